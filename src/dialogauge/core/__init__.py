@@ -1,0 +1,81 @@
+"""Ground floor: the records that everything else speaks in."""
+
+from dialogauge.core.conversation import ROLES, Conversation, Message, Role, ToolCall, Turn
+from dialogauge.core.digests import conversation_digest, digest, digest_text
+from dialogauge.core.errors import (
+    BudgetSpent,
+    ConfigError,
+    DialogaugeError,
+    EndpointError,
+    FileFault,
+    InputError,
+    MissingExtra,
+    NotConverged,
+    Place,
+    RecordFault,
+    RubricError,
+    StoreError,
+    UsageError,
+)
+from dialogauge.core.judgement import (
+    Evidence,
+    FailureKind,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Level,
+    Target,
+    Usage,
+    Verdict,
+    VerdictBasis,
+)
+from dialogauge.core.protocols import DimensionSpec, Judge
+from dialogauge.core.ratings import PairRating, Rating
+from dialogauge.core.scales import NOT_APPLICABLE, ONE_TO_FIVE, NotApplicable, Scale, Score
+from dialogauge.core.work import UnitResult, WorkUnit
+
+__all__ = [
+    "NOT_APPLICABLE",
+    "ONE_TO_FIVE",
+    "ROLES",
+    "BudgetSpent",
+    "ConfigError",
+    "Conversation",
+    "DialogaugeError",
+    "DimensionSpec",
+    "EndpointError",
+    "Evidence",
+    "FailureKind",
+    "FileFault",
+    "InputError",
+    "Judge",
+    "JudgeFailure",
+    "Judged",
+    "Judgement",
+    "Level",
+    "Message",
+    "MissingExtra",
+    "NotApplicable",
+    "NotConverged",
+    "PairRating",
+    "Place",
+    "Rating",
+    "RecordFault",
+    "Role",
+    "RubricError",
+    "Scale",
+    "Score",
+    "StoreError",
+    "Target",
+    "ToolCall",
+    "Turn",
+    "UnitResult",
+    "Usage",
+    "UsageError",
+    "Verdict",
+    "VerdictBasis",
+    "WorkUnit",
+    "conversation_digest",
+    "digest",
+    "digest_text",
+]

@@ -1,0 +1,204 @@
+"""A conversation as it came, and the turns that are derived from it.
+
+Messages are kept in OpenAI chat form. A *turn* is what the user said, the tool steps, and the
+assistant's reply. Turns count from 1; what an assistant says before any user message is turn 0.
+Consecutive messages of one role belong to one turn. Nothing here alters what was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal
+
+from dialogauge.core.errors import Place
+from dialogauge.core.ratings import Rating
+
+__all__ = ["ROLES", "Conversation", "Message", "Role", "ToolCall", "Turn"]
+
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool as the assistant wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+    """The arguments as the text that came, usually JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message in OpenAI chat form."""
+
+    role: Role
+    content: str | tuple[Mapping[str, Any], ...] | None = None
+    """Text, a tuple of content parts, or None (a message that only calls tools)."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    """On a tool message: the call it answers."""
+    name: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    """Keys that we do not know, kept."""
+
+    @property
+    def text(self) -> str:
+        """The text of the message; parts are joined by newlines, other media named in brackets."""
+        if isinstance(self.content, str):
+            return self.content
+        if self.content is None:
+            return ""
+        return "\n".join(_part_text(part) for part in self.content)
+
+    def to_openai(self) -> dict[str, Any]:
+        """Write the message as an OpenAI chat message."""
+        out: dict[str, Any] = {"role": self.role}
+        out["content"] = [dict(p) for p in self.content] if isinstance(self.content, tuple) else self.content
+        if self.tool_calls:
+            out["tool_calls"] = [
+                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+                for c in self.tool_calls
+            ]
+        if self.tool_call_id is not None:
+            out["tool_call_id"] = self.tool_call_id
+        if self.name is not None:
+            out["name"] = self.name
+        return {**dict(self.extra), **out}
+
+
+def _part_text(part: Mapping[str, Any]) -> str:
+    text = part.get("text")
+    if isinstance(text, str):
+        return text
+    return f"[{part.get('type', 'part')}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A view of consecutive messages: what the user said, the tool steps, the reply."""
+
+    number: int
+    """1-based; 0 for what the assistant says before any user message."""
+    start: int
+    """Index of the turn's first message in the conversation."""
+    messages: tuple[Message, ...]
+
+    @property
+    def stop(self) -> int:
+        """Index after the turn's last message."""
+        return self.start + len(self.messages)
+
+    @property
+    def user(self) -> tuple[Message, ...]:
+        """The user's messages."""
+        return tuple(m for m in self.messages if m.role == "user")
+
+    @property
+    def reply(self) -> tuple[Message, ...]:
+        """The assistant's messages that call no tool; empty when the turn has no reply."""
+        return tuple(m for m in self.messages if m.role == "assistant" and not m.tool_calls)
+
+    @property
+    def steps(self) -> tuple[Message, ...]:
+        """Tool calls, tool results and instructions in the midst of the turn, in order."""
+        return tuple(m for m in self.messages if m.role != "user" and (m.role != "assistant" or m.tool_calls))
+
+    @property
+    def user_text(self) -> str:
+        """What the user said; several messages are joined by newlines."""
+        return "\n".join(m.text for m in self.user)
+
+    @property
+    def reply_text(self) -> str:
+        """What the assistant replied; several messages are joined by newlines."""
+        return "\n".join(m.text for m in self.reply)
+
+    @property
+    def has_reply(self) -> bool:
+        """Whether the assistant replied at all, be it with an empty text."""
+        return any(m.role == "assistant" and not m.tool_calls for m in self.messages)
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One conversation, exactly as it came, with what is known about it."""
+
+    id: str
+    messages: tuple[Message, ...]
+    user_id: str | None = None
+    scenario: str | None = None
+    """A short name of the kind of conversation, to group by."""
+    context: str | None = None
+    """What the conversation is about and should achieve (scenario description, task context)."""
+    profile: Mapping[str, Any] | None = None
+    """What is known of the user, as the data set states it."""
+    candidate: str | None = None
+    """The system that wrote the replies."""
+    language: str | None = None
+    """`en`, `zh` ... when the data says so; otherwise it is detected where it is needed."""
+    ratings: tuple[Rating, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    """Keys that we do not know, kept."""
+    place: Place | None = field(default=None, compare=False)
+    """Where it was read."""
+
+    @property
+    def instructions(self) -> str:
+        """The system messages that stand before the dialogue, joined by newlines."""
+        texts: list[str] = []
+        for message in self.messages:
+            if message.role not in ("system", "developer"):
+                break
+            texts.append(message.text)
+        return "\n".join(texts)
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns in order; leading system messages belong to none."""
+        return tuple(_turns(self.messages))
+
+    @property
+    def replied_turns(self) -> tuple[Turn, ...]:
+        """The turns that have a reply, turn 0 left out: what a judge is asked about."""
+        return tuple(t for t in self.turns if t.number >= 1 and t.has_reply)
+
+    def turn(self, number: int) -> Turn:
+        """Return the turn of that number; IndexError if there is none."""
+        for turn in self.turns:
+            if turn.number == number:
+                return turn
+        msg = f"conversation {self.id!r} has no turn {number}"
+        raise IndexError(msg)
+
+    def until(self, number: int) -> Conversation:
+        """Return the conversation up to and including turn `number`: all that foresight may see."""
+        return replace(self, messages=self.messages[: self.turn(number).stop])
+
+    def blinded(self) -> Conversation:
+        """Return the conversation as a judge may see it: without ratings, metadata, place."""
+        return replace(self, ratings=(), metadata=_NOTHING, place=None)
+
+
+def _turns(messages: Sequence[Message]) -> Iterable[Turn]:
+    index = 0
+    while index < len(messages) and messages[index].role in ("system", "developer"):
+        index += 1
+    number, start = 0, index
+    answered = False
+    for position in range(index, len(messages)):
+        role = messages[position].role
+        if role == "user" and (answered or number == 0):
+            if position > start:
+                yield Turn(number, start, tuple(messages[start:position]))
+            number, start, answered = number + 1, position, False
+        elif role in ("assistant", "tool"):
+            answered = True
+    if start < len(messages):
+        yield Turn(number, start, tuple(messages[start:]))

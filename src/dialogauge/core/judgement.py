@@ -1,0 +1,133 @@
+"""What a judge returns: a judgement or a failure, never a number in place of a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from dialogauge.core.scales import Score
+
+__all__ = [
+    "Evidence",
+    "FailureKind",
+    "JudgeFailure",
+    "Judged",
+    "Judgement",
+    "Level",
+    "Target",
+    "Usage",
+    "Verdict",
+    "VerdictBasis",
+]
+
+Level = Literal["turn", "window", "conversation", "pair"]
+Verdict = Literal["excellent", "good", "borderline", "poor"]
+VerdictBasis = Literal["full", "partial"]
+
+FailureKind = Literal[
+    "unreadable",  # the record itself could not be read
+    "no_reply",  # there is no assistant reply to judge
+    "invalid_json",  # no JSON object in the reply, after repair and one re-ask
+    "invalid_schema",  # JSON, but not the one asked for: missing, extra or off-scale values
+    "truncated",  # cut off at the token limit, also with more tokens
+    "empty_reply",
+    "refused",  # the model declined, or a filter did
+    "timeout",
+    "rate_limited",
+    "server_error",  # 5xx
+    "connection",
+    "rejected",  # 4xx that no change of parameters mends
+    "too_long",  # the prompt does not fit the model
+    "window_failed",  # a window that this score stands on failed
+    "judge_error",  # a judge of the user's own raised
+]
+
+_NO_SCORES: Mapping[str, Score] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What calls were made and what they took; sums with `+`."""
+
+    calls: int = 0
+    """Requests that an endpoint answered, re-asks and retries included, cache hits not."""
+    cached: int = 0
+    """Answers taken from the response cache."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = 0.0
+    """In the currency of the price table; None as soon as one call has no known price."""
+
+    def __add__(self, other: Usage) -> Usage:
+        """Add two usages; an unknown cost makes the sum unknown."""
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Usage(
+            self.calls + other.calls,
+            self.cached + other.cached,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            cost,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A place in the conversation that a score stands on."""
+
+    turn: int | None
+    quote: str
+    source: str
+    """The signal or criterion that points there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What was judged."""
+
+    conversation_id: str
+    level: Level
+    turn: int | None = None
+    """1-based; None for a conversation. For a window its last turn."""
+    candidate: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a judge says of one target."""
+
+    scores: Mapping[str, Score] = _NO_SCORES
+    """By dimension: a number on the dimension's scale, or `"n/a"`."""
+    verdict: Verdict | None = None
+    verdict_basis: VerdictBasis | None = None
+    """`partial` when a score that the verdict needs is missing."""
+    weakest_turn: int | None = None
+    issues: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    rationale: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What a judge adds beyond the common fields; plain JSON values."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFailure:
+    """Why there is no judgement."""
+
+    kind: FailureKind
+    message: str
+    raw: str | None = None
+    """What the model replied, when it replied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One target with its outcome: what a judge hands back, several for a conversation."""
+
+    target: Target
+    outcome: Judgement | JudgeFailure
+    usage: Usage = field(default_factory=Usage)
+    """Booked once per call: on the conversation's row when one call judged all turns."""
+    prompt_digest: str | None = None
+    role_usage: Mapping[str, Usage] = field(default_factory=dict)
+    """`usage` split by role, for the cost table."""

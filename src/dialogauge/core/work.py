@@ -1,0 +1,44 @@
+"""The unit of work: what is queued, stored and resumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.digests import digest_text
+from dialogauge.core.judgement import Judged, JudgeFailure
+
+__all__ = ["UnitResult", "WorkUnit"]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkUnit:
+    """One conversation for one judge, once: (study, target digest, judge digest, repeat, seed)."""
+
+    study: str
+    conversation: Conversation
+    target_digest: str
+    judge_digest: str
+    repeat: int = 1
+    """1-based."""
+    seed: int = 0
+
+    @property
+    def key(self) -> str:
+        """The identity by which a stored result is found again: 32 hex digits."""
+        parts = (self.study, self.target_digest, self.judge_digest, str(self.repeat), str(self.seed))
+        return digest_text("\x1f".join(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """All that came of one unit: one row per judged target."""
+
+    key: str
+    repeat: int
+    rows: tuple[Judged, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any of its targets failed."""
+        return any(isinstance(row.outcome, JudgeFailure) for row in self.rows)

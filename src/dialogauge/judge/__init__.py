@@ -1,0 +1,1 @@
+"""Judges: what turns a conversation into judgements or failures."""

@@ -1,0 +1,1 @@
+"""Language models: clients, cache, limits, structured output, usage and cost."""

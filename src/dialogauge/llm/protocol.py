@@ -1,0 +1,82 @@
+"""The one seam to a language model: a request goes in, a reply or a failure comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from dialogauge.core.judgement import FailureKind, Usage
+
+__all__ = ["ChatClient", "ChatFailure", "ChatReply", "ChatRequest", "FinishReason", "ReplySchema"]
+
+FinishReason = Literal["stop", "length", "filter", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySchema:
+    """The JSON schema that a reply must satisfy, under a name that endpoints ask for."""
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What is asked of a model. The model, its endpoint and its parameters belong to the client."""
+
+    messages: tuple[Mapping[str, Any], ...]
+    """OpenAI chat messages."""
+    role: str = "judge"
+    """The role that pays for the call: judge, candidate, simulator ..."""
+    schema: ReplySchema | None = None
+    """Given when the reply must be JSON; how it is enforced is the client's affair."""
+    max_tokens: int | None = None
+    """Overrides the client's own limit, for a re-ask after a truncated reply."""
+    salt: int = 0
+    """Part of the cache key: the repeat, so that repeats are asked anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What the model said."""
+
+    text: str
+    """Without reasoning blocks."""
+    finish: FinishReason = "stop"
+    usage: Usage = field(default_factory=Usage)
+    reasoning: str | None = None
+    model: str | None = None
+    """The model as the endpoint names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatFailure:
+    """Why there is no reply, after all retries."""
+
+    kind: FailureKind
+    message: str
+    usage: Usage = field(default_factory=Usage)
+    raw: str | None = None
+
+
+class ChatClient(Protocol):
+    """One model at one endpoint."""
+
+    @property
+    def name(self) -> str:
+        """What rows and pages call the model."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return model, endpoint and parameters as plain JSON values, without secrets."""
+
+    async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
+        """Ask the model.
+
+        Raises `EndpointError` when the endpoint as a whole is of no use (refused, 401, unknown model)
+        and `BudgetSpent` when the cap on calls or cost is reached. All else that goes wrong with this
+        one request is a `ChatFailure`.
+        """
+
+    async def close(self) -> None:
+        """Free what the client holds; closing twice is harmless."""
