@@ -129,11 +129,10 @@ def with_defaults(settings: RoleSettings, role: str) -> RoleSettings:
     filled: dict[str, Any] = {
         k: v for k, v in ROLE_DEFAULTS.get(role, {}).items() if getattr(settings, k) is None
     }
-    if not settings.model.startswith(("file:", "py:")):
-        if settings.base_url is None:
-            filled["base_url"] = os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
-            if settings.api_key_env is None:
-                filled["api_key_env"] = "OPENAI_API_KEY"
+    if not settings.model.startswith(("file:", "py:")) and settings.base_url is None:
+        filled["base_url"] = os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
+        if settings.api_key_env is None:
+            filled["api_key_env"] = "OPENAI_API_KEY"
     return settings.model_copy(update=filled)
 
 

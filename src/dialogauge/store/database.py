@@ -159,6 +159,12 @@ class RunDatabase:
         with _store_errors(self.path):
             return [row[0].hex() for row in self._db.execute("SELECT DISTINCT judge FROM units")]
 
+    def conversations(self) -> Iterator[Conversation]:
+        """Yield all conversations in the order in which they were first stored."""
+        with _store_errors(self.path):
+            for (body,) in self._db.execute("SELECT body FROM conversations ORDER BY rowid"):
+                yield decode_conversation(body)
+
     def conversation(self, target: bytes) -> Conversation | None:
         """Return the conversation of that digest."""
         with _store_errors(self.path):
