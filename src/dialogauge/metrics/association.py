@@ -110,7 +110,8 @@ def kappa_draws(x: Values, y: Values, weights: Floats) -> Floats:
 def mid_ranks(values: Values) -> Floats:
     """Ranks from 1; tied values get the mean of the ranks they cover. Shape (n,) -> (n,)."""
     array = np.asarray(values, dtype=np.float64)
-    return _weighted_ranks(array, np.ones((1, array.size)))[0]
+    ranks: Floats = _weighted_ranks(array, np.ones((1, array.size)))[0]
+    return ranks
 
 
 def _single(draws: Callable[[Values, Values, Floats], Floats], x: Values, y: Values) -> Coefficient:
@@ -168,4 +169,5 @@ def _variance(column: Floats, mean: Floats, w: Floats, total: Floats) -> Floats:
 def _divide(top: Floats, bottom: Floats) -> Floats:
     """Divide; by zero gives NaN without a warning."""
     out = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
-    return np.divide(top, bottom, out=out, where=bottom != 0)
+    np.divide(top, bottom, out=out, where=bottom != 0)
+    return out

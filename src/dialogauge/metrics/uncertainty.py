@@ -67,7 +67,7 @@ def clustered_mean(
         raise ValueError(msg)
     codes: dict[Hashable, int] = {}
     index = np.array([codes.setdefault(c, len(codes)) for c in clusters], dtype=np.intp)
-    sums = np.bincount(index, weights=array, minlength=len(codes))
+    sums = np.bincount(index, weights=array, minlength=len(codes)).astype(np.float64)
     return clustered_mean_of_sums(sums, np.bincount(index, minlength=len(codes)), level=level)
 
 
