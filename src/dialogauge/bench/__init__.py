@@ -1,0 +1,1 @@
+"""Studies: what is run over conversations, and what is made of the rows."""
