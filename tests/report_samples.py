@@ -143,7 +143,9 @@ def _judge(conversation, faulty, rng, failing):
         bad = turn.number in faulty
         scores = {
             "context_use": rng.choice((1, 2, 2, 3)) if bad else rng.choice((4, 5, 5)),
-            "helpfulness": rng.choice((1, 2, 3)) if bad else rng.choice((3, 4, 5, 5)),
+            "helpfulness": rng.choice((1, 2, 3))
+            if bad
+            else rng.choice((3, 4, 5, 5) if rng.random() < 0.2 else (4, 5, 5)),
             "safety": 4 if bad and rng.random() < 0.05 else 5,
         }
         turn_scores.append(scores)

@@ -167,13 +167,15 @@ def _group(tally: Tally, sums: Floats, name: str | None, member: npt.NDArray[np.
     mine = sums[member]
     _, clusters = np.unique(tally.clusters()[member], return_inverse=True)
     means: dict[str, ClusteredMean] = {}
+    absent: dict[str, int] = {}
     failed: dict[str, int] = {}
     for i, spec in enumerate(tally.dimensions):
         total, count, n_na = (mine[:, 3 * i + k] for k in range(3))
         asked = mine[:, 3 * len(tally.dimensions) + LEVELS.index(spec.level)].sum()
         means[spec.name] = _mean(total, count, clusters)
+        absent[spec.name] = int(n_na.sum())
         failed[spec.name] = int(asked - count.sum() - n_na.sum())
-    return GroupSummary(name, int(member.sum()), means, failed)
+    return GroupSummary(name, int(member.sum()), means, absent, failed)
 
 
 def _spending(spend: Spend) -> Spending:

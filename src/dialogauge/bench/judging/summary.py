@@ -157,6 +157,7 @@ class GroupSummary:
     """None for conversations that do not say."""
     conversations: int
     means: Mapping[str, ClusteredMean]
+    n_na: Mapping[str, int]
     n_failed: Mapping[str, int]
 
 
@@ -225,7 +226,10 @@ class Summary:
             {
                 "name": g.name,
                 "conversations": g.conversations,
-                "dimensions": {k: {**_mean_json(m), "n_failed": g.n_failed[k]} for k, m in g.means.items()},
+                "dimensions": {
+                    k: {**_mean_json(m), "n_na": g.n_na[k], "n_failed": g.n_failed[k]}
+                    for k, m in g.means.items()
+                },
             }
             for g in self.by[field]
         ]
