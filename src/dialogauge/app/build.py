@@ -104,7 +104,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
     return BuiltJudge(judge, built)
 
 
-def build_client(
+def build_client(  # noqa: PLR0913 - what a client is put together from, each with a default
     settings: RoleSettings,
     role: str,
     *,

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from dialogauge.data import InputReport, inspect_conversations, read_conversations, read_field_map, read_ratings
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import InputError, Place, RecordFault
+from dialogauge.data import (
+    ConversationReader,
+    InputReport,
+    RatingTable,
+    inspect_conversations,
+    read_conversations,
+    read_field_map,
+    read_ratings,
+)
 
-__all__ = ["check_input"]
+__all__ = ["check_input", "unknown_ids"]
 
 
 def check_input(
@@ -23,6 +34,42 @@ def check_input(
     Raises FileFault when nothing can be read; faulty records are counted and listed in the report.
     """
     mapping = read_field_map(map_file) if map_file is not None else None
-    ratings = read_ratings(ratings_file, mapping=mapping) if ratings_file is not None else None
     reader = read_conversations(inputs, format=format, mapping=mapping, strict=strict)
-    return inspect_conversations(reader, min_turns=min_turns, ratings=ratings)
+    if ratings_file is None:
+        return inspect_conversations(reader, min_turns=min_turns)
+    rated = _Rated(reader, read_ratings(ratings_file, mapping=mapping))
+    report = inspect_conversations(rated, min_turns=min_turns)
+    faults = [*rated.ratings.faults, *unknown_ids(rated.ratings, rated.seen, ratings_file)]
+    return replace(
+        report,
+        notes=(*report.notes, *rated.ratings.notes),
+        faults=(*report.faults, *(str(f) for f in faults)),
+        fault_count=report.fault_count + len(faults),
+    )
+
+
+def unknown_ids(ratings: RatingTable, seen: set[str], file: str) -> list[RecordFault]:
+    """Return one fault that names the conversations that were rated and are not in the input."""
+    unknown = sorted(ratings.ids - seen)
+    if not unknown:
+        return []
+    shown = ", ".join(repr(i) for i in unknown[:5]) + (" ..." if len(unknown) > 5 else "")
+    msg = f"ratings for {len(unknown)} conversations that the input does not hold: {shown}"
+    return [RecordFault(msg, place=Place(file), hint="check the ids, or the column that holds them")]
+
+
+@dataclass
+class _Rated:
+    """A reader whose conversations carry the ratings of a table."""
+
+    reader: ConversationReader
+    ratings: RatingTable
+    seen: set[str] = field(default_factory=set)
+
+    def __iter__(self) -> Iterator[Conversation | InputError]:
+        for item in self.reader:
+            if isinstance(item, Conversation):
+                self.seen.add(item.id)
+                yield replace(item, ratings=(*item.ratings, *self.ratings.for_conversation(item.id)))
+            else:
+                yield item

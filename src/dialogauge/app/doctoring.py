@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from dialogauge.app.build import build_client
@@ -32,7 +32,7 @@ class Examination:
     def to_json(self) -> Mapping[str, Any]:
         """Write the findings as plain JSON values."""
         return {
-            "endpoint": self.endpoint.to_json(),
+            "endpoint": asdict(self.endpoint),
             "known_answers": None if self.answers is None else self.answers.to_json(),
         }
 
@@ -48,7 +48,9 @@ def examine_endpoint(
     if reference is None:
         if "judge" not in config.roles:
             msg = "no model is given"
-            raise UsageError(msg, hint="give --model NAME --base-url URL, or [roles.judge] in dialogauge.toml")
+            raise UsageError(
+                msg, hint="give --model NAME --base-url URL, or [roles.judge] in dialogauge.toml"
+            )
         reference = "judge"
     settings = with_defaults(parse_role(reference, config.roles), "judge")
 
