@@ -15,5 +15,5 @@ def test_every_entry_is_whole():
 
 def test_look_up():
     assert find_data_set("recllmsim").licence == "Apache-2.0"
-    with pytest.raises(UsageError, match="unknown data set 'x'.*recllmsim"):
+    with pytest.raises(UsageError, match=r"unknown data set 'x'.*recllmsim"):
         find_data_set("x")

@@ -15,7 +15,8 @@ def table(tmp_path, text, name="r.csv", **options):
     return read_ratings(path, **options)
 
 
-LONG = "conversation_id,turn,candidate,dimension,rater,score\na,1,m,fun,r1,4\na,1,m,fun,r2,4.0\nb,,,mood,r1,bad\n"
+LONG = "conversation_id,turn,candidate,dimension,rater,score\n"
+LONG += "a,1,m,fun,r1,4\na,1,m,fun,r2,4.0\nb,,,mood,r1,bad\n"
 
 
 @pytest.mark.parametrize("form", ["csv", "semicolon", "bom", "gz"])
@@ -80,8 +81,8 @@ def test_bad_json_rows(tmp_path):
 
 
 def test_a_wide_table(tmp_path):
-    text = "id,turn,annotator,fluency,mood,comment,user_id\na,1,x,4,good,fine words,1\na,2,x,,bad,other words,2\n"
-    found = table(tmp_path, text + "b,1,x,2,good,yet others,3\n")
+    text = "id,turn,annotator,fluency,mood,comment,user_id\na,1,x,4,good,fine words,1\n"
+    found = table(tmp_path, text + "a,2,x,,bad,other words,2\nb,1,x,2,good,yet others,3\n")
     assert found.ratings == (
         Rating("a", "fluency", 4, 1, "x", note="fine words"),
         Rating("a", "mood", "good", 1, "x", note="fine words"),
