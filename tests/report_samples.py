@@ -163,7 +163,12 @@ def _conclude(conversation, faulty, turn_scores, rng):
         2, 1 if rng.random() < 0.2 else 0, 1800 + rng.randrange(400), 260 + rng.randrange(90), 0.0021
     )
     if None in turn_scores and rng.random() < 0.5:
-        return Judged(target, JudgeFailure("invalid_schema", "6 turns asked, 5 received"), usage)
+        return Judged(
+            target,
+            JudgeFailure("invalid_schema", "6 turns asked, 5 received"),
+            usage,
+            role_usage={"judge": usage},
+        )
     drop = min(len(faulty), 3)
     scores = {
         "coherence": max(1, 5 - drop + rng.choice((0, 0, -1))),

@@ -12,7 +12,7 @@ __all__ = ["summary_lines"]
 
 def summary_lines(figures: RunFigures) -> list[str]:
     """Write the figures of a run as lines of at most about 100 columns, without colour."""
-    lines = [_conversation_line(figures), _target_line(figures), ""]
+    lines = [_conversation_line(figures), *_target_lines(figures), ""]
     lines += _table(
         ("dimension", "level", "mean", "95 % interval", "scored", "n/a", "failed", "bounds"),
         [_dimension_cells(figures, i) for i in range(len(figures.dimensions))],
@@ -36,14 +36,15 @@ def _conversation_line(figures: RunFigures) -> str:
     return ", ".join(parts)
 
 
-def _target_line(figures: RunFigures) -> str:
-    line = (
+def _target_lines(figures: RunFigures) -> list[str]:
+    lines = [
         f"targets:       {number(figures.requested)} requested, {number(figures.scored)} scored, "
         f"{number(figures.not_applicable)} n/a, {number(figures.failed)} failed"
-    )
+    ]
     if figures.failures:
-        line += " (" + ", ".join(f"{number(n)} {name(kind)}" for kind, n in figures.failures) + ")"
-    return line
+        reasons = ", ".join(f"{name(kind)} {number(n)}" for kind, n in figures.failures)
+        lines.append(f"failed, by reason: {reasons}")
+    return lines
 
 
 def _dimension_cells(figures: RunFigures, position: int) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import re
 from dialogauge.report.view import Figure
 
 __all__ = [
+    "cell",
     "cost",
     "counts_line",
     "figure_line",
@@ -73,6 +74,13 @@ def score(value: float | str | None) -> str:
     if isinstance(value, str):
         return value
     return f"{value:.0f}" if value == int(value) else f"{value:.2f}"
+
+
+def cell(value: float | str | None, level: str) -> str:
+    """Write a conversation's score in the list: two decimals for a mean over turns, a dash for none."""
+    if value is None:
+        return _DASH
+    return score(value) if isinstance(value, str) or level == "conversation" else mean(value)
 
 
 def cost(value: float | None) -> str:

@@ -59,7 +59,7 @@ class DimensionSummary:
     scale: Scale
     requested: int
     mean: ClusteredMean
-    """Clustered by conversation; failures and n/a take no part."""
+    """Clustered by conversation, the interval cut at the ends of the scale; failures and n/a take no part."""
     n_na: int
     n_failed: int
     bounds: Bounds

@@ -116,6 +116,7 @@ class Tally:
         self.requested[level] += 1
         self._sums[cell * self._stride + self._stride - len(LEVELS) + LEVELS.index(level)] += 1
         if level == "conversation":
+            self._name_language(cell, row)
             self._conclude(row, verdict)
         if failure:
             self._fail(cell, failure["kind"])
@@ -137,6 +138,13 @@ class Tally:
                 codes = self._groups[field]
                 self._group_of[field].append(codes.setdefault(_group(row, field), len(codes)))
         return cell
+
+    def _name_language(self, cell: int, row: Mapping[str, Any]) -> None:
+        """A judge may say only on the conversation's row which language it found."""
+        codes, of = self._groups["language"], self._group_of["language"]
+        found = _group(row, "language")
+        if found is not None and of[cell] == codes.get(None):
+            of[cell] = codes.setdefault(found, len(codes))
 
     def _fail(self, cell: int, kind: str) -> None:
         self.outcomes["failed"] += 1
