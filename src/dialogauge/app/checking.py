@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.errors import InputError, Place, RecordFault
+from dialogauge.core.errors import Place, RecordFault
 from dialogauge.data import (
-    ConversationReader,
     InputReport,
-    RatingTable,
     inspect_conversations,
     read_conversations,
     read_field_map,
@@ -37,39 +35,27 @@ def check_input(
     reader = read_conversations(inputs, format=format, mapping=mapping, strict=strict)
     if ratings_file is None:
         return inspect_conversations(reader, min_turns=min_turns)
-    rated = _Rated(reader, read_ratings(ratings_file, mapping=mapping))
-    report = inspect_conversations(rated, min_turns=min_turns)
-    faults = [*rated.ratings.faults, *unknown_ids(rated.ratings, rated.seen, ratings_file)]
+    ratings, seen = read_ratings(ratings_file, mapping=mapping), set[str]()
+
+    def rated(conversation: Conversation) -> Conversation:
+        seen.add(conversation.id)
+        given = ratings.for_conversation(conversation.id)
+        return replace(conversation, ratings=(*conversation.ratings, *given))
+
+    report = inspect_conversations(reader, min_turns, rated)
+    faults = [*ratings.faults, *unknown_ids(ratings.ids - seen, ratings_file)]
     return replace(
         report,
-        notes=(*report.notes, *rated.ratings.notes),
+        notes=(*report.notes, *ratings.notes),
         faults=(*report.faults, *(str(f) for f in faults)),
         fault_count=report.fault_count + len(faults),
     )
 
 
-def unknown_ids(ratings: RatingTable, seen: set[str], file: str) -> list[RecordFault]:
+def unknown_ids(unknown: Collection[str], file: str) -> list[RecordFault]:
     """Return one fault that names the conversations that were rated and are not in the input."""
-    unknown = sorted(ratings.ids - seen)
     if not unknown:
         return []
-    shown = ", ".join(repr(i) for i in unknown[:5]) + (" ..." if len(unknown) > 5 else "")
+    shown = ", ".join(repr(i) for i in sorted(unknown)[:5]) + (" ..." if len(unknown) > 5 else "")
     msg = f"ratings for {len(unknown)} conversations that the input does not hold: {shown}"
     return [RecordFault(msg, place=Place(file), hint="check the ids, or the column that holds them")]
-
-
-@dataclass
-class _Rated:
-    """A reader whose conversations carry the ratings of a table."""
-
-    reader: ConversationReader
-    ratings: RatingTable
-    seen: set[str] = field(default_factory=set)
-
-    def __iter__(self) -> Iterator[Conversation | InputError]:
-        for item in self.reader:
-            if isinstance(item, Conversation):
-                self.seen.add(item.id)
-                yield replace(item, ratings=(*item.ratings, *self.ratings.for_conversation(item.id)))
-            else:
-                yield item

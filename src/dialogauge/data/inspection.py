@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,18 +92,26 @@ class InputReport:
         return out
 
 
-def inspect_conversations(reader: ConversationReader, min_turns: int = 1) -> InputReport:
+def inspect_conversations(
+    reader: ConversationReader,
+    min_turns: int = 1,
+    with_ratings: Callable[[Conversation], Conversation] | None = None,
+) -> InputReport:
     """Read everything once, keeping counts only, and return what was found.
 
-    `min_turns` is the number of turns with a reply under which a conversation counts as very short.
+    Args:
+        reader: What to read.
+        min_turns: With fewer turns with a reply a conversation counts as very short.
+        with_ratings: Joins the ratings of another file to a conversation.
+
     Raises `FileFault` when nothing can be read at all.
     """
     tally = _Tally(min_turns)
     for outcome in reader:
-        if isinstance(outcome, Conversation):
-            tally.add(outcome)
-        else:
+        if not isinstance(outcome, Conversation):
             tally.refuse(outcome)
+        else:
+            tally.add(outcome if with_ratings is None else with_ratings(outcome))
     return tally.report(reader)
 
 
