@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dialogauge.app.doctoring import Examination
-from dialogauge.data import InputReport
+if TYPE_CHECKING:
+    from dialogauge.app.doctoring import Examination
+    from dialogauge.data import InputReport
 
 __all__ = ["doctor_lines", "fit_lines", "report_lines"]
 
