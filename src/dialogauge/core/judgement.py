@@ -97,7 +97,7 @@ class Target:
 class Judgement:
     """What a judge says of one target."""
 
-    scores: Mapping[str, Score] = _NO_SCORES
+    scores: Mapping[str, Score] = field(default_factory=lambda: _NO_SCORES)
     """By dimension: a number on the dimension's scale, or `"n/a"`."""
     verdict: Verdict | None = None
     verdict_basis: VerdictBasis | None = None
