@@ -1,5 +1,6 @@
 """Judges: what turns a conversation into judgements or failures."""
 
+from dialogauge.judge.known_answers import KnownAnswerReport, known_answers
 from dialogauge.judge.parse import parse_reply
 from dialogauge.judge.parsed import ParsedPart, ParsedReply, ReplyFault
 from dialogauge.judge.rubric_judge import RubricJudge
@@ -7,11 +8,13 @@ from dialogauge.judge.verdict import card_verdict
 from dialogauge.judge.windows import plan_windows
 
 __all__ = [
+    "KnownAnswerReport",
     "ParsedPart",
     "ParsedReply",
     "ReplyFault",
     "RubricJudge",
     "card_verdict",
+    "known_answers",
     "parse_reply",
     "plan_windows",
 ]

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from servers.openai_stub import OpenAIStub
 
 from dialogauge.llm import ChatRequest, HttpChatClient, HttpSettings, PatienceSettings, Timing
+from servers.openai_stub import OpenAIStub
 
 
 @pytest.fixture
