@@ -172,8 +172,7 @@ def test_hostile_text_stays_text_wherever_it_stands():
         weakest_turn=1, rationale=HOSTILE,
         usage={"calls": 1, "cost": None, "by_role": {HOSTILE: {"calls": 1, "cost": None}}},
     )  # fmt: skip
-    about = About(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, (HOSTILE,), (HOSTILE,),
-                  (HOSTILE,), HOSTILE, ((HOSTILE, HOSTILE),))  # fmt: skip
+    about = About(*[HOSTILE] * 8, *[(HOSTILE,)] * 3, HOSTILE, ((HOSTILE, HOSTILE),))
     made = Made([conversation], [turn, whole, broken])
     specs = (dimension("helpfulness"), dimension("coherence", "conversation"))
     _, html = page_of(made, about, dimensions=specs)
