@@ -1,0 +1,45 @@
+# Two commands for a newcomer: `make demo` judges the sample conversations, `make test` passes the tests.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+
+.PHONY: demo test lint types floors tests docs bench clean
+
+demo: .venv/installed
+	$(BIN)/dialogauge judge examples -o runs/demo
+
+test: lint types floors tests
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed-dev
+	$(BIN)/mypy
+
+floors: .venv/installed-dev
+	$(BIN)/lint-imports
+
+# Last, so that the test runner's summary closes the output.
+tests: .venv/installed-dev
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+docs: .venv/installed-dev
+	$(BIN)/python tools/command_reference.py
+
+bench: .venv/installed-dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv runs build dist
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+.venv/installed-dev: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ .venv/installed

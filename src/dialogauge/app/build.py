@@ -1,0 +1,200 @@
+"""Names to objects: the only place that knows which class answers to which setting."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dialogauge.app.config import RoleSettings, cache_folder, read_key
+from dialogauge.app.options import JudgeOptions
+from dialogauge.core.errors import ConfigError, UsageError
+from dialogauge.core.protocols import Judge
+from dialogauge.llm import Budget, LimiterState, PriceTable, SamplingParameters
+from dialogauge.llm.protocol import ChatClient
+
+__all__ = ["BuiltClient", "BuiltJudge", "build_client", "build_judge", "load_callable"]
+
+
+class BuiltClient:
+    """A client for a role, with its cache around it and what it can tell of its endpoint."""
+
+    def __init__(self, inner: ChatClient, cache_folder: Path | None, *, read_cache: bool = True) -> None:
+        """Put the response cache around a client, if a cache is wanted.
+
+        Args:
+            inner: The client itself.
+            cache_folder: Where its replies are kept; None for nowhere.
+            read_cache: False to ask everything anew and keep the new replies.
+        """
+        self.inner = inner
+        self._stack = AsyncExitStack()
+        self._stack.push_async_callback(inner.close)
+        self.client: ChatClient = inner
+        if cache_folder is not None:
+            from dialogauge.llm.cache import CachedClient, ResponseCache
+
+            cache = ResponseCache(cache_folder)
+            self._stack.callback(cache.close)
+            self.client = CachedClient(inner, cache, read=read_cache)
+
+    def limits(self) -> LimiterState | None:
+        """Return what the adaptive limiter does just now; None where there is none."""
+        from dialogauge.llm.http import HttpChatClient
+
+        return self.inner.limits() if isinstance(self.inner, HttpChatClient) else None
+
+    async def close(self) -> None:
+        """Free connections and cache."""
+        await self._stack.aclose()
+
+
+class BuiltJudge:
+    """A judge, and the client that it asks."""
+
+    def __init__(self, judge: Judge, client: BuiltClient | None = None) -> None:
+        """Keep the two together."""
+        self.judge = judge
+        self._client = client
+
+    def limits(self) -> LimiterState | None:
+        """Return what the adaptive limiter does just now; None where there is none."""
+        return None if self._client is None else self._client.limits()
+
+    async def close(self) -> None:
+        """Free what the client holds."""
+        if self._client is not None:
+            await self._client.close()
+
+
+def build_judge(options: JudgeOptions) -> BuiltJudge:
+    """Build the judge that the options name."""
+    from dialogauge.prompts import load_rubric
+
+    rubric = load_rubric(options.rubric)
+    if options.judge == "local":
+        from dialogauge.judge.local import LocalJudge
+
+        return BuiltJudge(
+            LocalJudge.for_rubric(
+                rubric.id, mode=options.mode, language=options.language, coefficients=options.local_model
+            )
+        )
+    from dialogauge.judge.rubric_judge import RubricJudge
+
+    if options.role is None:
+        msg = "the judge llm needs a model"
+        raise UsageError(msg, hint="give --model NAME --base-url URL")
+    built = build_client(
+        options.role,
+        "judge",
+        max_concurrency=options.max_concurrency,
+        budget=Budget(options.max_calls, options.max_cost),
+        prices=None if options.prices_file is None else PriceTable.load(Path(options.prices_file)),
+        cache=options.cache,
+        read_cache=not options.retry_failed,
+    )
+    judge = RubricJudge(
+        rubric, built.client, language=options.language, window=options.window, mode=options.mode
+    )
+    return BuiltJudge(judge, built)
+
+
+def build_client(  # noqa: PLR0913 - what a client is put together from, each with a default
+    settings: RoleSettings,
+    role: str,
+    *,
+    max_concurrency: int = 64,
+    budget: Budget | None = None,
+    prices: PriceTable | None = None,
+    cache: bool = True,
+    read_cache: bool = True,
+) -> BuiltClient:
+    """Build the client of a role from its settings.
+
+    A model in process or a callable is kept within the budget too; its replies are cached like others.
+    """
+    budget = budget or Budget()
+    if settings.model.startswith(("py:", "file:")):
+        from dialogauge.llm.budget import BudgetedClient
+
+        budget.require_price(settings.model, prices)
+        inner: ChatClient = BudgetedClient(_in_process(settings), budget)
+    else:
+        inner = _http(settings, role, max_concurrency, budget, prices)
+    folder = cache_folder() if cache and not settings.model.startswith("py:") else None
+    return BuiltClient(inner, folder, read_cache=read_cache)
+
+
+def _in_process(settings: RoleSettings) -> ChatClient:
+    if settings.model.startswith("py:"):
+        from dialogauge.llm.scripted import CallableClient
+
+        return CallableClient(load_callable(settings.model), name=settings.model)
+    from dialogauge.llm.transformers_client import TransformersClient
+
+    return TransformersClient(settings.model.removeprefix("file:"), parameters=_sampling(settings))
+
+
+def _http(
+    settings: RoleSettings, role: str, max_concurrency: int, budget: Budget, prices: PriceTable | None
+) -> ChatClient:
+    from dialogauge.llm.http import HttpChatClient, HttpSettings
+    from dialogauge.llm.patience import PatienceSettings
+
+    if settings.base_url is None:
+        msg = f"the role {role!r} has no base_url"
+        raise ConfigError(msg, hint="give MODEL@URL, or base_url in the configuration file")
+    patience = PatienceSettings()
+    if settings.timeout_s is not None:
+        patience = replace(patience, attempt_deadline=settings.timeout_s)
+    if settings.deadline_s is not None:
+        patience = replace(patience, item_deadline=settings.deadline_s)
+    return HttpChatClient(
+        settings.model,
+        settings.base_url,
+        api_key=read_key(settings, role),
+        parameters=_sampling(settings),
+        settings=HttpSettings(
+            patience=patience,
+            max_concurrency=max_concurrency,
+            key_variable=settings.api_key_env,
+            headers=settings.headers,
+        ),
+        prices=prices,
+        budget=budget,
+    )
+
+
+def _sampling(settings: RoleSettings) -> SamplingParameters:
+    return SamplingParameters(
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        max_tokens=settings.max_tokens,
+        seed=settings.seed,
+        extra=settings.extra,
+    )
+
+
+def load_callable(reference: str) -> Callable[..., Any]:
+    """Load `py:MODULE:NAME`; the module is looked for in the current directory too."""
+    _, _, rest = reference.partition("py:")
+    module_name, colon, name = rest.partition(":")
+    if not colon or not module_name or not name:
+        msg = f"{reference!r} has not the form py:MODULE:NAME"
+        raise ConfigError(msg)
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module_name), name)
+    except (ImportError, AttributeError) as error:
+        msg = f"{reference}: {error}"
+        raise ConfigError(msg, hint="the module must be importable from here") from error
+    if not callable(found):
+        msg = f"{reference} is not callable"
+        raise ConfigError(msg, hint="give a function that takes OpenAI messages and returns a text")
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,156 @@
+"""Configuration: one TOML file, and the only place that reads the environment.
+
+Precedence: what the command line says, then the file, then the environment (endpoint and key variable
+of the main role), then the default. Keys are named by their variable and never written anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dialogauge.core.errors import ConfigError
+
+__all__ = ["FileConfig", "RoleSettings", "cache_folder", "load_config", "parse_role", "read_key"]
+
+_FORMS = "MODEL@URL#KEYVAR, the name of a role in the configuration file, file:PATH or py:MODULE:NAME"
+
+# Sampling defaults by role: a judge must be repeatable, a candidate is sampled as its users meet it.
+ROLE_DEFAULTS: dict[str, dict[str, Any]] = {
+    "judge": {"temperature": 0.0, "max_tokens": 4096},
+    "memory_builder": {"temperature": 0.3, "max_tokens": 4096},
+    "repair": {"temperature": 0.7, "max_tokens": 1024},
+    "candidate": {"temperature": 0.7, "max_tokens": 1024},
+    "simulator": {"temperature": 1.0, "max_tokens": 1024},
+}
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RoleSettings(_Strict):
+    """A model, where it is reached, and how it is sampled."""
+
+    model: str
+    """The model's name; or `file:PATH` (a local Hugging Face folder), or `py:MODULE:NAME`."""
+    base_url: str | None = None
+    api_key_env: str | None = None
+    """The name of the variable that holds the key; never the key."""
+    temperature: float | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    seed: int | None = None
+    timeout_s: float | None = Field(default=None, gt=0)
+    """Deadline of one attempt."""
+    deadline_s: float | None = Field(default=None, gt=0)
+    """Deadline of one item, all attempts included."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """Further request parameters, as the endpoint wants them."""
+
+
+class _JudgeDefaults(_Strict):
+    rubric: str | None = None
+    mode: str | None = None
+    lang: str | None = None
+    window: int | None = None
+    repeats: int | None = None
+    seed: int | None = None
+    max_concurrency: int | None = None
+    max_calls: int | None = None
+    max_cost: float | None = None
+    max_failed: float | None = None
+    prices: str | None = None
+    gate: list[str] | None = None
+
+
+class FileConfig(_Strict):
+    """The whole of a configuration file."""
+
+    judge: _JudgeDefaults = Field(default_factory=_JudgeDefaults)
+    roles: dict[str, RoleSettings] = Field(default_factory=dict)
+
+
+def load_config(path: str | None) -> FileConfig:
+    """Read a configuration file; none given, `dialogauge.toml` here if there is one.
+
+    Raises ConfigError naming the file and the key.
+    """
+    source = Path(path) if path is not None else Path("dialogauge.toml")
+    if path is None and not source.is_file():
+        return FileConfig()
+    try:
+        raw = tomllib.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        msg = f"the configuration file {source} cannot be read: {error.strerror}"
+        raise ConfigError(msg) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        msg = f"{source} is not a TOML file: {error}"
+        raise ConfigError(msg) from error
+    try:
+        return FileConfig.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        msg = f"{source}: {key}: {first['msg'].lower()}"
+        raise ConfigError(msg, hint="`dialogauge init` writes a commented example") from error
+
+
+def parse_role(text: str, roles: dict[str, RoleSettings]) -> RoleSettings:
+    """Read how a model is given on the command line.
+
+    Args:
+        text: `MODEL@URL#KEYVAR` (`@URL` and `#KEYVAR` may be left out), a name in `roles`, `file:PATH`
+            or `py:MODULE:NAME`.
+        roles: The roles of the configuration file.
+    """
+    if text in roles:
+        return roles[text]
+    if text.startswith(("file:", "py:")):
+        return RoleSettings(model=text)
+    rest, _, key = text.partition("#")
+    model, at, url = rest.rpartition("@http")
+    if not at:
+        model, url = rest, ""
+    if not model:
+        known = f"; roles in the file: {', '.join(sorted(roles))}" if roles else ""
+        msg = f"{text!r} names no model{known}"
+        raise ConfigError(msg, hint=f"give {_FORMS}")
+    return RoleSettings(model=model, base_url=f"http{url}" if at else None, api_key_env=key or None)
+
+
+def with_defaults(settings: RoleSettings, role: str) -> RoleSettings:
+    """Fill in the role's sampling defaults, and endpoint and key variable from the environment."""
+    filled: dict[str, Any] = {
+        k: v for k, v in ROLE_DEFAULTS.get(role, {}).items() if getattr(settings, k) is None
+    }
+    if not settings.model.startswith(("file:", "py:")) and settings.base_url is None:
+        filled["base_url"] = os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
+        if settings.api_key_env is None:
+            filled["api_key_env"] = "OPENAI_API_KEY"
+    return settings.model_copy(update=filled)
+
+
+def read_key(settings: RoleSettings, role: str) -> str | None:
+    """Read the key of a role from its variable; None when the role names no variable."""
+    if settings.api_key_env is None:
+        return None
+    key = os.environ.get(settings.api_key_env)
+    if not key:
+        msg = f"the role {role!r} takes its key from the variable {settings.api_key_env}, which is not set"
+        raise ConfigError(msg, hint=f"export {settings.api_key_env}=... or name another with --api-key-env")
+    return key
+
+
+def cache_folder() -> Path:
+    """Return the user's cache folder for model replies."""
+    named = os.environ.get("DIALOGAUGE_CACHE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "dialogauge"

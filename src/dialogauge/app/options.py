@@ -1,0 +1,44 @@
+"""What a judging run is asked to do, after command line and configuration file are merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dialogauge.app.config import RoleSettings
+
+__all__ = ["JudgeOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """The settings of `dialogauge judge`; see the command reference for each."""
+
+    inputs: tuple[str, ...]
+    rubric: str = "card"
+    judge: Literal["local", "llm"] = "local"
+    mode: Literal["hindsight", "foresight"] = "hindsight"
+    language: Literal["auto", "en", "zh"] = "auto"
+    format: str | None = None
+    map_file: str | None = None
+    ratings_file: str | None = None
+    role: RoleSettings | None = None
+    """The judge's model; None with the local judge."""
+    local_model: str | None = None
+    """A file of coefficients for the local judge, as `dialogauge fit` writes it."""
+    prices_file: str | None = None
+    out: str | None = None
+    limit: int | None = None
+    sample: int | None = None
+    repeats: int = 1
+    seed: int = 0
+    window: int = 6
+    max_concurrency: int = 64
+    max_calls: int | None = None
+    max_cost: float | None = None
+    max_failed: float = 0.05
+    gates: tuple[str, ...] = ()
+    retry_failed: bool = False
+    fresh: bool = False
+    cache: bool = True
+    strict: bool = False

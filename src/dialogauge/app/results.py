@@ -1,0 +1,185 @@
+"""What a run leaves behind: judgements, summary, report, manifest, and the exit code they come to."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+import orjson
+
+from dialogauge import __version__
+from dialogauge.app.config import RoleSettings
+from dialogauge.app.options import JudgeOptions
+from dialogauge.app.planning import Planner
+from dialogauge.app.reporting import write_report
+from dialogauge.bench.judging import GateResult, Summary, parse_gate, summarise
+from dialogauge.core.digests import digest, digest_text
+from dialogauge.core.errors import InputError
+from dialogauge.core.protocols import Judge
+from dialogauge.engine import Outcome
+from dialogauge.store import RunDatabase, RunDirectory
+
+__all__ = ["RunResult", "exit_code", "finish_run"]
+
+_PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic", "json-repair")
+_FAULTS_KEPT = 1000
+
+_OPTIONS = {
+    "rubric": "--rubric",
+    "mode": "--mode",
+    "language": "--lang",
+    "format": "--format",
+    "map_file": "--map",
+    "ratings_file": "--ratings",
+    "local_model": "--local-model",
+    "prices_file": "--prices",
+    "limit": "--limit",
+    "sample": "--sample",
+    "repeats": "--repeats",
+    "seed": "--seed",
+    "window": "--window",
+    "max_concurrency": "--max-concurrency",
+    "max_calls": "--max-calls",
+    "max_cost": "--max-cost",
+    "max_failed": "--max-failed",
+    "gates": "--gate",
+    "strict": "--strict",
+    "out": "-o",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A run as it stands on disk."""
+
+    directory: RunDirectory
+    summary: Summary
+    gates: tuple[GateResult, ...]
+    manifest: Mapping[str, Any]
+
+
+def finish_run(  # noqa: PLR0913 - all that a manifest must state
+    options: JudgeOptions,
+    directory: RunDirectory,
+    database: RunDatabase,
+    judge: Judge,
+    planner: Planner,
+    faults: Sequence[InputError],
+    ended: Outcome,
+) -> RunResult:
+    """Write `judgements.jsonl`, `summary.json`, `manifest.json` and `report.html` from what is stored."""
+    done = database.finished(judge.digest)
+    pending = sum(1 for key in planner.planned if key not in done)
+    # Units of conversations that the input no longer holds stay stored, and are left out of the files.
+    stale = len(done) + pending > len(planner.planned)
+    database.put_meta("planned", [key.hex() for key in planner.planned] if stale else None)
+
+    def rows() -> Iterator[Mapping[str, Any]]:
+        for unit in database.units(judge.digest, planner.planned):
+            yield from unit.rows
+
+    directory.write_lines(
+        "judgements", (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows())
+    )
+    summary = summarise(
+        rows(),
+        dimensions=judge.dimensions,
+        unreadable=[str(f) for f in faults],
+        pending=-(-pending // options.repeats),
+        repeats=options.repeats,
+    )
+    gates = tuple(parse_gate(text).evaluate(summary) for text in options.gates)
+    manifest = _manifest(options, judge, planner, faults, ended, pending)
+    directory.write_json("summary", {**summary.to_json(), "gates": [asdict(g) for g in gates]})
+    directory.write_json("manifest", manifest)
+    write_report(directory, database, summary, manifest, rows)
+    return RunResult(directory, summary, gates, manifest)
+
+
+def exit_code(
+    ended: Outcome, summary: Summary, gates: Sequence[GateResult], faults: Sequence[InputError], limit: float
+) -> int:
+    """Return the exit code of a run: 130 or 1 before 3 before 100."""
+    if ended.ended == "interrupted":
+        return 130
+    if ended.error is not None or faults:
+        return 1
+    if (summary.failed_share or 0.0) > limit:
+        return 3
+    return 100 if any(not gate.met for gate in gates) else 0
+
+
+def _manifest(
+    options: JudgeOptions,
+    judge: Judge,
+    planner: Planner,
+    faults: Sequence[InputError],
+    ended: Outcome,
+    pending: int,
+) -> dict[str, Any]:
+    settings = asdict(options)
+    if options.role is not None:
+        # Headers may carry secrets, so only their names are kept; a key is never here, only its variable.
+        settings["role"] = options.role.model_dump(exclude={"headers"}, exclude_none=True)
+        settings["role"]["headers"] = sorted(options.role.headers)
+    description = dict(judge.describe())
+    return {
+        "versions": {
+            "dialogauge": __version__,
+            "python": platform.python_version(),
+            **{name: _version(name) for name in _PACKAGES},
+        },
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": settings,
+        "command": command_line(options),
+        "seed": options.seed,
+        "judge": {"name": judge.name, "digest": judge.digest, **description},
+        "dimensions": [
+            {"name": d.name, "level": d.level, "scale": asdict(d.scale)} for d in judge.dimensions
+        ],
+        "digests": {"prompts": description.get("prompts"), "data": _data_digest(planner)},
+        "conversations": planner.progress.planned // options.repeats,
+        "pending_units": pending,
+        "ended": ended.ended,
+        "error": None if ended.error is None else str(ended.error),
+        "faults": [str(f) for f in faults[:_FAULTS_KEPT]],
+    }
+
+
+def command_line(options: JudgeOptions) -> str:
+    """Write the command that gives this run again, without what is the default."""
+    plain = JudgeOptions(inputs=())
+    words = ["dialogauge judge", *(shlex.quote(i) for i in options.inputs)]
+    for name, option in _OPTIONS.items():
+        value = getattr(options, name)
+        if value == getattr(plain, name):
+            continue
+        for item in value if isinstance(value, tuple) else (value,):
+            words.append(option if item is True else f"{option} {shlex.quote(str(item))}")
+    if options.role is not None:
+        words.append(f"--role judge={shlex.quote(_reference(options.role))}")
+    if not options.cache:
+        words.append("--no-cache")
+    return " ".join(words)
+
+
+def _reference(role: RoleSettings) -> str:
+    at = f"@{role.base_url}" if role.base_url else ""
+    return f"{role.model}{at}{'#' + role.api_key_env if role.api_key_env else ''}"
+
+
+def _data_digest(planner: Planner) -> str:
+    """Digest what was planned, in its order: the same data, judge and seed give the same digest."""
+    return digest([digest_text(key.hex()) for key in planner.planned]) if planner.planned else digest(None)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

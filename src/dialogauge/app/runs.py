@@ -1,0 +1,78 @@
+"""Reading a run back: what its manifest says, and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.judgement import Level
+from dialogauge.core.scales import Scale
+from dialogauge.store import RunDatabase, RunDirectory, StoredUnit
+
+__all__ = ["FinishedRun", "StoredDimension", "open_run"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDimension:
+    """A dimension as a manifest states it."""
+
+    name: str
+    level: Level
+    scale: Scale
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run directory opened for reading."""
+
+    directory: RunDirectory
+    database: RunDatabase
+    manifest: Mapping[str, Any]
+
+    @property
+    def judge_digest(self) -> str:
+        """The judge whose judgements the files of the run show."""
+        return str(self.manifest["judge"]["digest"])
+
+    @property
+    def dimensions(self) -> tuple[StoredDimension, ...]:
+        """The dimensions that were judged."""
+        return tuple(
+            StoredDimension(d["name"], d["level"], Scale(**d["scale"])) for d in self.manifest["dimensions"]
+        )
+
+    def units(self) -> Iterator[StoredUnit]:
+        """Yield the units of that judge that belong to the last input, in its order."""
+        yield from self.database.units(self.judge_digest, self._planned())
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the rows in the order of the input."""
+        for unit in self.units():
+            yield from unit.rows
+
+    def judged(self) -> Iterator[tuple[Conversation, list[Mapping[str, Any]]]]:
+        """Yield each conversation with its rows, all repeats together."""
+        for target, units in groupby(self.units(), key=lambda unit: unit.target):
+            conversation = self.database.conversation(target)
+            if conversation is not None:
+                yield conversation, [row for unit in units for row in unit.rows]
+
+    def _planned(self) -> dict[bytes, int] | None:
+        blob = self.database.get_meta("planned")
+        return None if blob is None else {bytes.fromhex(key): 0 for key in blob}
+
+
+@contextmanager
+def open_run(path: str) -> Iterator[FinishedRun]:
+    """Open a run directory for reading; StoreError when there is no finished run in it."""
+    directory = RunDirectory(Path(path))
+    database = directory.open_for_reading()
+    try:
+        yield FinishedRun(directory, database, directory.read_json("manifest"))
+    finally:
+        database.close()

@@ -1,0 +1,76 @@
+"""Where a run's conversations come from: data files, or a run that is to be judged again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import InputError, UsageError
+from dialogauge.data import read_conversations, read_field_map
+from dialogauge.store import RunDirectory
+
+__all__ = ["Source", "default_run_directory", "is_run", "open_source"]
+
+
+class Source(Protocol):
+    """Conversations and faults, lazily; afterwards what was recognised and assumed."""
+
+    def __iter__(self) -> Iterator[Conversation | InputError]: ...
+
+    @property
+    def notes(self) -> Sequence[object]:
+        """What was recognised and assumed, each a line when written with `str`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _RunSource:
+    """The conversations of a finished or broken-off run."""
+
+    directory: RunDirectory
+
+    @property
+    def notes(self) -> Sequence[object]:
+        return (f"conversations of the run {self.directory.path}",)
+
+    def __iter__(self) -> Iterator[Conversation | InputError]:
+        database = self.directory.open_for_reading()
+        try:
+            yield from database.conversations()
+        finally:
+            database.close()
+
+
+def is_run(path: str) -> bool:
+    """Whether a path is a run directory."""
+    return path != "-" and RunDirectory(Path(path)).exists
+
+
+def open_source(
+    inputs: Sequence[str],
+    *,
+    format: str | None,
+    map_file: str | None,
+    strict: bool,
+) -> Source:
+    """Open the inputs of a command: files and folders, or one run directory."""
+    runs = [i for i in inputs if is_run(i)]
+    if runs:
+        if len(inputs) > 1:
+            msg = f"{runs[0]} is a run; a run is judged again by itself, not with other inputs"
+            raise UsageError(msg)
+        return _RunSource(RunDirectory(Path(runs[0])))
+    mapping = read_field_map(map_file) if map_file is not None else None
+    return read_conversations(inputs, format=format, mapping=mapping, strict=strict)
+
+
+def default_run_directory(inputs: Sequence[str], *, rubric: str, judge: str) -> Path:
+    """Name a run after its first input; a run judged again gets rubric and judge added to its name."""
+    first = inputs[0]
+    if is_run(first):
+        run = Path(first)
+        return run.parent / f"{run.name}-{Path(rubric).stem}-{judge}"
+    name = "stdin" if first == "-" else Path(first).resolve().name
+    return Path("runs") / (name.split(".")[0] or "run")

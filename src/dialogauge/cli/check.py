@@ -1,0 +1,38 @@
+"""`dialogauge check`: what an input is, before anything is judged."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+__all__ = ["check"]
+
+
+def check(
+    inputs: Annotated[list[str], typer.Argument(metavar="INPUT...", help="Files, folders, or - for stdin.")],
+    format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
+    map_file: Annotated[str | None, typer.Option("--map", help="TOML file: your field names.")] = None,
+    ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
+    min_turns: Annotated[int, typer.Option(min=0, help="Fewer turns than this count as very short.")] = 2,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first oddity.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what was recognised and assumed in an input, and what is in it."""
+    import orjson
+
+    from dialogauge.app.checking import check_input
+    from dialogauge.cli.tables import report_lines
+    from dialogauge.cli.terminal import plain
+
+    report = check_input(
+        inputs, format=format, map_file=map_file, ratings_file=ratings, min_turns=min_turns, strict=strict
+    )
+    if as_json:
+        sys.stdout.buffer.write(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2))
+        sys.stdout.buffer.write(b"\n")
+    else:
+        for line in report_lines(report):
+            typer.echo(plain(line))
+    raise typer.Exit(1 if report.faults else 0)

@@ -1,0 +1,45 @@
+"""`dialogauge doctor`: what an endpoint can do, and whether a model is fit to judge."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+__all__ = ["doctor"]
+
+
+def doctor(
+    model: Annotated[str | None, typer.Option(help="Model at an OpenAI-compatible endpoint.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="The endpoint, e.g. http://localhost:8000/v1.")] = None,
+    api_key_env: Annotated[str | None, typer.Option(help="Variable that holds the key.")] = None,
+    role: Annotated[list[str] | None, typer.Option(metavar="judge=M@U#K", help="As in judge.")] = None,
+    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
+    known_answers: Annotated[
+        bool, typer.Option("--known-answers/--no-known-answers", help="Ask the known-answer set too.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Probe an endpoint: reachable, schemas, log-probabilities, latency; and ask it what we know.
+
+    The known-answer set tells whether a model only returns the average of its turn scores.
+    """
+    import orjson
+
+    from dialogauge.app.doctoring import examine_endpoint
+    from dialogauge.cli.judge import model_reference
+    from dialogauge.cli.tables import doctor_lines
+
+    examined = examine_endpoint(
+        model_reference(model, base_url, api_key_env, role or []),
+        config_file=config,
+        with_known_answers=known_answers,
+    )
+    if as_json:
+        value = examined.to_json()
+        sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    else:
+        for line in doctor_lines(examined):
+            typer.echo(line)
+    raise typer.Exit(0 if examined.usable else 1)

@@ -1,0 +1,20 @@
+"""`dialogauge init`: a commented configuration and a sample to start from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["init"]
+
+
+def init(
+    directory: Annotated[str, typer.Argument(metavar="DIRECTORY", help="Where to.")] = ".",
+) -> None:
+    """Write a commented dialogauge.toml and a sample log; nothing that exists is overwritten."""
+    from dialogauge.app.starting import write_starter
+
+    for path, new in write_starter(directory):
+        typer.echo(f"{'wrote' if new else 'kept '} {path}")
+    typer.echo("next: dialogauge judge sample.jsonl")

@@ -1,0 +1,147 @@
+"""`dialogauge judge`: the main job."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dialogauge.core.errors import UsageError
+
+__all__ = ["judge", "model_reference"]
+
+_MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
+_ROLE = "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME."
+_RUBRIC = "Shipped rubric (card, satisfaction, task, single, factuality) or a rubric file of your own."
+_GATE = "A condition on the result, e.g. 'verdict>=good:0.9'; exit code 100 when it is not met."
+
+
+def judge(
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="INPUT... | RUN", help="Files, folders, - for stdin, or a run.")
+    ],
+    rubric: Annotated[str | None, typer.Option(help=_RUBRIC)] = None,
+    judge_kind: Annotated[
+        str | None, typer.Option("--judge", metavar="local|llm", help="Without a model or with one.")
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(metavar="hindsight|foresight", help="Whether the next user message may be read."),
+    ] = None,
+    format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
+    map_file: Annotated[str | None, typer.Option("--map", help="TOML file: your field names.")] = None,
+    ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
+    lang: Annotated[str | None, typer.Option(metavar="en|zh|auto", help="Language of the judging.")] = None,
+    model: Annotated[str | None, typer.Option(help=_MODEL)] = None,
+    base_url: Annotated[str | None, typer.Option(help="The endpoint, e.g. http://localhost:8000/v1.")] = None,
+    api_key_env: Annotated[str | None, typer.Option(help="Variable that holds the key.")] = None,
+    role: Annotated[list[str] | None, typer.Option(metavar="judge=M@U#K", help=_ROLE)] = None,
+    local_model: Annotated[
+        str | None, typer.Option(help="Coefficients for the local judge, as `dialogauge fit` wrote them.")
+    ] = None,
+    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
+    prices: Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")] = None,
+    out: Annotated[str | None, typer.Option("-o", "--out", help="Run directory (else runs/NAME).")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="N conversations at random.")] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Judge everything N times.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of sampling and of the model.")] = None,
+    window: Annotated[
+        int | None, typer.Option(min=4, max=6, help="Turns in a window of a long conversation.")
+    ] = None,
+    max_concurrency: Annotated[int | None, typer.Option(min=1, help="Requests in flight at most.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=0, help="Stop after N calls.")] = None,
+    max_cost: Annotated[float | None, typer.Option(min=0, help="Stop at this cost; needs prices.")] = None,
+    max_failed: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Share of failures above which the exit code is 3.")
+    ] = None,
+    gate: Annotated[list[str] | None, typer.Option(metavar="EXPR", help=_GATE)] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Judge what failed again.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what the run holds.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not use the response cache.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first oddity in the input.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Judge a log of conversations, turn by turn and whole, and write a report.
+
+    Without a model the local judge is used: no key, no network. The same command again continues where
+    it stopped.
+    """
+    from dialogauge.app.merging import merge_judge_options
+    from dialogauge.cli.judging import run_and_print
+
+    given = {
+        "rubric": rubric,
+        "judge": judge_kind,
+        "mode": mode,
+        "lang": lang,
+        "repeats": repeats,
+        "seed": seed,
+        "window": window,
+        "max_concurrency": max_concurrency,
+        "max_calls": max_calls,
+        "max_cost": max_cost,
+        "max_failed": max_failed,
+        "prices": prices,
+        "gate": gate,
+    }
+    options = merge_judge_options(
+        {k: v for k, v in given.items() if v is not None},
+        config_file=config,
+        model=model_reference(model, base_url, api_key_env, role or []),
+        fixed={
+            "inputs": tuple(inputs),
+            "format": format,
+            "map_file": map_file,
+            "ratings_file": ratings,
+            "local_model": local_model,
+            "out": out,
+            "limit": limit,
+            "sample": sample,
+            "retry_failed": retry_failed,
+            "fresh": fresh,
+            "cache": not no_cache,
+            "strict": strict,
+        },
+    )
+    raise typer.Exit(run_and_print(options, dry_run=dry_run, as_json=as_json))
+
+
+def model_reference(
+    model: str | None, base_url: str | None, api_key_env: str | None, roles: list[str], role: str = "judge"
+) -> str | None:
+    """Bring the short form and --role to one reference; None when no model is given.
+
+    Args:
+        model: The model's name, of the short form.
+        base_url: Its endpoint, of the short form.
+        api_key_env: The variable of its key, of the short form.
+        roles: What `--role` was given, each `ROLE=REFERENCE`.
+        role: The command's only role.
+    """
+    named = dict(_split_role(text) for text in roles)
+    unknown = sorted(set(named) - {role})
+    if unknown:
+        msg = f"--role {unknown[0]}=...: this command has only the role {role}"
+        raise UsageError(msg)
+    if model is None:
+        if base_url or api_key_env:
+            msg = "--base-url and --api-key-env need --model"
+            raise UsageError(msg, hint="add --model NAME, or give --role judge=MODEL@URL#KEYVAR")
+        return named.get(role)
+    if named:
+        msg = f"the model is given twice, by --model and by --role {role}=..."
+        raise UsageError(msg, hint="keep one of the two")
+    at = f"@{base_url}" if base_url else ""
+    return f"{model}{at}{'#' + api_key_env if api_key_env else ''}"
+
+
+def _split_role(text: str) -> tuple[str, str]:
+    name, equals, reference = text.partition("=")
+    if not equals or not name or not reference:
+        msg = f"--role {text!r} has not the form ROLE=MODEL@URL#KEYVAR"
+        raise UsageError(msg, hint="for example --role judge=qwen2.5-7b@http://localhost:8000/v1#MY_KEY")
+    return name, reference

@@ -1,0 +1,84 @@
+"""Running the main job in a terminal: what is said before, meanwhile and afterwards."""
+
+from __future__ import annotations
+
+import sys
+
+import orjson
+import typer
+
+from dialogauge.app.judging import JudgeOutcome, Plan, judge_log, plan_log
+from dialogauge.app.options import JudgeOptions
+from dialogauge.app.results import exit_code
+from dialogauge.bench.judging import figures_of
+from dialogauge.cli.terminal import TerminalObserver, plain
+from dialogauge.report import summary_lines
+
+__all__ = ["run_and_print"]
+
+_FAULTS_SHOWN = 20
+
+
+def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int:
+    """Run the main job, print what a person or a machine wants to know, return the exit code."""
+    if dry_run:
+        return _print_plan(plan_log(options), as_json=as_json)
+    outcome = judge_log(options, TerminalObserver(quiet=as_json))
+    _print_faults(outcome)
+    summary, gates = outcome.result.summary, outcome.result.gates
+    if as_json:
+        sys.stdout.buffer.write(orjson.dumps(summary.to_json(), option=orjson.OPT_INDENT_2))
+        sys.stdout.buffer.write(b"\n")
+    else:
+        _print_summary(outcome)
+    return exit_code(outcome.ended, summary, gates, outcome.faults, options.max_failed)
+
+
+def _print_summary(outcome: JudgeOutcome) -> None:
+    for note in outcome.notes:
+        typer.echo(f"  {plain(note)}")
+    if outcome.progress.resumed:
+        typer.echo(f"  {outcome.progress.resumed} already judged by an earlier run, taken from it")
+    typer.echo()
+    for line in summary_lines(figures_of(outcome.result.summary)):
+        typer.echo(plain(line))
+    for gate in outcome.result.gates:
+        typer.echo(f"gate {'met' if gate.met else 'NOT met'}: {plain(gate.sentence)}")
+    typer.echo()
+    typer.echo(f"report: {outcome.result.directory.file('report')}")
+
+
+def _print_faults(outcome: JudgeOutcome) -> None:
+    for fault in outcome.faults[:_FAULTS_SHOWN]:
+        typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
+    more = len(outcome.faults) - _FAULTS_SHOWN
+    if more > 0:
+        typer.echo(f"dialogauge: ... and {more} more, listed in manifest.json", err=True)
+    if outcome.ended.error is not None:
+        typer.echo(f"dialogauge: {plain(str(outcome.ended.error))}", err=True)
+        if outcome.progress.done:
+            typer.echo(f"dialogauge: the {outcome.progress.done} judged before that are kept", err=True)
+    if outcome.ended.ended == "interrupted":
+        typer.echo("dialogauge: interrupted; the same command goes on from here", err=True)
+
+
+def _print_plan(plan: Plan, *, as_json: bool) -> int:
+    if as_json:
+        value = {
+            "run": str(plan.directory),
+            "judge": plan.judge,
+            "conversations": plan.conversations,
+            "units": plan.units,
+            "left": plan.left,
+            "faults": [str(f) for f in plan.faults],
+        }
+        sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    else:
+        for note in plan.notes:
+            typer.echo(f"  {plain(note)}")
+        done = plan.units - plan.left
+        typer.echo(f"would judge {plan.left} of {plan.units} ({done} done already) with {plan.judge}")
+        typer.echo(f"into {plan.directory}")
+    for fault in plan.faults[:_FAULTS_SHOWN]:
+        typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
+    return 1 if plan.faults else 0

@@ -1,0 +1,60 @@
+"""The `dialogauge` command and its one place for errors."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from dialogauge import __version__
+from dialogauge.cli.check import check
+from dialogauge.cli.doctor import doctor
+from dialogauge.cli.export import export
+from dialogauge.cli.fit import fit
+from dialogauge.cli.init import init
+from dialogauge.cli.judge import judge
+from dialogauge.cli.pairs import pairs
+from dialogauge.cli.report import report
+from dialogauge.core.errors import DialogaugeError, UsageError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="dialogauge",
+    help="Measure multi-turn assistants the way their users meet them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (judge, check, report, export, pairs, fit, doctor, init):
+    app.command()(command)
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"dialogauge {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Measure multi-turn assistants the way their users meet them."""
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        app()
+    except DialogaugeError as error:
+        typer.echo(f"dialogauge: {error}", err=True)
+        sys.exit(2 if isinstance(error, UsageError) else 1)
+    except KeyboardInterrupt:
+        typer.echo("dialogauge: interrupted; what was stored is kept", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)

@@ -1,0 +1,62 @@
+"""`dialogauge pairs`: training data from what was judged."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["pairs"]
+
+
+def pairs(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run directory.")],
+    out: Annotated[str, typer.Option("-o", "--out", help="JSONL file to write.")],
+    kind: Annotated[str, typer.Option(metavar="dpo|kto|sft|active", help="What to write.")] = "dpo",
+    to: Annotated[str, typer.Option(metavar="trl", help="For whom: the trainer's row format.")] = "trl",
+    chosen_field: Annotated[
+        str | None, typer.Option(help="Key of your records that holds the better reply (dpo).")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Model that writes the better reply (dpo).")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Its endpoint.")] = None,
+    api_key_env: Annotated[str | None, typer.Option(help="Variable that holds its key.")] = None,
+    role: Annotated[list[str] | None, typer.Option(metavar="repair=M@U#K", help="As in judge.")] = None,
+    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
+    prices: Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")] = None,
+    max_concurrency: Annotated[int, typer.Option(min=1, help="Requests in flight at most.")] = 64,
+    max_calls: Annotated[int | None, typer.Option(min=0, help="Stop after N calls.")] = None,
+    max_cost: Annotated[float | None, typer.Option(min=0, help="Stop at this cost; needs prices.")] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not use the response cache.")] = False,
+    min_verdict: Annotated[
+        str,
+        typer.Option(metavar="excellent|good|borderline", help="Conversations worth learning from (sft)."),
+    ] = "good",
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most N rows (active: 50 if not given).")
+    ] = None,
+) -> None:
+    """Write training rows: preference pairs at the weakest turns, KTO and SFT rows, or what to label next."""
+    from dialogauge.app.pairing import PairOptions, write_pairs
+    from dialogauge.cli.judge import model_reference
+
+    options = PairOptions(
+        run=run,
+        out=out,
+        kind=kind,
+        target=to,
+        chosen_field=chosen_field,
+        model=model_reference(model, base_url, api_key_env, role or [], role="repair"),
+        config_file=config,
+        prices_file=prices,
+        max_concurrency=max_concurrency,
+        max_calls=max_calls,
+        max_cost=max_cost,
+        cache=not no_cache,
+        min_verdict=min_verdict,
+        limit=limit,
+    )
+    result = write_pairs(options)
+    typer.echo(f"{result.written} rows: {out}")
+    for reason, number in result.left_out.items():
+        typer.echo(f"  {number} left out: {reason}")
+    raise typer.Exit(1 if result.error else 0)

@@ -1,0 +1,19 @@
+"""`dialogauge report`: the page of a run, written anew."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["report"]
+
+
+def report(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run directory.")],
+    out: Annotated[str | None, typer.Option("-o", "--out", help="Where to (else RUN/report.html).")] = None,
+) -> None:
+    """Write the report of a run anew, from what the run holds."""
+    from dialogauge.app.reporting import rebuild_report
+
+    typer.echo(f"report: {rebuild_report(run, out)}")

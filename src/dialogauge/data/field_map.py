@@ -1,0 +1,146 @@
+"""Our names to theirs: a small file that lets any table or log be read."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, cast
+
+import orjson
+
+from dialogauge.core import ROLES, ConfigError, Place, Role
+
+__all__ = ["MISSING", "NO_MAP", "FieldMap", "look_up", "read_field_map"]
+
+MISSING: Any = object()
+"""What `look_up` returns when there is nothing at the path."""
+
+
+def _none() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class FieldMap:
+    """Where our fields are found in somebody else's records; None means the usual names.
+
+    A value is a column name, a key, or a dotted path (`meta.session`, `scores.0`) into a record.
+    """
+
+    conversation_id: str | None = None
+    messages: str | None = None
+    """The list of messages in a record (not used for tables)."""
+    turn: str | None = None
+    role: str | None = None
+    """In each message, or the column."""
+    content: str | None = None
+    user_id: str | None = None
+    scenario: str | None = None
+    context: str | None = None
+    profile: str | None = None
+    candidate: str | None = None
+    language: str | None = None
+    dimension: str | None = None
+    """In rating files."""
+    rater: str | None = None
+    score: str | None = None
+    """In rating files."""
+    note: str | None = None
+    a: str | None = None
+    """In files of pairs."""
+    b: str | None = None
+    winner: str | None = None
+    ratings: Mapping[str, str] = field(default_factory=_none)
+    """Dimension -> where its score stands, in the message or else in the record."""
+    roles: Mapping[str, Role] = field(default_factory=_none)
+    """Their role names -> ours."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is mapped."""
+        return self == NO_MAP
+
+    def role_of(self, name: str) -> Role | None:
+        """Return our role for a name, by `roles` first, or None if it is unknown."""
+        mapped = self.roles.get(name)
+        if mapped is not None:
+            return mapped
+        return name if name in ROLES else None
+
+
+NO_MAP = FieldMap()
+
+
+def look_up(record: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
+    """Return what stands at a key or dotted path; `MISSING` if there is nothing."""
+    if isinstance(record, Mapping) and path in record:
+        return record[path]
+    at = record
+    for part in path.split("."):
+        if isinstance(at, Mapping) and part in at:
+            at = at[part]
+        elif isinstance(at, list) and part.isdigit() and int(part) < len(at):
+            at = at[int(part)]
+        else:
+            return MISSING
+    return at
+
+
+def read_field_map(path: str | Path) -> FieldMap:
+    """Read a field map from a TOML file, or a JSON file by its ending.
+
+    Raises `ConfigError`, naming file and key, for a file that cannot be read, an unknown key, a value
+    that is no text, and a role that is not one of ours.
+    """
+    file, place = Path(path), Place(str(path))
+    try:
+        raw = file.read_bytes()
+        data = orjson.loads(raw) if file.suffix == ".json" else tomllib.loads(raw.decode("utf-8"))
+    except OSError as error:
+        raise _wrong(place, f"the field map cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise _wrong(place, f"the field map is no valid file: {error}") from error
+    if not isinstance(data, dict):
+        raise _wrong(place, "the field map is not a table of names")
+    return _checked(data, place)
+
+
+def _checked(data: dict[str, Any], place: Place) -> FieldMap:
+    known = [f.name for f in fields(FieldMap)]
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        if key not in known:
+            raise _wrong(place, f"unknown key {key!r}", f"known: {', '.join(known)}")
+        if key == "ratings":
+            found[key] = _ratings(value, place)
+        elif key == "roles":
+            found[key] = _roles(value, place)
+        elif isinstance(value, str) and value:
+            found[key] = value
+        else:
+            raise _wrong(place, f"key {key!r}: expected a name or dotted path, found {value!r}")
+    return FieldMap(**found)
+
+
+def _ratings(value: object, place: Place) -> dict[str, str]:
+    if isinstance(value, list) and all(isinstance(v, str) for v in value):
+        return {name: name for name in value}
+    if isinstance(value, dict) and all(isinstance(v, str) and v for v in value.values()):
+        return value
+    raise _wrong(place, "key 'ratings': expected a list of columns, or a table of dimension = column")
+
+
+def _roles(value: object, place: Place) -> dict[str, Role]:
+    if not isinstance(value, dict):
+        raise _wrong(place, "key 'roles': expected a table like bot = \"assistant\"")
+    for name, role in value.items():
+        if role not in ROLES:
+            raise _wrong(place, f"key 'roles.{name}': {role!r} is not a role", f"one of {', '.join(ROLES)}")
+    return cast("dict[str, Role]", value)
+
+
+def _wrong(place: Place, message: str, hint: str | None = None) -> ConfigError:
+    return ConfigError(message, place=place, hint=hint)

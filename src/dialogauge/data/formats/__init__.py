@@ -1,0 +1,49 @@
+"""The file formats that conversations are read from, one module each."""
+
+from __future__ import annotations
+
+from dialogauge.core import UsageError
+from dialogauge.data.formats.base import Context, Entry, Format, Outcome, RecordFormat, Sample
+from dialogauge.data.formats.card import CARD
+from dialogauge.data.formats.csv_table import CSV
+from dialogauge.data.formats.openai import OPENAI
+from dialogauge.data.formats.recllmsim import RECLLMSIM
+from dialogauge.data.formats.sharegpt import SHAREGPT
+from dialogauge.data.formats.tau import TAU
+from dialogauge.data.formats.turns import TURNS
+from dialogauge.data.formats.uss import USS
+
+__all__ = [
+    "FORMATS",
+    "Context",
+    "Entry",
+    "Format",
+    "Outcome",
+    "RecordFormat",
+    "Sample",
+    "format_names",
+    "format_of",
+    "named_format",
+]
+
+FORMATS: tuple[Format, ...] = (RECLLMSIM, TAU, SHAREGPT, CARD, OPENAI, TURNS, USS, CSV)
+"""In the order in which they are tried: the more particular first."""
+
+
+def format_names() -> tuple[str, ...]:
+    """Return the names that `--format` knows, sorted."""
+    return tuple(sorted(f.name for f in FORMATS))
+
+
+def named_format(name: str) -> Format:
+    """Return the format of that name; raises `UsageError` for an unknown one."""
+    for known in FORMATS:
+        if known.name == name:
+            return known
+    msg = f"unknown format {name!r}"
+    raise UsageError(msg, hint=f"one of {', '.join(format_names())}")
+
+
+def format_of(sample: Sample) -> Format | None:
+    """Return the first format that recognises the beginning of a source."""
+    return next((f for f in FORMATS if f.recognises(sample)), None)

@@ -1,0 +1,108 @@
+"""What a format is, and what it is given to read with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dialogauge.core import Conversation, Place, RecordFault
+from dialogauge.data.faults import record_fault
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.json_values import json_values
+from dialogauge.data.notes import NoteBook
+from dialogauge.data.sources import LineStream, Source
+
+__all__ = ["Context", "Entry", "Format", "Outcome", "RecordFormat", "Sample", "fault_in"]
+
+Outcome = Conversation | RecordFault
+"""What reading yields: a conversation, or why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The beginning of a source, by which its format is recognised."""
+
+    source: Source
+    mapping: FieldMap
+    record: Any = None
+    """A JSON value; None when the source is no JSON."""
+    lines: tuple[str, ...] = ()
+    """The first lines that are not blank, of a source that is no JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What holds for a whole source while it is read."""
+
+    source: Source
+    mapping: FieldMap
+    notes: NoteBook
+
+
+@dataclass(slots=True)
+class Entry:
+    """What holds for one record while it is read."""
+
+    context: Context
+    place: Place
+    made_id: str
+    """The id to take where the record has none."""
+
+    @property
+    def mapping(self) -> FieldMap:
+        """The user's field map."""
+        return self.context.mapping
+
+    def recognise(self, text: str) -> None:
+        """Note something that follows from the format."""
+        self.context.notes.recognise(text, self.place)
+
+    def assume(self, text: str, hint: str | None = None) -> None:
+        """Note something that may be wrong."""
+        self.context.notes.assume(text, self.place, hint=hint)
+
+
+def fault_in(entry: Entry, message: str, hint: str | None = None) -> RecordFault:
+    """Return a fault of the record that is being read."""
+    return record_fault(entry.place, message, hint)
+
+
+class Format(Protocol):
+    """One file format: how it is recognised and how it is read."""
+
+    @property
+    def name(self) -> str:
+        """What `--format` calls it."""
+
+    def recognises(self, sample: Sample) -> bool:
+        """Say whether the beginning of a source looks like this format."""
+
+    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
+        """Hand out the conversations of a source one by one; raises `FileFault` where it breaks off."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFormat:
+    """A format in which one JSON value is one conversation, in JSONL or in one JSON array."""
+
+    name: str
+    recognise: Callable[[Any, FieldMap], bool]
+    convert: Callable[[Any, Entry], Conversation]
+    """Raises `RecordFault` for a record that cannot be read."""
+
+    def recognises(self, sample: Sample) -> bool:
+        """Say whether the first record looks like this format."""
+        return sample.record is not None and self.recognise(sample.record, sample.mapping)
+
+    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
+        """Convert the values of the source one by one."""
+        label = context.source.label
+        for value in json_values(stream):
+            if isinstance(value, RecordFault):
+                yield value
+                continue
+            try:
+                yield self.convert(value.value, Entry(context, value.place, f"{label}:{value.number}"))
+            except RecordFault as fault:
+                yield fault

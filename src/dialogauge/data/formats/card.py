@@ -1,0 +1,61 @@
+"""The multi-turn card's own form: `{"scenario_description", "dialogue": [{"turn", "role", "text"}]}`.
+
+Also a bare list of `{"turn", "role", "text"}`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dialogauge.core import Conversation, Message
+from dialogauge.data.faults import shown
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.chat import MessageReader
+from dialogauge.data.formats.fields import conversation_from
+from dialogauge.data.json_values import is_message_list
+from dialogauge.data.turn_map import message_turns
+
+__all__ = ["CARD"]
+
+
+def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    said = record.get("dialogue") if isinstance(record, dict) else record
+    if isinstance(record, dict) and said == [] and "scenario_description" in record:
+        return True
+    return is_message_list(said) and "role" in said[0] and "text" in said[0]
+
+
+def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    if isinstance(record, list):
+        record = {"dialogue": record}
+    if not isinstance(record, dict) or "dialogue" not in record:
+        raise fault_in(entry, f"the record is {shown(record)}: no object with a 'dialogue'")
+    reader = MessageReader(entry, content_key="text")
+    messages = reader.read(record["dialogue"])
+    _compare_turns(messages, entry)
+    messages = tuple(_without_turn(m) for m in messages)
+    return conversation_from(record, messages, reader.rated, entry, messages_key="dialogue")
+
+
+def _compare_turns(messages: tuple[Message, ...], entry: Entry) -> None:
+    """Turn numbers are derived, so those given are only compared and then left out."""
+    for message, turn in zip(messages, message_turns(messages), strict=True):
+        given = message.extra.get("turn", turn)
+        if turn is not None and given != turn:
+            entry.assume(
+                "conversations number their turns differently: ours are used (a turn is what the user "
+                "said and the reply to it, counted from 1)",
+                hint=f"the first that differs is {given!r}, ours is {turn}",
+            )
+            return
+
+
+def _without_turn(message: Message) -> Message:
+    if "turn" not in message.extra:
+        return message
+    return replace(message, extra={key: value for key, value in message.extra.items() if key != "turn"})
+
+
+CARD = RecordFormat("card", _recognises, _convert)

@@ -1,0 +1,200 @@
+"""Tables with one message a row, the rows of a conversation together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
+from dialogauge.data.faults import file_fault, record_fault
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.base import Context, Outcome, Sample
+from dialogauge.data.formats.chat import unknown_role
+from dialogauge.data.formats.inline_ratings import MESSAGE_KEYS
+from dialogauge.data.formats.turns import ROLE_ALIASES
+from dialogauge.data.scores import as_score
+from dialogauge.data.sources import LineStream
+from dialogauge.data.tables import Row, delimiter_of, find_column, open_table
+from dialogauge.data.turn_map import message_turns
+
+__all__ = ["CSV"]
+
+_USUAL: dict[str, tuple[str, ...]] = {
+    "conversation_id": ("conversation_id", "conversation", "dialogue_id", "dialog_id", "session_id", "id"),
+    "role": ("role", "speaker", "from", "author", "sender"),
+    "content": ("content", "text", "message", "utterance", "value"),
+    "user_id": ("user_id", "user"),
+    "scenario": ("scenario",),
+    "context": ("scenario_description", "task_context", "context"),
+    "candidate": ("candidate", "model"),
+    "language": ("language", "lang"),
+    "turn": ("turn", "turn_id"),
+    "rater": ("rater", "annotator"),
+}
+_OF_CONVERSATION = ("user_id", "scenario", "context", "candidate", "language")
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Which column holds what."""
+
+    named: dict[str, str]
+    ratings: dict[str, str]
+
+    def get(self, row: Row, name: str) -> str | None:
+        column = self.named.get(name)
+        return row.cells[column] or None if column is not None else None
+
+
+@dataclass(slots=True)
+class _Group:
+    """The rows of one conversation so far."""
+
+    id: str
+    line: int
+    messages: list[Message] = field(default_factory=list)
+    about: dict[str, str] = field(default_factory=dict)
+    rated: list[tuple[int, str, float | str, str | None]] = field(default_factory=list)
+    """Index of the message, dimension, score, rater."""
+    turns: list[str | None] = field(default_factory=list)
+    fault: RecordFault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Csv:
+    name: str = "csv"
+
+    def recognises(self, sample: Sample) -> bool:
+        """Say whether the header names a role and a content."""
+        if not sample.lines:
+            return False
+        header = sample.lines[0]
+        columns = [c.strip().strip('"') for c in header.rstrip("\r\n").split(delimiter_of(header))]
+        named = _find(columns, sample.mapping)
+        return "role" in named and "content" in named
+
+    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
+        """Hand out a conversation whenever the id changes."""
+        table = open_table(stream)
+        columns = _columns(table.columns, context)
+        group: _Group | None = None
+        try:
+            for row in table.rows:
+                if isinstance(row, RecordFault):
+                    # The row cannot be placed for certain: what was being read is not whole any more.
+                    group, done = None, row if group is None else _spoilt(group, row)
+                    yield done
+                    continue
+                name = columns.get(row, "conversation_id") or context.source.label
+                if group is not None and group.id != name:
+                    yield _finish(group, context)
+                    group = None
+                group = group or _Group(name, row.line)
+                _take(group, row, columns, context)
+        except FileFault:
+            if group is not None:
+                place = Place(context.source.name, group.line, group.id)
+                yield record_fault(place, "the file breaks off within this conversation")
+            raise
+        if group is not None:
+            yield _finish(group, context)
+
+
+def _find(columns: list[str] | tuple[str, ...], mapping: FieldMap) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, usual in _USUAL.items():
+        mapped = getattr(mapping, name)
+        column = mapped if mapped in columns else None if mapped else find_column(columns, usual)
+        if column is not None:
+            found[name] = column
+    return found
+
+
+def _columns(columns: tuple[str, ...], context: Context) -> _Columns:
+    mapping, place = context.mapping, Place(context.source.name, 1)
+    wanted = [getattr(mapping, name) for name in _USUAL] + list(mapping.ratings.values())
+    missing = [column for column in wanted if column and column not in columns]
+    named = _find(columns, mapping)
+    if missing or "role" not in named or "content" not in named:
+        what = f"no column {missing[0]!r}" if missing else "no column for the role or for the content"
+        hint = f"it has {', '.join(columns)}; name them in a field map (--map)"
+        raise file_fault(place, f"the table has {what}", hint)
+    guessed = [f"{name} = {column}" for name, column in named.items() if not getattr(mapping, name)]
+    if guessed and any(part.split(" = ")[0] != part.split(" = ")[1] for part in guessed):
+        context.notes.assume(f"tables were read without a full field map, as {', '.join(guessed)}", place)
+    if "conversation_id" not in named:
+        context.notes.assume("tables have no column with an id: read as one conversation", place)
+    ratings = dict(mapping.ratings) or {c: c for c in columns if c.lower() in MESSAGE_KEYS}
+    return _Columns(named, ratings)
+
+
+def _take(group: _Group, row: Row, columns: _Columns, context: Context) -> None:
+    place = Place(context.source.name, row.line, group.id)
+    number = len(group.messages) + 1
+    given = columns.get(row, "role") or ""
+    role = _role(given, context, place)
+    if role is None:
+        message, hint = unknown_role(number, given)
+        group.fault = group.fault or record_fault(place, message, hint)
+        return
+    known = {*columns.named.values(), *columns.ratings.values()}
+    extra = {key: cell for key, cell in row.cells.items() if key not in known and cell}
+    group.messages.append(Message(role, row.cells[columns.named["content"]], extra=extra))
+    group.turns.append(columns.get(row, "turn"))
+    for name in _OF_CONVERSATION:
+        value = columns.get(row, name)
+        if value is not None and group.about.setdefault(name, value) != value:
+            context.notes.assume(f"conversations have rows that differ in {name}: the first is taken", place)
+    for dimension, column in columns.ratings.items():
+        if row.cells[column].strip():
+            try:
+                score = as_score(row.cells[column])
+            except ValueError as error:
+                group.fault = group.fault or record_fault(place, f"column {column!r}: {error}")
+                continue
+            group.rated.append((number - 1, dimension, score, columns.get(row, "rater")))
+
+
+def _role(given: str, context: Context, place: Place) -> Role | None:
+    role = context.mapping.role_of(given) or context.mapping.role_of(given.strip().lower())
+    if role is None and given.strip().lower() in ROLE_ALIASES:
+        role = ROLE_ALIASES[given.strip().lower()]
+        context.notes.assume(f"messages have the role {given!r}: read as {role}", place)
+    return role
+
+
+def _finish(group: _Group, context: Context) -> Outcome:
+    place = Place(context.source.name, group.line, group.id)
+    if group.fault is not None:
+        return group.fault
+    turns = message_turns(group.messages)
+    if any(g is not None and t is not None and g != str(t) for g, t in zip(group.turns, turns, strict=True)):
+        try:
+            context.notes.assume("conversations number their turns differently: ours are used", place)
+        except RecordFault as fault:
+            return fault
+    ratings = tuple(
+        Rating(group.id, dimension, score, turns[index], rater)
+        for index, dimension, score, rater in group.rated
+    )
+    return Conversation(
+        group.id,
+        tuple(group.messages),
+        user_id=group.about.get("user_id"),
+        scenario=group.about.get("scenario"),
+        context=group.about.get("context"),
+        candidate=group.about.get("candidate"),
+        language=group.about.get("language"),
+        ratings=ratings,
+        place=place,
+    )
+
+
+def _spoilt(group: _Group, fault: RecordFault) -> RecordFault:
+    place = fault.place or Place("?")
+    return record_fault(
+        Place(place.file, place.line, group.id), f"{fault.message}: the conversation is left out", fault.hint
+    )
+
+
+CSV = _Csv()

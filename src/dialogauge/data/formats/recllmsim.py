@@ -1,0 +1,131 @@
+"""The layout of RecLLMSim's human conversations: `User_N/<task>/<k>.json`, one session a file.
+
+Published turn ids are `{User_N}__{task}__{k}.json__turn_{i}` with the 0-based index of the assistant
+message; `turn_map.assistant_turns` gives our turn number for it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dialogauge.core import Conversation, Message, Place, Rating
+from dialogauge.data.faults import shown
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.chat import MessageReader
+from dialogauge.data.scores import as_score
+from dialogauge.data.turn_map import assistant_turns
+
+__all__ = ["RECLLMSIM", "RECLLMSIM_TASKS", "published_turn_ids", "reading_order"]
+
+RECLLMSIM_TASKS = ("旅行规划", "礼物准备", "菜谱规划", "技能学习规划")
+"""The four tasks in the order in which the published code reads them."""
+
+_LABELS = ("satisfaction", "hallucination")
+_USED = frozenset({"history", "chat_model", "task_type", "task_context", "profile"})
+_USER = re.compile(r"User_\w+")
+
+
+def reading_order(path: Path) -> tuple[str, str, int, str, int, str]:
+    """Return the key that sorts the files of a folder.
+
+    In this layout: users in plain string order, tasks in their fixed order, files by their number.
+    Any other file goes by its path.
+    """
+    user, task, stem = path.parts[-3:] if len(path.parts) >= 3 else ("", "", path.name)
+    number = stem.removesuffix(".gz").removesuffix(".json")
+    if not (_USER.fullmatch(user) and number.isdigit()):
+        return path.as_posix(), "", 0, "", 0, ""
+    rank = RECLLMSIM_TASKS.index(task) if task in RECLLMSIM_TASKS else len(RECLLMSIM_TASKS)
+    return path.parents[2].as_posix(), user, rank, task, int(number), stem
+
+
+def published_turn_ids(conversation: Conversation) -> dict[str, int]:
+    """Return the data set's own turn ids, in order, each with our turn number."""
+    turns = assistant_turns(conversation.messages)
+    return {f"{conversation.id}__turn_{index}": turn for index, turn in enumerate(turns)}
+
+
+def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    return isinstance(record, dict) and isinstance(record.get("history"), list) and "task_context" in record
+
+
+def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    if not isinstance(record, dict) or "history" not in record:
+        raise fault_in(entry, f"the record is {shown(record)}: no session with a 'history'")
+    conversation_id, user = _names(entry)
+    reader = MessageReader(entry)
+    messages = reader.read(record["history"])
+    labels = [_labels(m, index, reader.rated) for index, m in enumerate(messages)]
+    said = tuple(_without_labels(m) for m in messages)
+    context, profile = record.get("task_context"), record.get("profile")
+    return Conversation(
+        conversation_id,
+        said,
+        user_id=user,
+        scenario=_text(record, "task_type"),
+        context=context if isinstance(context, str) else None,
+        profile=profile if isinstance(profile, dict) else None,
+        candidate=_text(record, "chat_model"),
+        language="zh",
+        ratings=_ratings(conversation_id, user, said, labels, entry),
+        metadata={key: value for key, value in record.items() if key not in _USED},
+        place=Place(entry.place.file, entry.place.line, conversation_id),
+    )
+
+
+def _text(record: dict[str, Any], key: str) -> str | None:
+    value = record.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _names(entry: Entry) -> tuple[str, str | None]:
+    path = entry.context.source.path
+    parts = path.resolve().parts[-3:] if path is not None else ()
+    if len(parts) == 3 and _USER.fullmatch(parts[0]):
+        return "__".join((*parts[:2], parts[2].removesuffix(".gz"))), parts[0]
+    entry.assume("sessions lie outside User_N/<task>/<k>.json: their ids are made from the file name")
+    return entry.made_id, None
+
+
+def _labels(message: Message, index: int, rated: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+    if message.role != "assistant":
+        return {}
+    found = {key: message.extra[key] for key in ("hallucination", "reason") if key in message.extra}
+    return next((labels for at, labels in rated if at == index), {}) | found
+
+
+def _without_labels(message: Message) -> Message:
+    if message.role != "assistant" or not message.extra:
+        return message
+    kept = {k: v for k, v in message.extra.items() if k not in ("hallucination", "reason")}
+    return replace(message, extra=kept)
+
+
+def _ratings(
+    conversation_id: str,
+    user: str | None,
+    messages: tuple[Message, ...],
+    labels: list[dict[str, Any]],
+    entry: Entry,
+) -> tuple[Rating, ...]:
+    """Every label of an assistant message, as its user's rating of the turn."""
+    rated = [found for message, found in zip(messages, labels, strict=True) if message.role == "assistant"]
+    out: list[Rating] = []
+    for turn, found in zip(assistant_turns(messages), rated, strict=True):
+        for dimension in _LABELS:
+            if found.get(dimension) is None:
+                continue
+            try:
+                score = as_score(found[dimension])
+            except ValueError as error:
+                raise fault_in(entry, f"turn {turn}, {dimension}: {error}") from error
+            note = found.get("reason") if dimension == "satisfaction" else None
+            out.append(Rating(conversation_id, dimension, score, turn, user, note=note))
+    return tuple(out)
+
+
+RECLLMSIM = RecordFormat("recllmsim", _recognises, _convert)

@@ -1,0 +1,103 @@
+"""ShareGPT records: `{"conversations": [{"from": "human", "value": "..."}]}`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from dialogauge.core import Conversation, Message, Role, ToolCall
+from dialogauge.data.faults import shown
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.chat import content_of, unknown_role
+from dialogauge.data.formats.fields import conversation_from
+from dialogauge.data.formats.inline_ratings import MESSAGE_KEYS
+
+__all__ = ["SHAREGPT"]
+
+_ROLES: dict[str, Role] = {
+    "human": "user",
+    "user": "user",
+    "gpt": "assistant",
+    "chatgpt": "assistant",
+    "bing": "assistant",
+    "bard": "assistant",
+    "assistant": "assistant",
+    "function_call": "assistant",
+    "observation": "tool",
+    "function": "tool",
+    "function_response": "tool",
+    "tool": "tool",
+    "system": "system",
+}
+
+
+def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    if not isinstance(record, dict) or not isinstance(record.get("conversations"), list):
+        return False
+    said = record["conversations"]
+    return not said or (isinstance(said[0], dict) and "from" in said[0] and "value" in said[0])
+
+
+def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    if not isinstance(record, dict) or not isinstance(record.get("conversations"), list):
+        raise fault_in(entry, "the record has no list under 'conversations'")
+    if not record["conversations"]:
+        raise fault_in(entry, "the conversation has no messages")
+    rated: list[tuple[int, dict[str, Any]]] = []
+    messages: list[Message] = []
+    call: str | None = None
+    system = record.get("system")
+    if isinstance(system, str) and system:
+        messages.append(Message("system", system))
+        record = {key: value for key, value in record.items() if key != "system"}
+    for number, item in enumerate(record["conversations"], start=1):
+        message, found = _message(item, number, entry, call)
+        if found:
+            rated.append((len(messages), found))
+        call = message.tool_calls[0].id if message.tool_calls else call
+        messages.append(message)
+    return conversation_from(record, tuple(messages), rated, entry, messages_key="conversations")
+
+
+def _message(
+    item: Any,  # noqa: ANN401  # any JSON value
+    number: int,
+    entry: Entry,
+    call: str | None,
+) -> tuple[Message, dict[str, Any]]:
+    if not isinstance(item, dict):
+        raise fault_in(entry, f"message {number} is {shown(item)}: not an object")
+    if "value" not in item:
+        raise fault_in(entry, f"message {number} has no 'value'", f"it has {', '.join(map(repr, item))}")
+    given = item.get("from")
+    name = given if isinstance(given, str) else ""
+    role = entry.mapping.roles.get(name) or _ROLES.get(name)
+    if role is None:
+        message, hint = unknown_role(number, given)
+        raise fault_in(entry, message, f"in ShareGPT also {', '.join(_ROLES)}; {hint}")
+    extra = {key: value for key, value in item.items() if key not in ("from", "value")}
+    found = {key: extra.pop(key) for key in MESSAGE_KEYS & extra.keys()} if role == "assistant" else {}
+    content = content_of(item["value"], number, entry)
+    if name == "function_call":
+        return Message(role, None, (_tool_call(item["value"], number),), extra=extra), found
+    answers = call if role == "tool" else None
+    return Message(role, content, tool_call_id=answers, extra=extra), found
+
+
+def _tool_call(value: object, number: int) -> ToolCall:
+    """Read `{"name": ..., "arguments": ...}` written as text; any other text is kept as arguments."""
+    text = value if isinstance(value, str) else ""
+    try:
+        call = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        call = None
+    if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+        return ToolCall(f"call_{number}", "", text)
+    arguments = call.get("arguments", {})
+    written = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode("utf-8")
+    return ToolCall(f"call_{number}", call["name"], written)
+
+
+SHAREGPT = RecordFormat("sharegpt", _recognises, _convert)

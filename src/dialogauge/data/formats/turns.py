@@ -1,0 +1,86 @@
+"""Records whose messages stand under `turns`, `dialog`, `dialogue` or `history`, as DeepEval's do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dialogauge.core import Conversation, Role
+from dialogauge.data.faults import shown
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.chat import MessageReader
+from dialogauge.data.formats.fields import conversation_from
+from dialogauge.data.json_values import is_message_list
+
+__all__ = ["ROLE_ALIASES", "TURNS"]
+
+_LISTS = ("turns", "dialog", "dialogue", "history", "conversation")
+_ROLE_KEYS = ("role", "speaker", "from")
+_CONTENT_KEYS = ("content", "text", "value", "utterance")
+
+_DEEPEVAL = frozenset(
+    {
+        "expected_outcome",
+        "expectedOutcome",
+        "user_description",
+        "userDescription",
+        "chatbot_role",
+        "chatbotRole",
+    }
+)
+"""Keys by which a DeepEval test case is known: there `scenario` is a description, not a name."""
+
+ROLE_ALIASES: dict[str, Role] = {
+    "human": "user",
+    "customer": "user",
+    "usr": "user",
+    "gpt": "assistant",
+    "ai": "assistant",
+    "bot": "assistant",
+    "chatbot": "assistant",
+    "agent": "assistant",
+    "model": "assistant",
+    "sys": "assistant",
+}
+"""Role names that are common in tables and logs; reading one is an assumption and noted."""
+
+
+def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    return isinstance(record, dict) and _list_key(record) is not None
+
+
+def _list_key(record: dict[str, Any]) -> str | None:
+    for key in _LISTS:
+        said = record.get(key)
+        if is_message_list(said) and any(name in said[0] for name in _CONTENT_KEYS):
+            return key
+    return None
+
+
+def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    key = _list_key(record) if isinstance(record, dict) else None
+    if key is None:
+        raise fault_in(entry, f"the record is {shown(record)}: no messages under {', '.join(_LISTS)}")
+    first = record[key][0]
+
+    def role_of(name: str) -> Role | None:
+        known = entry.mapping.role_of(name)
+        if known is None and name.lower() in ROLE_ALIASES:
+            known = ROLE_ALIASES[name.lower()]
+            entry.assume(f"messages have the role {name!r}: read as {known}")
+        return known
+
+    reader = MessageReader(
+        entry,
+        role_key=next(name for name in _ROLE_KEYS if name in first),
+        content_key=next(name for name in _CONTENT_KEYS if name in first),
+        role_of=role_of,
+    )
+    messages = reader.read(record[key])
+    if _DEEPEVAL & record.keys() and isinstance(record.get("scenario"), str):
+        record = {**record, "scenario_description": record["scenario"]}
+        del record["scenario"]
+    return conversation_from(record, messages, reader.rated, entry, messages_key=key)
+
+
+TURNS = RecordFormat("turns", _recognises, _convert)

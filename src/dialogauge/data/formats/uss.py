@@ -1,0 +1,115 @@
+"""The text form of the User Satisfaction Simulation sets: `ROLE TAB text TAB action TAB ratings`.
+
+Sessions are parted by an empty line. Ratings stand on USER lines, one number per rater, parted by
+commas. A rater scored what had been said before that line, so a rating belongs to the turn before it;
+that of the first line to turn 0. `USER OVERALL` is no message: its ratings are the conversation's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
+from dialogauge.data.faults import record_fault, shown
+from dialogauge.data.formats.base import Context, Outcome, Sample
+from dialogauge.data.scores import as_score
+from dialogauge.data.sources import LineStream
+from dialogauge.data.turn_map import message_turns
+
+__all__ = ["USS"]
+
+_ROLES: dict[str, Role] = {"USER": "user", "SYSTEM": "assistant"}
+_OVERALL = "OVERALL"
+_DIMENSION = "satisfaction"
+
+
+@dataclass(slots=True)
+class _Session:
+    line: int
+    messages: list[Message] = field(default_factory=list)
+    rated: list[tuple[int | None, list[float | str]]] = field(default_factory=list)
+    """Index of the rated USER line among the messages (None: the whole), and its scores."""
+    fault: RecordFault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Uss:
+    name: str = "uss"
+
+    def recognises(self, sample: Sample) -> bool:
+        """Say whether the first line, and most of those seen, have a role and two more columns."""
+        fits = [line.count("\t") >= 2 and line.split("\t")[0] in _ROLES for line in sample.lines]
+        return bool(fits) and fits[0] and sum(fits) * 2 > len(fits)
+
+    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
+        """Hand out one conversation per block of lines."""
+        number = 0
+        session: _Session | None = None
+        try:
+            for line_number, line in stream.text():
+                text = line.rstrip("\r\n")
+                if text.strip():
+                    session = session or _Session(line_number)
+                    _take(session, text, Place(context.source.name, line_number))
+                elif session is not None:
+                    number += 1
+                    yield _finish(session, number, context)
+                    session = None
+        except FileFault:
+            if session is not None:
+                yield record_fault(
+                    Place(context.source.name, session.line), "the file breaks off within this session"
+                )
+            raise
+        if session is not None:
+            yield _finish(session, number + 1, context)
+
+
+def _take(session: _Session, line: str, place: Place) -> None:
+    columns = line.split("\t")
+    role = _ROLES.get(columns[0])
+    if role is None or len(columns) < 2:
+        session.fault = session.fault or record_fault(
+            place, f"the line starts with {shown(columns[0])}", "expected USER or SYSTEM, a tab, and the text"
+        )
+        return
+    overall = role == "user" and columns[1] == _OVERALL
+    if not overall:
+        action = columns[2] if len(columns) > 2 else ""
+        session.messages.append(Message(role, columns[1], extra={"action": action} if action else {}))
+    given = columns[3].strip() if len(columns) > 3 else ""
+    if not given:
+        return
+    try:
+        scores = [as_score(part) for part in given.split(",")]
+    except ValueError as error:
+        session.fault = session.fault or record_fault(place, f"ratings {shown(given)}: {error}")
+        return
+    session.rated.append((None if overall else len(session.messages) - 1, scores))
+
+
+def _finish(session: _Session, number: int, context: Context) -> Outcome:
+    name = f"{context.source.label.removesuffix('.txt')}_{number}"
+    place = Place(context.source.name, session.line, name)
+    if session.fault is not None:
+        return session.fault
+    if not session.messages:
+        return record_fault(place, "the conversation has no messages")
+    turns = message_turns(session.messages)
+    ratings: list[Rating] = []
+    for index, scores in session.rated:
+        turn = None if index is None else _turn_before(turns[index])
+        ratings += [
+            Rating(name, _DIMENSION, score, turn, f"rater{column}")
+            for column, score in enumerate(scores, start=1)
+        ]
+    context.notes.recognise("ids made from the file name and the number of the session", place)
+    return Conversation(name, tuple(session.messages), ratings=tuple(ratings), place=place)
+
+
+def _turn_before(turn: int | None) -> int:
+    return max(0, (turn or 0) - 1)
+
+
+USS = _Uss()

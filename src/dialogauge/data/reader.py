@@ -1,0 +1,228 @@
+"""Reads conversations from files, folders and standard input, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from dialogauge.core import Conversation, FileFault, Place, RecordFault
+from dialogauge.data.faults import file_fault, record_fault
+from dialogauge.data.field_map import NO_MAP, FieldMap
+from dialogauge.data.formats import Context, Format, Sample, format_names, format_of, named_format
+from dialogauge.data.formats.recllmsim import reading_order
+from dialogauge.data.json_values import JsonValue, first_values, is_document
+from dialogauge.data.notes import Note, NoteBook
+from dialogauge.data.seen import SeenIds
+from dialogauge.data.sources import LineStream, Source, locate, utf8_fault
+
+__all__ = ["ConversationReader", "FileRead", "read_conversations"]
+
+_SNIFFED = 20
+"""How many records or lines are looked at to find out the format."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """What came of one file so far."""
+
+    format: str
+    conversations: int = 0
+    faults: int = 0
+
+
+def read_conversations(
+    inputs: Sequence[str],
+    *,
+    format: str | None = None,  # the name of the option
+    mapping: FieldMap | None = None,
+    strict: bool = False,
+) -> ConversationReader:
+    """Return a lazy reader of the conversations in files, folders, or `-` for standard input.
+
+    `format` forces one of `format_names()`, otherwise the content decides. `mapping` names the fields of
+    other people's records. Raises `FileFault` at once for a missing path, an empty file or folder, and
+    a file named by the user whose beginning no format recognises; `UsageError` for an unknown format.
+    """
+    forced = named_format(format) if format is not None else None
+    return ConversationReader(inputs, forced, mapping or NO_MAP, strict=strict)
+
+
+class ConversationReader:
+    """An iterable of conversations, and of faults in place of those that cannot be read.
+
+    A bad record is a `RecordFault` value and the next one follows. Where a file breaks off it is a
+    `FileFault` value, after everything before it, and the next file follows; it is raised if nothing
+    was read at all. With `strict` the first fault, and the first thing that had to be assumed, is
+    raised. Each iteration reads anew; `notes` and `files` tell of the latest.
+    """
+
+    def __init__(
+        self, inputs: Sequence[str], forced: Format | None, mapping: FieldMap, *, strict: bool
+    ) -> None:
+        self._forced = forced
+        self._mapping = mapping
+        self._strict = strict
+        self._sources, self._left_out = locate(inputs, reading_order)
+        self._files: dict[str, FileRead] = {}
+        self._book = NoteBook(strict=strict)
+        for source in self._sources:
+            if not source.member and source.path is not None:
+                with closing(LineStream(source)) as stream:
+                    self._probe(stream)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was recognised and what was assumed, in the latest iteration so far."""
+        return self._book.notes
+
+    @property
+    def files(self) -> dict[str, FileRead]:
+        """By file: its format, and how many conversations and faults came of it."""
+        return dict(self._files)
+
+    def __iter__(self) -> Iterator[Conversation | RecordFault | FileFault]:
+        """Read all inputs from the beginning."""
+        self._book = NoteBook(strict=self._strict)
+        self._files = {}
+        seen = SeenIds()
+        if self._left_out:
+            text = "files in folders were left out: their ending is none of ours"
+            self._book.recognise(text, count=self._left_out)
+        anything = False
+        for number, source in enumerate(self._sources):
+            try:
+                for outcome in self._source(source, number, seen):
+                    anything = True
+                    yield outcome
+            except FileFault as fault:
+                if self._strict or not (anything or source.member):
+                    raise
+                anything = True
+                yield fault
+        if not self._files:
+            place = Place(str(self._sources[0].name))
+            raise file_fault(place, "no file here holds conversations in a known format", _known())
+
+    def _source(self, source: Source, number: int, seen: SeenIds) -> Iterator[Conversation | RecordFault]:
+        with closing(LineStream(source)) as stream:
+            known = self._forced or _sniff(stream, self._mapping)
+            if known is None:
+                if not source.member:
+                    raise _unrecognised(stream, self._mapping)
+                place = Place(source.name)
+                self._book.recognise("files in folders were left out: not recognised as conversations", place)
+                return
+            name, text = known.name, f"conversations read as {known.name}"
+            read = failed = 0
+            self._files[source.name] = FileRead(name)
+            try:
+                for outcome in known.read(stream, Context(source, self._mapping, self._book)):
+                    checked = self._checked(outcome, number, seen)
+                    if isinstance(checked, Conversation):
+                        read += 1
+                    else:
+                        failed += 1
+                        if self._strict:
+                            raise checked
+                    yield checked
+            finally:
+                self._files[source.name] = FileRead(name, read, failed)
+                self._book.recognise(text, Place(source.name), count=read)
+            if read + failed == 0:
+                raise file_fault(Place(source.name), "the file holds no conversations", f"read as {name}")
+
+    def _checked(self, outcome: Conversation | RecordFault, number: int, seen: SeenIds) -> Any:  # noqa: ANN401
+        if isinstance(outcome, RecordFault):
+            return outcome
+        place = outcome.place or Place(self._sources[number].name)
+        first = seen.add(outcome.id, number, place.line or 0)
+        if first is not None:
+            return self._twice(place, first)
+        try:
+            self._look_at(outcome, place)
+        except RecordFault as fault:
+            return fault
+        return outcome
+
+    def _twice(self, place: Place, first: tuple[int, int]) -> RecordFault:
+        before = Place(self._sources[first[0]].name, first[1] or None)
+        hint = "ids must differ; in a table the rows of one conversation must stand together"
+        return record_fault(place, f"the id was seen before, at {before}", hint)
+
+    def _look_at(self, conversation: Conversation, place: Place) -> None:
+        """Note what is odd about the order of the messages; nothing is changed."""
+        previous, in_a_row, replied = "", False, False
+        for message in conversation.messages:
+            role = message.role
+            if role == previous and role in ("user", "assistant"):
+                in_a_row = True
+            if role == "assistant" and not message.tool_calls:
+                replied = True
+            previous = role
+        if in_a_row:
+            self._book.assume("conversations have two messages of one role in a row: one turn", place)
+        if not replied:
+            self._book.assume("conversations have no reply of the assistant", place)
+
+    def _probe(self, stream: LineStream) -> None:
+        """Refuse a file that is hopeless before anything is paid for; big documents are not loaded yet."""
+        if self._forced is not None or (_starts_json(stream) and is_document(stream)):
+            next(stream.head(), None)
+            return
+        if _sniff(stream, self._mapping) is None:
+            raise _unrecognised(stream, self._mapping)
+
+
+def _known() -> str:
+    return (
+        f"known formats: {', '.join(format_names())}; force one with --format or name the fields with --map"
+    )
+
+
+def _starts_json(stream: LineStream) -> bool:
+    first = next((line for _, line in stream.head() if not line.isspace()), b"")
+    return first.lstrip().startswith((b"{", b"["))
+
+
+def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
+    """Find out the format by the first records; the stream is not used up."""
+    if next((True for _, line in stream.head() if not line.isspace()), None) is None:
+        raise file_fault(Place(stream.source.name), "the file is empty", "is it still being written?")
+    return next(filter(None, (format_of(sample) for sample in _samples(stream, mapping))), None)
+
+
+def _samples(stream: LineStream, mapping: FieldMap) -> Iterator[Sample]:
+    if not _starts_json(stream):
+        lines = tuple(line.decode("utf-8", "replace") for _, line in _first_lines(stream))
+        yield Sample(stream.source, mapping, lines=lines)
+        return
+    for value in islice(first_values(stream), _SNIFFED):
+        if isinstance(value, JsonValue):
+            yield Sample(stream.source, mapping, record=value.value)
+
+
+def _first_lines(stream: LineStream) -> list[tuple[int, bytes]]:
+    return list(islice((pair for pair in stream.head() if not pair[1].isspace()), _SNIFFED))
+
+
+def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
+    """Return the fault of a file in no known format, with what its beginning looks like."""
+    place = Place(stream.source.name)
+    found = "its first line is no JSON and no table with a role and a content"
+    if not _starts_json(stream):
+        for number, line in _first_lines(stream):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return utf8_fault(stream.source.name, number, error)
+    else:
+        value = next(first_values(stream))
+        if isinstance(value, RecordFault):
+            return file_fault(value.place or place, value.message, value.hint or _known())
+        kind = type(value.value).__name__
+        keys = ", ".join(map(repr, value.value)) if isinstance(value.value, dict) else f"the type {kind}"
+        found = f"its first record has {keys or 'nothing in it'}"
+    return file_fault(place, f"no known format: {found}", _known())

@@ -1,0 +1,129 @@
+"""The loop: a bounded number of workers take units from one lazy queue and hand results to a sink.
+
+Memory is bounded by the number of workers: a unit is read from the input when a worker is free for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from dialogauge.core.errors import BudgetSpent, DialogaugeError
+from dialogauge.core.protocols import Judge
+from dialogauge.core.work import UnitResult, WorkUnit
+from dialogauge.engine.progress import Progress
+from dialogauge.engine.stopping import StopSignal
+
+__all__ = ["Outcome", "Sink", "run_units"]
+
+# How often a batch that waits for company is written although no unit finishes.
+_FLUSH_SECONDS = 0.05
+
+
+class Sink(Protocol):
+    """Takes what the workers finish."""
+
+    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+        """Take a finished unit."""
+
+    def flush_if_due(self) -> None:
+        """Make durable what has waited long enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run of the engine ended."""
+
+    ended: Literal["finished", "interrupted", "budget", "error"]
+    error: DialogaugeError | None = None
+    """What ended it, when it was not finished or interrupted."""
+
+
+@dataclass
+class _Crew:
+    """The state that the workers of one run share."""
+
+    units: Iterator[WorkUnit]
+    judge: Judge
+    sink: Sink
+    progress: Progress
+    stop: StopSignal
+    error: DialogaugeError | None = None
+
+    async def work(self) -> None:
+        while not self.stop.requested:
+            try:
+                unit = next(self.units, None)
+                if unit is None:
+                    return
+                await self._one(unit)
+            except DialogaugeError as error:
+                self._end(error)
+                return
+
+    async def tick(self) -> None:
+        """Keep results from waiting for company when few finish."""
+        try:
+            while True:
+                await asyncio.sleep(_FLUSH_SECONDS)
+                self.sink.flush_if_due()
+        except DialogaugeError as error:
+            self._end(error)
+
+    async def _one(self, unit: WorkUnit) -> None:
+        self.progress.in_flight += 1
+        try:
+            rows = await self.judge.judge(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+        finally:
+            self.progress.in_flight -= 1
+        result = UnitResult(unit.key, unit.repeat, rows)
+        self.sink.add(unit, result)
+        self.progress.took(result)
+        # A judge that never waits would keep signals and the progress line from their turn.
+        await asyncio.sleep(0)
+
+    def _end(self, error: DialogaugeError) -> None:
+        # The first error that ends the run is the one to report; the rest are its echoes.
+        self.error = self.error or error
+        self.stop.requested = True
+
+
+async def run_units(
+    units: Iterator[WorkUnit],
+    judge: Judge,
+    sink: Sink,
+    *,
+    workers: int,
+    progress: Progress,
+    stop: StopSignal,
+) -> Outcome:
+    """Judge every unit.
+
+    Args:
+        units: Taken lazily, one for each free worker.
+        judge: Judges one unit; its typed errors end the run, its failures are results.
+        sink: Takes each finished unit, in the order in which they finish.
+        workers: How many units are in flight at most.
+        progress: Updated as units finish.
+        stop: Once requested, no further unit is taken.
+
+    Any error that is not ours is a fault of the program: it is raised once the workers have ended.
+    """
+    crew = _Crew(units, judge, sink, progress, stop)
+    tasks = [asyncio.create_task(crew.work()) for _ in range(workers)]
+    for task in tasks:
+        stop.watch(task)
+    ticker = asyncio.create_task(crew.tick())
+    try:
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    finally:
+        ticker.cancel()
+    faults = [r for r in results if isinstance(r, BaseException)]
+    for fault in faults:
+        if not isinstance(fault, asyncio.CancelledError):
+            raise fault
+    if crew.error is not None:
+        return Outcome("budget" if isinstance(crew.error, BudgetSpent) else "error", crew.error)
+    return Outcome("interrupted" if faults or stop.requested else "finished")

@@ -1,0 +1,169 @@
+"""One call of a judge model: the prompt from rubric and dialogue, the reply read against the rubric."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from dialogauge.core.conversation import Conversation, Turn
+from dialogauge.core.judgement import Usage
+from dialogauge.judge.dialogue_text import ShownText, as_json, dialogue_text, tool_results_text
+from dialogauge.judge.parse import parse_reply
+from dialogauge.judge.parsed import ParsedReply
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
+from dialogauge.llm.structured import Structured, ask
+from dialogauge.prompts import (
+    Rubric,
+    Scope,
+    Template,
+    built_in_values,
+    own_template,
+    phrase,
+    render,
+    reply_schema,
+)
+
+__all__ = ["Answer", "Asking", "Call", "Mode", "following_turn", "gathered", "messages_of", "reasker"]
+
+T = TypeVar("T")
+Mode = Literal["hindsight", "foresight"]
+ROLE = "judge"
+_RESULT_SHARE = 4
+"""The tool results of the judged turn may be this much longer than those in the dialogue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What one call judges, and the turns that it may see."""
+
+    scope: Scope
+    shown: tuple[Turn, ...]
+    beyond: Turn | None = None
+    """The turn after the shown ones, of which hindsight sees the user's words."""
+    summary: str | None = None
+    """Notes on what came before the shown turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one call."""
+
+    call: Call
+    outcome: Structured[ParsedReply] | ChatFailure
+    tool_results_cut: int = 0
+
+    @property
+    def usage(self) -> Usage:
+        """What the call took, failed attempts included."""
+        return self.outcome.usage
+
+
+@dataclass(frozen=True)
+class Asking:
+    """All that the calls about one conversation have in common."""
+
+    rubric: Rubric
+    client: ChatClient
+    conversation: Conversation
+    language: str
+    mode: Mode
+    tool_chars: int
+    source: str | None = None
+    salt: int = 0
+
+    async def ask(self, call: Call) -> Answer:
+        """Make one call; what goes wrong with it is in the answer."""
+        request, cut = self.request(call)
+
+        def validate(data: dict[str, Any]) -> ParsedReply:
+            return parse_reply(self.rubric, call.scope, data)
+
+        outcome = await ask(self.client, request, validate, reask=reasker(self.language))
+        return Answer(call, outcome, cut)
+
+    def request(self, call: Call) -> tuple[ChatRequest, int]:
+        """Return the request of one call, and how many tool results in it were cut."""
+        schema = reply_schema(self.rubric, call.scope, self.language)
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", self.rubric.id)[:64]
+        values, cut = self._values(call)
+        template = self.rubric.templates[self.language]
+        messages = messages_of(template, values)
+        return ChatRequest(messages, role=ROLE, schema=ReplySchema(name, schema), salt=self.salt), cut
+
+    def _values(self, call: Call) -> tuple[dict[str, str], int]:
+        shows = self.rubric.shows
+        values = built_in_values(self.rubric, call.scope, self.language)
+        values |= {
+            "scenario": self._scenario(),
+            "profile": self._or_none(dict(self.conversation.profile or {})),
+            "source": self._or_none(self.source),
+            "earlier_summary": as_json(call.summary) if call.summary else self._phrase("begins"),
+        }
+        cut = 0
+        if "dialogue" in shows:
+            shown = dialogue_text(call.shown, tool_chars=self.tool_chars, beyond=call.beyond)
+            values["dialogue"], cut = shown.text, shown.cut
+        if self.rubric.level == "turn":
+            turn = call.shown[-1]
+            results = tool_results_text(turn, tool_chars=self.tool_chars * _RESULT_SHARE)
+            values |= self._turn_values(turn, results)
+            cut += results.cut if "tool_results" in shows else 0
+        return values, cut
+
+    def _turn_values(self, turn: Turn, results: ShownText) -> dict[str, str]:
+        return {
+            "last_request": as_json(turn.user_text),
+            "reply": as_json(turn.reply_text),
+            "tool_results": results.text,
+            "next_message": self._next_message(turn),
+        }
+
+    def _next_message(self, turn: Turn) -> str:
+        if self.mode == "foresight":
+            return self._phrase("not_shown")
+        following = following_turn(self.conversation, turn)
+        return as_json(following.user_text) if following else self._phrase("ends")
+
+    def _scenario(self) -> str:
+        c = self.conversation
+        known = {"kind": c.scenario, "description": c.context, "instructions": c.instructions}
+        return self._or_none({key: value for key, value in known.items() if value})
+
+    def _or_none(self, value: object) -> str:
+        return as_json(value) if value else self._phrase("none")
+
+    def _phrase(self, key: str) -> str:
+        return phrase(self.language, key)
+
+
+def following_turn(conversation: Conversation, turn: Turn) -> Turn | None:
+    """Return the turn after `turn`, if the conversation has one."""
+    return next((t for t in conversation.turns if t.start == turn.stop), None)
+
+
+def messages_of(template: Template, values: dict[str, str]) -> tuple[dict[str, str], ...]:
+    """Fill a template: what stands above the data line is the system message, the rest the user's."""
+    messages = [{"role": "user", "content": render(template.data, values)}]
+    if template.instructions:
+        messages.insert(0, {"role": "system", "content": render(template.instructions, values)})
+    return tuple(messages)
+
+
+def reasker(language: str) -> Callable[[str], str]:
+    """Return the function that words the message with which a model is asked once more."""
+    template = own_template("reask", language)
+    return lambda error: render(template, {"error": error})
+
+
+async def gathered(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run coroutines together; if one raises, the others are cancelled and waited for."""
+    tasks = [asyncio.create_task(c) for c in coroutines]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,113 @@
+"""How a dialogue is put into a prompt: one JSON object a line, so that no message can forge another."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dialogauge.core.conversation import Conversation, Message, Turn
+
+__all__ = ["ShownText", "as_json", "cut_middle", "dialogue_text", "prompt_language", "tool_results_text"]
+
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
+_LOOKED_AT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """A text for a prompt, and how many tool results in it were cut."""
+
+    text: str
+    cut: int = 0
+
+
+def as_json(value: Any) -> str:  # noqa: ANN401 (any JSON value)
+    """Write a value as JSON on one line.
+
+    Line and paragraph separators, control characters and lone surrogates are escaped, and `</` is written
+    `<\\/`, which JSON reads as the same: data can neither begin a new line nor close a tag of a template.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda m: f"\\u{ord(m.group()):04x}", text).replace("</", "<\\/")
+
+
+def cut_middle(text: str, limit: int) -> tuple[str, bool]:
+    """Keep the first two thirds and the last third of `limit` characters, with a mark between."""
+    if len(text) <= limit:
+        return text, False
+    head, tail = limit - limit // 3, limit // 3
+    left_out = len(text) - head - tail
+    return f"{text[:head]} [... {left_out} characters cut ...] {text[len(text) - tail :]}", True
+
+
+def dialogue_text(turns: Sequence[Turn], *, tool_chars: int, beyond: Turn | None = None) -> ShownText:
+    """Write turns as JSON lines.
+
+    Args:
+        turns: What is shown, in order; turn 0 is a greeting.
+        tool_chars: Tool results that are longer are cut in the middle and counted.
+        beyond: The turn after the last one shown, of which the user's words are added and marked.
+    """
+    lines: list[str] = []
+    cut = 0
+    for turn in turns:
+        for line, was_cut in _turn_lines(turn, tool_chars):
+            lines.append(as_json(line))
+            cut += was_cut
+    if beyond is not None and beyond.user:
+        line = {"turn": beyond.number, "role": "user", "beyond": True, "text": beyond.user_text}
+        lines.append(as_json(line))
+    return ShownText("\n".join(lines), cut)
+
+
+def _turn_lines(turn: Turn, tool_chars: int) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    names = {call.id: call.name for message in turn.messages for call in message.tool_calls}
+    for message in turn.messages:
+        yield _line(turn.number, message, names, tool_chars)
+    if turn.number >= 1 and not turn.has_reply:
+        yield {"turn": turn.number, "role": "assistant", "no_reply": True}, False
+
+
+def _line(
+    number: int, message: Message, names: Mapping[str, str], tool_chars: int
+) -> tuple[Mapping[str, Any], bool]:
+    line: dict[str, Any] = {"turn": number, "role": message.role}
+    text, was_cut = message.text, False
+    if message.role == "tool":
+        name = message.name or names.get(message.tool_call_id or "")
+        line |= {"name": name} if name else {}
+        text, was_cut = cut_middle(text, tool_chars)
+    if message.tool_calls:
+        line["calls"] = [{"name": c.name, "arguments": c.arguments} for c in message.tool_calls]
+    if text or not message.tool_calls:
+        line["text"] = text
+    return line, was_cut
+
+
+def tool_results_text(turn: Turn, *, tool_chars: int) -> ShownText:
+    """Write what the tools returned in one turn as a JSON list; an empty list if there is nothing."""
+    found = [cut_middle(m.text, tool_chars) for m in turn.messages if m.role == "tool"]
+    return ShownText(as_json([text for text, _ in found]), sum(cut for _, cut in found))
+
+
+def prompt_language(conversation: Conversation, languages: Sequence[str]) -> str:
+    """Choose the language of the prompt: the data's own word, else Chinese or English by the script.
+
+    Returns one of `languages`: English if it is among them and nothing else fits, otherwise the first.
+    """
+    stated = (conversation.language or "").lower()[:2]
+    if stated in languages:
+        return stated
+    fallback = "en" if "en" in languages else languages[0]
+    if stated or "zh" not in languages:
+        return fallback
+    texts = [m.text[:_LOOKED_AT] for m in conversation.messages if m.role in ("user", "assistant")]
+    han = sum(len(_HAN.findall(text)) for text in texts)
+    words = sum(len(_WORD.findall(text)) for text in texts)
+    # A Chinese word has about 1.6 characters; quoted English in a Chinese talk must not tip it.
+    return "zh" if han * 0.6 > words * 0.5 else fallback

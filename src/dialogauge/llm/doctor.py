@@ -1,0 +1,198 @@
+"""Examines an endpoint: what it can do, how fast it is, and what that means for judging."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import orjson
+
+from dialogauge.core.errors import EndpointError
+from dialogauge.llm.capabilities import PROBE, obeys
+from dialogauge.llm.http import HttpChatClient
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
+from dialogauge.llm.refusals import Problem, said
+
+__all__ = ["EndpointCheck", "EndpointReport", "examine"]
+
+Status = Literal["ok", "limited", "failed", "not_checked"]
+"""`limited` works around itself; only `failed` stands in the way of judging."""
+
+_QUESTION = "Write one plain sentence about the sea."
+_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointCheck:
+    """One thing that was looked at."""
+
+    name: str
+    status: Status
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointReport:
+    """What an endpoint can do."""
+
+    client: Mapping[str, Any]
+    """What the client says of itself, without secrets."""
+    checks: tuple[EndpointCheck, ...]
+    schema_support: str | None = None
+    """`json_schema`, `json_object` or `prompt`; None when it could not be found out."""
+    latency: float | None = None
+    """Seconds, the median of three short calls one after the other."""
+    tokens_per_second: float | None = None
+    """Completion tokens, of one call at a time."""
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    """Parameters that the endpoint refuses, and what becomes of them."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether nothing failed."""
+        return all(check.status != "failed" for check in self.checks)
+
+
+async def examine(client: ChatClient, *, clock: Callable[[], float] = time.perf_counter) -> EndpointReport:
+    """Look at one endpoint, with about ten short calls.
+
+    Nothing is raised for an endpoint that is of no use: the report then says so and what to do. Raises
+    `BudgetSpent` when a budget does not allow for the calls. The client stays open.
+
+    Args:
+        client: Any client; only over HTTP everything can be checked.
+        clock: Seconds, for the latency.
+    """
+    try:
+        speed, latency, tokens = await _speed(client, clock)
+    except EndpointError as error:
+        listed = await _listed(client)
+        return EndpointReport(client.describe(), (EndpointCheck("reachable", "failed", str(error)), *listed))
+    checks = [speed, *await _listed(client)]
+    schema: str | None = None
+    if isinstance(client, HttpChatClient) and speed.status != "failed":
+        check, schema = await _schema(client)
+        checks += [check, await _json_object(client), await _logprobs(client), await _several(client)]
+        checks.append(await _seed(client))
+    dropped = client.describe().get("dropped") or {}
+    checks.append(_parameters(dropped))
+    return EndpointReport(client.describe(), tuple(checks), schema, latency, tokens, dropped)
+
+
+async def _speed(
+    client: ChatClient, clock: Callable[[], float]
+) -> tuple[EndpointCheck, float | None, float | None]:
+    request = ChatRequest(({"role": "user", "content": _QUESTION},))
+    times, tokens = [], 0
+    for _ in range(_ROUNDS):
+        start = clock()
+        reply = await client.complete(request)
+        if isinstance(reply, ChatFailure):
+            sentence = f"it was reached, but gave no reply ({reply.kind}): {reply.message}"
+            return EndpointCheck("reachable", "failed", sentence), None, None
+        times.append(clock() - start)
+        tokens += reply.usage.completion_tokens
+    median = statistics.median(times)
+    rate = tokens / sum(times) if tokens and sum(times) > 0 else None
+    speed = "it does not count its tokens" if rate is None else f"{rate:.0f} tokens a second"
+    sentence = f"it answers; a short reply takes {median:.2f} s, {speed}"
+    return EndpointCheck("reachable", "ok", sentence), median, rate
+
+
+async def _listed(client: ChatClient) -> tuple[EndpointCheck, ...]:
+    if not isinstance(client, HttpChatClient):
+        return ()
+    models = await client.list_models()
+    if models is None:
+        return (EndpointCheck("model", "not_checked", "the endpoint does not list its models"),)
+    if client.model in models:
+        return (EndpointCheck("model", "ok", f"{client.model} is listed"),)
+    names = ", ".join(models[:12]) or "none"
+    return (EndpointCheck("model", "limited", f"{client.model} is not listed; listed are: {names}"),)
+
+
+async def _schema(client: HttpChatClient) -> tuple[EndpointCheck, str | None]:
+    message = {"role": "user", "content": "Reply with a JSON object."}
+    reply = await client.complete(ChatRequest((message,), schema=PROBE))
+    found = client.describe()["schema_support"]
+    rung = found["rung"]
+    if isinstance(reply, ChatReply) and rung == "json_schema":
+        return EndpointCheck("schema", "ok", "it enforces a JSON schema"), rung
+    why = "; ".join(f"{name}: {finding}" for name, finding in found["findings"].items())
+    sentence = f"it does not enforce a JSON schema, replies are checked and asked for again ({why})"
+    return EndpointCheck("schema", "limited", sentence), rung
+
+
+async def _json_object(client: HttpChatClient) -> EndpointCheck:
+    content = "Which city is the capital of France? The format of the reply is JSON."
+    fields = {"messages": [{"role": "user", "content": content}], "response_format": {"type": "json_object"}}
+    payload = await _post(client, "json_object", fields)
+    if isinstance(payload, EndpointCheck):
+        return payload
+    text = (_choice(payload).get("message") or {}).get("content")
+    if isinstance(text, str) and obeys("json_object", text):
+        return EndpointCheck("json_object", "ok", "it replies with a JSON object when asked for one")
+    return EndpointCheck("json_object", "limited", "it accepts json_object and ignores it")
+
+
+async def _logprobs(client: HttpChatClient) -> EndpointCheck:
+    payload = await _post(client, "logprobs", {"logprobs": True, "top_logprobs": 5})
+    if isinstance(payload, EndpointCheck):
+        return payload
+    if _choice(payload).get("logprobs"):
+        return EndpointCheck("logprobs", "ok", "it gives the probabilities of tokens")
+    return EndpointCheck("logprobs", "limited", "it accepts logprobs and gives none; nothing here needs them")
+
+
+async def _several(client: HttpChatClient) -> EndpointCheck:
+    payload = await _post(client, "n", {"n": 2})
+    if isinstance(payload, EndpointCheck):
+        return payload
+    count = len(payload["choices"])
+    if count == 2:
+        return EndpointCheck("n", "ok", "it gives several replies in one call")
+    return EndpointCheck("n", "limited", f"asked for 2 replies it gives {count}; each repeat is its own call")
+
+
+async def _seed(client: HttpChatClient) -> EndpointCheck:
+    payload = await _post(client, "seed", {"seed": 7})
+    if isinstance(payload, EndpointCheck):
+        return payload
+    return EndpointCheck("seed", "ok", "it accepts a seed; whether it keeps to it only repeats can show")
+
+
+def _parameters(dropped: Mapping[str, str]) -> EndpointCheck:
+    if not dropped:
+        return EndpointCheck("parameters", "ok", "it takes every parameter that is set")
+    names = "; ".join(f"{name} {what}" for name, what in dropped.items())
+    return EndpointCheck("parameters", "limited", f"it does not take: {names}")
+
+
+async def _post(
+    client: HttpChatClient, name: str, fields: Mapping[str, Any]
+) -> dict[str, Any] | EndpointCheck:
+    """Return the answer's JSON, or what to report where there is none; a broken connection is tried again."""
+    fields = {"messages": [{"role": "user", "content": _QUESTION}], **fields}
+    response = await client.post(fields)
+    if isinstance(response, Problem):
+        response = await client.post(fields)
+    if isinstance(response, Problem):
+        return EndpointCheck(name, "not_checked", client.endpoint.redact(response.message))
+    try:
+        payload = orjson.loads(response.body)
+    except orjson.JSONDecodeError:
+        payload = None
+    if response.status == 200 and isinstance(payload, dict) and isinstance(payload.get("choices"), list):
+        return payload
+    message = client.endpoint.redact(said(response.body, payload))
+    if response.status in (400, 404, 422, 501):
+        return EndpointCheck(name, "limited", f"it refuses {name}: {message}")
+    return EndpointCheck(name, "not_checked", f"HTTP {response.status}: {message}")
+
+
+def _choice(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    choices = payload["choices"]
+    return choices[0] if choices and isinstance(choices[0], dict) else {}

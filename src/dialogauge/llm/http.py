@@ -1,0 +1,314 @@
+"""A client for any endpoint that speaks the OpenAI chat completion format over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from dialogauge.core.judgement import Usage
+from dialogauge.llm.budget import Budget
+from dialogauge.llm.capabilities import SchemaLadder
+from dialogauge.llm.endpoint import Endpoint
+from dialogauge.llm.limits import AdaptiveLimiter, LimiterState
+from dialogauge.llm.patience import Patience, PatienceSettings, Timing, read_retry_after
+from dialogauge.llm.prices import PriceTable
+from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
+from dialogauge.llm.refusals import Problem, Wishes, read_problem, refused_parameter
+from dialogauge.llm.sampling import SamplingParameters
+from dialogauge.llm.transport import Response, Transport
+from dialogauge.llm.wire import Answer, Rung, encode, fold_system, read_answer, request_body, with_schema
+
+__all__ = ["HttpChatClient", "HttpSettings"]
+
+_MENDS = 8
+"""How often one item may be changed after a refusal: more than there are parameters to drop."""
+_LIST_DEADLINE = 10.0
+_BYTES_PER_TOKEN = 3
+"""For a cap on cost, where an endpoint does not count its tokens: rather too many than too few."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """What a user may set about the way a client speaks to its endpoint."""
+
+    patience: PatienceSettings = field(default_factory=PatienceSettings)
+    max_concurrency: int = 64
+    schema_support: Rung | None = None
+    """Set to skip the probe."""
+    key_variable: str | None = None
+    """The environment variable that the key came from, for messages."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent along; their values are treated as secrets."""
+    proxy: str | None = None
+    name: str | None = None
+    """What rows and pages call the model, if not by its own name."""
+
+
+class HttpChatClient:
+    """One model at one endpoint, with one pool of connections.
+
+    It keeps deadlines, retries with jitter, adapts to rate limits, drops what the endpoint does not
+    take, finds out how a schema can be enforced, and counts tokens and cost. See `ChatClient.complete`
+    for what is raised and what is returned.
+    """
+
+    def __init__(  # noqa: PLR0913 (the parts that a client is put together from, each with a default)
+        self,
+        model: str,
+        base_url: str,
+        *,
+        api_key: str | None = None,
+        parameters: SamplingParameters | None = None,
+        settings: HttpSettings | None = None,
+        prices: PriceTable | None = None,
+        budget: Budget | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        """Put the client together; nothing is sent before the first request.
+
+        Raises `ConfigError` for a base URL that is none, and for a cap on cost without a known price.
+        """
+        self.model = model
+        self.parameters = parameters or SamplingParameters()
+        self._settings = settings or HttpSettings()
+        patience = self._settings.patience
+        self.endpoint = Endpoint(base_url, api_key, self._settings.key_variable, self._settings.headers)
+        self._transport = Transport(
+            self.endpoint, proxy=self._settings.proxy, connect_deadline=patience.connect_deadline
+        )
+        self._prices = prices
+        self._budget = budget or Budget()
+        self._budget.require_price(model, prices)
+        self._timing = timing or Timing()
+        self._limiter = AdaptiveLimiter(
+            self._settings.max_concurrency, clock=self._timing.clock, sleep=self._timing.sleep
+        )
+        self._ladder = SchemaLadder(self._settings.schema_support)
+        self._wishes = Wishes()
+        self._base = {"model": model, **self.parameters.to_body()}
+        self._proven = False
+
+    def __repr__(self) -> str:
+        """Without secrets."""
+        return f"HttpChatClient({self.model!r}, {self.endpoint.shown_url!r})"
+
+    @property
+    def name(self) -> str:
+        """The name given in the settings, or the model's."""
+        return self._settings.name or self.model
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return what identifies the client, and under `dropped` and `schema_support` what it learnt.
+
+        The last two change while the client is used; `client_identity` leaves them out.
+        """
+        return {
+            "kind": "http",
+            "model": self.model,
+            "base_url": self.endpoint.shown_url,
+            "parameters": self.parameters.to_body(),
+            "dropped": {k: self.endpoint.redact(v) for k, v in self._wishes.changes.items()},
+            "schema_support": self._ladder.describe(),
+        }
+
+    def limits(self) -> LimiterState:
+        """Return what the limiter does just now, for a progress line."""
+        return self._limiter.state()
+
+    async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
+        """Ask the model; see `ChatClient.complete`."""
+        if request.schema is None:
+            return await self._converse(request, None)
+        probed = await self._ladder.settle(self._probe, request.role)
+        outcome = await self._converse(request, self._ladder.rung)
+        return replace(outcome, usage=probed + outcome.usage) if probed.calls else outcome
+
+    async def list_models(self) -> tuple[str, ...] | None:
+        """Return the models that the endpoint lists; None when it does not say."""
+        response = await self._transport.get("/models", _LIST_DEADLINE)
+        if isinstance(response, Problem) or response.status != 200:
+            return None
+        payload = _loads(response.body)
+        entries = payload.get("data") if isinstance(payload, dict) else None
+        if not isinstance(entries, list):
+            return None
+        return tuple(str(e["id"]) for e in entries if isinstance(e, dict) and "id" in e)
+
+    async def post(self, fields: Mapping[str, Any]) -> Response | Problem:
+        """Send the client's parameters with further fields, once and as they are: for `doctor`'s probes.
+
+        It counts against the budget's calls, and is not retried.
+        """
+        body = {**self._wishes.apply(self._base), **fields}
+        self._budget.admit()
+        try:
+            return await self._transport.post_chat(encode(body), self._settings.patience.attempt_deadline)
+        finally:
+            self._budget.settle(None)
+
+    async def close(self) -> None:
+        """Close the connections; closing twice is harmless."""
+        self._limiter.close()
+        await self._transport.close()
+
+    async def _probe(self, request: ChatRequest, rung: Rung) -> ChatReply | ChatFailure:
+        return await self._converse(request, rung, probing=True)
+
+    async def _converse(
+        self, request: ChatRequest, rung: Rung | None, *, probing: bool = False
+    ) -> ChatReply | ChatFailure:
+        """Ask until there is a reply, or until trying again is no use."""
+        patience = Patience(self._settings.patience, self._timing)
+        usage, mends, crashes = Usage(), 0, 0
+        while True:
+            body = self._body(request, rung)
+            outcome = await self._attempt(encode(body), patience)
+            if not isinstance(outcome, Problem):
+                return replace(outcome, usage=usage + outcome.usage)
+            usage += Usage(calls=int(outcome.status is not None))
+            if outcome.remedy == "mend":
+                mends += 1
+                if mends <= _MENDS and self._mend(outcome, body, rung, probing=probing):
+                    rung = rung if rung is None or probing else self._ladder.rung
+                    continue
+                return self._failure(outcome, patience, usage)
+            # Some servers answer 500 to a schema that they do not know: a probe asks twice, not six times.
+            crashes += outcome.status == 500
+            delay = None if probing and crashes > 1 else await self._delay(outcome, patience)
+            if delay is None:
+                return self._failure(outcome, patience, usage)
+            await self._timing.sleep(delay)
+
+    def _body(self, request: ChatRequest, rung: Rung | None) -> dict[str, Any]:
+        base = self._wishes.apply(self._base) if self._wishes.changes else self._base
+        body = request_body(base, request, self._wishes.limit_name)
+        if self._wishes.no_system:
+            body["messages"] = fold_system(body["messages"])
+        if request.schema is not None and rung is not None:
+            body = with_schema(body, request.schema, rung)
+        return body
+
+    def _mend(self, problem: Problem, body: Mapping[str, Any], rung: Rung | None, *, probing: bool) -> bool:
+        """Change what the endpoint refused; False when nothing can be changed."""
+        if refused_parameter(problem, body) != "response_format":
+            return self._wishes.learn(problem, body)
+        if probing or rung is None:
+            return False
+        return self._ladder.demote(rung, problem.message)
+
+    async def _delay(self, problem: Problem, patience: Patience) -> float | None:
+        """Return how long to wait before trying again, None to give the item up.
+
+        Raises `EndpointError` when no item will fare better: at once while nothing has ever been
+        answered, after a few more attempts when the endpoint used to answer.
+        """
+        if problem.remedy == "endpoint":
+            if not self._proven:
+                raise await self._endpoint_error(problem)
+            if problem.status is None:
+                problem = replace(problem, remedy="retry")
+        delay = patience.delay(problem)
+        if delay is None:
+            lasting = problem.remedy == "endpoint" and problem.status != 403
+            never = not self._proven and (problem.unreached or problem.status == 200)
+            if lasting or (never and problem.kind != "empty_reply"):
+                raise await self._endpoint_error(problem)
+        return delay
+
+    async def _attempt(self, content: bytes, patience: Patience) -> ChatReply | ChatFailure | Problem:
+        """Send once, when there is a place."""
+        if not await self._place(patience):
+            return Problem("rate_limited", "no place before the deadline", "give_up")
+        try:
+            self._budget.admit()
+            patience.start()
+            outcome = await self._exchange(content, patience.attempt_limit)
+        finally:
+            self._limiter.release()
+        if isinstance(outcome, Answer):
+            self._proven = True
+            self._limiter.succeeded()
+            return self._reply(outcome)
+        if outcome.overload:
+            cap = self._settings.patience.retry_after_cap
+            self._limiter.overloaded(None if outcome.retry_after is None else min(outcome.retry_after, cap))
+        return outcome
+
+    async def _place(self, patience: Patience) -> bool:
+        """Wait for a place; False when the item's deadline comes first."""
+        remaining = patience.remaining
+        if remaining is None:
+            await self._limiter.acquire()
+            return True
+        try:
+            async with asyncio.timeout(max(remaining, 0.0)):
+                await self._limiter.acquire()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _exchange(self, content: bytes, deadline: float) -> Answer | Problem:
+        """Send and read; the admitted call is settled with the budget whatever happens."""
+        booked: float | None = None
+        reached = True
+        try:
+            response = await self._transport.post_chat(content, deadline)
+            if isinstance(response, Problem):
+                reached = not response.unreached
+                return response
+            if response.status == 200:
+                answer = read_answer(_loads(response.body))
+                if answer is not None:
+                    booked = self._cost(answer, content)
+                    return answer
+            wait = read_retry_after(response.headers.get, self._timing.wall())
+            return read_problem(response.status, response.body, wait)
+        finally:
+            if reached:
+                self._budget.settle(booked)
+            else:
+                self._budget.withdraw()
+
+    def _cost(self, answer: Answer, content: bytes) -> float | None:
+        """Return the cost for the budget, from a guess at the tokens where the endpoint counts none."""
+        if self._prices is None:
+            return None
+        if not answer.counted:
+            guess = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
+            return self._prices.cost(self.model, *guess)
+        return self._price(answer)
+
+    def _price(self, answer: Answer) -> float | None:
+        if self._prices is None or not answer.counted:
+            return None
+        return self._prices.cost(
+            self.model, answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens
+        )
+
+    def _reply(self, answer: Answer) -> ChatReply | ChatFailure:
+        usage = Usage(1, 0, answer.prompt_tokens, answer.completion_tokens, self._price(answer))
+        if not answer.text.strip() and answer.finish not in ("length", "filter"):
+            return ChatFailure("empty_reply", "the reply is empty", usage, answer.reasoning)
+        return ChatReply(answer.text, answer.finish, usage, answer.reasoning, answer.model)
+
+    def _failure(self, problem: Problem, patience: Patience, usage: Usage) -> ChatFailure:
+        message = self.endpoint.redact(problem.message)
+        if patience.attempts > 1:
+            message += f" (given up after {patience.attempts} attempts in {patience.elapsed:.1f} s)"
+        raw = None if problem.raw is None else self.endpoint.redact(problem.raw)
+        return ChatFailure(problem.kind, message, usage, raw)
+
+    async def _endpoint_error(self, problem: Problem) -> Exception:
+        listed = await self.list_models() if problem.status in (400, 404) else None
+        return self.endpoint.error(problem, self.model, listed)
+
+
+def _loads(raw: bytes) -> object:
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None

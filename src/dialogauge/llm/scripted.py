@@ -1,0 +1,118 @@
+"""Clients that need no model: replies from a script, or from a function of the user's own."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from dialogauge.core.errors import ConfigError
+from dialogauge.core.judgement import Usage
+from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
+
+__all__ = ["CallableClient", "ScriptedClient"]
+
+Line = str | ChatReply | ChatFailure
+Script = Sequence[Line] | Mapping[str, Line] | Callable[[ChatRequest], Line]
+
+
+class ScriptedClient:
+    """Answers from a script, for tests and examples.
+
+    A sequence is gone through once, in order. A mapping answers with the first entry whose key stands in
+    the last message. A function is called with the request. A string counts as one call without tokens.
+    """
+
+    def __init__(self, script: Script, *, name: str = "scripted") -> None:
+        self._script = script
+        self._name = name
+        self.requests: list[ChatRequest] = []
+        """All that was asked, in order."""
+
+    @property
+    def name(self) -> str:
+        """The name given."""
+        return self._name
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return kind and name."""
+        return {"kind": "scripted", "model": self._name}
+
+    async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
+        """Return the next line; raises `ConfigError` when the script has none."""
+        self.requests.append(request)
+        line = self._line(request)
+        return ChatReply(line, usage=Usage(calls=1), model=self._name) if isinstance(line, str) else line
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    def _line(self, request: ChatRequest) -> Line:
+        script = self._script
+        if isinstance(script, Mapping):
+            return self._entry(script, str(request.messages[-1].get("content", "")))
+        if not isinstance(script, Sequence):
+            return script(request)
+        position = len(self.requests) - 1
+        if position >= len(script):
+            message = f"the script of {self._name!r} has run out after {len(script)} replies"
+            raise ConfigError(message)
+        line: Line = script[position]
+        return line
+
+    def _entry(self, entries: Mapping[str, Line], text: str) -> Line:
+        for part, line in entries.items():
+            if part in text:
+                return line
+        message = f"the script of {self._name!r} has no entry for {text[:80]!r}"
+        raise ConfigError(message)
+
+
+class CallableClient:
+    """Answers from a function of the user's own: messages in, reply out.
+
+    A plain function runs in a thread, a coroutine function in the event loop. What it raises is a failure
+    of the one request.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[list[dict[str, Any]]], str | Awaitable[str]],
+        *,
+        name: str | None = None,
+    ) -> None:
+        self._function = function
+        self._name: str = name or str(getattr(function, "__name__", "callable"))
+
+    @property
+    def name(self) -> str:
+        """The name given, or the function's own."""
+        return self._name
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return kind, name and where the function was defined."""
+        module = getattr(self._function, "__module__", None)
+        return {"kind": "callable", "model": self._name, "module": module}
+
+    async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
+        """Call the function with the messages."""
+        messages = [dict(message) for message in request.messages]
+        try:
+            text = await self._call(messages)
+        except Exception as error:  # noqa: BLE001 (foreign code: whatever it raises fails this request only)
+            message = f"{self._name} raised {type(error).__name__}: {error}"
+            return ChatFailure("judge_error", message, Usage(calls=1))
+        if not isinstance(text, str):
+            message = f"{self._name} returned {type(text).__name__}, not a string"
+            return ChatFailure("judge_error", message, Usage(calls=1))
+        return ChatReply(text, usage=Usage(calls=1), model=self._name)
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def _call(self, messages: list[dict[str, Any]]) -> object:
+        if inspect.iscoroutinefunction(self._function):
+            return await self._function(messages)
+        answer = await asyncio.to_thread(self._function, messages)
+        return await answer if inspect.isawaitable(answer) else answer

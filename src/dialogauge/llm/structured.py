@@ -1,0 +1,163 @@
+"""Asks for a value instead of a text: extract, validate, and ask once more where that fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from dialogauge.core.judgement import FailureKind, Usage
+from dialogauge.llm.json_text import NoJsonObject, TruncatedJson, extract_object
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
+
+__all__ = ["Structured", "ask"]
+
+T = TypeVar("T")
+
+_DECLINES = re.compile(
+    r"\s*(?:I(?:'|’)?m (?:very )?sorry|I am sorry|Sorry,|I (?:cannot|can(?:'|’)?t|won(?:'|’)?t|am unable)"
+    r"|As an AI|很?抱歉|对不起|我(?:无法|不能))",
+    re.IGNORECASE,
+)
+_LEAST_DOUBLED = 512
+"""Tokens: a re-ask after truncation gets at least this many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Structured(Generic[T]):
+    """A validated value and how it was come by."""
+
+    value: T
+    usage: Usage
+    """Of all attempts."""
+    raw: str
+    """The reply that the value was read from."""
+    repaired: bool = False
+    """Whether its JSON was faulty and had to be repaired."""
+    reasked: bool = False
+    """Whether an earlier reply could not be used."""
+    reasoning: str | None = None
+    model: str | None = None
+    """The model as the endpoint names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """Why a reply cannot be used; `cause` is asked about once only."""
+
+    kind: FailureKind
+    message: str
+    raw: str | None
+    cause: str
+
+
+async def ask(
+    client: ChatClient,
+    request: ChatRequest,
+    validate: Callable[[dict[str, Any]], T],
+    *,
+    reask: Callable[[str], str],
+) -> Structured[T] | ChatFailure:
+    """Ask for a JSON object and turn it into a value.
+
+    Each cause is asked about once more: a reply that is no JSON object or that `validate` rejects (the
+    reply and `reask(error)` are appended), an empty one (`reask(error)` is appended), and a truncated one
+    (the same request with twice the tokens; what was cut off is never used). So at most four calls, and
+    mostly one. After that the failure has the last reply as `raw`.
+
+    Args:
+        client: Who is asked.
+        request: The request, with its schema.
+        validate: Turns the object into the value; raises a `ValueError` that names what is wrong.
+        reask: Words the message to the model that names the error.
+
+    Raises what the client raises (`EndpointError`, `BudgetSpent`).
+    """
+    usage = Usage()
+    causes: set[str] = set()
+    current = request
+    while True:
+        reply = await client.complete(current)
+        usage += reply.usage
+        outcome = _read(reply, validate)
+        if isinstance(outcome, Structured):
+            return replace(outcome, usage=usage, reasked=bool(causes))
+        if isinstance(outcome, ChatFailure):
+            # More tokens than the model has room for: what failed is still the truncated reply.
+            kind: FailureKind = (
+                "truncated" if "truncated" in causes and outcome.kind == "too_long" else outcome.kind
+            )
+            return replace(outcome, kind=kind, usage=usage)
+        if outcome.cause in causes or not outcome.cause:
+            return ChatFailure(outcome.kind, outcome.message, usage, outcome.raw)
+        causes.add(outcome.cause)
+        current = _next_request(current, request, outcome, reply, client, reask)
+
+
+def _read(
+    reply: ChatReply | ChatFailure, validate: Callable[[dict[str, Any]], T]
+) -> Structured[T] | ChatFailure | _Fault:
+    if isinstance(reply, ChatFailure):
+        if reply.kind == "empty_reply":
+            return _Fault("empty_reply", reply.message, reply.raw, "empty")
+        return reply
+    fault = _unfit(reply)
+    return fault if fault is not None else _parse(reply, validate)
+
+
+def _unfit(reply: ChatReply) -> _Fault | None:
+    """Say why a reply need not be read at all."""
+    if reply.finish == "length":
+        return _Fault("truncated", "the reply was cut off at the token limit", reply.text, "truncated")
+    if reply.finish == "filter":
+        return _Fault("refused", "the model declined or a filter cut in", reply.text, "")
+    if not reply.text.strip():
+        return _Fault("empty_reply", "the reply is empty", reply.text, "empty")
+    return None
+
+
+def _parse(reply: ChatReply, validate: Callable[[dict[str, Any]], T]) -> Structured[T] | _Fault:
+    try:
+        found = extract_object(reply.text)
+    except NoJsonObject as error:
+        return _no_object(reply, error)
+    try:
+        value = validate(found.value)
+    except ValueError as error:
+        return _Fault("invalid_schema", str(error), reply.text, "invalid")
+    return Structured(
+        value, reply.usage, reply.text, found.repaired, reasoning=reply.reasoning, model=reply.model
+    )
+
+
+def _no_object(reply: ChatReply, error: NoJsonObject) -> _Fault:
+    if not isinstance(error, TruncatedJson) and "{" not in reply.text and _DECLINES.match(reply.text):
+        return _Fault("refused", "the model declined in words", reply.text, "invalid")
+    return _Fault("invalid_json", str(error), reply.text, "invalid")
+
+
+def _next_request(
+    current: ChatRequest,
+    first: ChatRequest,
+    fault: _Fault,
+    reply: ChatReply | ChatFailure,
+    client: ChatClient,
+    reask: Callable[[str], str],
+) -> ChatRequest:
+    if fault.cause == "truncated":
+        return replace(current, max_tokens=_doubled(current, reply, client))
+    question = {"role": "user", "content": reask(fault.message)}
+    if fault.cause == "empty" or not isinstance(reply, ChatReply):
+        return replace(current, messages=(*first.messages, question))
+    answer = {"role": "assistant", "content": reply.text}
+    return replace(current, messages=(*first.messages, answer, question))
+
+
+def _doubled(request: ChatRequest, reply: ChatReply | ChatFailure, client: ChatClient) -> int:
+    limit = request.max_tokens
+    if limit is None:
+        parameters = client.describe().get("parameters")
+        set_limit = parameters.get("max_tokens") if isinstance(parameters, dict) else None
+        limit = set_limit if isinstance(set_limit, int) else reply.usage.completion_tokens
+    return max(2 * limit, _LEAST_DOUBLED)

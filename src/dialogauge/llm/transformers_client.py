@@ -1,0 +1,154 @@
+"""A model in this very process, by transformers: no server, one request at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from dialogauge.core.errors import EndpointError, MissingExtra
+from dialogauge.core.judgement import Usage
+from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
+from dialogauge.llm.reasoning import split_reasoning
+from dialogauge.llm.sampling import SamplingParameters
+from dialogauge.llm.wire import request_body, with_schema
+
+__all__ = ["TransformersClient"]
+
+_MAX_TOKENS = 1024
+
+
+class TransformersClient:
+    """Generates with a causal language model from a folder or a model name.
+
+    The model is loaded at the first request. Temperature 0 (or none given) is greedy. A schema is asked
+    for in the prompt. Calls cost nothing.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        parameters: SamplingParameters | None = None,
+        device: str = "cpu",
+        name: str | None = None,
+    ) -> None:
+        """Keep what to load; nothing is loaded yet.
+
+        Args:
+            model: A folder with model and tokenizer, or a name that transformers finds.
+            parameters: `temperature`, `top_p`, `max_tokens` and `seed` are used.
+            device: Where torch puts the model.
+            name: What rows and pages call the model, if not by its own name.
+        """
+        self._model_name = model
+        self._parameters = parameters or SamplingParameters()
+        self._device = device
+        self._name = name or model
+        self._loaded: tuple[Any, Any] | None = None
+        # One thread: torch uses all cores for one request, and its random state is shared.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers")
+
+    @property
+    def name(self) -> str:
+        """The name given, or the model's."""
+        return self._name
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return model, device and parameters."""
+        return {
+            "kind": "transformers",
+            "model": self._model_name,
+            "device": self._device,
+            "parameters": self._parameters.to_body(),
+        }
+
+    async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
+        """Generate a reply in a thread.
+
+        Raises `MissingExtra` without torch and transformers, `EndpointError` when the model cannot be
+        loaded.
+        """
+        body = request_body({}, request, None)
+        if request.schema is not None:
+            body = with_schema(body, request.schema, "prompt")
+        messages = [dict(message) for message in body["messages"]]
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._generate, messages, request)
+
+    async def close(self) -> None:
+        """Let go of the model."""
+        self._loaded = None
+        self._thread.shutdown(wait=False)
+
+    def _load(self) -> tuple[Any, Any]:
+        if self._loaded is None:
+            try:
+                from transformers import AutoModelForCausalLM, AutoTokenizer
+            except ImportError as error:
+                message = f"a model in this process needs torch and transformers: {error}"
+                hint = "pip install 'dialogauge[transformers]'"
+                raise MissingExtra(message, hint=hint) from None
+            try:
+                tokenizer = AutoTokenizer.from_pretrained(self._model_name)
+                model = AutoModelForCausalLM.from_pretrained(self._model_name)
+            except (OSError, ValueError) as error:
+                message = f"the model {self._model_name!r} cannot be loaded: {error}"
+                raise EndpointError(
+                    message, hint="give a folder with config, weights and tokenizer"
+                ) from None
+            self._loaded = (model.to(self._device).eval(), tokenizer)
+        return self._loaded
+
+    def _generate(self, messages: list[dict[str, Any]], request: ChatRequest) -> ChatReply | ChatFailure:
+        model, tokenizer = self._load()
+        import torch
+
+        prompt = tokenizer.apply_chat_template(
+            messages, add_generation_prompt=True, tokenize=True, return_tensors="pt", return_dict=True
+        ).to(self._device)
+        length = int(prompt["input_ids"].shape[1])
+        room = _room(model) - length
+        if room <= 0:
+            message = f"the prompt has {length} tokens, more than the model takes"
+            return ChatFailure("too_long", message)
+        limit = min(request.max_tokens or self._parameters.max_tokens or _MAX_TOKENS, room)
+        if self._parameters.seed is not None:
+            torch.manual_seed(self._parameters.seed + request.salt)
+        with torch.inference_mode():
+            output = model.generate(
+                **prompt, max_new_tokens=limit, pad_token_id=_pad(tokenizer), **self._sampling()
+            )
+        return _reply(tokenizer, output[0, length:].tolist(), length, limit, self._name)
+
+    def _sampling(self) -> dict[str, Any]:
+        if not self._parameters.temperature:
+            # The model's own generation config may name sampling parameters: greedy has none.
+            return {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+        chosen = {"do_sample": True, "temperature": self._parameters.temperature}
+        return chosen if self._parameters.top_p is None else {**chosen, "top_p": self._parameters.top_p}
+
+
+def _room(model: Any) -> int:  # noqa: ANN401 (a transformers model has no useful type here)
+    return int(getattr(model.config, "max_position_embeddings", None) or 1_000_000_000)
+
+
+def _pad(tokenizer: Any) -> int:  # noqa: ANN401 (a transformers tokenizer has no useful type here)
+    return int(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id)
+
+
+def _reply(
+    tokenizer: Any,  # noqa: ANN401 (a transformers tokenizer has no useful type here)
+    tokens: list[int],
+    prompt_tokens: int,
+    limit: int,
+    name: str,
+) -> ChatReply | ChatFailure:
+    ended = bool(tokens) and tokens[-1] == tokenizer.eos_token_id
+    usage = Usage(1, 0, prompt_tokens, len(tokens), 0.0)
+    text, reasoning = split_reasoning(tokenizer.decode(tokens, skip_special_tokens=True))
+    cut = len(tokens) >= limit and not ended
+    if not text.strip() and not cut:
+        return ChatFailure("empty_reply", "the reply is empty", usage, reasoning)
+    return ChatReply(text, "length" if cut else "stop", usage, reasoning, name)

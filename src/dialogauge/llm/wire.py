@@ -1,0 +1,187 @@
+"""The chat completion format: how a request is written and an answer is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+
+from dialogauge.llm.protocol import ChatRequest, FinishReason, ReplySchema
+from dialogauge.llm.reasoning import split_reasoning
+
+__all__ = ["Answer", "Rung", "encode", "fold_system", "read_answer", "request_body", "with_schema"]
+
+Rung = Literal["json_schema", "json_object", "prompt"]
+"""How a schema is enforced: by the endpoint, as some JSON object by the endpoint, by asking only."""
+
+_FINISH: Mapping[str, FinishReason] = {
+    "stop": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "filter",
+    "safety": "filter",
+    "refusal": "filter",
+}
+
+_SCHEMA_NOTE = "Reply with one JSON object and nothing else. It must satisfy this JSON schema:\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an endpoint answered with 200, as far as it could be read."""
+
+    text: str
+    finish: FinishReason
+    reasoning: str | None = None
+    model: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    counted: bool = True
+    """Whether the endpoint said how many tokens it took."""
+
+
+def encode(value: object) -> bytes:
+    """Write a value as JSON; mappings of any kind are objects, lone surrogates become `?`."""
+    try:
+        return orjson.dumps(value, default=_plain)
+    except TypeError:
+        # orjson refuses strings that are not valid Unicode; user data may well hold such.
+        return json.dumps(value, default=_plain, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def with_schema(body: dict[str, Any], schema: ReplySchema, rung: Rung) -> dict[str, Any]:
+    """Return the body with the schema asked for on this rung.
+
+    On the lower rungs the endpoint does not see the schema, so it is put into the last message.
+    """
+    if rung == "json_schema":
+        wanted = {"name": schema.name, "schema": schema.schema, "strict": _can_be_strict(schema.schema)}
+        return {**body, "response_format": {"type": "json_schema", "json_schema": wanted}}
+    note = _SCHEMA_NOTE + encode(schema.schema).decode()
+    body = {**body, "messages": _with_note(body["messages"], note)}
+    if rung == "json_object":
+        body["response_format"] = {"type": "json_object"}
+    return body
+
+
+def request_body(base: Mapping[str, Any], request: ChatRequest, limit_name: str | None) -> dict[str, Any]:
+    """Return the body of a request without its schema.
+
+    Args:
+        base: Model and parameters, as the endpoint takes them.
+        request: What is asked.
+        limit_name: The name under which this endpoint takes the token limit; None if it takes none.
+    """
+    body = {**base, "messages": request.messages}
+    if request.max_tokens is not None and limit_name is not None:
+        body[limit_name] = request.max_tokens
+    if request.salt and "seed" in body:
+        body["seed"] += request.salt
+    return body
+
+
+def fold_system(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Put the system messages in front of the first user message, for models that have no system role."""
+    system = "\n\n".join(str(m.get("content", "")) for m in messages if m.get("role") == "system")
+    rest = [m for m in messages if m.get("role") != "system"]
+    if not system:
+        return rest
+    if rest and rest[0].get("role") == "user" and isinstance(rest[0].get("content"), str):
+        return [{**rest[0], "content": f"{system}\n\n{rest[0]['content']}"}, *rest[1:]]
+    return [{"role": "user", "content": system}, *rest]
+
+
+def read_answer(payload: object) -> Answer | None:
+    """Read the JSON of an answer; None when it holds no choice that can be read."""
+    if not isinstance(payload, dict):
+        return None
+    choices = payload.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    message = choices[0].get("message")
+    if not isinstance(message, dict):
+        return None
+    text, reasoning = split_reasoning(_text_of(message.get("content")))
+    finish = _FINISH.get(str(choices[0].get("finish_reason")), "other")
+    refusal = message.get("refusal")
+    if isinstance(refusal, str) and refusal and not text:
+        text, finish = refusal, "filter"
+    named = payload.get("model")
+    prompt, completion, cached, counted = _tokens(payload.get("usage"))
+    return Answer(
+        text,
+        finish,
+        _thoughts(message, reasoning),
+        named if isinstance(named, str) else None,
+        prompt,
+        completion,
+        cached,
+        counted,
+    )
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    message = f"{type(value).__name__} is no JSON value"
+    raise TypeError(message)
+
+
+def _can_be_strict(schema: object) -> bool:
+    """Say whether endpoints that check it accept the schema as strict: closed objects, all required."""
+    if isinstance(schema, Mapping):
+        properties = schema.get("properties")
+        if isinstance(properties, Mapping):
+            closed = schema.get("additionalProperties") is False
+            if not closed or set(properties) != set(schema.get("required", ())):
+                return False
+        return all(_can_be_strict(value) for value in schema.values())
+    if isinstance(schema, list | tuple):
+        return all(_can_be_strict(value) for value in schema)
+    return True
+
+
+def _with_note(messages: Sequence[Mapping[str, Any]], note: str) -> list[Mapping[str, Any]]:
+    last = messages[-1] if messages else {}
+    content = last.get("content")
+    if last.get("role") == "user" and isinstance(content, str):
+        return [*messages[:-1], {**last, "content": f"{content}\n\n{note}"}]
+    return [*messages, {"role": "user", "content": note}]
+
+
+def _text_of(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = (part.get("text") for part in content if isinstance(part, dict))
+        return "".join(part for part in parts if isinstance(part, str))
+    return ""
+
+
+def _thoughts(message: Mapping[str, Any], found: str | None) -> str | None:
+    for key in ("reasoning_content", "reasoning"):
+        value = message.get(key)
+        if isinstance(value, str) and value:
+            return value if found is None else f"{value}\n{found}"
+    return found
+
+
+def _tokens(usage: object) -> tuple[int, int, int, bool]:
+    if not isinstance(usage, dict):
+        return 0, 0, 0, False
+    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else 0
+    counted = isinstance(prompt, int) and isinstance(completion, int)
+    numbers = [n if isinstance(n, int) and n > 0 else 0 for n in (prompt, completion, cached)]
+    return numbers[0], numbers[1], min(numbers[2], numbers[0]), counted

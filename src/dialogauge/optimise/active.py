@@ -1,0 +1,78 @@
+"""What people should label next: the lowest conversations and the ones the judge is least sure of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dialogauge.optimise.judged import JudgedConversation
+
+__all__ = ["ActiveItem", "rank_for_labelling"]
+
+_HALF_WAY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveItem:
+    """One conversation to have labelled, and why."""
+
+    conversation_id: str
+    reason: Literal["lowest", "uncertain", "failed"]
+    quality: float | None
+    """Mean of its scores brought to 0 to 1."""
+    uncertainty: float
+    verdict: str | None
+    weakest_turn: int | None
+
+    def to_row(self, judged: JudgedConversation) -> dict[str, Any]:
+        """Write the item with its messages, for a labelling tool."""
+        return {
+            "conversation_id": self.conversation_id,
+            "reason": self.reason,
+            "quality": self.quality,
+            "uncertainty": self.uncertainty,
+            "verdict": self.verdict,
+            "weakest_turn": self.weakest_turn,
+            "messages": [m.to_openai() for m in judged.conversation.messages],
+        }
+
+
+def rank_for_labelling(judged: Iterable[JudgedConversation], limit: int) -> list[ActiveItem]:
+    """Choose at most `limit` conversations: in turn the lowest and the most uncertain, none twice.
+
+    Uncertainty is the spread over repeats, plus the share of targets that failed, plus nearness of the
+    mean score to the middle of the scale (0 at either end, 0.5 in the middle). A conversation of which
+    nothing was scored counts as `failed` and comes last: a label teaches nothing about the judge there.
+    """
+    everything = list(judged)
+    scored = [j for j in everything if j.quality is not None]
+    lowest = iter(sorted(scored, key=lambda j: (j.quality or 0.0, j.conversation.id)))
+    unsure = iter(sorted(scored, key=lambda j: (-_uncertainty(j), j.conversation.id)))
+    chosen: dict[str, ActiveItem] = {}
+    while len(chosen) < min(limit, len(scored)):
+        for reason, queue in (("lowest", lowest), ("uncertain", unsure)):
+            found = next((j for j in queue if j.conversation.id not in chosen), None)
+            if found is not None and len(chosen) < limit:
+                chosen[found.conversation.id] = _item(found, "lowest" if reason == "lowest" else "uncertain")
+    for item in everything:
+        if item.quality is None and len(chosen) < limit:
+            chosen[item.conversation.id] = _item(item, "failed")
+    return list(chosen.values())
+
+
+def _uncertainty(judged: JudgedConversation) -> float:
+    failed = judged.failed / max(len(judged.turns) + 1, 1)
+    quality = judged.quality if judged.quality is not None else _HALF_WAY
+    return judged.spread + failed + _HALF_WAY - abs(quality - _HALF_WAY)
+
+
+def _item(judged: JudgedConversation, reason: Literal["lowest", "uncertain", "failed"]) -> ActiveItem:
+    return ActiveItem(
+        judged.conversation.id,
+        reason,
+        judged.quality,
+        round(_uncertainty(judged), 6),
+        judged.verdict,
+        judged.weakest_turn,
+    )

@@ -1,0 +1,42 @@
+"""Rubric files and prompt templates: data, not code, with the loader that checks them."""
+
+from dialogauge.prompts.generated import built_in_values
+from dialogauge.prompts.load import load_rubric, shipped_rubrics, split_template
+from dialogauge.prompts.render import placeholders, render
+from dialogauge.prompts.rubric import (
+    Dimension,
+    Example,
+    ItemList,
+    Label,
+    Option,
+    ReplyShape,
+    Rubric,
+    Scope,
+    Template,
+    VerdictRule,
+)
+from dialogauge.prompts.schema import VERDICTS, reply_schema
+from dialogauge.prompts.wording import own_template, phrase
+
+__all__ = [
+    "VERDICTS",
+    "Dimension",
+    "Example",
+    "ItemList",
+    "Label",
+    "Option",
+    "ReplyShape",
+    "Rubric",
+    "Scope",
+    "Template",
+    "VerdictRule",
+    "built_in_values",
+    "load_rubric",
+    "own_template",
+    "phrase",
+    "placeholders",
+    "render",
+    "reply_schema",
+    "shipped_rubrics",
+    "split_template",
+]

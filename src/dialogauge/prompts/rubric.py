@@ -1,0 +1,210 @@
+"""What a rubric file says, as frozen records: the data that the rubric judge runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from dialogauge.core.digests import digest
+from dialogauge.core.judgement import Level
+from dialogauge.core.scales import Scale
+from dialogauge.prompts.wording import frame, own_template
+
+__all__ = [
+    "SHOWABLE",
+    "Dimension",
+    "Example",
+    "ItemList",
+    "Label",
+    "Option",
+    "ReplyShape",
+    "Rollup",
+    "Rubric",
+    "Scope",
+    "Template",
+    "VerdictRule",
+]
+
+Rollup = Literal["pulled_mean", "outcome", "minimum", "mean"]
+"""How the scores of several windows become one: see `docs/decisions/0002-windows.md`."""
+
+SHOWABLE: Final[Mapping[str, frozenset[Level]]] = {
+    "scenario": frozenset({"turn", "window", "conversation", "pair"}),
+    "profile": frozenset({"turn", "window", "conversation", "pair"}),
+    "source": frozenset({"turn", "window", "conversation", "pair"}),
+    "dialogue": frozenset({"turn", "window", "conversation", "pair"}),
+    "earlier_summary": frozenset({"window", "conversation"}),
+    "last_request": frozenset({"turn", "pair"}),
+    "reply": frozenset({"turn"}),
+    "tool_results": frozenset({"turn"}),
+    "next_message": frozenset({"turn"}),
+    "reply_a": frozenset({"pair"}),
+    "reply_b": frozenset({"pair"}),
+}
+"""What a rubric may show, and at which levels of judging there is such a thing."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One thing that is scored."""
+
+    name: str
+    level: Level
+    scale: Scale
+    allow_na: bool
+    weight: float | None
+    """Its share in the overall score; None when the file states no weights."""
+    rollup: Rollup
+    computed: bool
+    """Computed by us from a list of items instead of asked of the model."""
+    description: Mapping[str, str]
+    """By language."""
+    anchors: Mapping[str, Mapping[float, str]]
+    """By language, then by score: what that score means."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of the names that a label or an item can be given."""
+
+    name: str
+    description: Mapping[str, str]
+    fits: tuple[float, float] | None = None
+    """The scores, both ends included, of the label's dimension that it goes with; None fits all."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A category that the judge chooses beside the scores."""
+
+    name: str
+    level: Level
+    of: str | None
+    """The dimension whose score decides which options fit."""
+    options: tuple[Option, ...]
+    description: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ItemList:
+    """A list that the judge makes (claims, sub-goals ...), from which a dimension is computed."""
+
+    name: str
+    level: Level
+    key: str
+    """The key under which an item's text stands in the reply."""
+    options: tuple[Option, ...]
+    worth: Mapping[str, float]
+    """What an item of that name adds, 0 to 1; names that are absent take no part."""
+    dimension: str
+    description: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ReplyShape:
+    """Which fields the reply has beside its scores."""
+
+    note: bool
+    """A short text before the scores of each turn."""
+    issues: bool
+    evidence: bool
+    decision_basis: bool
+    weakest_turn: bool
+    verdict: bool
+
+
+@dataclass(frozen=True)
+class VerdictRule:
+    """How the verdict follows from the scores."""
+
+    rule: Literal["card", "thresholds"]
+    dimension: str | None
+    """For thresholds: the dimension that decides; None for the weighted mean."""
+    at_least: Mapping[str, float]
+    """For thresholds: name -> lowest score."""
+    text: Mapping[str, str]
+    """What the model is told of it, by language."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example; a conversation of that id must not be judged with this rubric."""
+
+    id: str
+    language: str | None
+    text: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class Template:
+    """The prompt in one language."""
+
+    instructions: str
+    """What stands above the data line: the same for every call. Empty when there is no such line."""
+    data: str
+    """What stands below it: the conversation first, then what varies from turn to turn."""
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """A rubric file with its templates, checked."""
+
+    id: str
+    version: str
+    level: Level
+    languages: tuple[str, ...]
+    shows: tuple[str, ...]
+    dimensions: tuple[Dimension, ...]
+    labels: tuple[Label, ...]
+    items: tuple[ItemList, ...]
+    reply: ReplyShape
+    verdict: VerdictRule | None
+    examples: tuple[Example, ...]
+    templates: Mapping[str, Template]
+    content: Mapping[str, Any]
+    """The file as it was parsed, without its inline templates: what the digest stands on."""
+
+    def at(self, level: Level) -> tuple[Dimension, ...]:
+        """Return the dimensions of that level, computed ones included."""
+        return tuple(d for d in self.dimensions if d.level == level)
+
+    def asked(self, level: Level) -> tuple[Dimension, ...]:
+        """Return the dimensions of that level that the model is asked to score."""
+        return tuple(d for d in self.at(level) if not d.computed)
+
+    @property
+    def example_ids(self) -> frozenset[str]:
+        """The ids of the conversations that are worked examples: leave them out of the judged data."""
+        return frozenset(e.id for e in self.examples)
+
+    def prompt_digest(self, language: str) -> str:
+        """Return the digest of the file's content and of all wording in that language.
+
+        Comments in the file and templates of other languages make no difference.
+        """
+        template = self.templates[language]
+        ours = [name for name in ("reask", "summary") if name == "reask" or "earlier_summary" in self.shows]
+        return digest(
+            {
+                "rubric": dict(self.content),
+                "language": language,
+                "instructions": template.instructions,
+                "data": template.data,
+                "frame": dict(frame(language)),
+                "ours": [own_template(name, language) for name in ours],
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one call asks for."""
+
+    turns: tuple[int, ...]
+    """The numbers of the turns that are judged."""
+    levels: tuple[Level, ...]
+    """The levels that are scored in this call."""
+    part: tuple[int, int, int] | None = None
+    """First and last turn of a window and the number of the conversation's last turn."""

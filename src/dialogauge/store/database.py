@@ -1,0 +1,217 @@
+"""One SQLite file a run: what was judged, and what came of it.
+
+The file is the only truth: what is left to do is computed from what is missing in it. Rows are written
+in transactions of at most `BATCH_SECONDS`; a killed process loses no more than the batch not yet
+written. Conversations are kept beside their rows, so that a run directory is enough to report, export,
+fork and judge again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import StoreError
+from dialogauge.core.work import UnitResult, WorkUnit
+from dialogauge.store.codec import decode_conversation, encode_conversation, pack, unpack
+from dialogauge.store.rows import row_json
+
+__all__ = ["BATCH_SECONDS", "BATCH_UNITS", "RunDatabase", "StoredUnit"]
+
+# A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
+BATCH_SECONDS = 0.05
+BATCH_UNITS = 200
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS conversations (
+    target BLOB PRIMARY KEY, id TEXT NOT NULL, body BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS conversation_ids ON conversations (id);
+CREATE TABLE IF NOT EXISTS units (
+    key BLOB PRIMARY KEY, judge BLOB NOT NULL, target BLOB NOT NULL, position INTEGER NOT NULL,
+    repeat INTEGER NOT NULL, failed INTEGER NOT NULL, rows BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS unit_order ON units (judge, position, repeat, failed, key);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUnit:
+    """One finished unit as it stands in the file."""
+
+    key: bytes
+    target: bytes
+    rows: tuple[Mapping[str, Any], ...]
+
+
+class RunDatabase:
+    """The SQLite file of one run. Not for use from several threads."""
+
+    def __init__(
+        self, path: Path, *, readonly: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Open the file, and create it unless `readonly`; StoreError when that cannot be done."""
+        self.path = path
+        self._clock = clock
+        self._pending: list[tuple[Any, ...]] = []
+        self._bodies: dict[bytes, tuple[str, bytes]] = {}
+        self._oldest = 0.0
+        self._readonly = readonly
+        with _store_errors(path):
+            if readonly:
+                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            else:
+                self._db = sqlite3.connect(path)
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.executescript(_SCHEMA)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def add(self, unit: WorkUnit, position: int, result: UnitResult, judge: str) -> None:
+        """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
+        target = bytes.fromhex(unit.target_digest)
+        rows = [row_json(unit.conversation, j, repeat=result.repeat, judge=judge) for j in result.rows]
+        if not self._pending:
+            self._oldest = self._clock()
+        if target not in self._bodies:
+            self._bodies[target] = (unit.conversation.id, encode_conversation(unit.conversation))
+        self._pending.append(
+            (
+                bytes.fromhex(unit.key),
+                bytes.fromhex(unit.judge_digest),
+                target,
+                position,
+                result.repeat,
+                int(result.failed),
+                pack(rows),
+            )
+        )
+        self.flush_if_due()
+
+    def flush_if_due(self) -> None:
+        """Write the batch if it is full or old enough."""
+        due = self._pending and self._clock() - self._oldest >= BATCH_SECONDS
+        if due or len(self._pending) >= BATCH_UNITS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write all that is pending in one transaction; on an error it stays pending."""
+        if not self._pending:
+            return
+        bodies = [(target, *body) for target, body in self._bodies.items()]
+        with _store_errors(self.path), self._db:
+            self._db.executemany("INSERT OR IGNORE INTO conversations VALUES (?, ?, ?)", bodies)
+            self._db.executemany("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?, ?)", self._pending)
+        self._pending.clear()
+        self._bodies.clear()
+
+    def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep a JSON value under a name."""
+        with _store_errors(self.path), self._db:
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, pack(value)))
+
+    def clear(self) -> None:
+        """Forget everything: `--fresh`."""
+        with _store_errors(self.path), self._db:
+            for table in ("units", "conversations", "meta"):
+                self._db.execute(f"DELETE FROM {table}")
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def get_meta(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
+        """Return the value kept under a name."""
+        with _store_errors(self.path):
+            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return default if row is None else unpack(row[0])
+
+    def finished(self, judge_digest: str) -> dict[bytes, bool]:
+        """Return the keys of the finished units of that judge, each with whether it failed."""
+        judge = bytes.fromhex(judge_digest)
+        with _store_errors(self.path):
+            found = self._db.execute("SELECT key, failed FROM units WHERE judge = ?", (judge,))
+            return {key: bool(failed) for key, failed in found}
+
+    def units(self, judge_digest: str, keys: Mapping[bytes, int] | None = None) -> Iterator[StoredUnit]:
+        """Yield the units of that judge in the order of the input.
+
+        Args:
+            judge_digest: Whose judgements.
+            keys: Yield only these, when given: what the present input plans.
+        """
+        judge = bytes.fromhex(judge_digest)
+        query = "SELECT key, target, rows FROM units WHERE judge = ? ORDER BY position, repeat"
+        with _store_errors(self.path):
+            for key, target, rows in self._db.execute(query, (judge,)):
+                if keys is None or key in keys:
+                    yield StoredUnit(key, target, tuple(unpack(rows)))
+
+    def judges(self) -> list[str]:
+        """Return the digests of the judges that have units in the file."""
+        with _store_errors(self.path):
+            return [row[0].hex() for row in self._db.execute("SELECT DISTINCT judge FROM units")]
+
+    def conversations(self) -> Iterator[Conversation]:
+        """Yield all conversations in the order in which they were first stored."""
+        with _store_errors(self.path):
+            for (body,) in self._db.execute("SELECT body FROM conversations ORDER BY rowid"):
+                yield decode_conversation(body)
+
+    def conversation(self, target: bytes) -> Conversation | None:
+        """Return the conversation of that digest."""
+        with _store_errors(self.path):
+            query = "SELECT body FROM conversations WHERE target = ?"
+            row = self._db.execute(query, (target,)).fetchone()
+        return None if row is None else decode_conversation(row[0])
+
+    def conversations_named(self, ids: Sequence[str]) -> dict[str, Conversation]:
+        """Return the conversations of those ids; the one stored last where an id has several."""
+        out: dict[str, Conversation] = {}
+        query = "SELECT body FROM conversations WHERE id = ? ORDER BY rowid DESC LIMIT 1"
+        with _store_errors(self.path):
+            for name in ids:
+                row = self._db.execute(query, (name,)).fetchone()
+                if row is not None:
+                    out[name] = decode_conversation(row[0])
+        return out
+
+    def close(self) -> None:
+        """Write what is pending and close the file.
+
+        A file that was written is left without a write-ahead log, so that it can be read where nothing
+        can be written.
+        """
+        try:
+            self.flush()
+            if not self._readonly:
+                with contextlib.suppress(sqlite3.Error):
+                    self._db.execute("PRAGMA journal_mode=DELETE")
+        finally:
+            self._db.close()
+
+
+@contextmanager
+def _store_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        msg = f"the run file {path} cannot be used: {error}"
+        raise StoreError(msg, hint=_hint(str(error))) from error
+
+
+def _hint(text: str) -> str:
+    if "readonly" in text or "unable to open" in text:
+        return "check that the directory exists and can be written, or choose another with -o"
+    if "full" in text or "I/O" in text:
+        return "free some space and run the same command again; what was stored is kept"
+    if "locked" in text:
+        return "another process is using this run; wait for it, or choose another directory with -o"
+    return "if the file is damaged, start again with --fresh or another -o"

@@ -1,0 +1,74 @@
+"""The house contract: floors, sizes, doors, and what importing the package may cost."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dialogauge
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "dialogauge"
+FILES = sorted(SOURCE.rglob("*.py"))
+HEAVY = ("torch", "transformers", "ray", "fastapi", "pandas", "matplotlib", "scipy", "sklearn", "pyarrow")
+
+
+def test_imports_point_downward() -> None:
+    done = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports", "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_file_is_short_and_well_named(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert path.stem not in {"utils", "helpers", "common", "misc"}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or 0) - node.lineno
+            docstring = ast.get_docstring(node, clean=False)
+            length -= len(docstring.splitlines()) if docstring else 0
+            assert length <= 60, f"{node.name} has {length} lines"
+
+
+ROOMS = ["dialogauge", *sorted(f"dialogauge.{m.name}" for m in pkgutil.iter_modules(dialogauge.__path__))]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_door_lists_what_is_there(room: str) -> None:
+    module = importlib.import_module(room)
+    names = getattr(module, "__all__", [])
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert hasattr(module, name), f"{room} lists {name} and has none"
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    code = f"import sys, dialogauge, dialogauge.cli; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_errors_survive_pickling() -> None:
+    import pickle
+
+    from dialogauge.core import errors
+
+    for name in errors.__all__:
+        kind = getattr(errors, name)
+        if isinstance(kind, type) and issubclass(kind, errors.DialogaugeError):
+            error = kind("found", place=errors.Place("a.jsonl", 3), hint="do this")
+            again = pickle.loads(pickle.dumps(error))
+            assert type(again) is kind
+            assert str(again) == "a.jsonl:3: found (do this)"

@@ -1,0 +1,294 @@
+"""A real OpenAI-compatible server on 127.0.0.1 in a thread of its own, with faults on demand.
+
+    with OpenAIStub(lambda request: '{"score": 4}') as stub:
+        client = HttpChatClient("stub-model", stub.url)
+
+Alone, as `python -m servers.openai_stub`, it prints its URL and serves until its input ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from email.utils import formatdate
+from typing import Any, Literal
+
+from aiohttp import web
+
+from servers.faults import FaultPlan
+from servers.schemas import conforms, instance
+
+Reply = str | tuple[str, Mapping[str, int]]
+"""The text, or text and usage."""
+
+Schema = Literal["obey", "ignore", "refuse", "error", "json_object"]
+"""Enforced; accepted and ignored; refused with 400, with 500; refused, but json_object is enforced."""
+
+_PROSE = "The assistant did rather well on the whole."
+_THOUGHT = 'The user wants JSON, perhaps {"score": 1}. Let me think.'
+
+
+class OpenAIStub:
+    """Serves `/v1/chat/completions` and `/v1/models`.
+
+    Args:
+        reply: Makes the text of a reply from the JSON of a request; a string is always replied.
+        latency: Seconds before each reply.
+        schema: What the server does with `response_format`.
+        faults: Which requests go wrong.
+        model: The only model it knows; None knows every model.
+        key: The key it asks for, if any.
+        refused: Parameters that it refuses with 400, each with the message.
+        counts: Whether it reports usage.
+        threaded: Whether `reply` is slow and belongs in a thread; it is called one at a time.
+    """
+
+    def __init__(
+        self,
+        reply: str | Callable[[dict[str, Any]], Reply] = '{"score": 4}',
+        *,
+        latency: float = 0.0,
+        schema: Schema = "obey",
+        faults: FaultPlan | None = None,
+        model: str | None = None,
+        key: str | None = None,
+        refused: Mapping[str, str] | None = None,
+        counts: bool = True,
+        threaded: bool = False,
+        port: int = 0,
+    ) -> None:
+        self.reply = reply if callable(reply) else (lambda _: reply)
+        self.latency = latency
+        self.schema = schema
+        self.faults = faults or FaultPlan()
+        self.model = model
+        self.key = key
+        self.refused = dict(refused or {})
+        self.counts = counts
+        self.threaded = threaded
+        self.port = port
+        self.requests: list[dict[str, Any]] = []
+        """The JSON of every chat request, in order."""
+        self.times: list[float] = []
+        """When each came, on the monotonic clock."""
+        self.headers: list[Mapping[str, str]] = []
+        self.most_at_once = 0
+        self._at_once = 0
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        """The requests without the probes for schema support."""
+        return [r for r in self.requests if "probe_k7" not in json.dumps(r)]
+
+    def __enter__(self) -> OpenAIStub:
+        self._thread.start()
+        if not self._ready.wait(10):
+            raise RuntimeError("the stub did not start")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(10)
+
+    def _run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._over = asyncio.Event()
+        self._one_by_one = asyncio.Lock()
+        app = web.Application(client_max_size=64 * 2**20)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_get("/v1/models", self._models)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, keepalive_timeout=600)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", self.port)
+        await site.start()
+        self.port = runner.addresses[0][1]
+        self._ready.set()
+        await self._over.wait()
+        await runner.cleanup()
+
+    async def _models(self, _: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": self.model or "stub-model"}]})
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.requests.append(body)
+        self.times.append(time.monotonic())
+        self.headers.append(dict(request.headers))
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            return await self._answer(request, body)
+        finally:
+            self._at_once -= 1
+
+    async def _answer(self, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        refusal = self._refusal(request, body)
+        if refusal is not None:
+            return refusal
+        name, argument = self.faults.next()
+        if name == "hang":
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._over.wait()
+            return web.Response(status=500)
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        failed = _http_fault(name, argument)
+        if failed is not None:
+            return failed
+        if name == "reset":
+            request.transport.abort()
+            return web.Response()
+        payload = await self._payload(body, name)
+        return await _send(request, payload, name, argument)
+
+    def _refusal(self, request: web.Request, body: dict[str, Any]) -> web.Response | None:
+        if self.key is not None and request.headers.get("Authorization") != f"Bearer {self.key}":
+            given = request.headers.get("Authorization", "none")
+            return _error(401, f"Incorrect API key provided: {given}", "invalid_api_key")
+        if self.model is not None and body.get("model") != self.model:
+            return _error(404, f"The model `{body.get('model')}` does not exist", "model_not_found")
+        for name, message in self.refused.items():
+            if name in body:
+                return _error(400, message, "unsupported_parameter")
+        return self._refused_format((body.get("response_format") or {}).get("type"))
+
+    def _refused_format(self, wanted: str | None) -> web.Response | None:
+        if wanted == "json_schema" and self.schema in ("refuse", "json_object"):
+            return _error(
+                400, "Invalid parameter: 'response_format' of type 'json_schema' is not supported", None
+            )
+        if wanted == "json_schema" and self.schema == "error":
+            return _error(500, "1 validation error: response_format.type must be text or json_object", None)
+        if wanted == "json_object" and self.schema == "refuse":
+            return _error(400, "response_format is not supported", None)
+        return None
+
+    async def _payload(self, body: dict[str, Any], fault: str) -> dict[str, Any]:
+        if self.threaded:
+            async with self._one_by_one:
+                reply = await asyncio.to_thread(self.reply, body)
+        else:
+            reply = self.reply(body)
+        text, usage = reply if isinstance(reply, tuple) else (reply, None)
+        text = self._enforced(text, body)
+        message: dict[str, Any] = {"role": "assistant", "content": text}
+        finish = _spoil(message, fault)
+        payload: dict[str, Any] = {
+            "id": f"stub-{len(self.requests)}",
+            "object": "chat.completion",
+            "model": body.get("model"),
+            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        }
+        if fault == "no_choices":
+            payload["choices"] = []
+        if self.counts:
+            words = sum(len(str(m.get("content", "")).split()) for m in body["messages"])
+            usage = usage or {"prompt_tokens": words, "completion_tokens": len(text.split())}
+            payload["usage"] = {**usage, "total_tokens": sum(usage.values())}
+        return payload
+
+    def _enforced(self, text: str, body: dict[str, Any]) -> str:
+        wanted = body.get("response_format") or {}
+        if wanted.get("type") == "json_schema" and self.schema == "obey":
+            schema = wanted["json_schema"]["schema"]
+            try:
+                fits = conforms(json.loads(text), schema)
+            except ValueError:
+                fits = False
+            return text if fits else json.dumps(instance(schema))
+        if wanted.get("type") == "json_object" and self.schema in ("obey", "json_object", "error"):
+            return text if text.lstrip().startswith("{") else json.dumps({"text": text})
+        return text
+
+
+def _error(
+    status: int, message: str, code: str | None, headers: Mapping[str, str] | None = None
+) -> web.Response:
+    error = {"error": {"message": message, "type": "error", "param": None, "code": code}}
+    return web.json_response(error, status=status, headers=headers)
+
+
+def _http_fault(name: str, argument: str) -> web.Response | None:
+    if name == "html":
+        return web.Response(text="<html><title>Welcome</title></html>", content_type="text/html")
+    if name == "html502":
+        page = "<html><title>502 Bad Gateway</title></html>"
+        return web.Response(text=page, status=502, content_type="text/html")
+    if name == "error200":
+        return web.json_response({"error": {"message": "upstream failed", "code": int(argument or 502)}})
+    if not name.isdigit():
+        return None
+    if name in ("429", "503") and argument:
+        after = formatdate(time.time() + 1, usegmt=True) if argument == "date" else argument
+        return _error(int(name), "slow down", None, {"Retry-After": after})
+    return _error(int(name), argument or f"fault {name}", None)
+
+
+def _spoil(message: dict[str, Any], fault: str) -> str:
+    """Change the message as the fault asks; returns the finish reason."""
+    text = message["content"]
+    changed = {
+        "empty": "",
+        "null": None,
+        "cut": text[: len(text) // 2],
+        "cut_stop": text[: len(text) // 2],
+        "filter": "",
+        "wrong_schema": '{"grade": "five"}',
+        "prose": _PROSE,
+        "think": f"<think>{_THOUGHT}</think>\n{text}",
+        "think_orphan": f"{_THOUGHT}</think>\n{text}",
+        "two_objects": f'The user said {{"score": 5, "by": "user"}}. My verdict:\n{text}',
+        "fenced": f"Here it is:\n```json\n{text}\n```\nHope that helps.",
+        "faulty": text.replace('"', "'").replace("}", ",}"),
+    }
+    message["content"] = changed.get(fault, text)
+    if fault == "think_field":
+        message["reasoning_content"] = _THOUGHT
+    if fault == "refusal":
+        message["content"], message["refusal"] = None, "I cannot judge this."
+    return {"cut": "length", "filter": "content_filter"}.get(fault, "stop")
+
+
+async def _send(
+    request: web.Request, payload: dict[str, Any], name: str, argument: str
+) -> web.StreamResponse:
+    content = json.dumps(payload).encode()
+    if name not in ("drop", "drip", "close"):
+        return web.Response(body=content, content_type="application/json")
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+    response = web.StreamResponse(headers=headers)
+    await response.prepare(request)
+    if name == "drop":
+        await response.write(content[: len(content) // 2])
+        request.transport.abort()
+        return response
+    pieces = 10 if name == "drip" else 1
+    size = len(content) // pieces + 1
+    for start in range(0, len(content), size):
+        await response.write(content[start : start + size])
+        await asyncio.sleep(float(argument or 0.1) / pieces if name == "drip" else 0)
+    await response.write_eof()
+    if name == "close":
+        asyncio.get_running_loop().call_later(0.01, request.transport.abort)
+    return response
+
+
+if __name__ == "__main__":
+    with OpenAIStub(sys.argv[1] if len(sys.argv) > 1 else '{"score": 4}') as alone:
+        print(alone.url, flush=True)
+        sys.stdin.read()
