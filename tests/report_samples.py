@@ -183,7 +183,7 @@ def _conclude(conversation, faulty, turn_scores, rng):
         target,
         Judgement(
             scores, verdict, basis, min(faulty) if faulty else None, rationale=rng.choice(NOTES),
-            details={"model_verdict": own, "language": conversation.language},
+            details={"model_verdict": own, "language": conversation.language, "reasked": rng.random() < 0.1},
         ),
         usage,
         role_usage={"judge": usage},

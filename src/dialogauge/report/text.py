@@ -85,7 +85,7 @@ def _verdict_lines(figures: RunFigures) -> list[str]:
     lines = ["", f"verdicts: {told}"]
     if verdicts.partial:
         lines.append(f"          {number(verdicts.partial)} stand on an incomplete set of scores")
-    if verdicts.mismatched:
+    if verdicts.compared:
         lines.append(
             f"          {number(verdicts.mismatched)} of {number(verdicts.compared)} "
             "differ from the verdict that the model gave itself"
@@ -95,6 +95,9 @@ def _verdict_lines(figures: RunFigures) -> list[str]:
 
 def _footing(figures: RunFigures) -> list[str]:
     lines = []
+    for label in figures.labels:
+        told = ", ".join(f"{option} {number(n)} ({share(part)})" for option, n, part in label.options)
+        lines.append(f"{name(label.name)}: {told}")
     for window in figures.windows:
         lines.append(
             f"windows:  {name(window.dimension)} of {number(window.n)} turns judged twice, "
@@ -106,6 +109,8 @@ def _footing(figures: RunFigures) -> list[str]:
                 f"repeats:  {name(dimension.name)} spreads by {dimension.repeat_sd:.2f} (mean sd within a "
                 f"target, {number(dimension.repeat_targets)} targets)"
             )
+    for words, n in figures.marks:
+        lines.append(f"mended:   {number(n)} {words}")
     for line in figures.costs:
         lines.append(
             f"{line.role}: {number(line.calls)} calls, {number(line.cached)} cached, "

@@ -18,6 +18,7 @@ __all__ = [
     "GroupRow",
     "GroupTable",
     "HistogramBar",
+    "LabelCounts",
     "Quote",
     "ReportView",
     "RunFigures",
@@ -109,6 +110,9 @@ class DimensionView:
     """Targets that were scored several times."""
     repeat_sd: float | None = None
     """Mean standard deviation within a target over repeats."""
+    uncalibrated: bool = False
+    reasons: tuple[tuple[str, int], ...] = ()
+    """Why scores are n/a, with how often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +191,15 @@ class WindowNote:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelCounts:
+    """How often each option of a question was chosen: option, count, share."""
+
+    name: str
+    total: int
+    options: tuple[tuple[str, int, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunFigures:
     """All figures of a run, without any text of the conversations."""
 
@@ -206,6 +219,9 @@ class RunFigures:
     costs: tuple[CostLine, ...]
     """One line per role."""
     total_cost: CostLine
+    labels: tuple[LabelCounts, ...] = ()
+    marks: tuple[tuple[str, int], ...] = ()
+    """What was mended or cut in the judge's replies, in words, with how often."""
     curve_left_out: int = 0
     """Turn numbers beyond those shown along the turns."""
 

@@ -172,8 +172,7 @@ def test_hostile_text_stays_text_wherever_it_stands():
         weakest_turn=1, rationale=HOSTILE,
         usage={"calls": 1, "cost": None, "by_role": {HOSTILE: {"calls": 1, "cost": None}}},
     )  # fmt: skip
-    about = About(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, (HOSTILE,), (HOSTILE,),
-                  (HOSTILE,), HOSTILE, ((HOSTILE, HOSTILE),))  # fmt: skip
+    about = About(*[HOSTILE] * 8, *[(HOSTILE,)] * 3, HOSTILE, ((HOSTILE, HOSTILE),))
     made = Made([conversation], [turn, whole, broken])
     specs = (dimension("helpfulness"), dimension("coherence", "conversation"))
     _, html = page_of(made, about, dimensions=specs)
@@ -197,7 +196,15 @@ def test_same_run_same_page_and_undefined_figures_are_no_numbers():
 
 
 def test_unsupported_dimension_and_missing_text_are_said():
-    rows = [row("a", turn=1, scores={"safety": "n/a"}), row("a", "conversation", scores={"coherence": 4})]
+    details = {
+        "not_judged": {"safety": "not for this judge to say"},
+        "uncalibrated": ["coherence"],
+        "labels": {"reason": "too_long"},
+    }
+    rows = [
+        row("a", turn=1, scores={"safety": "n/a"}, details=details),
+        row("a", "conversation", scores={"coherence": 4}, details={"basis_cut": 1}),
+    ]
     specs = (dimension("safety"), dimension("coherence", "conversation"))
     page = Page(page_of(Made([], rows), dimensions=specs)[1])
     assert (

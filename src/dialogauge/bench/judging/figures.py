@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
+from dialogauge.bench.judging.extras import MARKS
 from dialogauge.bench.judging.summary import DimensionSummary, GroupSummary, Spending, Summary, VerdictSummary
 from dialogauge.metrics import ClusteredMean
 from dialogauge.report import (
@@ -15,6 +17,7 @@ from dialogauge.report import (
     GroupRow,
     GroupTable,
     HistogramBar,
+    LabelCounts,
     RunFigures,
     VerdictCount,
     VerdictFigures,
@@ -53,6 +56,8 @@ def figures_of(summary: Summary, *, curve_turns: int = _CURVE_TURNS) -> RunFigur
         dimensions=tuple(_dimension(d, set(shown[:curve_turns])) for d in summary.dimensions),
         verdicts=None if summary.verdicts is None else _verdicts(summary.verdicts),
         repeats=summary.repeats,
+        labels=tuple(_labels(name, counts) for name, counts in summary.labels.items()),
+        marks=tuple((MARKS[name], n) for name, n in summary.marks.items()),
         windows=tuple(WindowNote(w.dimension, w.n, w.mean_absolute) for w in summary.windows),
         groups=_groups(summary),
         costs=tuple(_cost(role, s) for role, s in summary.by_role.items()),
@@ -83,7 +88,14 @@ def _dimension(found: DimensionSummary, turns: set[int]) -> DimensionView:
         ),
         repeat_targets=0 if found.spread is None else found.spread.targets,
         repeat_sd=None if found.spread is None else found.spread.mean_sd,
+        uncalibrated=found.uncalibrated,
+        reasons=tuple(found.reasons.items()),
     )
+
+
+def _labels(name: str, counts: Mapping[str, int]) -> LabelCounts:
+    total = sum(counts.values())
+    return LabelCounts(name, total, tuple((option, n, n / total) for option, n in counts.items()))
 
 
 def _verdicts(found: VerdictSummary) -> VerdictFigures:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dialogauge.bench.judging.figures import figures_of
@@ -58,7 +59,7 @@ def view_of(
     transcripts = writer.transcripts(chosen.shown)
     anchors = {(t.conversation_id, t.candidate): t.anchor for t in transcripts}
     return ReportView(
-        about=about,
+        about=_about(about, summary),
         figures=figures_of(summary),
         weak_turns=tuple(w for case in chosen.weak if (w := writer.weak_turn(case, anchors)) is not None),
         lines=tuple(_line(case, anchors) for case in chosen.listed),
@@ -66,6 +67,12 @@ def view_of(
         transcripts=transcripts,
         sample_note=_sample_note(chosen, len(transcripts), summary.repeats),
     )
+
+
+def _about(about: About, summary: Summary) -> About:
+    """Add the dimensions that the rows themselves call uncalibrated."""
+    found = [d.name for d in summary.dimensions if d.uncalibrated and d.name not in about.uncalibrated]
+    return replace(about, uncalibrated=(*about.uncalibrated, *found))
 
 
 def _sample_note(chosen: Survey, shown: int, repeats: int) -> str:

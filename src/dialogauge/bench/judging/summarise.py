@@ -53,8 +53,8 @@ def summarise(
         repeats: How often each conversation was judged; 1 saves the memory that the spread of repeats
             needs, None finds out.
 
-    `details` of a row may hold `model_verdict` (the verdict that the model gave itself),
-    `window_difference` ({dimension: difference} of a turn that two windows judged) and `language`.
+    Of the `details` of a row, `model_verdict` (the verdict that the model gave itself), `language` and
+    what `extras` names are read, where present.
     """
     tally = Tally(dimensions, follow_repeats=repeats != 1)
     for row in rows:
@@ -76,7 +76,9 @@ def summarise(
         dimensions=tuple(_dimension(tally, sums, i, lost) for i in range(len(tally.dimensions))),
         verdicts=_verdicts(tally, lost + pending * times),
         weakest_named=tally.weakest_named,
-        windows=tuple(WindowDifference(k, int(n), total / n) for k, (n, total) in tally.windows.items()),
+        windows=tuple(WindowDifference(k, int(n), s / n) for k, (n, s) in tally.extras.windows.items()),
+        labels={name: dict(counts.most_common()) for name, counts in tally.extras.labels.items()},
+        marks={name: n for name, n in tally.extras.marks.items() if n},
         repeats=times,
         total=_spending(tally.total),
         by_role={role: _spending(spend) for role, spend in tally.roles.items()},
@@ -119,6 +121,8 @@ def _dimension(tally: Tally, sums: Floats, position: int, lost: int) -> Dimensio
             for t, s in sorted(tally.curves[position].items())
         ),
         spread=spread,
+        uncalibrated=spec.name in tally.extras.uncalibrated,
+        reasons=dict(tally.extras.reasons.get(spec.name, {})),
     )
 
 

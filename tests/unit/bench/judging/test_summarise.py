@@ -177,6 +177,40 @@ def test_language_may_stand_on_the_row_or_only_on_that_of_the_conversation():
     assert [(g.name, g.means["helpfulness"].mean) for g in groups] == [("en", 2), ("zh", 4)]
 
 
+def test_what_judges_add_is_counted():
+    details = {"not_judged": {"safety": "not ours to say"}, "uncalibrated": ["helpfulness"], "label": "SAT"}
+    rows = [
+        row("a", turn=1, scores={"helpfulness": 4, "safety": "n/a"}, details=details),
+        row("a", turn=2, scores={"helpfulness": 2, "safety": "n/a"}, details={**details, "label": "DSAT"}),
+        row(
+            "a",
+            "conversation",
+            scores={"coherence": 3},
+            details={
+                "class": "SAT",
+                "labels": {"reason": "too_long"},
+                "items": {
+                    "claims": [{"text": "x", "label": "supported"}, {"text": "y", "label": "supported"}]
+                },
+                "window_difference": {"n": 3, "mean": 0.3, "max": 1},
+                "reasked": True,
+                "repaired": False,
+                "basis_cut": 2,
+            },
+        ),
+    ]
+    summary = summarise(rows, dimensions=(*HELP, dimension("safety"), *WHOLE))
+    assert summary.labels == {
+        "class": {"SAT": 2, "DSAT": 1},
+        "reason": {"too_long": 1},
+        "claims": {"supported": 2},
+    }
+    assert summary.marks == {"reasked": 1, "basis_cut": 2}
+    assert summary.windows == ()
+    assert summary.dimension("safety").reasons == {"not ours to say": 2}
+    assert [d.uncalibrated for d in summary.dimensions] == [True, False, False]
+
+
 def test_one_conversation_of_two_candidates_is_one_cluster():
     rows = [turn_row("a", 1, 4, candidate="x"), turn_row("a", 1, 2, candidate="y")]
     summary = summarise(rows, dimensions=HELP)
