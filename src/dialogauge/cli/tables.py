@@ -115,6 +115,7 @@ def _answer_lines(answers: KnownAnswerReport) -> Iterator[str]:
     if answers.returns_turn_average is None:
         yield "  whether it only averages its turn scores: cannot tell, too few were answered"
     elif answers.returns_turn_average:
-        yield f"  it seems to return the AVERAGE of its turn scores ({of}): do not use its conversation scores"
+        yield f"  it seems to return the AVERAGE of its turn scores ({of}):"
+        yield "  do not use its conversation scores"
     else:
         yield f"  it does not just average its turn scores ({of} were near that average and wrong)"
