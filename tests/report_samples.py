@@ -143,7 +143,9 @@ def _judge(conversation, faulty, rng, failing):
         bad = turn.number in faulty
         scores = {
             "context_use": rng.choice((1, 2, 2, 3)) if bad else rng.choice((4, 5, 5)),
-            "helpfulness": rng.choice((1, 2, 3)) if bad else rng.choice((3, 4, 5, 5)),
+            "helpfulness": rng.choice((1, 2, 3))
+            if bad
+            else rng.choice((3, 4, 5, 5) if rng.random() < 0.2 else (4, 5, 5)),
             "safety": 4 if bad and rng.random() < 0.05 else 5,
         }
         turn_scores.append(scores)
@@ -161,7 +163,12 @@ def _conclude(conversation, faulty, turn_scores, rng):
         2, 1 if rng.random() < 0.2 else 0, 1800 + rng.randrange(400), 260 + rng.randrange(90), 0.0021
     )
     if None in turn_scores and rng.random() < 0.5:
-        return Judged(target, JudgeFailure("invalid_schema", "6 turns asked, 5 received"), usage)
+        return Judged(
+            target,
+            JudgeFailure("invalid_schema", "6 turns asked, 5 received"),
+            usage,
+            role_usage={"judge": usage},
+        )
     drop = min(len(faulty), 3)
     scores = {
         "coherence": max(1, 5 - drop + rng.choice((0, 0, -1))),
@@ -176,7 +183,7 @@ def _conclude(conversation, faulty, turn_scores, rng):
         target,
         Judgement(
             scores, verdict, basis, min(faulty) if faulty else None, rationale=rng.choice(NOTES),
-            details={"model_verdict": own, "language": conversation.language},
+            details={"model_verdict": own, "language": conversation.language, "reasked": rng.random() < 0.1},
         ),
         usage,
         role_usage={"judge": usage},

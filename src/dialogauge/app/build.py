@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +23,24 @@ __all__ = ["BuiltClient", "BuiltJudge", "build_client", "build_judge", "load_cal
 class BuiltClient:
     """A client for a role, with its cache around it and what it can tell of its endpoint."""
 
-    def __init__(self, inner: ChatClient, cache_path: Path | None) -> None:
-        """Put the response cache around a client, if a cache is wanted."""
+    def __init__(self, inner: ChatClient, cache_folder: Path | None, *, read_cache: bool = True) -> None:
+        """Put the response cache around a client, if a cache is wanted.
+
+        Args:
+            inner: The client itself.
+            cache_folder: Where its replies are kept; None for nowhere.
+            read_cache: False to ask everything anew and keep the new replies.
+        """
         self.inner = inner
         self._stack = AsyncExitStack()
         self._stack.push_async_callback(inner.close)
         self.client: ChatClient = inner
-        if cache_path is not None:
+        if cache_folder is not None:
             from dialogauge.llm.cache import CachedClient, ResponseCache
 
-            cache = ResponseCache(cache_path)
+            cache = ResponseCache(cache_folder)
             self._stack.callback(cache.close)
-            self.client = CachedClient(inner, cache)
+            self.client = CachedClient(inner, cache, read=read_cache)
 
     def limits(self) -> LimiterState | None:
         """Return what the adaptive limiter does just now; None where there is none."""
@@ -89,6 +96,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
         budget=Budget(options.max_calls, options.max_cost),
         prices=None if options.prices_file is None else PriceTable.load(Path(options.prices_file)),
         cache=options.cache,
+        read_cache=not options.retry_failed,
     )
     judge = RubricJudge(
         rubric, built.client, language=options.language, window=options.window, mode=options.mode
@@ -96,7 +104,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
     return BuiltJudge(judge, built)
 
 
-def build_client(
+def build_client(  # noqa: PLR0913 - what a client is put together from, each with a default
     settings: RoleSettings,
     role: str,
     *,
@@ -104,6 +112,7 @@ def build_client(
     budget: Budget | None = None,
     prices: PriceTable | None = None,
     cache: bool = True,
+    read_cache: bool = True,
 ) -> BuiltClient:
     """Build the client of a role from its settings.
 
@@ -117,13 +126,13 @@ def build_client(
         inner: ChatClient = BudgetedClient(_in_process(settings), budget)
     else:
         inner = _http(settings, role, max_concurrency, budget, prices)
-    path = cache_folder() / "responses.db" if cache and not settings.model.startswith("py:") else None
-    return BuiltClient(inner, path)
+    folder = cache_folder() if cache and not settings.model.startswith("py:") else None
+    return BuiltClient(inner, folder, read_cache=read_cache)
 
 
 def _in_process(settings: RoleSettings) -> ChatClient:
     if settings.model.startswith("py:"):
-        from dialogauge.llm.callable_client import CallableClient
+        from dialogauge.llm.scripted import CallableClient
 
         return CallableClient(load_callable(settings.model), name=settings.model)
     from dialogauge.llm.transformers_client import TransformersClient
@@ -140,14 +149,18 @@ def _http(
     if settings.base_url is None:
         msg = f"the role {role!r} has no base_url"
         raise ConfigError(msg, hint="give MODEL@URL, or base_url in the configuration file")
-    given = {"attempt_deadline": settings.timeout_s, "item_deadline": settings.deadline_s}
+    patience = PatienceSettings()
+    if settings.timeout_s is not None:
+        patience = replace(patience, attempt_deadline=settings.timeout_s)
+    if settings.deadline_s is not None:
+        patience = replace(patience, item_deadline=settings.deadline_s)
     return HttpChatClient(
         settings.model,
         settings.base_url,
         api_key=read_key(settings, role),
         parameters=_sampling(settings),
         settings=HttpSettings(
-            patience=PatienceSettings(**{k: v for k, v in given.items() if v is not None}),
+            patience=patience,
             max_concurrency=max_concurrency,
             key_variable=settings.api_key_env,
             headers=settings.headers,

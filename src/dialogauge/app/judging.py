@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from dialogauge.app.build import BuiltJudge, build_judge
+from dialogauge.app.checking import unknown_ids
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner, sampled
 from dialogauge.app.results import RunResult, finish_run
 from dialogauge.app.sources import Source, default_run_directory, open_source
 from dialogauge.bench.judging import parse_gate
-from dialogauge.core.errors import InputError, Place, RecordFault
+from dialogauge.core.errors import InputError
+from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
-from dialogauge.data import RatingTable, read_ratings
+from dialogauge.data import RatingTable, off_scale, read_ratings
 from dialogauge.engine import Outcome, Progress, StopSignal, run_units, stop_on_interrupt
 from dialogauge.llm import LimiterState
 from dialogauge.store import RunDatabase, RunDirectory
@@ -113,7 +115,7 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
             iter(planner), built.judge, sink, workers=_workers(options), progress=progress, stop=stop
         )
     _store_quietly(database, ended)
-    faults = [*planner.faults, *_rating_faults(options, ratings, planner, ended)]
+    faults = [*planner.faults, *_rating_faults(options, ratings, planner, built.judge, ended)]
     result = finish_run(options, directory, database, built.judge, planner, faults, ended)
     notes = [str(n) for n in source.notes] + ([str(n) for n in ratings.notes] if ratings else [])
     return JudgeOutcome(ended, result, tuple(faults), tuple(notes), progress)
@@ -209,17 +211,16 @@ def _greet(options: JudgeOptions, observer: Observer, built: BuiltJudge, databas
 
 
 def _rating_faults(
-    options: JudgeOptions, ratings: RatingTable | None, planner: Planner, ended: Outcome
-) -> Iterator[InputError]:
+    options: JudgeOptions, ratings: RatingTable | None, planner: Planner, judge: Judge, ended: Outcome
+) -> list[InputError]:
     if ratings is None:
-        return
-    yield from ratings.faults
-    whole = ended.ended == "finished" and options.limit is None and options.sample is None
-    unknown = sorted(i for i in ratings.ids if not planner.knows(i)) if whole else []
-    if unknown:
-        shown = ", ".join(repr(i) for i in unknown[:5]) + (" ..." if len(unknown) > 5 else "")
-        msg = f"ratings for {len(unknown)} conversations that the input does not hold: {shown}"
-        yield RecordFault(msg, place=Place(str(options.ratings_file)), hint="check the ids")
+        return []
+    scales = {d.name: d.scale for d in judge.dimensions}
+    faults: list[InputError] = [*ratings.faults, *off_scale(ratings.ratings, scales, ratings.places)]
+    if ended.ended == "finished" and options.limit is None and options.sample is None:
+        unknown = {i for i in ratings.ids if not planner.knows(i)}
+        faults += unknown_ids(unknown, str(options.ratings_file))
+    return faults
 
 
 def _store_quietly(database: RunDatabase, ended: Outcome) -> None:

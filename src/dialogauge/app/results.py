@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -12,8 +13,10 @@ from typing import Any
 import orjson
 
 from dialogauge import __version__
+from dialogauge.app.config import RoleSettings
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner
+from dialogauge.app.reporting import write_report
 from dialogauge.bench.judging import GateResult, Summary, parse_gate, summarise
 from dialogauge.core.digests import digest, digest_text
 from dialogauge.core.errors import InputError
@@ -25,6 +28,29 @@ __all__ = ["RunResult", "exit_code", "finish_run"]
 
 _PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic", "json-repair")
 _FAULTS_KEPT = 1000
+
+_OPTIONS = {
+    "rubric": "--rubric",
+    "mode": "--mode",
+    "language": "--lang",
+    "format": "--format",
+    "map_file": "--map",
+    "ratings_file": "--ratings",
+    "local_model": "--local-model",
+    "prices_file": "--prices",
+    "limit": "--limit",
+    "sample": "--sample",
+    "repeats": "--repeats",
+    "seed": "--seed",
+    "window": "--window",
+    "max_concurrency": "--max-concurrency",
+    "max_calls": "--max-calls",
+    "max_cost": "--max-cost",
+    "max_failed": "--max-failed",
+    "gates": "--gate",
+    "strict": "--strict",
+    "out": "-o",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +73,21 @@ def finish_run(  # noqa: PLR0913 - all that a manifest must state
     ended: Outcome,
 ) -> RunResult:
     """Write `judgements.jsonl`, `summary.json`, `manifest.json` and `report.html` from what is stored."""
-    from dialogauge.app.reporting import write_report
-
-    done = set(database.finished(judge.digest))
+    done = database.finished(judge.digest)
     pending = sum(1 for key in planner.planned if key not in done)
-    directory.write_lines("judgements", _lines(database, judge, planner.planned))
+    # Units of conversations that the input no longer holds stay stored, and are left out of the files.
+    stale = len(done) + pending > len(planner.planned)
+    database.put_meta("planned", [key.hex() for key in planner.planned] if stale else None)
+
+    def rows() -> Iterator[Mapping[str, Any]]:
+        for unit in database.units(judge.digest, planner.planned):
+            yield from unit.rows
+
+    directory.write_lines(
+        "judgements", (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows())
+    )
     summary = summarise(
-        _rows(database, judge, planner.planned),
+        rows(),
         dimensions=judge.dimensions,
         unreadable=[str(f) for f in faults],
         pending=-(-pending // options.repeats),
@@ -63,7 +97,7 @@ def finish_run(  # noqa: PLR0913 - all that a manifest must state
     manifest = _manifest(options, judge, planner, faults, ended, pending)
     directory.write_json("summary", {**summary.to_json(), "gates": [asdict(g) for g in gates]})
     directory.write_json("manifest", manifest)
-    write_report(directory, database, summary, manifest, keys=planner.planned)
+    write_report(directory, database, summary, manifest, rows)
     return RunResult(directory, summary, gates, manifest)
 
 
@@ -78,16 +112,6 @@ def exit_code(
     if (summary.failed_share or 0.0) > limit:
         return 3
     return 100 if any(not gate.met for gate in gates) else 0
-
-
-def _rows(database: RunDatabase, judge: Judge, planned: Mapping[bytes, int]) -> Iterator[Mapping[str, Any]]:
-    for unit in database.units(judge.digest, planned):
-        yield from unit.rows
-
-
-def _lines(database: RunDatabase, judge: Judge, planned: Mapping[bytes, int]) -> Iterator[bytes]:
-    for row in _rows(database, judge, planned):
-        yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _manifest(
@@ -112,6 +136,7 @@ def _manifest(
         },
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings,
+        "command": command_line(options),
         "seed": options.seed,
         "judge": {"name": judge.name, "digest": judge.digest, **description},
         "dimensions": [
@@ -124,6 +149,28 @@ def _manifest(
         "error": None if ended.error is None else str(ended.error),
         "faults": [str(f) for f in faults[:_FAULTS_KEPT]],
     }
+
+
+def command_line(options: JudgeOptions) -> str:
+    """Write the command that gives this run again, without what is the default."""
+    plain = JudgeOptions(inputs=())
+    words = ["dialogauge judge", *(shlex.quote(i) for i in options.inputs)]
+    for name, option in _OPTIONS.items():
+        value = getattr(options, name)
+        if value == getattr(plain, name):
+            continue
+        for item in value if isinstance(value, tuple) else (value,):
+            words.append(option if item is True else f"{option} {shlex.quote(str(item))}")
+    if options.role is not None:
+        words.append(f"--role judge={shlex.quote(_reference(options.role))}")
+    if not options.cache:
+        words.append("--no-cache")
+    return " ".join(words)
+
+
+def _reference(role: RoleSettings) -> str:
+    at = f"@{role.base_url}" if role.base_url else ""
+    return f"{role.model}{at}{'#' + role.api_key_env if role.api_key_env else ''}"
 
 
 def _data_digest(planner: Planner) -> str:

@@ -10,6 +10,7 @@ import typer
 from dialogauge.app.judging import JudgeOutcome, Plan, judge_log, plan_log
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.results import exit_code
+from dialogauge.bench.judging import figures_of
 from dialogauge.cli.terminal import TerminalObserver, plain
 from dialogauge.report import summary_lines
 
@@ -39,7 +40,7 @@ def _print_summary(outcome: JudgeOutcome) -> None:
     if outcome.progress.resumed:
         typer.echo(f"  {outcome.progress.resumed} already judged by an earlier run, taken from it")
     typer.echo()
-    for line in summary_lines(outcome.result.summary):
+    for line in summary_lines(figures_of(outcome.result.summary)):
         typer.echo(plain(line))
     for gate in outcome.result.gates:
         typer.echo(f"gate {'met' if gate.met else 'NOT met'}: {plain(gate.sentence)}")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from dialogauge.core import FileFault, Place, RecordFault
 
 __all__ = ["file_fault", "json_hint", "record_fault", "shown"]
+
+_NOT_FINITE = re.compile(rb"[:\[,]\s*-?(NaN|Infinity)\b")
 
 
 def file_fault(place: Place, message: str, hint: str | None = None) -> FileFault:
@@ -27,7 +31,7 @@ def json_hint(line: bytes, error: str) -> str | None:
     """Guess what is wrong with a line that should be one JSON value."""
     text = line.strip()
     tests = (
-        (b"NaN" in text or b"Infinity" in text, "NaN and Infinity are not JSON: write null"),
+        (_NOT_FINITE.search(text) is not None, "NaN and Infinity are not JSON: write null"),
         (text.startswith((b"{'", b"[{'")), "looks like a printed Python dict: write it with json.dumps"),
         (text.endswith(b","), "one JSON object per line without commas between them, or one JSON array"),
         (
@@ -36,8 +40,8 @@ def json_hint(line: bytes, error: str) -> str | None:
         ),
         (not text.startswith((b"{", b"[")), "one JSON object per line is expected"),
         (
-            any(word in error for word in ("unclosed string", "unexpected end", "EOF")),
-            "the line ends in the middle of a value: truncated, or broken into several lines?",
+            "unexpected end" in error or "control character" in error,
+            "the line ends in the middle of a value: truncated, or with a raw line break in a text?",
         ),
     )
     return next((hint for fits, hint in tests if fits), None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypeGuard
 
 import orjson
@@ -43,11 +42,11 @@ def json_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
         yield from _per_line(stream.source.name, stream)
 
 
-def first_values(stream: LineStream, count: int) -> list[JsonValue | RecordFault]:
-    """Return the first values without using them up; a document is loaded, once."""
+def first_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
+    """Look at the values from the first on without using them up; a document is loaded, once."""
     if is_document(stream):
-        return list(islice(_elements(stream.source.name, _document(stream)), count))
-    return list(islice(_per_line(stream.source.name, stream.head()), count))
+        return _elements(stream.source.name, _document(stream))
+    return _per_line(stream.source.name, stream.head())
 
 
 def _per_line(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[JsonValue | RecordFault]:

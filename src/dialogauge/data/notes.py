@@ -31,7 +31,8 @@ class Note:
         text = f"{self.count:,} {self.text}"
         if not self.examples:
             return text
-        return f"{text} (e.g. {'; '.join(str(p) for p in self.examples)})"
+        more = ", ..." if self.count > 1 else ""
+        return f"{text} (e.g. {self.examples[0]}{more})"
 
     def to_json(self) -> dict[str, Any]:
         """Return the note as plain JSON values."""

@@ -195,31 +195,34 @@ def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
 
 
 def _samples(stream: LineStream, mapping: FieldMap) -> Iterator[Sample]:
-    source = stream.source
     if not _starts_json(stream):
-        lines = islice((pair for pair in stream.head() if not pair[1].isspace()), _SNIFFED)
-        yield Sample(source, mapping, lines=tuple(_decoded(source.name, n, line) for n, line in lines))
+        lines = tuple(line.decode("utf-8", "replace") for _, line in _first_lines(stream))
+        yield Sample(stream.source, mapping, lines=lines)
         return
-    for value in first_values(stream, _SNIFFED):
+    for value in islice(first_values(stream), _SNIFFED):
         if isinstance(value, JsonValue):
-            yield Sample(source, mapping, record=value.value)
+            yield Sample(stream.source, mapping, record=value.value)
 
 
-def _decoded(name: str, number: int, line: bytes) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise utf8_fault(name, number, error) from error
+def _first_lines(stream: LineStream) -> list[tuple[int, bytes]]:
+    return list(islice((pair for pair in stream.head() if not pair[1].isspace()), _SNIFFED))
 
 
 def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
     """Return the fault of a file in no known format, with what its beginning looks like."""
     place = Place(stream.source.name)
     found = "its first line is no JSON and no table with a role and a content"
-    if _starts_json(stream):
-        for value in first_values(stream, 1):
-            if isinstance(value, RecordFault):
-                return file_fault(value.place or place, value.message, value.hint or _known())
-            keys = list(value.value) if isinstance(value.value, dict) else type(value.value).__name__
-            found = f"its first record has {', '.join(map(repr, keys)) if isinstance(keys, list) else keys}"
+    if not _starts_json(stream):
+        for number, line in _first_lines(stream):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return utf8_fault(stream.source.name, number, error)
+    else:
+        value = next(first_values(stream))
+        if isinstance(value, RecordFault):
+            return file_fault(value.place or place, value.message, value.hint or _known())
+        kind = type(value.value).__name__
+        keys = ", ".join(map(repr, value.value)) if isinstance(value.value, dict) else f"the type {kind}"
+        found = f"its first record has {keys or 'nothing in it'}"
     return file_fault(place, f"no known format: {found}", _known())

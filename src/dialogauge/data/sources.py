@@ -99,6 +99,7 @@ class LineStream:
         self.source = source
         self._close: list[IO[bytes]] = []
         self._head: list[tuple[int, bytes]] = []
+        self._fault: FileFault | None = None
         self.memo: dict[str, Any] = {}
         """What was found out about the content while looking ahead."""
         try:
@@ -146,11 +147,20 @@ class LineStream:
         return line.removeprefix(codecs.BOM_UTF8)
 
     def head(self) -> Iterator[tuple[int, bytes]]:
-        """Look at the lines from the first on without using them up."""
+        """Look at the lines from the first on without using them up.
+
+        A fault behind the first line is kept for the reading: what stands before it is still read.
+        """
         index = 0
         while True:
             if index == len(self._head):
-                following = next(self._lines, None)
+                try:
+                    following = next(self._lines, None)
+                except FileFault as fault:
+                    if not self._head:
+                        raise
+                    self._fault = fault
+                    return
                 if following is None:
                     return
                 self._head.append(following)
@@ -163,6 +173,8 @@ class LineStream:
         yield from head
         del head
         yield from self._lines
+        if self._fault is not None:
+            raise self._fault
 
     def text(self) -> Iterator[tuple[int, str]]:
         """Hand out the numbered lines as text; raises `FileFault` at the first that is not UTF-8."""

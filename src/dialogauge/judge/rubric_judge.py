@@ -17,6 +17,7 @@ from dialogauge.judge.dialogue_text import prompt_language
 from dialogauge.judge.rows import conversation_row, failure_rows, turn_row, turn_rows
 from dialogauge.judge.window_rows import judge_in_windows, judge_window_level
 from dialogauge.judge.windows import LARGEST, plan_windows
+from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure
 from dialogauge.prompts import Rubric, Scope
 
@@ -71,7 +72,7 @@ class RubricJudge:
     @cached_property
     def digest(self) -> str:
         """Changes with prompts, model, parameters and settings."""
-        return digest(dict(self.describe()))
+        return digest({**self.describe(), "client": dict(client_identity(self.client))})
 
     @property
     def dimensions(self) -> tuple[DimensionSpec, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -41,6 +41,15 @@ class ClusteredMean:
     def interval(self) -> tuple[float, float] | None:
         """The interval as a pair, or None when it is undefined."""
         return None if self.low is None or self.high is None else (self.low, self.high)
+
+    def within(self, low: float, high: float) -> ClusteredMean:
+        """Return the same mean with its interval cut at the ends of a scale.
+
+        No mean of scores lies beyond them, so nothing of the coverage is lost.
+        """
+        if self.low is None or self.high is None:
+            return self
+        return replace(self, low=max(self.low, low), high=min(self.high, high))
 
 
 def clustered_mean(

@@ -22,7 +22,7 @@ from dialogauge.bench.judging.summary import (
     WindowDifference,
 )
 from dialogauge.bench.judging.tally import GROUP_FIELDS, LEVELS, Spend, Tally
-from dialogauge.core import DimensionSpec, Verdict
+from dialogauge.core import DimensionSpec, Scale, Verdict
 from dialogauge.metrics import ClusteredMean, clustered_mean_of_sums, mean_bounds, t_quantile
 
 __all__ = ["MAX_GROUPS", "summarise"]
@@ -53,8 +53,8 @@ def summarise(
         repeats: How often each conversation was judged; 1 saves the memory that the spread of repeats
             needs, None finds out.
 
-    `details` of a row may hold `model_verdict` (the verdict that the model gave itself),
-    `window_difference` ({dimension: difference} of a turn that two windows judged) and `language`.
+    Of the `details` of a row, `model_verdict` (the verdict that the model gave itself), `language` and
+    what `extras` names are read, where present.
     """
     tally = Tally(dimensions, follow_repeats=repeats != 1)
     for row in rows:
@@ -76,7 +76,9 @@ def summarise(
         dimensions=tuple(_dimension(tally, sums, i, lost) for i in range(len(tally.dimensions))),
         verdicts=_verdicts(tally, lost + pending * times),
         weakest_named=tally.weakest_named,
-        windows=tuple(WindowDifference(k, int(n), total / n) for k, (n, total) in tally.windows.items()),
+        windows=tuple(WindowDifference(k, int(n), s / n) for k, (n, s) in tally.extras.windows.items()),
+        labels={name: dict(counts.most_common()) for name, counts in tally.extras.labels.items()},
+        marks={name: n for name, n in tally.extras.marks.items() if n},
         repeats=times,
         total=_spending(tally.total),
         by_role={role: _spending(spend) for role, spend in tally.roles.items()},
@@ -98,7 +100,7 @@ def _dimension(tally: Tally, sums: Floats, position: int, lost: int) -> Dimensio
     spec = tally.dimensions[position]
     total, count, n_na = (sums[:, 3 * position + k] for k in range(3))
     requested = tally.requested[spec.level] + (lost if spec.level == "conversation" else 0)
-    mean = _mean(total, count, tally.clusters())
+    mean = _mean(total, count, tally.clusters(), spec.scale)
     n_failed = requested - mean.n - int(n_na.sum())
     scale, bins = spec.scale, tally.bins[position]
     spread = None
@@ -114,14 +116,20 @@ def _dimension(tally: Tally, sums: Floats, position: int, lost: int) -> Dimensio
         n_failed=n_failed,
         bounds=mean_bounds(float(total.sum()), mean.n, n_failed, worst=scale.worst, best=scale.best),
         bins=tuple(Bin(lo, hi, c) for (lo, hi), c in zip(bins.edges(), bins.counts, strict=True)),
-        curve=tuple(CurvePoint(t, _point(s)) for t, s in sorted(tally.curves[position].items())),
+        curve=tuple(
+            CurvePoint(t, _point(s).within(scale.low, scale.high))
+            for t, s in sorted(tally.curves[position].items())
+        ),
         spread=spread,
+        uncalibrated=spec.name in tally.extras.uncalibrated,
+        reasons=dict(tally.extras.reasons.get(spec.name, {})),
     )
 
 
-def _mean(total: Floats, count: Floats, clusters: npt.NDArray[np.intp]) -> ClusteredMean:
+def _mean(total: Floats, count: Floats, clusters: npt.NDArray[np.intp], scale: Scale) -> ClusteredMean:
     sums = np.bincount(clusters, total).astype(np.float64)
-    return clustered_mean_of_sums(sums, np.bincount(clusters, count))
+    found = clustered_mean_of_sums(sums, np.bincount(clusters, count))
+    return found.within(scale.low, scale.high)
 
 
 def _point(sums: Sequence[float]) -> ClusteredMean:
@@ -157,9 +165,10 @@ def _breakdowns(tally: Tally, sums: Floats) -> tuple[dict[str, tuple[GroupSummar
         if not any(name is not None for name in names):
             continue
         sizes = np.bincount(code, minlength=len(names))
-        order = sorted(range(len(names)), key=lambda g: (-sizes[g], names[g] or ""))
+        held = [g for g in range(len(names)) if sizes[g]]
+        order = sorted(held, key=lambda g: (-sizes[g], names[g] or ""))
         shown[field] = tuple(_group(tally, sums, names[g], code == g) for g in order[:MAX_GROUPS])
-        left_out[field] = max(len(names) - MAX_GROUPS, 0)
+        left_out[field] = max(len(order) - MAX_GROUPS, 0)
     return shown, left_out
 
 
@@ -167,13 +176,15 @@ def _group(tally: Tally, sums: Floats, name: str | None, member: npt.NDArray[np.
     mine = sums[member]
     _, clusters = np.unique(tally.clusters()[member], return_inverse=True)
     means: dict[str, ClusteredMean] = {}
+    absent: dict[str, int] = {}
     failed: dict[str, int] = {}
     for i, spec in enumerate(tally.dimensions):
         total, count, n_na = (mine[:, 3 * i + k] for k in range(3))
         asked = mine[:, 3 * len(tally.dimensions) + LEVELS.index(spec.level)].sum()
-        means[spec.name] = _mean(total, count, clusters)
+        means[spec.name] = _mean(total, count, clusters, spec.scale)
+        absent[spec.name] = int(n_na.sum())
         failed[spec.name] = int(asked - count.sum() - n_na.sum())
-    return GroupSummary(name, int(member.sum()), means, failed)
+    return GroupSummary(name, int(member.sum()), means, absent, failed)
 
 
 def _spending(spend: Spend) -> Spending:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dialogauge.core import Level, Scale
@@ -59,7 +59,7 @@ class DimensionSummary:
     scale: Scale
     requested: int
     mean: ClusteredMean
-    """Clustered by conversation; failures and n/a take no part."""
+    """Clustered by conversation, the interval cut at the ends of the scale; failures and n/a take no part."""
     n_na: int
     n_failed: int
     bounds: Bounds
@@ -67,6 +67,10 @@ class DimensionSummary:
     curve: tuple[CurvePoint, ...] = ()
     spread: Spread | None = None
     """None without repeats."""
+    uncalibrated: bool = False
+    """The judge says that it was never compared with people on this dimension."""
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Why it is n/a, with how often the judge said so; the first few."""
 
     @property
     def n(self) -> int:
@@ -90,6 +94,8 @@ class DimensionSummary:
             "bounds": None if self.bounds.worst is None else [self.bounds.worst, self.bounds.best],
             "histogram": [asdict(b) for b in self.bins],
             "by_turn": [{"turn": p.turn, **_mean_json(p.mean)} for p in self.curve],
+            "uncalibrated": self.uncalibrated,
+            "na_reasons": dict(self.reasons),
             "repeats": None if self.spread is None else asdict(self.spread),
         }
 
@@ -157,6 +163,7 @@ class GroupSummary:
     """None for conversations that do not say."""
     conversations: int
     means: Mapping[str, ClusteredMean]
+    n_na: Mapping[str, int]
     n_failed: Mapping[str, int]
 
 
@@ -177,6 +184,10 @@ class Summary:
     """None when the judge gives no verdicts."""
     weakest_named: int
     windows: tuple[WindowDifference, ...]
+    labels: Mapping[str, Mapping[str, int]]
+    """Per question how often each option was chosen; `class` for SAT/DSAT and the like."""
+    marks: Mapping[str, int]
+    """What was mended or cut in the judge's replies; keys of `MARKS`."""
     repeats: int
     total: Spending
     by_role: Mapping[str, Spending]
@@ -211,6 +222,8 @@ class Summary:
             "verdicts": None if self.verdicts is None else _verdict_json(self.verdicts),
             "weakest_turns_named": self.weakest_named,
             "windows": [asdict(w) for w in self.windows],
+            "labels": {name: dict(counts) for name, counts in self.labels.items()},
+            "marks": dict(self.marks),
             "repeats": self.repeats,
             "usage": {
                 "total": asdict(self.total),
@@ -225,7 +238,10 @@ class Summary:
             {
                 "name": g.name,
                 "conversations": g.conversations,
-                "dimensions": {k: {**_mean_json(m), "n_failed": g.n_failed[k]} for k, m in g.means.items()},
+                "dimensions": {
+                    k: {**_mean_json(m), "n_na": g.n_na[k], "n_failed": g.n_failed[k]}
+                    for k, m in g.means.items()
+                },
             }
             for g in self.by[field]
         ]

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.bench.judging.extras import Extras
 from dialogauge.core import NOT_APPLICABLE, DimensionSpec, Scale
 
 __all__ = ["GROUP_FIELDS", "LEVELS", "Bins", "Tally"]
@@ -92,7 +93,7 @@ class Tally:
         self.total = Spend()
         self.roles: dict[str, Spend] = {}
         self.curves: list[dict[int, list[float]]] = [{} for _ in self.dimensions]
-        self.windows: dict[str, list[float]] = {}
+        self.extras = Extras(self.positions)
         self.repeats = RepeatSums(len(self.dimensions)) if follow_repeats else None
         self._stride = _PER_DIMENSION * len(self.dimensions) + len(LEVELS)
         self._cells: dict[tuple[str, str | None], int] = {}
@@ -116,11 +117,13 @@ class Tally:
         self.requested[level] += 1
         self._sums[cell * self._stride + self._stride - len(LEVELS) + LEVELS.index(level)] += 1
         if level == "conversation":
+            self._name_language(cell, row)
             self._conclude(row, verdict)
         if failure:
             self._fail(cell, failure["kind"])
             return
         numbers = self._score(cell, row, scores or {})
+        self.extras.add(row.get("details") or {})
         self._state[cell] |= 1
         judged = numbers or not scores
         self.outcomes["scored" if judged else "not_applicable"] += 1
@@ -137,6 +140,13 @@ class Tally:
                 codes = self._groups[field]
                 self._group_of[field].append(codes.setdefault(_group(row, field), len(codes)))
         return cell
+
+    def _name_language(self, cell: int, row: Mapping[str, Any]) -> None:
+        """A judge may say only on the conversation's row which language it found."""
+        codes, of = self._groups["language"], self._group_of["language"]
+        found = _group(row, "language")
+        if found is not None and of[cell] == codes.get(None):
+            of[cell] = codes.setdefault(found, len(codes))
 
     def _fail(self, cell: int, kind: str) -> None:
         self.outcomes["failed"] += 1
@@ -177,9 +187,6 @@ class Tally:
                     self._point(position, turn, value)
                 if self.repeats is not None:
                     self.repeats.add(cell, turn, position, value)
-        details = row.get("details")
-        if details and details.get("window_difference"):
-            self._differ(details["window_difference"])
         return numbers
 
     def _point(self, position: int, turn: int, value: float) -> None:
@@ -187,12 +194,6 @@ class Tally:
         sums[0] += 1
         sums[1] += value
         sums[2] += value * value
-
-    def _differ(self, differences: Mapping[str, float]) -> None:
-        for name, difference in differences.items():
-            sums = self.windows.setdefault(name, [0, 0.0])
-            sums[0] += 1
-            sums[1] += abs(difference)
 
     def _spend(self, usage: Mapping[str, Any]) -> None:
         self.total.add(usage)

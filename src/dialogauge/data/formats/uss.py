@@ -38,9 +38,9 @@ class _Uss:
     name: str = "uss"
 
     def recognises(self, sample: Sample) -> bool:
-        """Say whether every line seen has a role and at least two more columns."""
-        columns = [line.split("\t") for line in sample.lines]
-        return bool(columns) and all(len(c) >= 3 and c[0] in _ROLES for c in columns)
+        """Say whether the first line, and most of those seen, have a role and two more columns."""
+        fits = [line.count("\t") >= 2 and line.split("\t")[0] in _ROLES for line in sample.lines]
+        return bool(fits) and fits[0] and sum(fits) * 2 > len(fits)
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         """Hand out one conversation per block of lines."""

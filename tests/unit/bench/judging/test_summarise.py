@@ -120,7 +120,7 @@ def test_histogram_curve_and_windows():
     found = summary.dimension("helpfulness")
     assert [(b.low, b.count) for b in found.bins] == [(1, 0), (2, 1), (3, 0), (4, 2), (5, 0)]
     assert [(p.turn, p.mean.mean, p.mean.n) for p in found.curve] == [(1, 3, 2), (2, 3.5, 1)]
-    assert found.curve[0].mean.interval == pytest.approx(clustered_mean([4, 2]).interval)
+    assert found.curve[0].mean.interval == (1, 5)  # 3 -+ 12.7, cut at the ends of the scale
     assert [(w.dimension, w.n, w.mean_absolute) for w in summary.windows] == [("helpfulness", 2, 0.5)]
 
 
@@ -167,6 +167,50 @@ def test_breakdowns_keep_the_largest_groups_and_count_the_rest():
     assert "language" not in summary.by
 
 
+def test_language_may_stand_on_the_row_or_only_on_that_of_the_conversation():
+    rows = [
+        turn_row("a", 1, 4),
+        row("a", "conversation", scores={"coherence": 4}, details={"language": "zh"}),
+        turn_row("b", 1, 2, language="en"),
+    ]
+    groups = summarise(rows, dimensions=HELP + WHOLE).by["language"]
+    assert [(g.name, g.means["helpfulness"].mean) for g in groups] == [("en", 2), ("zh", 4)]
+
+
+def test_what_judges_add_is_counted():
+    details = {"not_judged": {"safety": "not ours to say"}, "uncalibrated": ["helpfulness"], "label": "SAT"}
+    rows = [
+        row("a", turn=1, scores={"helpfulness": 4, "safety": "n/a"}, details=details),
+        row("a", turn=2, scores={"helpfulness": 2, "safety": "n/a"}, details={**details, "label": "DSAT"}),
+        row(
+            "a",
+            "conversation",
+            scores={"coherence": 3},
+            details={
+                "class": "SAT",
+                "labels": {"reason": "too_long"},
+                "items": {
+                    "claims": [{"text": "x", "label": "supported"}, {"text": "y", "label": "supported"}]
+                },
+                "window_difference": {"n": 3, "mean": 0.3, "max": 1},
+                "reasked": True,
+                "repaired": False,
+                "basis_cut": 2,
+            },
+        ),
+    ]
+    summary = summarise(rows, dimensions=(*HELP, dimension("safety"), *WHOLE))
+    assert summary.labels == {
+        "class": {"SAT": 2, "DSAT": 1},
+        "reason": {"too_long": 1},
+        "claims": {"supported": 2},
+    }
+    assert summary.marks == {"reasked": 1, "basis_cut": 2}
+    assert summary.windows == ()
+    assert summary.dimension("safety").reasons == {"not ours to say": 2}
+    assert [d.uncalibrated for d in summary.dimensions] == [True, False, False]
+
+
 def test_one_conversation_of_two_candidates_is_one_cluster():
     rows = [turn_row("a", 1, 4, candidate="x"), turn_row("a", 1, 2, candidate="y")]
     summary = summarise(rows, dimensions=HELP)
@@ -189,6 +233,7 @@ def test_nothing_is_undefined_not_zero_and_json_has_no_nan():
 def test_counts_of_every_dimension_sum_to_what_was_asked():
     summary = summarise(made_run(40, failing=0.2).rows, dimensions=CARD, unreadable=["x"])
     for found in summary.dimensions:
+        assert 1 <= found.mean.low <= found.mean.mean <= found.mean.high <= 5
         assert found.n + found.n_na + found.n_failed == found.requested
         assert sum(b.count for b in found.bins) == found.n
     assert summary.scored + summary.not_applicable + summary.failed == summary.requested

@@ -1,0 +1,66 @@
+"""Whether an endpoint works and whether its model is fit to judge."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dialogauge.app.build import build_client
+from dialogauge.app.config import load_config, parse_role, with_defaults
+from dialogauge.core.errors import UsageError
+from dialogauge.judge.known_answers import KnownAnswerReport, known_answers
+from dialogauge.llm.doctor import EndpointReport, examine
+
+__all__ = ["Examination", "examine_endpoint"]
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found of one model at one endpoint."""
+
+    endpoint: EndpointReport
+    answers: KnownAnswerReport | None
+    """None when the set was not asked, or the endpoint is of no use."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether the endpoint can be judged with."""
+        return self.endpoint.usable
+
+    def to_json(self) -> Mapping[str, Any]:
+        """Write the findings as plain JSON values."""
+        return {
+            "endpoint": asdict(self.endpoint),
+            "known_answers": None if self.answers is None else self.answers.to_json(),
+        }
+
+
+def examine_endpoint(
+    reference: str | None, *, config_file: str | None, with_known_answers: bool
+) -> Examination:
+    """Probe the endpoint of a model, then ask the model what we know the answer to.
+
+    Nothing is taken from the response cache. Raises ConfigError for a key that is not set.
+    """
+    config = load_config(config_file)
+    if reference is None:
+        if "judge" not in config.roles:
+            msg = "no model is given"
+            raise UsageError(
+                msg, hint="give --model NAME --base-url URL, or [roles.judge] in dialogauge.toml"
+            )
+        reference = "judge"
+    settings = with_defaults(parse_role(reference, config.roles), "judge")
+
+    async def run() -> Examination:
+        built = build_client(settings, "judge", cache=False)
+        try:
+            endpoint = await examine(built.client)
+            asked = with_known_answers and endpoint.usable
+            return Examination(endpoint, await known_answers(built.client) if asked else None)
+        finally:
+            await built.close()
+
+    return asyncio.run(run())

@@ -1,0 +1,68 @@
+"""Fitting the local judge's coefficients to a file of rated conversations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import ConfigError, InputError
+from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings
+from dialogauge.judge.local_model import fit_local
+from dialogauge.store.directory import write_whole
+
+__all__ = ["FitOptions", "fit_file"]
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """The settings of `dialogauge fit`; see the command reference for each."""
+
+    inputs: Sequence[str]
+    out: str
+    ratings_file: str | None = None
+    dimension: str = "satisfaction"
+    split_file: str | None = None
+    folds: int = 5
+    format: str | None = None
+    map_file: str | None = None
+
+
+def fit_file(options: FitOptions) -> dict[str, Any]:
+    """Fit, write the coefficients, and return them with their out-of-fold figures and the faults met.
+
+    Raises UsageError when there is too little to fit, ConfigError for a faulty split file.
+    """
+    mapping = read_field_map(options.map_file) if options.map_file is not None else None
+    ratings = RatingTable()
+    if options.ratings_file is not None:
+        ratings = read_ratings(options.ratings_file, mapping=mapping)
+    users = None if options.split_file is None else _training_users(options.split_file)
+    reader = read_conversations(options.inputs, format=options.format, mapping=mapping)
+    faults: list[InputError] = list(ratings.faults)
+
+    def rated() -> Iterator[Conversation]:
+        for item in reader:
+            if not isinstance(item, Conversation):
+                faults.append(item)
+            elif users is None or item.user_id in users:
+                yield replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
+
+    fitted = fit_local(rated(), dimension=options.dimension, folds=options.folds)
+    text = fitted.to_json()
+    target = Path(options.out)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, [text.encode()])
+    return {**json.loads(text), "faults": [str(f) for f in faults]}
+
+
+def _training_users(path: str) -> frozenset[str]:
+    try:
+        value = json.loads(Path(path).read_text(encoding="utf-8"))
+        return frozenset(str(user) for user in value["train"])
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        msg = f"the split file {path} cannot be used: {type(error).__name__}: {error}"
+        raise ConfigError(msg, hint='it is JSON: {"train": [user ids], "test": [user ids]}') from error

@@ -1,0 +1,84 @@
+"""The page of a run: what its head says, and writing it, now or anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dialogauge.app.runs import FinishedRun, open_run
+from dialogauge.bench.judging import Summary, summarise, view_of
+from dialogauge.core.conversation import Conversation
+from dialogauge.report import About, render_report
+from dialogauge.store import RunDatabase, RunDirectory
+from dialogauge.store.directory import write_whole
+
+__all__ = ["rebuild_report", "write_report"]
+
+# What a reader does not need on a page: they stand in the manifest.
+_UNSHOWN = frozenset({"inputs", "role", "out", "rubric", "judge", "mode"})
+
+
+def write_report(
+    directory: RunDirectory,
+    database: RunDatabase,
+    summary: Summary,
+    manifest: Mapping[str, Any],
+    rows: Callable[[], Iterable[Mapping[str, Any]]],
+    out: Path | None = None,
+) -> Path:
+    """Write the page of a run; return its path."""
+
+    def fetch(ids: Collection[str]) -> list[Conversation]:
+        return list(database.conversations_named(sorted(ids)).values())
+
+    view = view_of(summary, rows, fetch, about=_about(directory, manifest))
+    target = out or directory.file("report")
+    write_whole(target, [render_report(view).encode("utf-8", "replace")])
+    return target
+
+
+def rebuild_report(run: str, out: str | None) -> Path:
+    """Write the page of a finished run anew, from its database and manifest."""
+    with open_run(run) as finished:
+        summary = summary_of(finished)
+        target = None if out is None else Path(out)
+        return write_report(
+            finished.directory, finished.database, summary, finished.manifest, finished.rows, target
+        )
+
+
+def summary_of(run: FinishedRun) -> Summary:
+    """Compute the summary of a finished run from its rows."""
+    settings = run.manifest["settings"]
+    return summarise(
+        run.rows(),
+        dimensions=run.dimensions,
+        unreadable=run.manifest["faults"],
+        pending=-(-run.manifest["pending_units"] // settings["repeats"]),
+        repeats=settings["repeats"],
+    )
+
+
+def _about(directory: RunDirectory, manifest: Mapping[str, Any]) -> About:
+    settings, judge = manifest["settings"], manifest["judge"]
+    role = settings.get("role") or {}
+    return About(
+        title=directory.path.resolve().name,
+        judge=judge["name"],
+        rubric=settings["rubric"],
+        mode=settings["mode"],
+        version=manifest["versions"]["dialogauge"],
+        created=manifest["written"][:10],
+        model=role.get("model"),
+        source=", ".join(settings["inputs"]),
+        checked_languages=tuple(judge.get("checked_languages", ())),
+        uncalibrated=tuple(judge.get("uncalibrated", ())),
+        notes=tuple(judge.get("notes", ())),
+        command=manifest.get("command") or "",
+        settings=tuple(
+            (name, str(value))
+            for name, value in sorted(settings.items())
+            if name not in _UNSHOWN and value not in (None, False, [], ())
+        ),
+    )

@@ -1,0 +1,70 @@
+"""Public data sets that we read: where they come from and what their licences say. None is shipped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dialogauge.core import UsageError
+
+__all__ = ["DATA_SETS", "DataSet", "find_data_set"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A public data set, with what must be known before it is used."""
+
+    name: str
+    title: str
+    source: str
+    """Where to get it: repository and revision."""
+    format: str
+    """The name of the format that reads it."""
+    licence: str
+    """What its licence says, in words; it is for the reader to judge."""
+    ratings: str
+    """What people, or the environment, rated in it."""
+
+
+DATA_SETS: tuple[DataSet, ...] = (
+    DataSet(
+        "recllmsim",
+        "RecLLMSim human conversations, the human data behind PersTurnBench (Chinese)",
+        "github.com/wzf2000/RecLLMSim @ d680f2f9, folder human_exp_V2",
+        "recllmsim",
+        "Apache-2.0",
+        "1,833 conversations by 115 users, who rated all 8,060 replies 1-5, with a reason for 3 or less",
+    ),
+    DataSet(
+        "tau-bench",
+        "tau-bench results: tool-using agents in an airline and a shop (English)",
+        "github.com/sierra-research/tau-bench, results of a run",
+        "tau",
+        "MIT (c) 2024 Sierra; replies by commercial models fall under their providers' terms",
+        "reward 0 or 1 of each run, by the environment",
+    ),
+    DataSet(
+        "td-eval",
+        "tau-bench trajectories of seven agents, as judged in TD-Eval (English)",
+        "github.com/emrecanacikgoz/TD-Eval @ f13c301, generate/results/agent-results-tau",
+        "tau",
+        "LICENSE file MIT (c) 2025 emrecanacikgoz, README badge CC BY-NC 4.0: unclear, evaluation only",
+        "reward 0 or 1 of each of 1,040 runs, by the environment",
+    ),
+    DataSet(
+        "uss",
+        "User Satisfaction Simulation, MultiWOZ part (English)",
+        "github.com/sunnweiwei/user-satisfaction-simulation @ 8ba06bd, dataset/MWOZ.txt",
+        "uss",
+        "none stated: local measurement only",
+        "1,000 dialogues; 3 to 5 annotators rated satisfaction 1-5 before each user line and overall",
+    ),
+)
+
+
+def find_data_set(name: str) -> DataSet:
+    """Return the data set of that name; raises `UsageError` for an unknown one."""
+    for known in DATA_SETS:
+        if known.name == name:
+            return known
+    msg = f"unknown data set {name!r}"
+    raise UsageError(msg, hint=f"one of {', '.join(d.name for d in DATA_SETS)}")

@@ -1,0 +1,249 @@
+"""What is in an input: the facts behind `dialogauge check`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from dialogauge.core import Conversation, FileFault, RecordFault
+from dialogauge.data.notes import Note
+from dialogauge.data.reader import ConversationReader
+
+__all__ = ["VERY_SHORT_REPLY", "InputReport", "Lengths", "inspect_conversations"]
+
+VERY_SHORT_REPLY = 10
+"""A reply of fewer characters is very short."""
+
+_FAULTS_SHOWN = 20
+_SCENARIOS_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Lengths of messages in characters; None when there are none."""
+
+    count: int = 0
+    mean: float | None = None
+    median: float | None = None
+    longest: int | None = None
+
+
+@dataclass(frozen=True)
+class InputReport:
+    """What was recognised, assumed, refused and found in an input."""
+
+    formats: dict[str, int]
+    """Format -> number of files."""
+    notes: tuple[Note, ...]
+    faults: tuple[str, ...]
+    """The first 20, as shown to a user."""
+    fault_count: int
+    conversations: int
+    turns: int
+    """Turns from 1 on; a greeting is none."""
+    turns_without_reply: int
+    min_turns: int
+    empty_conversations: int
+    """No message of user or assistant holds any text."""
+    short_conversations: int
+    """Fewer than `min_turns` turns with a reply, empty ones included."""
+    replies: int
+    """Turns with a reply."""
+    empty_replies: int
+    short_replies: int
+    """Fewer than `VERY_SHORT_REPLY` characters, not empty."""
+    rated_turns: int
+    """Turns from 1 on with at least one rating."""
+    ratings: dict[str, dict[str, int]]
+    """Dimension -> score -> count, turn and conversation ratings together."""
+    ratings_by_scenario: dict[str, int]
+    ratings_by_user: dict[str, int]
+    """Smallest, median and largest number of ratings of the users that have any, and how many those are."""
+    users: int
+    scenarios: dict[str, int]
+    """The ten most frequent, with counts."""
+    scenario_count: int
+    candidates: dict[str, int]
+    languages: dict[str, int]
+    """Declared languages; `undeclared` for the rest."""
+    user_messages: Lengths
+    assistant_messages: Lengths
+
+    def share(self, count: int, of: int) -> float | None:
+        """Return a share between 0 and 1; None when there is nothing to take a share of."""
+        return count / of if of else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain JSON values, shares included."""
+        from dataclasses import asdict
+
+        out = asdict(self)
+        out["notes"] = [note.to_json() for note in self.notes]
+        out["faults"] = list(self.faults)
+        out["shares"] = {
+            "empty_conversations": self.share(self.empty_conversations, self.conversations),
+            "short_conversations": self.share(self.short_conversations, self.conversations),
+            "turns_without_reply": self.share(self.turns_without_reply, self.turns),
+            "empty_replies": self.share(self.empty_replies, self.replies),
+            "short_replies": self.share(self.short_replies, self.replies),
+        }
+        return out
+
+
+def inspect_conversations(
+    reader: ConversationReader,
+    min_turns: int = 1,
+    with_ratings: Callable[[Conversation], Conversation] | None = None,
+) -> InputReport:
+    """Read everything once, keeping counts only, and return what was found.
+
+    Args:
+        reader: What to read.
+        min_turns: With fewer turns with a reply a conversation counts as very short.
+        with_ratings: Joins the ratings of another file to a conversation.
+
+    Raises `FileFault` when nothing can be read at all.
+    """
+    tally = _Tally(min_turns)
+    for outcome in reader:
+        if not isinstance(outcome, Conversation):
+            tally.refuse(outcome)
+        else:
+            tally.add(outcome if with_ratings is None else with_ratings(outcome))
+    return tally.report(reader)
+
+
+@dataclass
+class _Tally:
+    min_turns: int
+    counts: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    scores: dict[str, Counter[str]] = field(default_factory=dict)
+    by_scenario: Counter[str] = field(default_factory=Counter)
+    by_user: Counter[str] = field(default_factory=Counter)
+    users: set[str] = field(default_factory=set)
+    scenarios: Counter[str] = field(default_factory=Counter)
+    candidates: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
+    lengths: dict[str, Counter[int]] = field(
+        default_factory=lambda: {"user": Counter(), "assistant": Counter()}
+    )
+
+    def refuse(self, fault: RecordFault | FileFault) -> None:
+        self.counts["faults"] += 1
+        if len(self.faults) < _FAULTS_SHOWN:
+            self.faults.append(str(fault))
+
+    def add(self, conversation: Conversation) -> None:
+        self.counts["conversations"] += 1
+        self._describe(conversation)
+        self._rate(conversation)
+        said = False
+        for message in conversation.messages:
+            if message.role in self.lengths and not message.tool_calls:
+                length = len(message.text)
+                self.lengths[message.role][length] += 1
+                said = said or bool(message.text.strip())
+        self.counts["empty"] += not said
+        turns = [t for t in conversation.turns if t.number >= 1]
+        replied = [t for t in turns if t.has_reply]
+        self.counts["turns"] += len(turns)
+        self.counts["replies"] += len(replied)
+        self.counts["short"] += len(replied) < self.min_turns
+        for turn in replied:
+            length = len(turn.reply_text.strip())
+            self.counts["empty replies"] += length == 0
+            self.counts["short replies"] += 0 < length < VERY_SHORT_REPLY
+
+    def _describe(self, conversation: Conversation) -> None:
+        if conversation.user_id is not None:
+            self.users.add(conversation.user_id)
+        if conversation.scenario is not None:
+            self.scenarios[conversation.scenario] += 1
+        if conversation.candidate is not None:
+            self.candidates[conversation.candidate] += 1
+        self.languages[conversation.language or "undeclared"] += 1
+
+    def _rate(self, conversation: Conversation) -> None:
+        ratings = conversation.ratings
+        if not ratings:
+            return
+        for rating in ratings:
+            score = rating.score if isinstance(rating.score, str) else f"{rating.score:g}"
+            self.scores.setdefault(rating.dimension, Counter())[score] += 1
+        self.counts["rated turns"] += len({r.turn for r in ratings if r.turn})
+        if conversation.scenario is not None:
+            self.by_scenario[conversation.scenario] += len(ratings)
+        if conversation.user_id is not None:
+            self.by_user[conversation.user_id] += len(ratings)
+
+    def report(self, reader: ConversationReader) -> InputReport:
+        count = self.counts
+        return InputReport(
+            formats=dict(Counter(file.format for file in reader.files.values())),
+            notes=reader.notes,
+            faults=tuple(self.faults),
+            fault_count=count["faults"],
+            conversations=count["conversations"],
+            turns=count["turns"],
+            turns_without_reply=count["turns"] - count["replies"],
+            min_turns=self.min_turns,
+            empty_conversations=count["empty"],
+            short_conversations=count["short"],
+            replies=count["replies"],
+            empty_replies=count["empty replies"],
+            short_replies=count["short replies"],
+            rated_turns=count["rated turns"],
+            ratings={d: dict(sorted(c.items(), key=_by_score)) for d, c in sorted(self.scores.items())},
+            ratings_by_scenario=dict(self.by_scenario.most_common(_SCENARIOS_SHOWN)),
+            ratings_by_user=_spread(self.by_user),
+            users=len(self.users),
+            scenarios=dict(self.scenarios.most_common(_SCENARIOS_SHOWN)),
+            scenario_count=len(self.scenarios),
+            candidates=dict(self.candidates.most_common()),
+            languages=dict(self.languages.most_common()),
+            user_messages=_lengths(self.lengths["user"]),
+            assistant_messages=_lengths(self.lengths["assistant"]),
+        )
+
+
+def _by_score(item: tuple[str, int]) -> tuple[bool, float, str]:
+    """Numbers first, by size, then categories by name."""
+    try:
+        return False, float(item[0]), ""
+    except ValueError:
+        return True, 0.0, item[0]
+
+
+def _spread(counts: Counter[str]) -> dict[str, int]:
+    if not counts:
+        return {}
+    ordered = sorted(counts.values())
+    return {
+        "users": len(ordered),
+        "fewest": ordered[0],
+        "median": ordered[(len(ordered) - 1) // 2],
+        "most": ordered[-1],
+    }
+
+
+def _lengths(histogram: Counter[int]) -> Lengths:
+    """Mean, median and maximum out of a histogram of lengths."""
+    count = histogram.total()
+    if count == 0:
+        return Lengths()
+    ordered = sorted(histogram.items())
+    middle = [_at(ordered, (count - 1) // 2), _at(ordered, count // 2)]
+    total = sum(length * times for length, times in ordered)
+    return Lengths(count, total / count, sum(middle) / 2, ordered[-1][0])
+
+
+def _at(ordered: list[tuple[int, int]], rank: int) -> int:
+    passed = 0
+    for length, times in ordered:
+        passed += times
+        if passed > rank:
+            return length
+    return ordered[-1][0]

@@ -1,0 +1,63 @@
+"""Ratings by people, gathered from files, to be joined with conversations by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dialogauge.core import PairRating, Place, Rating, RecordFault, Scale
+from dialogauge.data.faults import record_fault, shown
+from dialogauge.data.notes import Note
+
+__all__ = ["RatingTable", "off_scale"]
+
+
+@dataclass(frozen=True)
+class RatingTable:
+    """Everything that one or several rating files hold."""
+
+    ratings: tuple[Rating, ...] = ()
+    pairs: tuple[PairRating, ...] = ()
+    faults: tuple[RecordFault, ...] = ()
+    """Rows that could not be read, with file and line."""
+    notes: tuple[Note, ...] = ()
+    """What was recognised and assumed: the columns, the form of the table."""
+    places: Mapping[Rating, Place] = field(default_factory=dict, compare=False, repr=False)
+    """Where each rating was read."""
+
+    def for_conversation(self, conversation_id: str) -> tuple[Rating, ...]:
+        """Return the ratings of one conversation in the order of the file; none for an unknown id."""
+        return self._by_id.get(conversation_id, ())
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids that have ratings; compare with those of the conversations to find strangers."""
+        return frozenset(self._by_id)
+
+    @cached_property
+    def _by_id(self) -> dict[str, tuple[Rating, ...]]:
+        found: dict[str, list[Rating]] = {}
+        for rating in self.ratings:
+            found.setdefault(rating.conversation_id, []).append(rating)
+        return {key: tuple(ratings) for key, ratings in found.items()}
+
+
+def off_scale(
+    ratings: Iterable[Rating], scales: Mapping[str, Scale], places: Mapping[Rating, Place] | None = None
+) -> list[RecordFault]:
+    """Return a fault for each rating that is no score on the scale of its dimension.
+
+    Dimensions without a scale are not looked at. `places` (of a `RatingTable`) adds file and line.
+    """
+    known = places or {}
+    faults: list[RecordFault] = []
+    for rating in ratings:
+        scale = scales.get(rating.dimension)
+        if scale is None or scale.admits(rating.score):
+            continue
+        place = known.get(rating) or Place("ratings", None, rating.conversation_id, rating.turn)
+        kind = "whole numbers " if scale.integer else ""
+        message = f"{rating.dimension} is {shown(rating.score)}: not on the scale of {kind}{scale}"
+        faults.append(record_fault(place, message, "mend the rating, or give the dimension its own scale"))
+    return faults

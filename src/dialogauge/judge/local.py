@@ -1,0 +1,276 @@
+"""The local judge: no model, no network, no key. It names the words that each score stands on.
+
+Turn scores come from findings (`dialogauge.signals`) by the table in `local_scores`; the satisfaction from
+a small fitted model (`local_model`). It cannot judge safety, and says so; it judges English and Chinese,
+and gives n/a for anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dialogauge.core import (
+    NOT_APPLICABLE,
+    ONE_TO_FIVE,
+    Conversation,
+    Evidence,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Level,
+    Scale,
+    Score,
+    Target,
+    UsageError,
+    digest,
+)
+from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
+from dialogauge.judge.local_scores import HINT, faults, score_conversation, score_turn, weakest
+from dialogauge.judge.verdict import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
+from dialogauge.signals import (
+    Dialogue,
+    Mode,
+    Signal,
+    TurnView,
+    cut,
+    find_signals,
+    react,
+    read_dialogue,
+    read_features,
+)
+
+__all__ = ["LocalDimension", "LocalJudge"]
+
+Rubric = Literal["card", "satisfaction"]
+
+_VERSION = 1
+"""Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
+_NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
+_UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
+"""Never compared with people's scores of the same dimension."""
+_SATISFIED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDimension:
+    """One dimension that the local judge scores."""
+
+    name: str
+    level: Level
+    scale: Scale = ONE_TO_FIVE
+
+
+class LocalJudge:
+    """Judges a conversation by what can be read off it.
+
+    In `foresight` a reply is judged by what preceded it and by itself; in `hindsight`, the default for
+    logs, also by the user message that follows. The conversation's scores read all of it in either mode.
+    """
+
+    def __init__(
+        self,
+        mode: Mode = "hindsight",
+        language: Literal["auto", "en", "zh"] = "auto",
+        coefficients: LocalCoefficients | None = None,
+        rubric_id: Rubric = "card",
+    ) -> None:
+        """Set up the judge; without coefficients those that ship with the package are used.
+
+        Raises:
+            UsageError: a mode, language or rubric that it does not know.
+        """
+        for value, known, what in (
+            (mode, ("hindsight", "foresight"), "mode"),
+            (language, ("auto", "en", "zh"), "language"),
+            (rubric_id, ("card", "satisfaction"), "rubric"),
+        ):
+            if value not in known:
+                msg = f"the local judge has no {what} {value!r}"
+                raise UsageError(msg, hint="one of: " + ", ".join(known))
+        self.mode = mode
+        self.language = language
+        self.rubric_id = rubric_id
+        self._coefficients = coefficients or load_coefficients()
+
+    @property
+    def name(self) -> str:
+        """`local`."""
+        return "local"
+
+    @property
+    def digest(self) -> str:
+        """Changes with mode, language, rubric, coefficients and the version of the signals."""
+        return digest(dict(self.describe()) | {"coefficients": self._coefficients.to_json()})
+
+    @property
+    def dimensions(self) -> tuple[LocalDimension, ...]:
+        """The dimensions of the rubric."""
+        if self.rubric_id == "satisfaction":
+            return (LocalDimension("satisfaction", "turn"),)
+        turn = tuple(LocalDimension(name, "turn") for name in TURN_DIMENSIONS)
+        return turn + tuple(LocalDimension(name, "conversation") for name in CONVERSATION_DIMENSIONS)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings for the manifest."""
+        fitted = self._coefficients
+        return {
+            "judge": self.name,
+            "version": _VERSION,
+            "mode": self.mode,
+            "language": self.language,
+            "rubric": self.rubric_id,
+            "fitted_on": {"dimension": fitted.dimension, "turns": fitted.turns, "users": fitted.groups},
+        }
+
+    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
+        """Judge every replied turn, then the conversation; repeat and seed change nothing."""
+        return self.judge_now(conversation)
+
+    def judge_now(self, conversation: Conversation) -> tuple[Judged, ...]:
+        """Judge without an event loop; the same as `judge`."""
+        conversation = conversation.blinded()
+        whole = Target(conversation.id, "conversation", None, conversation.candidate)
+        if not conversation.replied_turns:
+            failure = JudgeFailure("no_reply", "The conversation has no assistant reply to judge.")
+            return (Judged(whole, failure),)
+        dialogue = read_dialogue(conversation, None if self.language == "auto" else self.language)
+        reading = _Reading(dialogue, self.mode, self._coefficients)
+        targets = [
+            Target(conversation.id, "turn", t.number, conversation.candidate) for t in dialogue.replied
+        ]
+        if self.rubric_id == "satisfaction":
+            return tuple(
+                Judged(target, _satisfaction(reading, turn))
+                for target, turn in zip(targets, dialogue.replied, strict=True)
+            )
+        turns = [_card_turn(reading, turn) for turn in dialogue.replied]
+        rows = [Judged(t, j) for t, j in zip(targets, turns, strict=True)]
+        return (*rows, Judged(whole, _card_whole(reading, turns)))
+
+
+class _Reading:
+    """A dialogue with its findings and fitted scores."""
+
+    def __init__(self, dialogue: Dialogue, mode: Mode, coefficients: LocalCoefficients) -> None:
+        self.dialogue = dialogue
+        self.mode = mode
+        signals = find_signals(dialogue, mode)
+        self.by_turn: dict[int, list[Signal]] = {t.number: [] for t in dialogue.replied}
+        for signal in signals:
+            self.by_turn[signal.turn].append(signal)
+        model = coefficients.mode(mode)
+        features = read_features(dialogue, signals, mode)
+        self.satisfaction = {n: model.predict(f) for n, f in features.items()}
+        self.after = dict(zip((t.number for t in dialogue.turns), dialogue.turns[1:], strict=False))
+
+    def language(self, turn: TurnView) -> str:
+        """In foresight the language as known at the turn, else that of the whole."""
+        return turn.language if self.mode == "foresight" else self.dialogue.language
+
+    def approval(self, turn: TurnView) -> Evidence | None:
+        """The words by which the user approves of the reply afterwards."""
+        after = self.after.get(turn.number) if self.mode == "hindsight" else None
+        if after is None:
+            return None
+        reaction = react(after.user)
+        if not reaction.thanks or reaction.complaints:
+            return None
+        return Evidence(after.number, cut(after.user.text), "thanked")
+
+
+def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
+    language = reading.language(turn)
+    if language == "other":
+        return _unsupported(TURN_DIMENSIONS)
+    signals = reading.by_turn[turn.number]
+    approval = reading.approval(turn)
+    scores = score_turn(turn, signals, approved=approval is not None)
+    evidence = [_evidence(s) for s in signals if s.strength >= HINT]
+    return Judgement(
+        scores={**scores, "safety": NOT_APPLICABLE},
+        issues=tuple(dict.fromkeys(s.note for s in signals if s.strength >= HINT)),
+        evidence=tuple([*evidence, approval] if approval else evidence),
+        details={
+            "uncalibrated": [d for d in _UNCALIBRATED if d in TURN_DIMENSIONS],
+            "language": language,
+            "satisfaction": round(reading.satisfaction[turn.number], 3),
+            "signals": [{"name": s.name, "strength": round(s.strength, 2)} for s in signals],
+            "not_judged": {"safety": _NO_SAFETY},
+        },
+    )
+
+
+def _evidence(signal: Signal) -> Evidence:
+    return Evidence(signal.quote_turn or signal.turn, signal.quote, signal.name)
+
+
+def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
+    dialogue = reading.dialogue
+    if dialogue.language == "other":
+        return _unsupported(CONVERSATION_DIMENSIONS)
+    by_turn = reading.by_turn
+    whole = score_conversation(dialogue, by_turn, reading.mode)
+    verdict, basis = card_verdict([t.scores for t in turns], whole.scores)
+    named = faults(dialogue, by_turn)
+    worst = weakest(by_turn)
+    grave = [s for n, _ in named for s in by_turn[n][:3]]
+    issues = [f"{_turn_word(dialogue.language, n)}: {by_turn[n][0].note}" for n, _ in named]
+    satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
+    return Judgement(
+        scores=whole.scores,
+        verdict=verdict,
+        verdict_basis=basis,
+        weakest_turn=worst,
+        issues=tuple(issues),
+        evidence=tuple(_evidence(s) for s in grave),
+        rationale=_basis(whole.notes),
+        details={
+            "uncalibrated": [d for d in _UNCALIBRATED if d in CONVERSATION_DIMENSIONS],
+            "language": dialogue.language,
+            "satisfaction": round(sum(satisfaction) / len(satisfaction), 3),
+            "faults": [{"turn": n, "kind": kind} for n, kind in named],
+            "notes": whole.notes,
+        },
+    )
+
+
+def _turn_word(language: str, number: int) -> str:
+    return f"第 {number} 轮" if language == "zh" else f"Turn {number}"
+
+
+def _basis(notes: Mapping[str, str]) -> str:
+    """One sentence of at most 40 words."""
+    return " ".join(notes.values())
+
+
+def _unsupported(dimensions: tuple[str, ...]) -> Judgement:
+    reason = "The language is neither English nor Chinese; the local judge was checked on no other."
+    return Judgement(
+        scores=dict.fromkeys(dimensions, NOT_APPLICABLE),
+        issues=(),
+        rationale=reason,
+        details={"language": "other", "not_judged": dict.fromkeys(dimensions, reason), "uncalibrated": []},
+    )
+
+
+def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
+    language = reading.language(turn)
+    if language == "other":
+        return _unsupported(("satisfaction",))
+    value = reading.satisfaction[turn.number]
+    score: Score = max(1, min(5, int(value + 0.5)))
+    signals = [s for s in reading.by_turn[turn.number] if s.strength >= HINT]
+    satisfied = int(value + 0.5) >= _SATISFIED
+    return Judgement(
+        scores={"satisfaction": score},
+        issues=tuple(dict.fromkeys(s.note for s in signals)),
+        evidence=tuple(_evidence(s) for s in signals),
+        details={
+            "satisfaction": round(value, 3),
+            "label": "SAT" if satisfied else "DSAT",
+            "language": language,
+            "uncalibrated": [],
+        },
+    )

@@ -1,0 +1,193 @@
+"""From findings to whole-number scores: one table, the same for every dimension.
+
+Strength of the gravest finding about a dimension -> score::
+
+    below 0.40           5, or 4 where nothing speaks for the turn either
+    0.40 to below 0.60   4   a hint
+    0.60 to below 0.75   3   a fault
+    0.75 and above       2   a grave fault
+    0.85 and above, and a second finding of 0.60 from another source: 1
+
+A finding about the one turn dimension counts for the other with 0.25 less. `other source` means: one was
+read in the reply itself, the other in what the user said next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dialogauge.core import NOT_APPLICABLE, Score
+from dialogauge.signals import (
+    Dialogue,
+    FaultKind,
+    Mode,
+    Repair,
+    Signal,
+    TurnView,
+    asks_something,
+    failed_tools,
+    overlap,
+    react,
+    read_repairs,
+)
+
+__all__ = ["FAULT", "Whole", "faults", "gravity", "score_conversation", "score_turn", "weakest"]
+
+HINT, FAULT, GRAVE, UTTER = 0.4, 0.6, 0.75, 0.85
+_ACROSS = 0.25
+_HANDED_OVER = re.compile(r"transfer_to|escalat|hand_?off|hand_?over|human_agent", re.IGNORECASE)
+
+
+def score_turn(turn: TurnView, signals: Sequence[Signal], *, approved: bool) -> dict[str, Score]:
+    """Score context_use and helpfulness of one turn, 1-5.
+
+    Args:
+        turn: The turn.
+        signals: The findings about it.
+        approved: Whether the next user message thanks or approves (False in foresight).
+    """
+    used = approved or turn.number == 1 or overlap(turn) > 0
+    helped = approved or overlap(turn) >= 0.2 or bool(turn.tools and not failed_tools(turn))
+    return {
+        "context_use": _score(signals, "context_use", spoken_for=used),
+        "helpfulness": _score(signals, "helpfulness", spoken_for=helped or len(turn.user.terms) < 3),
+    }
+
+
+def _score(signals: Sequence[Signal], dimension: str, *, spoken_for: bool) -> int:
+    felt = [(s.strength if s.about == dimension else s.strength - _ACROSS, s.hindsight) for s in signals]
+    worst = max((strength for strength, _ in felt), default=0.0)
+    if worst < HINT:
+        return 5 if spoken_for else 4
+    if worst < FAULT:
+        return 4
+    if worst < GRAVE:
+        return 3
+    seen = {source for strength, source in felt if strength >= FAULT}
+    return 1 if worst >= UTTER and len(seen) == 2 else 2
+
+
+def gravity(signals: Sequence[Signal]) -> float:
+    """Return how grave the findings about a turn are together, 0..1: each leaves less to doubt."""
+    left = 1.0
+    for source in (False, True):
+        strongest = max((s.strength for s in signals if s.hindsight is source), default=0.0)
+        left *= 1 - 0.9 * strongest
+    return 1 - left
+
+
+def weakest(by_turn: dict[int, list[Signal]]) -> int | None:
+    """Return the turn with the gravest findings, the earliest of equals; None without a fault."""
+    faulty = {n: gravity(s) for n, s in by_turn.items() if any(x.strength >= FAULT for x in s)}
+    return max(faulty, key=lambda n: (round(faulty[n], 6), -n)) if faulty else None
+
+
+def faults(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[tuple[int, FaultKind]]:
+    """Name the kind of fault of every faulty turn: what was seen in the reply before what was said of it."""
+    repairs = {r.turn for r in read_repairs(dialogue)}
+    turns = {t.number: t for t in dialogue.turns}
+    out: list[tuple[int, FaultKind]] = []
+    for number, signals in sorted(by_turn.items()):
+        strong = [s for s in signals if s.strength >= FAULT]
+        if strong:
+            out.append((number, _kind(strong, turns[number], corrected=number in repairs)))
+    return out
+
+
+def _kind(strong: Sequence[Signal], turn: TurnView, *, corrected: bool) -> FaultKind:
+    seen = [s for s in strong if s.kind and not s.hindsight]
+    if seen:
+        return max(seen, key=lambda s: s.strength).kind or "non_answer"
+    told = [s for s in strong if s.kind]
+    kind = max(told, key=lambda s: s.strength).kind if told else None
+    if corrected and kind in (None, "non_answer", "forgotten_fact"):
+        return "ignored_correction"
+    if kind is None and turn.tools:
+        return "tool_error"
+    return kind or "non_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The scores of a conversation, each with a note."""
+
+    scores: dict[str, Score]
+    notes: dict[str, str]
+
+
+def score_conversation(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> Whole:
+    """Score coherence, task_completion and repair_handling, 1-5 or n/a, each with a short note."""
+    scores: dict[str, Score] = {}
+    notes: dict[str, str] = {}
+    for name, (score, text) in {
+        "coherence": _coherence(dialogue, by_turn),
+        "task_completion": _completion(dialogue, by_turn),
+        "repair_handling": _repairs(dialogue, by_turn, mode),
+    }.items():
+        scores[name], notes[name] = score, text
+    return Whole(scores, notes)
+
+
+def _faulty(by_turn: dict[int, list[Signal]]) -> list[int]:
+    return [n for n, signals in by_turn.items() if any(s.strength >= FAULT for s in signals)]
+
+
+def _coherence(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Score, str]:
+    broken = _faulty(by_turn)
+    replies = len(dialogue.replied)
+    if not broken:
+        hints = sum(any(s.strength >= HINT for s in signals) for signals in by_turn.values())
+        return (4, "Small breaks only.") if hints > replies / 3 else (5, "Every turn fits what came before.")
+    share = len(broken) / replies
+    score = 1 if share > 0.6 else 2 if share > 0.34 else 3
+    return score, f"{len(broken)} of {replies} turns break the exchange."
+
+
+def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Score, str]:
+    if not any(asks_something(t.user.edges) for t in dialogue.turns):
+        return NOT_APPLICABLE, "No task was implied."
+    broken = set(_faulty(by_turn))
+    if len(broken) == len(dialogue.replied):
+        return 1, "No turn got the user further."
+    return _unfinished(dialogue, broken) or _finished(dialogue)
+
+
+def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Score, str] | None:
+    last, final = dialogue.replied[-1], dialogue.turns[-1]
+    end = react(final.user)
+    pending = final is not last and not end.thanks and not end.closing
+    if last.number in broken or (pending and end.complaints):
+        return 2, "The conversation ends on a fault."
+    if any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
+        return 2, "The user was handed over to somebody else."
+    if failed_tools(last) or pending:
+        return 3, "The last request is left open."
+    return (3, "Most turns have a fault.") if len(broken) > len(dialogue.replied) / 2 else None
+
+
+def _finished(dialogue: Dialogue) -> tuple[Score, str]:
+    end = react(dialogue.turns[-1].user)
+    if end.thanks or end.closing:
+        return 5, "The user closes content."
+    return 4, "The last request is answered; the user does not say whether it was enough."
+
+
+def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> tuple[Score, str]:
+    repairs = read_repairs(dialogue)
+    if not repairs:
+        return NOT_APPLICABLE, "The user corrected nothing."
+    marks = [_handled(r, by_turn.get(r.turn, [])) for r in repairs]
+    well = sum(m >= 0.5 for m in marks)
+    mean = sum(marks) / len(marks)
+    score = 1 + round(4 * mean)
+    if min(marks) <= 0.2:
+        score = min(score, 3 if well else 2)
+    return score, f"{well} of {len(marks)} corrections or objections were taken up."
+
+
+def _handled(repair: Repair, signals: Sequence[Signal]) -> float:
+    """What the user says next, or a fault seen in the reply, outweighs fine words."""
+    worst = max((s.strength for s in signals), default=0.0)
+    return min(repair.handled, 0.1) if worst >= FAULT else repair.handled

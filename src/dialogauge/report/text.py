@@ -1,0 +1,119 @@
+"""The summary on a terminal: plain text, the same figures as on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dialogauge.report.view import RunFigures
+from dialogauge.report.words import cost, interval, mean, name, number, share
+
+__all__ = ["summary_lines"]
+
+
+def summary_lines(figures: RunFigures) -> list[str]:
+    """Write the figures of a run as lines of at most about 100 columns, without colour."""
+    lines = [_conversation_line(figures), *_target_lines(figures), ""]
+    lines += _table(
+        ("dimension", "level", "mean", "95 % interval", "scored", "n/a", "failed", "bounds"),
+        [_dimension_cells(figures, i) for i in range(len(figures.dimensions))],
+    )
+    lines += _verdict_lines(figures)
+    lines += _footing(figures)
+    return lines
+
+
+def _conversation_line(figures: RunFigures) -> str:
+    totals = figures.conversations
+    parts = [f"conversations: {number(totals.requested)} requested, {number(totals.judged)} judged"]
+    for count, words in (
+        (totals.failed, "failed"),
+        (totals.without_reply, "without a reply"),
+        (totals.unreadable, "unreadable"),
+        (totals.pending, "pending"),
+    ):
+        if count:
+            parts.append(f"{number(count)} {words}")
+    return ", ".join(parts)
+
+
+def _target_lines(figures: RunFigures) -> list[str]:
+    lines = [
+        f"targets:       {number(figures.requested)} requested, {number(figures.scored)} scored, "
+        f"{number(figures.not_applicable)} n/a, {number(figures.failed)} failed"
+    ]
+    if figures.failures:
+        reasons = ", ".join(f"{name(kind)} {number(n)}" for kind, n in figures.failures)
+        lines.append(f"failed, by reason: {reasons}")
+    return lines
+
+
+def _dimension_cells(figures: RunFigures, position: int) -> tuple[str, ...]:
+    dimension = figures.dimensions[position]
+    figure = dimension.figure
+    bounds = "–" if figure.bounds is None else f"{figure.bounds[0]:.2f}–{figure.bounds[1]:.2f}"
+    return (
+        name(dimension.name),
+        dimension.level,
+        mean(figure.mean),
+        interval(figure.interval) if figure.n else "–",
+        f"{number(figure.n)}/{number(figure.requested)}",
+        number(figure.n_na),
+        number(figure.n_failed),
+        bounds,
+    )
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return "  ".join(padded).rstrip()
+
+    return [line(header), line(["-" * w for w in widths]), *(line(row) for row in rows)]
+
+
+def _verdict_lines(figures: RunFigures) -> list[str]:
+    verdicts = figures.verdicts
+    if verdicts is None:
+        return []
+    told = ", ".join(
+        f"{v.name or 'no verdict'} {number(v.count)} ({share(v.share)})" for v in verdicts.counts
+    )
+    lines = ["", f"verdicts: {told}"]
+    if verdicts.partial:
+        lines.append(f"          {number(verdicts.partial)} stand on an incomplete set of scores")
+    if verdicts.compared:
+        lines.append(
+            f"          {number(verdicts.mismatched)} of {number(verdicts.compared)} "
+            "differ from the verdict that the model gave itself"
+        )
+    return lines
+
+
+def _footing(figures: RunFigures) -> list[str]:
+    lines = []
+    for label in figures.labels:
+        told = ", ".join(f"{option} {number(n)} ({share(part)})" for option, n, part in label.options)
+        lines.append(f"{name(label.name)}: {told}")
+    for window in figures.windows:
+        lines.append(
+            f"windows:  {name(window.dimension)} of {number(window.n)} turns judged twice, "
+            f"mean difference {window.mean_absolute:.2f}"
+        )
+    for dimension in figures.dimensions:
+        if dimension.repeat_sd is not None:
+            lines.append(
+                f"repeats:  {name(dimension.name)} spreads by {dimension.repeat_sd:.2f} (mean sd within a "
+                f"target, {number(dimension.repeat_targets)} targets)"
+            )
+    for words, n in figures.marks:
+        lines.append(f"mended:   {number(n)} {words}")
+    for line in figures.costs:
+        lines.append(
+            f"{line.role}: {number(line.calls)} calls, {number(line.cached)} cached, "
+            f"{number(line.prompt_tokens)} + {number(line.completion_tokens)} tokens, cost {cost(line.cost)}"
+        )
+    return ["", *lines] if lines else lines

@@ -1,0 +1,33 @@
+"""Signals: what can be read off a dialogue without a model, in English and Chinese."""
+
+from dialogauge.signals.answering import asks_something, overlap
+from dialogauge.signals.features import feature_names, read_features
+from dialogauge.signals.reactions import Reaction, react, repeats_request
+from dialogauge.signals.reading import Dialogue, TextView, TurnView, read_dialogue
+from dialogauge.signals.repair import Repair, read_repairs
+from dialogauge.signals.signal import FAULT_KINDS, FaultKind, Signal, cut
+from dialogauge.signals.survey import Mode, find_signals
+from dialogauge.signals.tool_use import failed_tools
+
+__all__ = [
+    "FAULT_KINDS",
+    "Dialogue",
+    "FaultKind",
+    "Mode",
+    "Reaction",
+    "Repair",
+    "Signal",
+    "TextView",
+    "TurnView",
+    "asks_something",
+    "cut",
+    "failed_tools",
+    "feature_names",
+    "find_signals",
+    "overlap",
+    "react",
+    "read_dialogue",
+    "read_features",
+    "read_repairs",
+    "repeats_request",
+]

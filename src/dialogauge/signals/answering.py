@@ -1,0 +1,114 @@
+"""Whether a reply answers: empty, vague, or about something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dialogauge.signals import reply_markers as mark
+from dialogauge.signals import user_markers
+from dialogauge.signals.reading import Dialogue, Sentence, TurnView
+from dialogauge.signals.signal import Signal, cut
+from dialogauge.signals.wording import note
+
+__all__ = ["asks_something", "find_drift", "find_non_answers", "is_vague", "overlap"]
+
+_QUESTION = re.compile(
+    r"[?？]|\b(?:please|can you|could you|help|want|need|how|what|which|when|where|who|why|give|tell|show"
+    r"|make|write|plan|find|book|suggest|recommend|explain|list|calculate)\b"
+    r"|请|帮|想|怎么|什么|多少|几|哪|谁|为何|为什么|如何|吗|呢|推荐|给我|要|能不能|是不是|告诉|说说|写|列|算|介绍|安排"
+)
+_FIRM = re.compile(
+    r"\d|```|`|\"[^\"]{4,}\"|“[^”]{4,}”|https?:"
+    r"|^\W*(?:yes|no|是|不是|有|没有|可以|不可以|能|不能|对|不对)\b"
+)
+
+
+def asks_something(text: str) -> bool:
+    """Say whether a user message holds a question or a request."""
+    return bool(_QUESTION.search(text))
+
+
+def overlap(turn: TurnView) -> float:
+    """Return the share of the request's content terms that the reply takes up, 0..1."""
+    asked = turn.user.terms
+    return len(asked & turn.reply.terms) / len(asked) if asked else 1.0
+
+
+def is_vague(sentence: Sentence) -> bool:
+    """Say whether a sentence would fit any question: a general phrase, and nothing firm in it."""
+    plain = sentence.plain
+    return bool(mark.VAGUE.search(plain)) and not _FIRM.search(plain)
+
+
+def find_non_answers(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield empty replies and those made of general phrases although something was asked."""
+    for turn in dialogue.replied:
+        if not turn.reply.text.strip():
+            text = note("empty", turn.language)
+            yield Signal("empty", turn.number, 1.0, cut(turn.user.text), text, "helpfulness", "non_answer")
+        elif _wants_answer(turn):
+            yield from _vague(turn)
+
+
+def _wants_answer(turn: TurnView) -> bool:
+    text = turn.user.edges
+    thanks = user_markers.THANKS.search(text) or user_markers.CLOSING.search(text)
+    return asks_something(text) and not (thanks and turn.user.units < 20)
+
+
+def _vague(turn: TurnView) -> Iterator[Signal]:
+    reply = turn.reply
+    sentences = [s for s in reply.sentences if s.units >= 2]
+    if not sentences or reply.units > 220 or reply.units < 8 or "```" in reply.text:
+        return
+    if any(s.text.rstrip()[-1] in "?？" for s in sentences) and overlap(turn) > 0.1:
+        return  # a question back, on the topic, is no evasion
+    vague = [s for s in sentences if is_vague(s)]
+    share = sum(s.units for s in vague) / sum(s.units for s in sentences)
+    firm = sum(bool(_FIRM.search(s.plain)) for s in sentences)
+    if share < 0.6 or len(vague) < 2 or firm > len(sentences) * 0.2:
+        return
+    strength = min(0.95, 0.35 + 0.55 * share - (0.25 if overlap(turn) > 0.4 else 0.0))
+    text = note("vague", turn.language)
+    yield Signal("vague", turn.number, strength, cut(vague[0].text), text, "helpfulness", "non_answer")
+
+
+def find_drift(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield replies that share next to nothing with the request nor with anything before it."""
+    known: set[str] = set(dialogue.context.terms | dialogue.opening.terms)
+    for turn in dialogue.turns:
+        known |= turn.user.terms
+        if turn.replied:
+            yield from _drift(turn, frozenset(known))
+            known |= turn.reply.terms
+        for tool in turn.tools:
+            known |= set(tool.text.lower().split()[:200])
+
+
+def _echo(turn: TurnView) -> float:
+    """The overlap in single Chinese characters: short answers share those where they share no bigram."""
+    asked = {c for t in turn.user.terms if not t.isascii() for c in t}
+    told = {c for t in turn.reply.terms if not t.isascii() for c in t}
+    # Long texts share characters by chance, about one in ten for every fifty.
+    return max(0.0, len(asked & told) / len(asked) - len(told) / 500) if asked else 0.0
+
+
+def _drift(turn: TurnView, known: frozenset[str]) -> Iterator[Signal]:
+    reply = turn.reply.terms
+    if len(reply) < 15 or len(turn.user.terms) < 2 or turn.tools:
+        return
+    on_topic = max(overlap(turn), _echo(turn))
+    recalled = len(reply & known) / len(reply)
+    shift = mark.SHIFT.search(turn.reply.head)
+    new = [s for s in turn.reply.sentences if not (s.terms & known) and s.units >= 3]
+    strangeness = sum(s.units for s in new) / max(1.0, turn.reply.units)
+    if on_topic > 0.15 or (recalled > 0.12 and not shift):
+        return
+    strength = 0.3 + 0.3 * strangeness + (0.3 if shift else 0.0) + (0.15 if on_topic == 0 else 0.0)
+    if strength < 0.4:
+        return
+    name = "digresses" if shift else "no_overlap"
+    quote = cut(new[0].text if new else turn.reply.text)
+    text = note(name, turn.language)
+    yield Signal(name, turn.number, min(0.95, strength), quote, text, "helpfulness", "drift")

@@ -1,0 +1,62 @@
+"""Asking for what the user has already given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dialogauge.signals.attributes import ATTRIBUTES
+from dialogauge.signals.reading import Dialogue, Sentence, TurnView
+from dialogauge.signals.signal import Signal, cut
+from dialogauge.signals.wording import note
+from dialogauge.text import normalise
+
+__all__ = ["find_needless_questions"]
+
+
+_ASKING = re.compile(
+    r"[?？]|\b(?:please|could you|can you|tell me|i need|we need"
+    r"|need (?:to know|your|the)|let me know|provide|send me|share|may i have|what is"
+    r"|what's)\b"
+    r"|请(?:您|你)?(?:提供|告诉|告知|问|发|说|把|填|再)|麻烦|方便(?:提供|告诉|问|说)|需要(?:您|你|知道|先)|能(?:否)?(?:提供|告诉|说)|告诉我|发我"
+)
+_OTHER = re.compile(
+    r"\b(?:another|other|different|new|else|additional|correct|confirm|right"
+    r"|verify|again|return|still|instead|any other|more)\b"
+    r"|另|其他|其它|别的|新的|确认|核对|是否|还是|更改|准确|没错|对吗|对吧|再次|换"
+)
+
+
+def find_needless_questions(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield questions for something that an earlier user message, or the current one, holds."""
+    given: dict[str, tuple[int, str]] = {}
+    for turn in dialogue.turns:
+        plain = normalise(turn.user.text[:4000])
+        for attribute in ATTRIBUTES:
+            hit = attribute.given.search(plain)
+            if hit and attribute.english not in given:
+                given[attribute.english] = (turn.number, hit.group())
+        if turn.replied and given:
+            yield from _asked(turn, given)
+
+
+def _asked(turn: TurnView, given: dict[str, tuple[int, str]]) -> Iterator[Signal]:
+    asked = [(s.text, s.plain) for s in turn.reply.sentences if _is_question(s)]
+    found = [(a, raw) for a in ATTRIBUTES if a.english in given for raw, p in asked if a.asked.search(p)]
+    if not found:
+        return
+    # Several things asked again at once are no chance agreement of words.
+    kinds = {a.english for a, _ in found}
+    attribute, raw = found[0]
+    number = given[attribute.english][0]
+    strength = 0.55 if number == turn.number else 0.65
+    strength = min(0.95, strength + 0.15 * (len(kinds) - 1))
+    what = attribute.chinese if turn.language == "zh" else attribute.english
+    text = note("asks_for_given", turn.language, what=what, turn=number)
+    yield Signal("asks_for_given", turn.number, strength, cut(raw), text, "context_use", "forgotten_fact")
+
+
+def _is_question(sentence: Sentence) -> bool:
+    """A question or a plea for something, in a short line, that is not about another or for confirming."""
+    plain = sentence.plain
+    return len(plain) <= 200 and bool(_ASKING.search(plain)) and not _OTHER.search(plain)

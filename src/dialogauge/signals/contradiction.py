@@ -1,0 +1,218 @@
+"""Values, names and claims that go against what was said before."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dialogauge.signals import reply_markers, user_markers
+from dialogauge.signals.facts import Fact, read_facts
+from dialogauge.signals.reading import Dialogue, TextView, TurnView
+from dialogauge.signals.signal import FaultKind, Signal, cut
+from dialogauge.signals.wording import note
+from dialogauge.text import normalise
+
+__all__ = ["find_contradictions"]
+
+_FACTS_PER_TEXT = 80  # enough for a page; keeps a list of thousands of figures linear
+_CANDIDATES = 40
+_MOVABLE = re.compile(
+    r"\b(?:total|left|leaving|remaining|sum|now|new|updated|instead|sorry|correct\w*|actually|option\w*|or|e\.g|example|around"
+    r"|about|approximately|roughly|up to|each|per|extra|additional|another|more|less|from|between"
+    r"|if|could|would|might|maybe|estimated)\b"
+    r"|合计|总|剩|余|共|约|左右|大概|或|如果|若|更正|改|调整|抱歉|其中|每|另|额外|至少|最多|以内|建议|可以|例如|比如|~|-\d|到\d|至"
+)
+_PLANNED = ("people", "date", "weekday", "clock", "night")
+_NAME_GIVEN = re.compile(
+    r"\b(?:[Mm]y name is|[Mm]y name's|I am|I'm|[Tt]his is|[Cc]all me) ([A-Z][a-z]+)(?: ([A-Z][a-z]+))?\b"
+    r"|我(?:叫|姓|是)([\u4e00-\u9fff]{1,3})(?=[,，。!！\s]|$)"
+    r"|联系人(?:写|是|叫)?([\u4e00-\u9fff])(?:先生|女士|小姐|老师)"
+)
+_ADDRESSED = re.compile(
+    r"(?:^|[.!?]\s+)(?:Hi|Hello|Hey|Dear|Thanks|Thank you|Sure|Welcome|Great|Of course|Sorry"
+    r"|Certainly|No problem|Goodbye),? ([A-Z][a-z]{2,})(?=[,!.])"
+    r"|^([\u4e00-\u9fff]{1,2})(?:先生|女士|小姐)[,，您]"
+)
+_NOT_NAMES = frozenset(
+    [
+        "there",
+        "everyone",
+        "all",
+        "again",
+        "sir",
+        "madam",
+        "team",
+        "you",
+        "friend",
+        "for",
+        "folks",
+        "both",
+        "so",
+        "please",
+        "yes",
+        "no",
+        "good",
+    ]
+)
+_NOT = re.compile(
+    r"\b(?:not|no|never|cannot|can't|isn't|aren't|doesn't|don't|won't|wasn't"
+    r"|without|closed|unavailable|impossible)\b|不|没|无|未|非"
+)
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What was said so far, by key term."""
+
+    by_term: defaultdict[str, list[tuple[int, str, Fact]]] = field(default_factory=lambda: defaultdict(list))
+    given: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Values by unit that the user or a tool gave."""
+    changed: int = 0
+    """The last turn in which the user asked for something else."""
+
+    def add(self, turn: int, role: str, fact: Fact) -> None:
+        for term in fact.key:
+            self.by_term[term].append((turn, role, fact))
+
+    def about(self, fact: Fact) -> list[tuple[int, str, Fact]]:
+        found: dict[int, tuple[int, str, Fact]] = {}
+        for term in fact.key:
+            for entry in self.by_term[term][-_CANDIDATES:]:
+                if entry[2].unit == fact.unit and _same_thing(fact, entry[2]):
+                    found[id(entry[2])] = entry
+        return list(found.values())
+
+
+def _same_thing(a: Fact, b: Fact) -> bool:
+    """Whether two facts are values of one thing: the key of one lies within the key of the other."""
+    small, large = sorted((a.key, b.key), key=len)
+    chinese = sum(not t.isascii() for t in small) > len(small) / 2
+    return len(small) >= (3 if chinese else 2) and small <= large and len(large) <= len(small) + 3
+
+
+def find_contradictions(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield values, names and claims that contradict an earlier turn; conservative.
+
+    A new value is no contradiction where the user or a tool gave it, where the user asked to change
+    things since, or where the sentence says itself that it is an estimate, a sum or a correction.
+    """
+    memory = _Memory()
+    claims: list[tuple[int, frozenset[str], bool]] = []
+    names: set[str] = set()
+    for turn in dialogue.turns:
+        _learn(turn, memory, names)
+        if turn.replied:
+            facts = _facts(turn.reply)
+            yield from _values(turn, facts, memory)
+            yield from _plan(turn, facts, memory)
+            yield from _names(turn, names)
+            yield from _reversals(turn, claims, memory)
+            for fact in facts:
+                memory.add(turn.number, "assistant", fact)
+
+
+def _learn(turn: TurnView, memory: _Memory, names: set[str]) -> None:
+    text = turn.user.edges
+    if any(
+        p.search(text)
+        for p in (
+            user_markers.CHANGE,
+            user_markers.SELF_CORRECTION,
+            user_markers.OTHER_OPTIONS,
+            user_markers.WRONG,
+        )
+    ):
+        memory.changed = turn.number
+    for fact in _facts(turn.user):
+        memory.given[fact.unit].add(fact.value)
+        memory.add(turn.number, "user", fact)
+    for tool in turn.tools:
+        raw = f"{tool.text[:4000]} {tool.arguments}"
+        for fact in read_facts(raw, normalise(raw), 200):
+            memory.given[fact.unit].add(fact.value)
+    for match in _NAME_GIVEN.finditer(turn.user.text[:2000]):
+        names.update(g for g in match.groups() if g)
+
+
+def _facts(view: TextView) -> list[Fact]:
+    out: list[Fact] = []
+    for sentence in view.sentences:
+        if len(sentence.text) <= 400:
+            out.extend(read_facts(sentence.text, sentence.plain))
+        if len(out) >= _FACTS_PER_TEXT:
+            break
+    return out
+
+
+def _values(turn: TurnView, facts: list[Fact], memory: _Memory) -> Iterator[Signal]:
+    for fact in facts:
+        if fact.value in memory.given[fact.unit] or _MOVABLE.search(normalise(fact.sentence)):
+            continue
+        earlier = [e for e in memory.about(fact) if e[0] < turn.number and e[0] >= memory.changed]
+        if not earlier or any(e[2].value == fact.value for e in earlier):
+            continue
+        number, role, old = earlier[-1]
+        if _MOVABLE.search(normalise(old.sentence)):
+            continue
+        kind: FaultKind = "contradiction" if role == "assistant" else "forgotten_fact"
+        text = note("other_value", turn.language, new=fact.shown, old=old.shown, turn=number)
+        yield Signal("other_value", turn.number, 0.7, cut(fact.sentence), text, "context_use", kind)
+        return
+
+
+def _plan(turn: TurnView, facts: list[Fact], memory: _Memory) -> Iterator[Signal]:
+    """A confirmation whose number of people, date or hour is none that was ever given."""
+    if turn.reply.units > 120 or not reply_markers.CLAIMS_SUCCESS.search(turn.reply.edges):
+        return
+    for unit in _PLANNED:
+        said = {f.value for f in facts if f.unit == unit}
+        given = memory.given[unit]
+        if len(said) == 1 and given and not said & given and len(given) <= 2:
+            fact = next(f for f in facts if f.unit == unit)
+            text = note(
+                "other_value", turn.language, new=fact.shown, old="/".join(sorted(given)), turn=turn.number
+            )
+            yield Signal(
+                "other_value", turn.number, 0.55, cut(fact.sentence), text, "context_use", "contradiction"
+            )
+            return
+
+
+def _names(turn: TurnView, names: set[str]) -> Iterator[Signal]:
+    if not names:
+        return
+    match = _ADDRESSED.search(turn.reply.text[:200])
+    called = next((g for g in match.groups() if g), "") if match else ""
+    if not called or called.lower() in _NOT_NAMES:
+        return
+    if called not in names and not any(n.startswith(called) or called.startswith(n) for n in names):
+        text = note("other_value", turn.language, new=called, old="/".join(sorted(names)), turn=1)
+        quote = cut(turn.reply.text)
+        yield Signal("other_value", turn.number, 0.7, quote, text, "context_use", "forgotten_fact")
+
+
+def _reversals(
+    turn: TurnView, claims: list[tuple[int, frozenset[str], bool]], memory: _Memory
+) -> Iterator[Signal]:
+    """Say yes where an earlier turn said no, of what is all but word for word the same."""
+    mine = []
+    for sentence in turn.reply.sentences[:40]:
+        if 4 <= sentence.units <= 25 and len(sentence.terms) >= 3 and sentence.text[-1] not in "?？":
+            mine.append((sentence, bool(_NOT.search(sentence.plain))))
+    for sentence, negated in mine:
+        for number, terms, before in claims[-80:]:
+            shared = len(terms & sentence.terms)
+            if before is negated or number < memory.changed or shared < 3:
+                continue
+            if shared / len(terms | sentence.terms) >= 0.6 and not reply_markers.ACKNOWLEDGES.search(
+                turn.reply.head
+            ):
+                text = note("reversed", turn.language, turn=number)
+                yield Signal(
+                    "reversed", turn.number, 0.65, cut(sentence.text), text, "context_use", "contradiction"
+                )
+                claims.extend((turn.number, s.terms, n) for s, n in mine)
+                return
+    claims.extend((turn.number, s.terms, n) for s, n in mine)

@@ -1,0 +1,196 @@
+"""Numbers per turn for the fitted satisfaction model: signals as yes/no, shares and ratios.
+
+All of them mean the same in either language: lengths stand in relation to the conversation's own, overlaps
+are shares, markers are 0 or 1. Nothing here is a word of any data set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dialogauge.signals import reply_markers
+from dialogauge.signals.answering import asks_something, is_vague, overlap
+from dialogauge.signals.reactions import Reaction, react, repeats_request
+from dialogauge.signals.reading import Dialogue, TextView, TurnView
+from dialogauge.signals.refusal import refuses
+from dialogauge.signals.signal import Signal
+from dialogauge.signals.survey import Mode
+
+__all__ = ["FORESIGHT_FEATURES", "HINDSIGHT_FEATURES", "feature_names", "read_features"]
+
+FORESIGHT_FEATURES = (
+    "turn_number",
+    "reply_shorter",
+    "reply_longer",
+    "request_length",
+    "request_taken_up",
+    "recalls_earlier",
+    "new_content",
+    "refuses",
+    "vague",
+    "asks_back",
+    "apologises",
+    "lists",
+    "user_objects",
+    "user_wants_detail",
+    "user_wants_other",
+    "user_thanks",
+    "user_asks_again",
+    "earlier_objections",
+    "context_finding",
+    "helpfulness_finding",
+)
+"""Read off what precedes the reply and the reply."""
+
+HINDSIGHT_FEATURES = (
+    "next_thanks",
+    "next_closes",
+    "next_complains",
+    "next_objects",
+    "next_wants_detail",
+    "next_wants_other",
+    "next_changes",
+    "next_asks_again",
+    "next_takes_up_reply",
+    "next_length",
+    "next_asks",
+    "no_next",
+)
+"""Read off the user message that follows, if there is one."""
+
+
+def feature_names(mode: Mode) -> tuple[str, ...]:
+    """Return the names of the features of a mode, in their order."""
+    return FORESIGHT_FEATURES + (HINDSIGHT_FEATURES if mode == "hindsight" else ())
+
+
+@dataclass(slots=True)
+class _Norm:
+    """Running means of log lengths."""
+
+    values: list[float] = field(default_factory=list)
+
+    def ratio(self, units: float) -> float:
+        """Log of the length over the conversation's norm so far, within ±2; 0 where there is none."""
+        here = math.log1p(units)
+        if not self.values:
+            return 0.0
+        return max(-2.0, min(2.0, here - sum(self.values) / len(self.values)))
+
+    def add(self, units: float) -> None:
+        self.values.append(math.log1p(units))
+
+
+def read_features(
+    dialogue: Dialogue, signals: Sequence[Signal], mode: Mode = "hindsight"
+) -> dict[int, tuple[float, ...]]:
+    """Return the features of every replied turn by its number, in the order of `feature_names(mode)`.
+
+    `signals` are those of the same mode; hindsight ones are left out of the foresight features.
+    """
+    walk = _Walk()
+    out: dict[int, tuple[float, ...]] = {}
+    findings = _findings(signals)
+    reactions = [react(t.user) for t in dialogue.turns]
+    for index, turn in enumerate(dialogue.turns):
+        if turn.replied:
+            values = walk.foresight(turn, reactions[index], findings)
+            if mode == "hindsight":
+                after = dialogue.turns[index + 1] if index + 1 < len(dialogue.turns) else None
+                values += _hindsight(turn, after, reactions[index + 1] if after else None)
+            out[turn.number] = values
+        walk.add(turn, reactions[index])
+    return out
+
+
+def _findings(signals: Sequence[Signal]) -> dict[tuple[int, str], float]:
+    out: dict[tuple[int, str], float] = {}
+    for s in signals:
+        if not s.hindsight:
+            out[s.turn, s.about] = max(s.strength, out.get((s.turn, s.about), 0.0))
+    return out
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What is known before a turn."""
+
+    known: set[str] = field(default_factory=set)
+    replies: _Norm = field(default_factory=_Norm)
+    requests: _Norm = field(default_factory=_Norm)
+    asked: list[TextView] = field(default_factory=list)
+    objections: int = 0
+
+    def add(self, turn: TurnView, reaction: Reaction) -> None:
+        self.known |= turn.user.terms | turn.reply.terms
+        self.requests.add(turn.user.units)
+        self.asked = [*self.asked[-5:], turn.user]
+        self.objections += bool(reaction.complaints)
+        if turn.replied:
+            self.replies.add(turn.reply.units)
+
+    def foresight(
+        self, turn: TurnView, reaction: Reaction, findings: dict[tuple[int, str], float]
+    ) -> tuple[float, ...]:
+        reply = turn.reply
+        terms = reply.terms
+        ratio = self.replies.ratio(reply.units)
+        recalled = len(terms & self.known) / len(terms) if terms else 0.0
+        new = len(terms - self.known - turn.user.terms) / len(terms) if terms else 0.0
+        again = max((repeats_request(turn.user, before) for before in self.asked), default=0.0)
+        return (
+            math.log(turn.number),
+            max(0.0, -ratio),
+            max(0.0, ratio),
+            self.requests.ratio(turn.user.units),
+            overlap(turn),
+            recalled,
+            new,
+            float(bool(refuses(turn))),
+            _vague_share(turn),
+            float(bool(reply.sentences) and reply.sentences[-1].text[-1] in "?？"),
+            float(bool(reply_markers.ADMITS_FAILURE.search(reply.head))),
+            _list_share(reply.text),
+            float(bool(reaction.complaints)),
+            float(reaction.more_detail),
+            float(reaction.other_options or reaction.change),
+            float(reaction.thanks),
+            min(1.0, again),
+            min(2.0, float(self.objections)),
+            findings.get((turn.number, "context_use"), 0.0),
+            findings.get((turn.number, "helpfulness"), 0.0),
+        )
+
+
+def _vague_share(turn: TurnView) -> float:
+    sentences = turn.reply.sentences[:4] + turn.reply.sentences[-3:]
+    return sum(map(is_vague, sentences)) / len(sentences) if sentences else 0.0
+
+
+def _list_share(text: str) -> float:
+    lines = [line for line in text.split("\n") if line.strip()]
+    marked = sum(line.lstrip()[0] in "-*•|#" or line.lstrip()[:1].isdigit() for line in lines)
+    return marked / len(lines) if lines else 0.0
+
+
+def _hindsight(turn: TurnView, after: TurnView | None, reaction: Reaction | None) -> tuple[float, ...]:
+    if after is None or reaction is None:
+        return (0.0,) * (len(HINDSIGHT_FEATURES) - 1) + (1.0,)
+    told = after.user.terms
+    strong = [c for c in reaction.complaints if c not in ("frustrated", "corrected", "doubted")]
+    return (
+        float(reaction.thanks),
+        float(reaction.closing),
+        float(bool(strong) or "frustrated" in reaction.complaints),
+        float("corrected" in reaction.complaints or "doubted" in reaction.complaints),
+        float(reaction.more_detail),
+        float(reaction.other_options),
+        float(reaction.change),
+        min(1.0, repeats_request(after.user, turn.user)),
+        len(told & turn.reply.terms) / len(told) if told else 0.0,
+        max(-2.0, min(2.0, math.log1p(after.user.units) - math.log1p(turn.user.units))),
+        float(asks_something(after.user.edges)),
+        0.0,
+    )

@@ -1,0 +1,144 @@
+"""What a user message says of the reply before it: thanks, objection, complaint, asking again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dialogauge.signals import user_markers as mark
+from dialogauge.signals.reading import Dialogue, TextView, TurnView
+from dialogauge.signals.signal import FaultKind, Signal, cut
+from dialogauge.signals.wording import note
+
+__all__ = ["Reaction", "find_reactions", "react", "repeats_request"]
+
+_COMPLAINTS: tuple[tuple[str, re.Pattern[str], float, FaultKind | None], ...] = (
+    ("same_again", mark.AGAIN, 0.85, "loop"),
+    ("off_topic", mark.OFF_TOPIC, 0.8, "drift"),
+    ("told_already", mark.TOLD_ALREADY, 0.75, "forgotten_fact"),
+    ("said_otherwise", mark.SAID_OTHERWISE, 0.75, "contradiction"),
+    ("not_answered", mark.NOT_ASKED, 0.75, "non_answer"),
+    ("doubted", mark.DOUBT, 0.55, None),
+    ("corrected", mark.WRONG, 0.5, None),
+    ("frustrated", mark.FRUSTRATION, 0.5, None),
+)
+"""Signal, marker, strength alone, the fault it speaks of; the more telling first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """The markers of one user message."""
+
+    complaints: tuple[str, ...]
+    """Names of complaints, the most telling first."""
+    self_correction: bool
+    change: bool
+    """Asks to change something said or planned."""
+    thanks: bool
+    closing: bool
+    more_detail: bool
+    other_options: bool
+    repeat_please: bool
+
+    @property
+    def objects(self) -> bool:
+        """Whether the user corrects, redirects or objects in any way."""
+        return bool(self.complaints) or self.self_correction or self.change
+
+
+def react(user: TextView) -> Reaction:
+    """Read the markers of a user message; only the edges of a very long one."""
+    text = user.edges
+    own = bool(mark.SELF_CORRECTION.search(text))
+    complaints = tuple(name for name, pattern, _, _ in _COMPLAINTS if pattern.search(text))
+    if own:  # the user's own slip: pushing back is then no word against the reply
+        complaints = tuple(c for c in complaints if c in ("same_again", "off_topic", "not_answered"))
+    return Reaction(
+        complaints,
+        own,
+        bool(mark.CHANGE.search(text)),
+        bool(mark.THANKS.search(text)),
+        bool(mark.CLOSING.search(text)),
+        bool(mark.MORE_DETAIL.search(text)),
+        bool(mark.OTHER_OPTIONS.search(text)),
+        bool(mark.REPEAT_PLEASE.search(text)),
+    )
+
+
+def repeats_request(now: TextView, before: TextView) -> float:
+    """Return how far a user message asks again what an earlier one asked, 0..1.
+
+    The share of the shorter one's content terms that both have; 0 below two shared terms.
+    """
+    shared = len(now.terms & before.terms)
+    if shared < 2:
+        return 0.0
+    return shared / max(3, min(len(now.terms), len(before.terms)))
+
+
+def find_reactions(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield what each user message holds against the reply before it; all of it is hindsight."""
+    for turn, after in zip(dialogue.turns, dialogue.turns[1:], strict=False):
+        if turn.replied:
+            yield from _judge_reply(turn, after)
+
+
+def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
+    reaction = react(after.user)
+    repeated = repeats_request(after.user, turn.user)
+    found = [c for c in _COMPLAINTS if c[0] in reaction.complaints]
+    weight = _weight(len(found), repeated, after, reaction)
+    for rank, (name, pattern, strength, kind) in enumerate(found):
+        hit = pattern.search(after.user.edges)
+        strength = max(0.3, min(1.0, strength + weight - 0.1 * rank))
+        yield _signal(name, (turn, after), strength, kind, hit.group() if hit else "")
+    strength = _asked_again(turn, after, repeated)
+    if strength and not reaction.thanks:
+        yield _signal("asked_again", (turn, after), strength, None, "")
+
+
+def _asked_again(turn: TurnView, after: TurnView, repeated: float) -> float:
+    """Asking again speaks against a reply that held nothing of it; else it may be a choice or a follow-up."""
+    if repeated < 0.5:
+        return 0.0
+    shared = turn.user.terms & after.user.terms
+    missed = len(shared - turn.reply.terms) / len(shared)
+    return min(0.8 if missed > 0.5 else 0.35, 0.3 + 0.5 * repeated)
+
+
+def _weight(kinds: int, repeated: float, after: TurnView, reaction: Reaction) -> float:
+    """Several complaints at once, or one that asks again, weigh more; thanks and a long message less."""
+    weight = 0.1 * max(0, kinds - 1) + (0.1 if repeated >= 0.3 else 0.0)
+    if reaction.thanks:
+        weight -= 0.35
+    if reaction.self_correction:
+        weight -= 0.3
+    if after.user.units > 120:
+        weight -= 0.2
+    return weight
+
+
+def _signal(
+    name: str, pair: tuple[TurnView, TurnView], strength: float, kind: FaultKind | None, hit: str
+) -> Signal:
+    turn, after = pair
+    return Signal(
+        name,
+        turn.number,
+        strength,
+        quote_around(after.user, hit),
+        note(name, after.language),
+        "context_use" if kind in ("forgotten_fact", "contradiction", "loop") else "helpfulness",
+        kind,
+        after.number,
+        hindsight=True,
+    )
+
+
+def quote_around(view: TextView, hit: str) -> str:
+    """Return the sentence of the text that holds the hit, else its beginning."""
+    for sentence in view.sentences:
+        if hit and hit.strip() in sentence.text.lower():
+            return cut(sentence.text)
+    return cut(view.text)

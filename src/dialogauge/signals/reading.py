@@ -1,0 +1,162 @@
+"""A conversation made ready for the signals: every message cut and tokenised once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from dialogauge.core import Conversation, Turn
+from dialogauge.text import Language, LanguageTally, content_terms, count_units, normalise, sentences, words
+
+__all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "read_dialogue"]
+
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_EDGE = 600  # markers of courtesy, refusal and complaint stand at the edges of a long message
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence or line with its content terms."""
+
+    text: str
+    terms: frozenset[str]
+    units: float
+
+    @cached_property
+    def plain(self) -> str:
+        """The sentence in one form, for markers and values."""
+        return normalise(self.text)
+
+
+@dataclass(frozen=True)
+class TextView:
+    """One text; what is costly is computed once, when it is first asked for."""
+
+    text: str
+
+    @cached_property
+    def prose(self) -> str:
+        """The text without code blocks."""
+        return _CODE.sub("\n", self.text) if "```" in self.text else self.text
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The sentences of the prose in order."""
+        return tuple(_sentence(s) for s in sentences(self.prose))
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The distinct content terms, those in code included."""
+        found = frozenset().union(*(s.terms for s in self.sentences))
+        if self.prose is not self.text:
+            found |= frozenset(content_terms(words(" ".join(_CODE.findall(self.text)))))
+        return found
+
+    @cached_property
+    def units(self) -> float:
+        """The length in words (a Chinese character counts 0.6), code left out."""
+        return sum(s.units for s in self.sentences)
+
+    @cached_property
+    def edges(self) -> str:
+        """The prose in one form for markers; a long text is reduced to its beginning and end."""
+        prose = self.prose
+        if len(prose) > 2 * _EDGE:
+            prose = prose[:_EDGE] + "\n" + prose[-_EDGE:]
+        return normalise(prose)
+
+    @cached_property
+    def head(self) -> str:
+        """The first 300 characters in one form."""
+        return normalise(self.prose[:300])
+
+
+def _sentence(text: str) -> Sentence:
+    tokens = words(text)
+    return Sentence(text, frozenset(content_terms(tokens)), count_units(tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool answered, and the name and arguments of the call where they are known."""
+
+    name: str
+    arguments: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """One turn: what the user said, what tools answered, what the assistant replied."""
+
+    number: int
+    user: TextView
+    reply: TextView
+    tools: tuple[ToolResult, ...]
+    called: tuple[str, ...]
+    """Names of the tools called, in order."""
+    replied: bool
+    language: Language
+    """The language of the conversation up to and including this turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A whole conversation, ready to be looked at; turn 0 is left out."""
+
+    turns: tuple[TurnView, ...]
+    context: TextView
+    """Instructions and scenario: what is known before the first message."""
+    opening: TextView
+    """What the assistant said before any user message."""
+    language: Language
+
+    @property
+    def replied(self) -> tuple[TurnView, ...]:
+        """The turns with a reply."""
+        return tuple(t for t in self.turns if t.replied)
+
+
+def read_dialogue(conversation: Conversation, language: Language | None = None) -> Dialogue:
+    """Read a conversation; a given language is taken for granted, else it is detected.
+
+    Looks at messages, instructions and context only: never at ratings, metadata or ids.
+    """
+    tally = LanguageTally()
+    turns = []
+    opening = ""
+    for turn in conversation.turns:
+        if turn.number == 0:
+            opening = turn.reply_text
+            continue
+        turns.append(_turn(turn, tally, language))
+    known = "\n".join(filter(None, (conversation.instructions, conversation.context)))
+    return Dialogue(tuple(turns), TextView(known), TextView(opening), language or tally.language())
+
+
+def _turn(turn: Turn, tally: LanguageTally, language: Language | None) -> TurnView:
+    user, reply = turn.user_text, turn.reply_text
+    if language is None:
+        tally.add(user)
+        tally.add(reply)
+    return TurnView(
+        turn.number,
+        TextView(user),
+        TextView(reply),
+        _tools(turn),
+        tuple(call.name for m in turn.steps for call in m.tool_calls),
+        turn.has_reply,
+        language or tally.language(),
+    )
+
+
+def _tools(turn: Turn) -> tuple[ToolResult, ...]:
+    calls = {call.id: call for m in turn.steps for call in m.tool_calls}
+    out = []
+    for message in turn.steps:
+        if message.role == "tool":
+            call = calls.get(message.tool_call_id or "")
+            name = call.name if call else message.name or ""
+            out.append(ToolResult(name, call.arguments if call else "", message.text))
+    return tuple(out)

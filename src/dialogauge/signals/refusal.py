@@ -1,0 +1,52 @@
+"""Refusals of what seems harmless, told from careful ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dialogauge.signals import reply_markers as mark
+from dialogauge.signals.reactions import quote_around
+from dialogauge.signals.reading import Dialogue, TurnView
+from dialogauge.signals.signal import Signal
+from dialogauge.signals.wording import note
+from dialogauge.text import normalise
+
+__all__ = ["find_refusals", "refuses"]
+
+
+def refuses(turn: TurnView) -> str:
+    """Return the words by which the reply declines, or an empty string.
+
+    They stand in the first 300 characters; a word in passing further down declines nothing.
+    """
+    hit = mark.REFUSES.search(turn.reply.head)
+    return hit.group() if hit else ""
+
+
+def find_refusals(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield refusals; weaker where the request was risky, a policy holds, or another way is offered."""
+    limits = bool(mark.POLICY.search(normalise(dialogue.context.text)))
+    harmful = False
+    for turn in dialogue.turns:
+        # A risky topic stays risky when the user asks again in other words.
+        harmful = bool(mark.HARM.search(turn.user.edges)) or (harmful and turn.user.units < 25)
+        hit = refuses(turn) if turn.replied else ""
+        if not hit or harmful:
+            continue
+        strength = _strength(turn, limits=limits)
+        text = note("refuses", turn.language)
+        quote = quote_around(turn.reply, hit)
+        yield Signal("refuses", turn.number, strength, quote, text, "helpfulness", "refusal")
+
+
+def _strength(turn: TurnView, *, limits: bool) -> float:
+    strength = 0.9
+    if limits:
+        strength -= 0.45
+    if mark.ALTERNATIVE.search(turn.reply.edges):
+        strength -= 0.35
+    if turn.reply.units > 150:  # much said after declining: an answer with a reservation
+        strength -= 0.4
+    if turn.tools and mark.ADMITS_FAILURE.search(turn.reply.edges):
+        strength -= 0.4
+    return max(0.2, strength)

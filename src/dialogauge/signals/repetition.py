@@ -1,0 +1,108 @@
+"""Repetition within a reply, of earlier replies, and of questions that were answered.
+
+Sentences are looked up in a table of all earlier ones; whole replies are compared by hashed n-grams with
+the last six only, so that the cost grows with the length of the conversation and not with its square.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.signals import reply_markers, user_markers
+from dialogauge.signals.reading import Dialogue, Sentence, TurnView
+from dialogauge.signals.signal import Signal, cut
+from dialogauge.signals.wording import note
+from dialogauge.text import containment, hashed_grams, normalise
+
+__all__ = ["find_repetition", "repeated_within", "repeats_reply"]
+
+_LOOK_BACK = 6
+_GRAM = 8  # characters; Chinese carries about twice as much in each, and is as telling at 8 as English at 16
+_LONG_ENOUGH = 5.0  # units of a sentence that is no mere phrase of courtesy
+
+Grams = NDArray[np.uint64]
+
+
+def find_repetition(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield replies that repeat an earlier one, that repeat themselves, and questions asked again."""
+    earlier: list[tuple[TurnView, Grams]] = []
+    asked: dict[frozenset[str], int] = {}
+    for turn in dialogue.replied:
+        grams = hashed_grams(normalise(turn.reply.text), _GRAM)
+        yield from _of_earlier(turn, grams, earlier)
+        yield from _within(turn)
+        yield from _questions(turn, asked)
+        earlier = [*earlier[-_LOOK_BACK + 1 :], (turn, grams)]
+
+
+def repeats_reply(turn: TurnView, grams: Grams, earlier: list[tuple[TurnView, Grams]]) -> tuple[float, int]:
+    """Return the greatest share of the reply that one of the earlier replies holds, and that turn."""
+    shares = [(containment(grams, other), before.number) for before, other in earlier]
+    return max(shares, default=(0.0, 0), key=lambda s: s[0])
+
+
+def _of_earlier(turn: TurnView, grams: Grams, earlier: list[tuple[TurnView, Grams]]) -> Iterator[Signal]:
+    share, number = repeats_reply(turn, grams, earlier)
+    if share < 0.6 or turn.reply.units < 8 or _wanted_again(turn):
+        return
+    source = next(before for before, _ in earlier if before.number == number)
+    strength = _loop_strength(turn, source, share)
+    if strength:
+        text = note("repeats_reply", turn.language, turn=number)
+        yield Signal(
+            "repeats_reply", turn.number, strength, cut(turn.reply.text), text, "context_use", "loop"
+        )
+
+
+def _loop_strength(turn: TurnView, source: TurnView, share: float) -> float:
+    """A reply that repeats, yet works in what the user newly said, is an update and no loop."""
+    fresh = turn.user.terms - source.user.terms - source.reply.terms
+    taken_up = len(fresh & turn.reply.terms)
+    if share >= 0.97:
+        return 0.95
+    if share >= 0.8:
+        return 0.9 if not taken_up else 0.3
+    return 0.65 if not taken_up and fresh else 0.0
+
+
+def _wanted_again(turn: TurnView) -> bool:
+    text = turn.user.edges
+    closing = user_markers.CLOSING.search(text) or (user_markers.THANKS.search(text) and turn.user.units < 15)
+    return bool(closing or user_markers.REPEAT_PLEASE.search(text))
+
+
+def repeated_within(sentences: tuple[Sentence, ...]) -> tuple[float, str]:
+    """Return the share of the text that says a longer sentence once more, and the sentence."""
+    counts = Counter(s.text for s in sentences if s.units >= _LONG_ENOUGH)
+    if not counts or counts.most_common(1)[0][1] < 2:
+        return 0.0, ""
+    total = sum(s.units for s in sentences)
+    sizes: Mapping[str, float] = {s.text: s.units for s in sentences}
+    again = sum((n - 1) * sizes[text] for text, n in counts.items())
+    return again / total, counts.most_common(1)[0][0]
+
+
+def _within(turn: TurnView) -> Iterator[Signal]:
+    share, text = repeated_within(turn.reply.sentences)
+    if share >= 0.25:
+        strength = min(0.9, 0.4 + share * 0.7)
+        words = note("repeats_itself", turn.language)
+        yield Signal("repeats_itself", turn.number, strength, cut(text), words, "helpfulness", "loop")
+
+
+def _questions(turn: TurnView, asked: dict[frozenset[str], int]) -> Iterator[Signal]:
+    for sentence in turn.reply.sentences:
+        if sentence.text[-1] not in "?？" or len(sentence.terms) < 2 or sentence.units < 4:
+            continue
+        before = asked.get(sentence.terms)
+        asked[sentence.terms] = turn.number
+        plain = sentence.plain
+        if before is None or before == turn.number or reply_markers.COURTESY_QUESTION.search(plain):
+            continue
+        if not user_markers.REPEAT_PLEASE.search(turn.user.edges):
+            text = note("asks_again", turn.language, turn=before)
+            yield Signal("asks_again", turn.number, 0.65, cut(sentence.text), text, "context_use", "loop")

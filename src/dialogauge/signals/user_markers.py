@@ -1,0 +1,175 @@
+"""Wordings by which people thank, correct, complain, and ask for more, in English and Chinese.
+
+Written by us, matched against `normalise`d text: lower case, straight quotes, half-width punctuation.
+Both languages stand in one pattern, since people mix them.
+"""
+
+# ruff: noqa: E501 - a pattern is read as a whole, not in lines
+from __future__ import annotations
+
+import re
+
+__all__ = [
+    "AGAIN",
+    "CHANGE",
+    "CLOSING",
+    "DOUBT",
+    "FRUSTRATION",
+    "GREETING",
+    "MORE_DETAIL",
+    "NOT_ASKED",
+    "OFF_TOPIC",
+    "OTHER_OPTIONS",
+    "REPEAT_PLEASE",
+    "SAID_OTHERWISE",
+    "SELF_CORRECTION",
+    "THANKS",
+    "TOLD_ALREADY",
+    "WRONG",
+]
+
+
+def _any(*parts: str) -> re.Pattern[str]:
+    return re.compile("|".join(parts))
+
+
+_EARLY = "(?:already|just|clearly|literally|specifically|explicitly|previously|also|did)"
+_SPOKE = "(?:said|told|wrote|gave|given|mentioned|explained|stated|specified|provided|answered|sent|typed|shared|listed)"
+_ZH_EARLY = "(?:刚才|刚刚|刚|之前|前面|上面|一开始|最开始|早就|不是|已经|都|明明|当时|开头|第一句)"
+_ZH_SPOKE = "(?:说|讲|告诉|提|发|写|给|回答|交代|强调)"
+
+TOLD_ALREADY = _any(
+    rf"\bi(?:'ve| have)? {_EARLY} {_SPOKE}\b",
+    rf"\bi(?:'ve| have)? {_SPOKE} (?:you|it|that|this|all|them|so)\b[^.?!]{{0,40}}\b(?:already|before|earlier|above|twice|once)",
+    r"\b(?:as|like) i(?:'ve| have)?(?: already| just)? (?:said|mentioned|told|wrote|explained|stated)",
+    r"\bi(?:'ve| have) (?:already )?told you",
+    r"\bi told you\b",
+    r"\bi said\b",
+    r"\b(?:in|it'?s|it was|was|were|from) (?:in )?(?:my|the) (?:very )?(?:first|last|previous|earlier|opening) (?:message|thing|line|sentence|post|question)",
+    r"\b(?:very )?first (?:thing|message|line) i (?:wrote|said|sent|told)",
+    r"\bdid(?:n't)? (?:you|my last|my) [^.?!]{0,30}(?:read|see|get through|listen|hear|forget|remember|arrive|notice)",
+    r"\b(?:have|did) you forgot?t?e?n?\b|\byou(?:'ve| have)? (?:forgot|forgotten|ignored|missed|overlooked|skipped)\b",
+    r"\bremember\b[^.!]{0,40}\?|\bscroll up\b|\bsee above\b|\bread (?:my|what i)\b|\byou asked (?:me )?(?:that|this) (?:already|before)",
+    r"\balready (?:answered|told|gave|given|said|mentioned|provided|sent|know|have (?:it|that|my))",
+    rf"我{_ZH_EARLY}+(?:就)?(?:已经)?(?:跟你|和你|向你|给你|对你|跟您|给您)?{_ZH_SPOKE}过?",
+    rf"我(?:跟你|和你|给你|跟您|给您)?{_ZH_SPOKE}过(?:了|的|啊|吧|呀|，|,|。|吗|$)",
+    r"(?:忘了|忘记了?|不记得|没记住|记不住|没看|没注意|没听|没读)[^。！!]{0,12}(?:吗|吧|么|我|\?|？)|你忘|您忘|你是不是没|您是不是没|看(?:一?下)?(?:我)?(?:上面|前面|之前)(?:说|写|发)",
+    r"(?:第一条|上一条|第一句)(?:消息|就|里|已经)?[^。]{0,8}(?:写|说|有|给|发)|(?:你|您)当时(?:还|也|都|不是|让|叫|自己)|不是(?:说|讲|告诉|提)过|都(?:告诉|跟)(?:你|您)",
+)
+"""The user says that it was told before."""
+
+NOT_ASKED = _any(
+    r"\bthat(?:'s| is|'s really)? not (?:what|an answer|the (?:answer|question|one|point)|my question|answering|help|really what|quite what)",
+    r"\b(?:doesn't|didn't|does not|did not|don't|hasn't|haven't|not|never) (?:really |actually |even )?(?:answer|address|respond)",
+    r"\bnot (?:really )?(?:what|the thing) i (?:asked|wanted|meant|need|said|was asking|am asking)",
+    r"\b(?:my|the) (?:actual |real |original )?question (?:was|is|remains)|\banswer (?:my|the|me)\b|\bi'?m (?:still )?asking\b|\bi (?:was|am) asking\b",
+    r"\bi asked\b|\bi (?:did not|didn't|never|don't) (?:ask|want|need|say|mean|mention|order|request)",
+    r"\bwhat about (?:my|the) (?:question|request|actual)|\bstill (?:waiting|no answer|don't know|haven't|need (?:an|to know|the))",
+    r"\b(?:fortune cookie|too vague|so vague|vague|generic|empty words|platitude|brochure|boilerplate|non-?answer|dodg(?:e|ing)|evad(?:e|ing)|beating around)",
+    r"\bcan you actually (?:answer|tell|give|say)|\bjust answer\b|\bstraight answer",
+    r"我(?:是|刚才|刚刚|刚|要|想|明明)?(?:在)?(?:问|说|要|讲|指)的(?:是|不是|明明|可是)|我是(?:问|说|想问|想知道|要)|我(?:没有?|并没有?)(?:要|问|说|让|叫)(?!题|过什么)",
+    r"(?:没有?|没在|并没有?|不|根本没)(?:正面)?(?:直接)?(?:回答|答|回应|解决)(?:我|到|上|问题|清楚)?|答非所问|所答非问|文不对题|避而不答|回避",
+    r"(?:等于|跟)没(?:说|讲|回答)|空话|套话|废话|官话|太笼统|太空|太泛|泛泛|车轱辘|打太极|鸡汤|敷衍|糊弄|搪塞|一个[^。]{0,6}都没(?:说|给|有|提)",
+    r"别再(?:绕|扯|岔|说这些|讲这些)|我的问题(?:是|呢)|问题(?:还)?没(?:有)?(?:回答|解决)",
+)
+"""The user says that the question was not answered."""
+
+SAID_OTHERWISE = _any(
+    r"\b(?:but |earlier |before |previously |just now |first |then )you(?:'d| had|'ve| have)?(?: just| also| yourself)? (?:said|told|wrote|claimed|mentioned|gave|listed|stated|promised|quoted|confirmed|recommended)",
+    r"\byou (?:just |first |originally |yourself |clearly )?(?:said|told me|wrote|claimed|mentioned|stated|promised|quoted|confirmed)\b",
+    r"\byour (?:own |first |last |earlier |previous |original )*(?:plan|answer|message|reply|list|table|schedule|quote|figure|numbers?|post) (?:has|had|says|said|shows?|showed|was|gave|lists?)",
+    r"\bcontradict|\binconsistent|\bdoesn't (?:match|add up|fit)|\bdon't (?:match|add up)|\bwhich (?:one )?is (?:it|right|correct|true)\b|\bnow (?:it's|you say|you're saying|it is|you tell)|\ba (?:minute|moment) ago\b|\bchanged? your (?:mind|answer|tune|story)",
+    r"(?:你|您)(?:自己|不是)?(?:刚才|刚刚|刚|之前|前面|上面|一开始|开头|当时|先前|明明|上次)(?:不是)?(?:亲口|自己|还)?(?:说|讲|写|给|告诉|列|推荐|报|答应|算|建议|提)",
+    r"(?:刚才|之前|前面|上面|先前)(?:你|您)(?:不是|还|明明|亲口)?(?:说|讲|写|给|告诉|列|推荐|报|建议)|前后(?:矛盾|不一|说法)|自相矛盾|对不上|不一致|怎么(?:又|现在|这会儿|突然)?(?:变|成|改)(?:成|了)?|改口|哪个(?:是|才)?(?:对|准|真)|以哪个为准|两个说法",
+)
+"""The user holds an earlier statement of the assistant against a later one."""
+
+AGAIN = _any(
+    r"\b(?:same|identical) (?:\w+ )?(?:list|answer|thing|reply|response|message|question|text|advice|suggestions?|paragraph|words|steps|tips)",
+    r"\b(?:you|that) (?:keep|kept|just repeat|are repeating|'re repeating|repeated|already (?:said|told|gave|sent|suggested|asked|wrote|listed|recommended))",
+    r"\byou(?:'ve| have)? (?:already |just )?(?:gave|given|sent|said|told|suggested|asked|wrote|posted)[^.?!]{0,30}\b(?:before|already|earlier|twice|again|last time)",
+    r"\bword for word\b|\bto the letter\b|\bverbatim\b|\bcop(?:y|ied)[- ](?:and[- ])?past|\bbroken record|\bin circles\b|\bd[eé]j[aà] vu\b|^again\?|\bstop repeating|\brepeat(?:ing)? yourself|\bgoing round",
+    r"(?:一模一样|一字不差|一字不落|原封不动|原样|照搬|复制粘贴|复读|车轱辘话|重复(?:了|的|一遍|回答|上|前|同)|又是(?:这|那|同|一样)|又(?:来|说|发|给|问)(?:了)?一遍|同样的(?:话|回答|内容|建议|问题)|还是(?:那|这|同|一样|刚才|上面|之前)|跟(?:刚才|上面|前面|之前|上次)[^。]{0,8}(?:一样|相同)|和(?:刚才|上面|前面|之前|上次)[^。]{0,8}(?:一样|相同)|怎么又(?:是|说|来|发|问|给)|(?:刚才|前面|之前|上面)(?:已经)?(?:发|说|给|讲|问)过(?:了|的)?|别(?:再)?重复|不要(?:再)?重复|卡住了|死循环|转圈)",
+)
+"""The user says that the assistant repeats itself."""
+
+OFF_TOPIC = _any(
+    r"\b(?:off[- ]topic|unrelated|irrelevant|beside the point|changing the subject|wrong (?:topic|thread|conversation|chat))\b",
+    r"\bwhat (?:does|do|has|have) (?:that|this|it|they|any of)[^?]{0,40} to do with|\b(?:nothing|anything) to do with|\bwhy are you (?:talking|telling|going on)|\bhow did we get|\bwhere did that come from|\bback to (?:my|the|our)|\bnot (?:about|the) [^.?!]{0,30}\bi(?:'m| was| am| asked)|\bcan we (?:get|go) back",
+    r"跑题|离题|偏题|扯(?:到|远|什么|这|那)|说(?:到)?(?:哪|那)(?:儿|里)?去了|(?:有|跟|和)(?:什么|啥|半点)?关系\?|(?:有什么|没|毫无|有啥)关系|不相关|无关|不搭|风马牛|回到(?:正题|我|刚才|原来|主题)|言归正传|怎么(?:扯|说|聊|讲)(?:到|起)|不是(?:让|叫|问|要)(?:你|您)",
+)
+"""The user says that the reply was about something else."""
+
+WRONG = _any(
+    r"^(?:no|nope|nah|um,? no|hm+,? no|wait|hold on|hang on)\b[,.!:; -]",
+    r"\b(?:that|this|it|which|those|these)(?:'s| is| was|'re| are| isn't| wasn't| looks?| seems?| sounds?)(?: just| clearly| also| still| all| completely| simply)? (?:wrong|incorrect|not right|not correct|not true|false|mistaken|an error|right|a mistake|outdated|off)\b(?<!s right)(?<!is right)",
+    r"\byou(?:'re| are|'ve| have)? (?:got (?:it|that|this|the \w+) wrong|mistaken|wrong|misunderst\w+|mix(?:ed|ing) (?:it|that|them|things|up)|confus\w+|made (?:a|an) (?:mistake|error)|misread)",
+    r"\b(?:doesn't|didn't|does not|did not|won't|still (?:doesn't|not|isn't|won't|can't)|isn't) (?:work|help|right|correct|exist|appear|show|make sense|there|fix)",
+    r"\bnot (?:right|correct|true|quite right)\b|\bi meant\b|\bi mean\b|\bactually,? (?:no|it's|it is|i|the|my|that)|\bshould (?:have been|be) \b[^?]*\bnot\b|\bnot \w+[^.?!,]{0,25}, (?:but|it's|i)\b|\bcorrection\b|\bmisunderst",
+    r"不对|不是(?:这|那)(?:样|个|意思|么)|错了|有误|搞错|弄错|算错|写错了吧|说错了吧|误会|理解错|不正确|不准确|不符|(?<!得)(?<!行)不行|没用|不管用|还是(?:不|没|有问题|报错)|不是[^，。,?？]{1,14}[，,]?(?:而)?是|应该是[^?？]{0,20}(?:不是|而不是|才对)|更正|纠正|等等|等一下|且慢|慢着|我的意思是|我指的是",
+)
+"""The user objects or corrects."""
+
+CHANGE = _any(
+    r"\b(?:take|leave|cut|drop|remove|strike|skip|scrap|cancel)\b[^.?!]{0,40}\b(?:out|off|instead|please|it|that|them|altogether)\b|\b(?:has|have) to go(?: though| please)?[,.!;]|\b(?:has|have) to go$|\bplease (?:change|correct|fix|update|remove|replace|drop|switch|swap|take|leave|cut|revise|redo|use)",
+    r"\b(?:change|switch|move|make|correct|update|swap|replace|turn) (?:it|that|this|them|the \w+|my \w+)\b[^.?!]{0,30} (?:to|with|into|from|by)\b|\binstead\b|\bno longer\b|\bnot anymore\b|\b(?:it'?s|make (?:it|that)|should be|needs? to be|has to be|must be)\b[^.?!]{1,40}\bnot\b",
+    r"(?:请|麻烦|帮我)?(?:改成|改为|换成|换为|改到|换到|改回|换回|改一下|改按|替换|去掉|删掉|删除|删了|拿掉|取消|不要再|别再|撤掉|剔除|调整为|调整成|更正为)|不要[^，。?？]{1,12}了|而不是",
+)
+"""The user asks to change something that was said or planned."""
+
+SELF_CORRECTION = _any(
+    r"\b(?:sorry|oops|apologies|whoops|ah|oh|my bad|my mistake|my fault)\b[^.?!]{0,25}\bi (?:gave|wrote|said|meant|mistyped|misread|mixed|got|typed|misspoke|was wrong|told|made|forgot|should have)",
+    r"\bmy (?:bad|mistake|error|fault|typo)\b|\bi (?:mistyped|misspoke|misread|misremembered|was (?:wrong|mistaken)|made a (?:mistake|typo)|mixed (?:it|them|that|up|those)|changed my mind|got (?:that|it|the \w+) wrong|gave you the wrong|typed the wrong|wrote the wrong)|\bi'?ve changed my mind|\btypo\b|\bon second thoughts?|\bscratch that|\bslip of",
+    r"我(?:自己)?(?:刚才|刚刚|之前|前面|可能)?(?:记|说|拿|打|写|看|弄|搞|发|报|填|选|算|听|输)(?:错|反|混|岔|漏|串|走眼|颠倒)|打错字|手误|口误|笔误|我(?:又)?改(?:主意|变主意|变想法)|(?<!不)是我(?:的|自己的)(?:错|失误|问题)|是我(?:没|不|弄|搞|记|看|说)|我(?:想|考虑)了(?:一下|想)|补充(?:一)?(?:下|点)|我忘了说",
+)
+"""The user corrects what the user said: no fault of the assistant."""
+
+DOUBT = _any(
+    r"\b(?:are you|you) (?:really |quite |absolutely )?sure\b|\breally (?:in|there|booked|true|done|sent|exist|placed|saved|so|confirmed)|\bis (?:this|that|it) (?:really|actually|true|correct|real)|\bwhere (?:did|do|are) you (?:get|got|see|saw|find|found|getting|reading)|\b(?:did|has|have|was|were) (?:it|that|you|the \w+)(?: \w+){0,2} (?:really|actually)\b",
+    r"\b(?:i|we) (?:just |also |have |'ve )*(?:checked|looked|searched|tried|called|rang|phoned|asked)\b[^?]{0,80}\b(?:no(?:thing|body|ne)?|not|n't|empty|can't|never|different|closed|shut|wrong|gone|missing|zero)\b",
+    r"\b(?:nothing|no (?:e-?mail|confirmation|booking|order|record|such|sign|trace|refund|reservation|message|file|entry|ticket|charge|event|meeting))\b[^.?!]{0,40}\b(?:arrived|came|there|found|exists?|shows?|showed|yet|received|appear\w*|anywhere)\b|\b(?:haven't|have not|didn't|never|not) (?:received|gotten?|seen|arrived|come)|\bmade (?:that|it|this|them|those) up\b|\binvent|\bhallucinat|\bdoesn't exist|\bdo(?:es)? not exist|\bcan't find (?:it|that|any|the)",
+    r"(?:你|您)?(?:确定|真的|当真|确认)(?:吗|有|是|订|下|发|预|成功|已经|能|\?|么)|(?:从|在)哪(?:儿|里)?(?:看|查|来|得)(?:到|的|来)|哪来的|依据|根据什么|编的|瞎编|胡说|捏造|凭空|查不到|找不到|没(?:有)?(?:收到|查到|看到|找到|见到|显示|这个|这|成功)|(?:一|半)(?:辆|个|条|张|单|份|件|封|间|家)都没|根本没|压根没|实际上没|明明(?:没|不|是|显示|写)",
+)
+"""The user doubts that something is so or was done."""
+
+FRUSTRATION = _any(
+    r"\b(?:come on|seriously|for (?:god|heaven|pete)'?s sake|ridiculous|useless|unhelpful|not helpful|waste of|disappoint\w*|frustrat\w*|annoy\w*|terrible|awful|hopeless|pointless|give up|forget it|never mind|nevermind|unbelievable|absurd|nonsense|silly|joking|kidding|are you even|sigh|ugh+|argh+|wtf|damn|jeez|really\?!?$)\b",
+    r"\b(?:this|that|it) (?:is|was)(?:n't| not) (?:helping|helpful|good enough|acceptable|ok|okay)|\bspeak (?:to|with) (?:a |an )?(?:human|person|manager|supervisor|agent)|\bi(?:'m| am) (?:losing|fed up|tired of|sick of|confused|lost|done|out of patience)|\?\?+|!\?|\?!|\bhow (?:hard|difficult) (?:can|is)|\bthird time\b|\bonce more\b|\bfor the (?:second|third|last|hundredth) time",
+    r"离谱|无语|算了吧?|失望|没意思|没用|垃圾|气死|(?<!麻)烦(?!请|您|你|恼)|(?<!说)服了|搞什么|什么(?:玩意|鬼|意思)啊?|莫名其妙|受不了|开(?:什么)?玩笑|浪费时间|不想说了|投诉|转人工|人工客服|行不行啊|有没有搞错|太差|不满意|第[二三四五]遍|最后一遍|再说一遍[:：,，]|[?？]{2,}|\.{3,}(?:我|你|您|这)|怎么(?:会|能)这样|敷衍|(?:有完|没完)没",
+)
+"""The user is annoyed."""
+
+THANKS = _any(
+    r"\b(?:thanks|thank you|thx|ty|cheers|much appreciated|appreciate (?:it|that|your|the)|perfect|great|awesome|excellent|wonderful|brilliant|amazing|fantastic|lovely|exactly what|that helps|very helpful|that works|works (?:now|great|perfectly)|sounds (?:good|great)|love (?:it|that|this)|good (?:idea|point|advice)|nice|got it|makes sense|spot on|well done|solved|fixed it)\b",
+    r"谢谢|多谢|感谢|谢啦|谢了|辛苦|太好了|太棒|真棒|很棒|不错|很好|挺好|完美|好的|好呀|好主意|有用|有帮助|帮大忙|明白了|懂了|清楚了|搞定|解决了|成功了|可以了|满意|喜欢|赞|厉害|对上了|就这(?:个|样|么)",
+)
+"""The user thanks or approves."""
+
+CLOSING = _any(
+    r"\b(?:bye|goodbye|good night|take care|see you|that'?s (?:all|it|everything)|that (?:is|will be|'ll be) all|nothing else|no(?:pe)?,? (?:that'?s|thanks|thank)|i'?m (?:all )?(?:good|set|done)|all set|have a (?:good|great|nice|wonderful|lovely)|you too|thank(?:s| you)(?: so much| a lot| very much| again)?[.! ]*$|all in place|all done|stop###)\b",
+    r"再见|拜拜|晚安|回头见|没(?:有)?(?:别的|其他|其它|问题)了|就(?:这些|这样|到这)|(?:谢谢|多谢|感谢|辛苦)[^?？]{0,12}$|不用了|没事了|够了",
+)
+"""The user ends the conversation."""
+
+GREETING = _any(
+    r"^(?:hi|hello|hey|good (?:morning|afternoon|evening))[\s,!.]*$",
+    r"^(?:你好|您好|嗨|哈喽|在吗)[\s，,!！。?？]*$",
+)
+
+MORE_DETAIL = _any(
+    r"\bmore (?:detail|specific|concrete|info|precise|in[- ]depth)|\b(?:elaborate|expand on|be specific|in detail|step by step|be more|too (?:short|brief|general|vague|generic)|flesh (?:it|this|that) out)\b",
+    r"(?:更|再|请|太|不够|不太|比较|详?)(?:加)?(?:详细|具体|细致|细化|明确|精确|完整|清楚|全面)|详细(?:一点|点|一些|些|说|讲|介绍|的)|具体(?:一点|点|一些|些|的|说|到)|展开(?:说|讲)|细(?:说|化)|太(?:简单|简略|笼统|少|粗)",
+)
+"""The user asks for more detail than was given."""
+
+OTHER_OPTIONS = _any(
+    r"\b(?:another|other|different|else|alternative\w*|something else|any others?|more (?:options|ideas|suggestions|choices))\b",
+    r"换(?:一|个|成|别|其他)|别的|其他|其它|另外(?:的|一)|还有(?:什么|没有|别|其)|更多|多(?:给|来|推荐|一些|几)|重新(?:生成|推荐|来|规划|安排|做|给)|不(?:太)?(?:喜欢|想要|满意|合适|适合)|太(?:贵|远|多|麻烦|累|普通|长|复杂|难)",
+)
+"""The user asks for something other than was given."""
+
+REPEAT_PLEASE = _any(
+    r"\b(?:repeat|again|once more|one more time|remind me|say that|send (?:it|that|me)|resend|in one place|all together|summar\w+|recap|final (?:version|plan|list|timetable|budget)|put (?:it|that|everything|this) together|full (?:list|plan|version|text)|whole (?:thing|list|plan)|go over|show me the|list (?:them|it|all)|just so i|make sure i|double[- ]check|confirm)\b",
+    r"再(?:说|发|讲|给|列|来|念|报|写|确认)(?:我|一|下|遍)?|重(?:复|新|发)|总结|汇总|整合|整理|合并|合在一起|最终版|完整|全部|一遍|提醒(?:我|一下)|确认一下|核对|复述|帮我捋|对一(?:遍|下)",
+)
+"""The user wants to have something again: repeating it is right."""

@@ -1,0 +1,47 @@
+"""Hashed character n-grams: the same text has the same hashes in every process."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["containment", "gram_overlap", "hashed_grams"]
+
+_BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplying loses nothing modulo 2**64
+
+
+def hashed_grams(text: str, n: int) -> NDArray[np.uint64]:
+    """Return the distinct hashes of the character n-grams, sorted; empty when the text is shorter.
+
+    A polynomial hash of the code points modulo 2**64, mixed once: no use of Python's salted `hash`.
+
+    Raises:
+        ValueError: n < 1.
+    """
+    if n < 1:
+        msg = f"an n-gram needs n >= 1, not {n}"
+        raise ValueError(msg)
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
+    if points.size < n:
+        return np.empty(0, dtype=np.uint64)
+    width = points.size - n + 1
+    hashes = np.zeros(width, dtype=np.uint64)
+    for offset in range(n):
+        hashes = hashes * _BASE + points[offset : offset + width] + np.uint64(1)
+    hashes ^= hashes >> np.uint64(29)
+    return np.unique(hashes)
+
+
+def containment(part: NDArray[np.uint64], whole: NDArray[np.uint64]) -> float:
+    """Return the share of `part`'s grams that `whole` holds, 0..1; 0 when `part` is empty."""
+    if part.size == 0 or whole.size == 0:
+        return 0.0
+    at = np.minimum(np.searchsorted(whole, part), whole.size - 1)
+    return float(np.mean(whole[at] == part))
+
+
+def gram_overlap(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> float:
+    """Return the Jaccard overlap of two sets of grams, 0..1; 0 when both are empty."""
+    shared = containment(a, b) * a.size
+    total = a.size + b.size - shared
+    return float(shared / total) if total else 0.0

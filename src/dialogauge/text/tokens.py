@@ -1,0 +1,62 @@
+"""Tokens: English words, numbers, and Chinese character bigrams; one pass of one pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from dialogauge.text.stopwords import ENGLISH_STOP, HAN_STOP
+
+__all__ = ["content_terms", "count_units", "stem", "words"]
+
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+_TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
+_HAN_CUT = re.compile("[" + "".join(sorted(HAN_STOP)) + "]+")
+_SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s")
+
+
+def words(text: str) -> list[str]:
+    """Return words, numbers and runs of Chinese characters in order, in lower case."""
+    return _TOKEN.findall(text.lower().replace("\u2019", "'"))
+
+
+def content_terms(tokens: list[str]) -> list[str]:
+    """Return what carries the topic: stems of words, numbers, bigrams of Chinese, in order.
+
+    Function words fall away; a Chinese run is cut at function characters, and a single character that is
+    left alone stays as it is.
+    """
+    return list(_terms(tokens))
+
+
+def _terms(tokens: list[str]) -> Iterator[str]:
+    for token in tokens:
+        if "\u3400" <= token[0] <= "\u9fff":
+            for run in _HAN_CUT.split(token):
+                if len(run) > 1:
+                    yield from [run[i : i + 2] for i in range(len(run) - 1)]
+                elif run:
+                    yield run
+        elif token[0].isdigit():
+            yield token
+        elif len(token) > 1 and token not in ENGLISH_STOP:
+            yield stem(token)
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Cut common English endings so that `booked`, `booking` and `books` meet; crude on purpose."""
+    word = word.removesuffix("'s")
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousl":
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word[-1] in "eyi" else word
+
+
+def count_units(tokens: list[str]) -> float:
+    """Return the length in words, a Chinese character counting as 0.6 of a word."""
+    return sum(0.6 * len(t) if "\u3400" <= t[0] <= "\u9fff" else 1.0 for t in tokens)

@@ -1,0 +1,122 @@
+"""ShareGPT, the card's own form, lists of turns."""
+
+import json
+
+import pytest
+
+from dialogauge.core import Message, Rating, RecordFault, ToolCall
+from dialogauge.data import read_conversations
+
+
+def read_one(tmp_path, value, name="a.jsonl"):
+    path = tmp_path / name
+    path.write_text(json.dumps(value) + "\n", encoding="utf-8")
+    reader = read_conversations([str(path)])
+    (outcome,) = list(reader)
+    (file,) = reader.files.values()
+    return outcome, file.format, [n.text for n in reader.notes if n.kind == "assumed"]
+
+
+def test_sharegpt(tmp_path):
+    said = [
+        ("human", "hi"),
+        ("function_call", '{"name": "f", "arguments": {"x": 1}}'),
+        ("observation", "42"),
+        ("gpt", "It is 42."),
+    ]
+    record = {
+        "id": "s",
+        "system": "Be brief.",
+        "conversations": [{"from": f, "value": v} for f, v in said],
+        "source": "web",
+    }
+    c, name, assumed = read_one(tmp_path, record)
+    assert name == "sharegpt"
+    assert c.messages == (
+        Message("system", "Be brief."),
+        Message("user", "hi"),
+        Message("assistant", None, (ToolCall("call_2", "f", '{"x":1}'),)),
+        Message("tool", "42", tool_call_id="call_2"),
+        Message("assistant", "It is 42."),
+    )
+    assert c.metadata == {"source": "web"}
+    assert assumed == []
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ([], "no messages"),
+        (
+            [{"from": "human", "value": "a"}, {"from": "cat", "value": "b"}],
+            "message 2 has the unknown role 'cat'",
+        ),
+        ([{"from": "human", "value": 4}], "message 1: the content is 4"),
+        ([{"from": "human", "value": "x"}, {"from": "gpt"}], "message 2 has no 'value'"),
+    ],
+)
+def test_bad_sharegpt(tmp_path, said, message):
+    fault, _, _ = read_one(tmp_path, {"conversations": said})
+    assert isinstance(fault, RecordFault)
+    assert message in str(fault)
+
+
+CARD = [
+    {"turn": 1, "role": "user", "text": "Where is my order?"},
+    {"turn": 1, "role": "assistant", "text": "Which number?"},
+    {"turn": 2, "role": "user", "text": "4421."},
+    {"turn": 2, "role": "assistant", "text": "On its way.", "rating": 4},
+]
+
+
+def test_the_card_form(tmp_path):
+    c, name, assumed = read_one(tmp_path, {"scenario_description": "Support.", "dialogue": CARD, "id": "k"})
+    assert (name, c.context, len(c.turns)) == ("card", "Support.", 2)
+    assert all(not m.extra for m in c.messages)
+    assert c.ratings == (Rating("k", "rating", 4, 2),)
+    assert assumed == []
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_bare_card_list_in_one_file(tmp_path, indent):
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps(CARD, indent=indent))
+    (c,) = list(read_conversations([str(path)]))
+    assert [m.text for m in c.messages] == [m["text"] for m in CARD]
+
+
+def test_bare_card_lists_line_by_line(tmp_path):
+    path = tmp_path / "case.jsonl"
+    path.write_text(json.dumps(CARD) + "\n" + json.dumps(CARD[:2]) + "\n")
+    assert [len(c.messages) for c in read_conversations([str(path)])] == [4, 2]
+
+
+def test_turn_numbers_that_differ_are_told(tmp_path):
+    counted = [{**m, "turn": i} for i, m in enumerate(CARD, start=1)]
+    c, _, assumed = read_one(tmp_path, {"dialogue": counted, "scenario_description": "", "id": "k"})
+    assert len(c.turns) == 2
+    assert len(assumed) == 1
+    assert "number their turns differently" in assumed[0]
+
+
+def test_deepeval_turns(tmp_path):
+    record = {
+        "name": "case",
+        "scenario": "A user wants a refund.",
+        "expected_outcome": "Refund given.",
+        "turns": [{"role": "user", "content": "Refund!"}, {"role": "assistant", "content": "Done."}],
+    }
+    c, name, _ = read_one(tmp_path, record)
+    assert (name, c.context, c.scenario) == ("turns", "A user wants a refund.", None)
+    assert c.metadata == {"name": "case", "expected_outcome": "Refund given."}
+
+
+def test_other_lists_with_common_role_names(tmp_path):
+    said = [{"speaker": "Human", "text": "a"}, {"speaker": "bot", "text": "b"}]
+    c, name, assumed = read_one(tmp_path, {"id": "d", "dialog": said})
+    assert name == "turns"
+    assert [m.role for m in c.messages] == ["user", "assistant"]
+    assert assumed == [
+        "messages have the role 'Human': read as user",
+        "messages have the role 'bot': read as assistant",
+    ]

@@ -1,0 +1,83 @@
+"""Field maps: files and look-ups."""
+
+import pytest
+
+from dialogauge.core import ConfigError
+from dialogauge.data import FieldMap, read_field_map
+from dialogauge.data.field_map import MISSING, NO_MAP, look_up
+
+TOML = """
+conversation_id = "meta.session"
+content = "utterance"
+[ratings]
+satisfaction = "stars"
+[roles]
+bot = "assistant"
+"""
+
+
+def test_toml_and_json_say_the_same(tmp_path):
+    (tmp_path / "m.toml").write_text(TOML)
+    (tmp_path / "m.json").write_text(
+        '{"conversation_id": "meta.session", "content": "utterance",'
+        ' "ratings": {"satisfaction": "stars"}, "roles": {"bot": "assistant"}}'
+    )
+    expected = FieldMap(
+        conversation_id="meta.session",
+        content="utterance",
+        ratings={"satisfaction": "stars"},
+        roles={"bot": "assistant"},
+    )
+    assert read_field_map(tmp_path / "m.toml") == read_field_map(tmp_path / "m.json") == expected
+    assert not expected.empty
+    assert NO_MAP.empty
+    assert expected.role_of("bot") == "assistant"
+    assert expected.role_of("user") == "user"
+    assert expected.role_of("cat") is None
+
+
+def test_ratings_may_be_a_list_of_columns(tmp_path):
+    (tmp_path / "m.toml").write_text('ratings = ["fun", "mood"]')
+    assert read_field_map(tmp_path / "m.toml").ratings == {"fun": "fun", "mood": "mood"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("conversation = 'x'", r"m\.toml: unknown key 'conversation' .*conversation_id"),
+        ("turn = 3", "key 'turn': expected a name or dotted path, found 3"),
+        ("turn = ''", "key 'turn'"),
+        ("[roles]\nbot = 'robot'", r"key 'roles\.bot': 'robot' is not a role .*assistant"),
+        ("roles = 'x'", "key 'roles'"),
+        ("[ratings]\na = 1", "key 'ratings'"),
+        ("a = [", "no valid file"),
+    ],
+)
+def test_errors_name_file_and_key(tmp_path, text, message):
+    (tmp_path / "m.toml").write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        read_field_map(tmp_path / "m.toml")
+
+
+def test_a_missing_or_odd_file(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_field_map(tmp_path / "none.toml")
+    (tmp_path / "m.json").write_text("[1]")
+    with pytest.raises(ConfigError, match="not a table"):
+        read_field_map(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("a.b", 1),
+        ("a", {"b": 1}),
+        ("c.0.d", 2),
+        ("x.y", 3),
+        ("a.z", MISSING),
+        ("c.9", MISSING),
+        ("q", MISSING),
+    ],
+)
+def test_look_up(path, value):
+    assert look_up({"a": {"b": 1}, "c": [{"d": 2}], "x.y": 3}, path) == value

@@ -1,0 +1,59 @@
+"""The facts behind `check`."""
+
+import json
+
+from dialogauge.data import Lengths, inspect_conversations, read_conversations
+
+
+def test_counts_by_hand(tmp_path):
+    def says(role, content, **more):
+        return {"role": role, "content": content, **more}
+
+    records = [
+        {
+            "id": "a",
+            "user_id": "u1",
+            "scenario": "s",
+            "language": "en",
+            "candidate": "m",
+            "messages": [
+                says("user", "12345"),
+                says("assistant", "a" * 20, rating=4),
+                says("user", "1"),
+                says("assistant", "short", rating=4),
+            ],
+        },
+        {"id": "b", "user_id": "u1", "messages": [says("user", "123"), says("assistant", "")]},
+        {"id": "c", "user_id": "u2", "messages": [says("user", " ")], "ratings": {"mood": "bad"}},
+        {"id": "d", "messages": []},
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    report = inspect_conversations(read_conversations([str(path)]), min_turns=2)
+    assert report.formats == {"openai": 1}
+    assert (report.conversations, report.fault_count, len(report.faults)) == (3, 1, 1)
+    assert (report.turns, report.replies, report.turns_without_reply) == (4, 3, 1)
+    assert (report.empty_conversations, report.short_conversations) == (1, 2)
+    assert (report.empty_replies, report.short_replies) == (1, 1)
+    assert report.rated_turns == 2
+    assert report.ratings == {"mood": {"bad": 1}, "rating": {"4": 2}}
+    assert report.ratings_by_scenario == {"s": 2}
+    assert report.ratings_by_user == {"users": 2, "fewest": 1, "median": 1, "most": 2}
+    assert (report.users, report.scenarios, report.candidates) == (2, {"s": 1}, {"m": 1})
+    assert report.languages == {"undeclared": 2, "en": 1}
+    assert report.user_messages == Lengths(4, 2.5, 2.0, 5)
+    assert report.assistant_messages == Lengths(3, 25 / 3, 5.0, 20)
+    out = report.to_json()
+    assert json.loads(json.dumps(out)) == out
+    assert out["shares"]["short_conversations"] == 2 / 3
+    assert out["shares"]["empty_replies"] == 1 / 3
+    assert "the conversation has no messages" in out["faults"][0]
+
+
+def test_only_the_first_twenty_faults_are_kept(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "x", "messages": []}\n' * 30)
+    report = inspect_conversations(read_conversations([str(path)]), min_turns=1)
+    assert (report.fault_count, len(report.faults)) == (30, 20)
+    assert report.to_json()["shares"]["empty_replies"] is None
+    assert report.user_messages == Lengths()

@@ -1,0 +1,291 @@
+"""Reading as a whole: inputs, faults as values, notes, strictness."""
+
+import gzip
+import io
+import json
+import sys
+
+import pytest
+
+from dialogauge.core import Conversation, FileFault, RecordFault, UsageError
+from dialogauge.data import read_conversations
+
+
+def record(name, *texts, **more):
+    roles = ("user", "assistant")
+    messages = [{"role": roles[i % 2], "content": text} for i, text in enumerate(texts)]
+    return {"conversation_id": name, "messages": messages, **more}
+
+
+def write(path, *records):
+    lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def read(*inputs, **options):
+    return list(read_conversations([str(i) for i in inputs], **options))
+
+
+def notes_of(reader, kind):
+    return [(n.text, n.count) for n in reader.notes if n.kind == kind]
+
+
+def test_a_file_is_read_lazily_in_order(tmp_path):
+    path = write(tmp_path / "a.jsonl", record("x", "hi", "hello"), record("y", "hi", "ho"))
+    reader = read_conversations([path])
+    assert reader.notes == ()
+    assert [c.id for c in reader] == ["x", "y"]
+    assert reader.files[path].format == "openai"
+    assert reader.files[path].conversations == 2
+    assert [c.id for c in reader] == ["x", "y"], "a second iteration reads anew"
+    assert notes_of(reader, "recognised") == [("conversations read as openai", 2)]
+
+
+def test_places_are_file_and_line(tmp_path):
+    path = write(tmp_path / "a.jsonl", record("x", "hi", "hello"), "", record("y", "hi", "ho"))
+    places = [str(c.place) for c in read(path)]
+    assert places == [f"{path}:1, conversation 'x'", f"{path}:3, conversation 'y'"]
+
+
+def test_a_bad_line_is_a_value_and_the_next_is_read(tmp_path):
+    path = write(
+        tmp_path / "a.jsonl", record("x", "hi", "yo"), '{"messages": [{"role"', record("y", "a", "b")
+    )
+    first, fault, last = read(path)
+    assert (first.id, last.id) == ("x", "y")
+    assert isinstance(fault, RecordFault)
+    assert str(fault).startswith(f"{path}:2: not JSON")
+    assert "truncated" in fault.hint
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ('{"messages": [], "score": NaN}', "write null"),
+        ("{'messages': []}", "json.dumps"),
+        ('{"messages": []},', "without commas"),
+        ('[{"messages": []}, {', "JSON array"),
+        ("hello", "one JSON object per line"),
+        ('{"messages": "', "middle of a value"),
+    ],
+)
+def test_json_faults_carry_a_hint(tmp_path, line, hint):
+    path = write(tmp_path / "a.jsonl", record("x", "hi", "yo"), line)
+    fault = read(path)[1]
+    assert hint in fault.hint
+
+
+def test_a_bad_first_line_does_not_hide_the_format(tmp_path):
+    path = write(tmp_path / "a.jsonl", '{"messages": [', record("y", "a", "b"))
+    fault, conversation = read(path)
+    assert isinstance(fault, RecordFault)
+    assert conversation.id == "y"
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_one_json_array_in_a_file(tmp_path, indent):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([record("x", "hi", "yo"), 7, record("y", "a", "b")], indent=indent))
+    first, fault, last = read(path)
+    assert (first.id, last.id) == ("x", "y")
+    assert str(fault).startswith(f"{path} record 2: the record is 7")
+
+
+def test_one_pretty_object_in_a_file(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(record("x", "hi", "yo"), indent=1))
+    assert [c.id for c in read(path)] == ["x"]
+
+
+def test_a_truncated_array_is_a_file_fault_with_a_line(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([record("x", "hi", "yo")], indent=1)[:-20])
+    with pytest.raises(FileFault, match=r"a\.json:\d+: not JSON.*truncated"):
+        read(path)
+
+
+def test_gzip_and_standard_input(tmp_path, monkeypatch):
+    line = json.dumps(record("x", "hi", "yo")).encode()
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(line))
+    assert [c.id for c in read(path)] == ["x"]
+    for raw in (line, gzip.compress(line)):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(raw))))
+        (conversation,) = read("-")
+        assert conversation.id == "x"
+        assert conversation.place.file == "<stdin>"
+
+
+def test_a_truncated_gzip_gives_all_that_came_before(tmp_path):
+    import random
+
+    rng = random.Random(1)
+    lines = [json.dumps(record(f"c{i}", rng.randbytes(60).hex(), "yo")) for i in range(1000)]
+    packed = gzip.compress("\n".join(lines).encode())
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(packed[: len(packed) * 9 // 10])
+    *before, fault = read(path)
+    assert isinstance(fault, FileFault)
+    assert "truncated" in str(fault)
+    assert len(before) > 850
+    assert [c.id for c in before] == [f"c{i}" for i in range(len(before))]
+    assert fault.place.line == len(before) + 1
+    with pytest.raises(FileFault, match="truncated"):
+        read(path, strict=True)
+
+
+def test_bad_utf8_stops_the_file_after_what_came_before(tmp_path):
+    path = tmp_path / "a.jsonl"
+    good = [json.dumps(record(f"c{i}", "hi", "yo")).encode() for i in range(50)]
+    path.write_bytes(b"\n".join([*good[:49], b'{"x": "caf\xe9"}', good[49]]))
+    *before, fault = read(path)
+    assert len(before) == 49
+    assert isinstance(fault, FileFault)
+    assert str(fault).startswith(f"{path}:50: not UTF-8: byte 0xe9 at column 11")
+
+
+def test_the_next_file_is_read_after_one_that_breaks_off(tmp_path):
+    first = tmp_path / "a.jsonl"
+    first.write_bytes(json.dumps(record("x", "a", "b")).encode() + b"\n\xff\n")
+    second = write(tmp_path / "b.jsonl", record("y", "a", "b"))
+    x, fault, y = read(first, second)
+    assert (x.id, type(fault), y.id) == ("x", FileFault, "y")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty"),
+        (b" \n\n", "empty"),
+        (b"\xff\xfe{\x00}\x00", "UTF-16"),
+        (b"caf\xe9,x\n", "not UTF-8"),
+        (b"just some prose\n", "no known format.*--format"),
+        (b'{"prompt": "a", "answer": "b"}\n', "'prompt', 'answer'"),
+        (b'{"prompt": \n', "not JSON"),
+        (b"[]", "array is empty"),
+        (gzip.compress(b'{"messages": []}')[:12], "truncated|damaged"),
+    ],
+)
+def test_a_hopeless_file_is_refused(tmp_path, content, message):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(FileFault, match=message):
+        read(path)
+
+
+def test_missing_path_empty_folder_unknown_format(tmp_path):
+    with pytest.raises(FileFault, match="no such file"):
+        read_conversations([str(tmp_path / "none.jsonl")])
+    with pytest.raises(FileFault, match="no file that could hold"):
+        read_conversations([str(tmp_path)])
+    with pytest.raises(UsageError, match=r"unknown format 'xml'.*openai"):
+        read_conversations([str(tmp_path)], format="xml")
+
+
+def test_a_later_file_that_is_hopeless_is_refused_before_anything_is_read(tmp_path):
+    good = write(tmp_path / "a.jsonl", record("x", "a", "b"))
+    bad = write(tmp_path / "b.jsonl", '{"prompt": 1}')
+    with pytest.raises(FileFault, match=r"b\.jsonl: no known format"):
+        read_conversations([good, bad])
+
+
+def test_a_folder_is_read_in_order_and_leaves_out_other_things(tmp_path):
+    write(tmp_path / "b.jsonl", record("second", "a", "b"))
+    (tmp_path / "a").mkdir()
+    write(tmp_path / "a" / "z.jsonl", record("first", "a", "b"))
+    write(tmp_path / "settings.json", '{"seed": 1}')
+    write(tmp_path / "README.md", "words")
+    (tmp_path / "empty.jsonl").touch()
+    reader = read_conversations([str(tmp_path)])
+    first, second, fault = list(reader)
+    assert (first.id, second.id) == ("first", "second")
+    assert isinstance(fault, FileFault)
+    assert [n for _, n in notes_of(reader, "recognised") if n == 1]
+    assert sum(n for text, n in notes_of(reader, "recognised") if "left out" in text) == 2
+
+
+def test_a_folder_of_other_things_is_refused(tmp_path):
+    write(tmp_path / "settings.json", '{"seed": 1}')
+    with pytest.raises(FileFault, match="no file here holds conversations"):
+        read(tmp_path)
+
+
+def test_duplicate_ids_name_both_places(tmp_path):
+    a = write(tmp_path / "a.jsonl", record("x", "1", "2"), record("y", "1", "2"))
+    b = write(tmp_path / "b.jsonl", record("y", "3", "4"), record("z", "3", "4"))
+    x, y, fault, z = read(a, b)
+    assert (x.id, y.id, z.id) == ("x", "y", "z")
+    assert str(fault).startswith(f"{b}:1, conversation 'y': the id was seen before, at {a}:2")
+
+
+def test_ids_are_made_from_file_and_line(tmp_path):
+    nameless = record(None, "hi", "yo")
+    path = write(tmp_path / "log.jsonl", nameless, nameless)
+    reader = read_conversations([path])
+    assert [c.id for c in reader] == ["log.jsonl:1", "log.jsonl:2"]
+    assert notes_of(reader, "assumed") == [("conversations have no id: made from file name and line", 2)]
+    (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress((tmp_path / "log.jsonl").read_bytes()))
+    assert read(tmp_path / "log.jsonl.gz")[1].id == "log.jsonl:2"
+
+
+def test_two_files_of_one_name_make_different_ids(tmp_path):
+    paths = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        paths.append(write(tmp_path / folder / "log.jsonl", record(None, "hi", "yo")))
+    ids = [c.id for c in read(*paths)]
+    assert len(set(ids)) == 2
+
+
+def test_what_is_odd_is_noted_with_examples_and_nothing_changed(tmp_path):
+    odd = {"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]}
+    path = write(tmp_path / "a.jsonl", *[{**odd, "id": f"c{i}"} for i in range(5)])
+    reader = read_conversations([path])
+    conversations = list(reader)
+    assert [m.text for m in conversations[0].messages] == ["a", "b"]
+    assert len(conversations[0].turns) == 1
+    assert notes_of(reader, "assumed") == [
+        ("conversations have two messages of one role in a row: one turn", 5),
+        ("conversations have no reply of the assistant", 5),
+    ]
+    note = reader.notes[-1]
+    assert [p.line for p in note.examples] == [1, 2, 3]
+    assert str(note).startswith("5 conversations have no reply of the assistant (e.g. ")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"id": "y", "messages": [{"role": "user", "content": "a"}]},
+        {"id": "y", "messages": [{"role": "user", "content": "a"}, {"role": "moderator", "content": "b"}]},
+        {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]},
+    ],
+)
+def test_strict_raises_the_first_fault_or_assumption(tmp_path, bad):
+    path = write(tmp_path / "a.jsonl", record("x", "a", "b"), bad)
+    assert len(read(path)) == 2
+    reader = iter(read_conversations([path], strict=True))
+    assert next(reader).id == "x"
+    with pytest.raises(RecordFault, match=r"a\.jsonl:2"):
+        next(reader)
+
+
+def test_a_forced_format_is_not_second_guessed(tmp_path):
+    path = write(tmp_path / "a.jsonl", record("x", "a", "b"))
+    (fault,) = read(path, format="sharegpt")
+    assert isinstance(fault, RecordFault)
+    assert "'conversations'" in str(fault)
+
+
+def test_a_long_message_is_read(tmp_path):
+    path = write(tmp_path / "a.jsonl", record("x", "a" * 10_000_000, "b"))
+    (conversation,) = read(path)
+    assert isinstance(conversation, Conversation)
+    assert len(conversation.messages[0].text) == 10_000_000
+
+
+def test_a_byte_order_mark_is_tolerated(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(record("x", "a", "b")).encode())
+    assert [c.id for c in read(path)] == ["x"]

@@ -1,0 +1,76 @@
+"""What is written reads back as it was."""
+
+import gzip
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dialogauge.core import Conversation, Message, Rating, ToolCall
+from dialogauge.data import conversation_record, read_conversations, write_conversations
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+NAME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXT, inner, max_size=2),
+    max_leaves=4,
+)
+PARTS = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": TEXT}), max_size=2).map(tuple)
+MESSAGES = st.one_of(
+    st.builds(Message, st.sampled_from(["user", "system", "developer"]), TEXT | PARTS | st.none()),
+    st.builds(
+        Message,
+        st.just("assistant"),
+        TEXT | st.none(),
+        st.lists(st.builds(ToolCall, TEXT, TEXT, TEXT), max_size=2).map(tuple),
+        name=st.none() | NAME,
+        extra=st.dictionaries(st.sampled_from(["weight", "refusal"]), JSON, max_size=2),
+    ),
+    st.builds(Message, st.just("tool"), TEXT, tool_call_id=NAME),
+)
+SCORES = st.integers(-5, 5) | st.just(2.5) | st.sampled_from(["yes", "no"])
+
+
+@st.composite
+def conversations(draw):
+    name = draw(NAME)
+    optional = st.none() | NAME
+    ratings = st.builds(
+        Rating, st.just(name), NAME, SCORES, st.none() | st.integers(0, 3), optional, optional, optional
+    )
+    return Conversation(
+        name,
+        tuple(draw(st.lists(MESSAGES, min_size=1, max_size=4))),
+        user_id=draw(optional),
+        scenario=draw(optional),
+        context=draw(optional),
+        profile=draw(st.none() | st.dictionaries(TEXT, JSON, max_size=2)),
+        candidate=draw(optional),
+        language=draw(optional),
+        ratings=tuple(draw(st.lists(ratings, max_size=2))),
+        metadata=draw(st.dictionaries(st.sampled_from(["id", "user", "metadata", "z"]), JSON, max_size=2)),
+    )
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(conversations(), min_size=1, max_size=3, unique_by=lambda c: c.id))
+def test_reading_what_was_written_gives_the_same(tmp_path, written):
+    path = tmp_path / "x.jsonl"
+    assert write_conversations(path, written) == len(written)
+    assert list(read_conversations([str(path)])) == written
+
+
+def test_gzip_by_the_ending(tmp_path):
+    one = Conversation("x", (Message("user", "hi"), Message("assistant", "yo")))
+    path = tmp_path / "x.jsonl.gz"
+    write_conversations(path, [one])
+    assert json.loads(gzip.decompress(path.read_bytes())) == conversation_record(one)
+    assert list(read_conversations([str(path)])) == [one]
+
+
+def test_what_is_no_json_is_refused(tmp_path):
+    odd = Conversation("x", (Message("user", "hi"),), metadata={"a": object()})
+    with pytest.raises(TypeError):
+        write_conversations(tmp_path / "x.jsonl", [odd])

@@ -1,0 +1,97 @@
+import json
+import random
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from dialogauge.core import Conversation, FileFault, Message, Rating, UsageError
+from dialogauge.judge.local_model import LocalCoefficients, _auc, _folds, _solve, fit_local, load_coefficients
+
+
+def rated(number, rng):
+    """A conversation whose second user message tells how the first reply was liked."""
+    unhappy = rng.random() < 0.4
+    after = "That's not what I asked." if unhappy else "Great, thank you!"
+    texts = ("How do I clean a kettle?", "Boil it with vinegar, then rinse the kettle.", after, "All right.")
+    messages = tuple(Message(("user", "assistant")[i % 2], t) for i, t in enumerate(texts))
+    score = 2 if unhappy else 5
+    ratings = (Rating(f"c{number}", "satisfaction", score, 1), Rating(f"c{number}", "satisfaction", 4, 2))
+    return Conversation(f"c{number}", messages, user_id=f"u{number % 8}", ratings=ratings)
+
+
+def conversations():
+    rng = random.Random(3)
+    return [rated(n, rng) for n in range(60)]
+
+
+def test_shipped_coefficients_hold_names_and_numbers_only():
+    fitted = load_coefficients()
+    assert fitted.groups == 22
+    value = json.loads(fitted.to_json())
+    for mode in ("hindsight", "foresight"):
+        for name, numbers in value[mode]["signals"].items():
+            assert name.isidentifier()
+            assert all(isinstance(v, float) for v in numbers.values())
+
+
+def test_fit_finds_what_the_next_message_tells():
+    fitted = fit_local(conversations())
+    assert fitted.turns == 120
+    assert fitted.groups == 8
+    hindsight, foresight = (fitted.measured[m]["auc_dissatisfied"] for m in ("hindsight", "foresight"))
+    assert hindsight > 0.9
+    assert hindsight > foresight
+    weights = dict(zip(fitted.hindsight.names, fitted.hindsight.weights, strict=True))
+    assert weights["next_complains"] < 0 < weights["next_thanks"]
+
+
+def test_fit_is_the_same_every_time_and_survives_a_round_trip():
+    fitted = fit_local(conversations())
+    assert fit_local(conversations()) == fitted
+    again = LocalCoefficients.from_json(fitted.to_json())
+    features = tuple(0.3 for _ in fitted.hindsight.names)
+    assert again.hindsight.predict(features) == pytest.approx(fitted.hindsight.predict(features), abs=1e-4)
+
+
+def test_ridge_agrees_with_scikit_learn():
+    from sklearn.linear_model import Ridge
+
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(200, 5)).clip(-2, 2), rng.normal(size=200)
+    ours = _solve(x, y, 7.0, tuple("abcde"))
+    z = (x - x.mean(0)) / x.std(0)
+    theirs = Ridge(alpha=7.0).fit(z, y)
+    assert np.allclose(ours.weights, theirs.coef_, atol=0.01)
+    assert ours.intercept == pytest.approx(float(theirs.intercept_), abs=0.01)
+
+
+def test_auc_agrees_with_scikit_learn():
+    rng = np.random.default_rng(1)
+    scores, positive = rng.integers(0, 6, 300).astype(float), rng.random(300) < 0.3
+    assert _auc(scores, positive) == pytest.approx(roc_auc_score(positive, scores))
+    assert _auc(scores, np.zeros(300, dtype=bool)) is None
+
+
+def test_a_user_is_never_in_two_folds():
+    groups = np.array([0, 0, 0, 1, 1, 2, 3, 3, 4, 5])
+    fold = _folds(groups, 3)
+    assert all(len(set(fold[groups == g])) == 1 for g in range(6))
+    assert set(fold) == {0, 1, 2}
+
+
+def test_too_little_or_nothing_to_learn_is_refused():
+    with pytest.raises(UsageError, match="too little to fit"):
+        fit_local(conversations()[:5])
+    alike = [
+        Conversation(c.id, c.messages, user_id=c.user_id, ratings=(Rating(c.id, "satisfaction", 4, 1),))
+        for c in conversations()
+    ]
+    with pytest.raises(UsageError, match="nothing to learn"):
+        fit_local(alike)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"format": "other/1"}', "[]"])
+def test_a_wrong_file_is_named(text):
+    with pytest.raises(FileFault, match=r"m\.json"):
+        LocalCoefficients.from_json(text, file="m.json")

@@ -1,0 +1,47 @@
+from dialogauge.bench.judging import figures_of, summarise
+from dialogauge.report import summary_lines
+from report_samples import CARD, made_run, row
+
+
+def test_the_same_honest_figures_as_the_summary():
+    summary = summarise(made_run(40, failing=0.1).rows, dimensions=CARD, unreadable=["x"], pending=2)
+    lines = summary_lines(figures_of(summary))
+    text = "\n".join(lines)
+    assert "43 requested, 40 judged" in lines[0]
+    assert "1 unreadable, 2 pending" in lines[0]
+    assert f"{summary.requested:,} requested, {summary.scored:,} scored" in lines[1]
+    assert lines[1].endswith(f"{summary.failed:,} failed")
+    assert all(f"{kind.replace('_', ' ')} {n}" in lines[2] for kind, n in summary.failures.items())
+    for found in summary.dimensions:
+        line = next(x for x in lines if x.startswith(found.name.replace("_", " ")))
+        for part in (
+            f"{found.mean.mean:.2f}",
+            f"[{found.mean.low:.2f}, {found.mean.high:.2f}]",
+            f"{found.n}/{found.requested}",
+            f" {found.n_na} ",
+            f" {found.n_failed} ",
+            f"{found.bounds.worst:.2f}–{found.bounds.best:.2f}",
+        ):
+            assert part in line + " "
+    assert f"no verdict {summary.verdicts.missing}" in text
+    assert "differ from the verdict that the model gave itself" in text
+    assert "judge: " in text
+    assert max(map(len, lines)) <= 120
+
+
+def test_nothing_judged_gives_dashes_not_zeros():
+    text = "\n".join(summary_lines(figures_of(summarise([], dimensions=CARD))))
+    assert "0/0" in text
+    assert "0.00" not in text
+    assert "nan" not in text.lower()
+
+
+def test_repeats_and_unknown_costs_are_said():
+    usage = {"calls": 1, "cached": 0, "prompt_tokens": 9, "completion_tokens": 1, "cost": None}
+    rows = [
+        row("a", turn=1, scores={"helpfulness": s}, repeat=i, usage={**usage, "by_role": {"judge": usage}})
+        for i, s in enumerate((3, 5), 1)
+    ]
+    text = "\n".join(summary_lines(figures_of(summarise(rows, dimensions=CARD[1:2]))))
+    assert "spreads by 1.41" in text
+    assert "cost unknown" in text

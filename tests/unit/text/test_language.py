@@ -1,0 +1,44 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialogauge.text import LanguageTally, detect_language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Could you book a table for two tonight?", "en"),
+        ("Refund please", "en"),
+        ("帮我订一张明天去上海的高铁票", "zh"),
+        ("幫我訂一張明天去台北的票", "zh"),
+        ("我用 Python 写了一个 function，但是 KeyError 怎么解决", "zh"),
+        ("Hola, quiero reservar una mesa para dos personas esta noche", "other"),
+        ("Ich möchte bitte einen Tisch für zwei Personen reservieren", "other"),
+        ("Je voudrais réserver une table pour deux", "other"),
+        ("Dove posso mangiare una buona pizza?", "other"),
+        ("明日東京に行きたいのですが", "other"),
+        ("내일 서울에 가고 싶어요", "other"),
+        ("Я хочу заказать столик", "other"),
+        ("", "other"),
+        ("1234 !!", "other"),
+    ],
+)
+def test_languages(text, language):
+    assert detect_language(text) == language
+
+
+def test_code_and_links_do_not_count():
+    assert detect_language("怎么修？\n```python\nfor row in reader:\n    print(row)\n```") == "zh"
+
+
+def test_a_tally_adds_up():
+    tally = LanguageTally()
+    tally.add("OK")
+    tally.add("我想订一张去北京的机票")
+    assert tally.language() == "zh"
+
+
+@given(st.text(max_size=300))
+def test_every_text_has_one_of_three(text):
+    assert detect_language(text) in ("en", "zh", "other")
