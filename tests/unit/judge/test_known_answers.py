@@ -31,7 +31,11 @@ async def test_a_model_that_knows_the_truth_has_all_right():
     assert (report.right, report.failures) == (len(report.checks), {})
     assert report.returns_turn_average is False
     assert report.usage == Usage(calls=12)
-    json.dumps(report.describe())
+    json.dumps(report.to_json())
+    assert (
+        list(report.lines())[0] == f"known answers: {report.right} of {report.right} right; 12 of 12 answered"
+    )
+    assert "returns the average of its turns: no" in "\n".join(report.lines())
 
 
 async def test_a_model_that_averages_the_turns_is_told_apart():
@@ -62,7 +66,8 @@ async def test_what_fails_is_counted_and_too_few_answers_tell_nothing():
     report = await known_answers(client_of(answer))
     assert len(report.failures) == 6
     assert report.returns_turn_average is None
-    assert report.describe()["answered"] == 6
+    assert report.to_json()["answered"] == 6
+    assert "cannot be told" in "\n".join(report.lines())
 
 
 def test_the_cases_are_sound():

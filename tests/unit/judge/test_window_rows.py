@@ -108,7 +108,7 @@ async def test_a_turn_judged_twice_gets_the_mean_and_the_difference_is_told():
     assert sixth.details["window_difference"] == {"context_use": 0, "helpfulness": 1, "safety": 0}
     assert "window_difference" not in rows[4].outcome.details
     whole = rows[-1].outcome
-    assert whole.details["window_difference"] == {"n": 6, "mean": 1 / 6, "max": 1}
+    assert whole.details["window_differences"] == {"n": 6, "mean": 1 / 6, "max": 1}
     assert (whole.verdict, whole.weakest_turn) == ("good", 6)
 
 
