@@ -32,9 +32,8 @@ async def test_a_model_that_knows_the_truth_has_all_right():
     assert report.returns_turn_average is False
     assert report.usage == Usage(calls=12)
     json.dumps(report.to_json())
-    assert (
-        list(report.lines())[0] == f"known answers: {report.right} of {report.right} right; 12 of 12 answered"
-    )
+    head = f"known answers: {report.right} of {report.right} right; 12 of 12 answered"
+    assert next(report.lines()) == head
     assert "returns the average of its turns: no" in "\n".join(report.lines())
 
 
