@@ -16,7 +16,7 @@ from dialogauge.app.planning import Planner, sampled
 from dialogauge.app.results import RunResult, finish_run
 from dialogauge.app.sources import Source, default_run_directory, open_source
 from dialogauge.bench.judging import parse_gate
-from dialogauge.core.errors import InputError
+from dialogauge.core.errors import InputError, StoreError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
 from dialogauge.data import RatingTable, off_scale, read_ratings
@@ -224,6 +224,6 @@ def _rating_faults(
 
 
 def _store_quietly(database: RunDatabase, ended: Outcome) -> None:
-    # After a store error the batch that could not be written is lost either way; the error is reported.
-    if ended.error is None:
+    # After a store error the batch cannot be written; that error is the one to report.
+    if not isinstance(ended.error, StoreError):
         database.flush()
