@@ -77,13 +77,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
 
     rubric = load_rubric(options.rubric)
     if options.judge == "local":
-        from dialogauge.judge.local import LocalJudge
-
-        return BuiltJudge(
-            LocalJudge.for_rubric(
-                rubric.id, mode=options.mode, language=options.language, coefficients=options.local_model
-            )
-        )
+        return BuiltJudge(_local(options, rubric.id))
     from dialogauge.judge.rubric_judge import RubricJudge
 
     if options.role is None:
@@ -102,6 +96,26 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
         rubric, built.client, language=options.language, window=options.window, mode=options.mode
     )
     return BuiltJudge(judge, built)
+
+
+def _local(options: JudgeOptions, rubric: str) -> Judge:
+    from dialogauge.judge.local import RUBRICS, LocalJudge
+    from dialogauge.judge.local_model import LocalCoefficients
+
+    coefficients = None
+    if options.local_model is not None:
+        path = Path(options.local_model)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            msg = f"the coefficients {path} cannot be read: {error}"
+            raise ConfigError(msg, hint="`dialogauge fit DATA -o FILE` writes them") from error
+        coefficients = LocalCoefficients.from_json(text, file=str(path))
+    if rubric not in RUBRICS:
+        msg = f"the local judge cannot judge by the rubric {rubric!r}"
+        known = ", ".join(RUBRICS)
+        raise UsageError(msg, hint=f"it knows {known}; give a model (--model, --base-url) for others")
+    return LocalJudge(options.mode, options.language, coefficients, RUBRICS[rubric])
 
 
 def build_client(  # noqa: PLR0913 - what a client is put together from, each with a default

@@ -41,9 +41,11 @@ from dialogauge.signals import (
     read_features,
 )
 
-__all__ = ["LocalDimension", "LocalJudge"]
+__all__ = ["RUBRICS", "LocalDimension", "LocalJudge", "Rubric"]
 
 Rubric = Literal["card", "satisfaction"]
+RUBRICS: Mapping[str, Rubric] = {"card": "card", "satisfaction": "satisfaction"}
+"""The shipped rubrics that it can judge by."""
 
 _VERSION = 1
 """Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
@@ -84,7 +86,7 @@ class LocalJudge:
         for value, known, what in (
             (mode, ("hindsight", "foresight"), "mode"),
             (language, ("auto", "en", "zh"), "language"),
-            (rubric_id, ("card", "satisfaction"), "rubric"),
+            (rubric_id, tuple(RUBRICS), "rubric"),
         ):
             if value not in known:
                 msg = f"the local judge has no {what} {value!r}"
@@ -122,6 +124,8 @@ class LocalJudge:
             "language": self.language,
             "rubric": self.rubric_id,
             "fitted_on": {"dimension": fitted.dimension, "turns": fitted.turns, "users": fitted.groups},
+            "uncalibrated": [] if self.rubric_id == "satisfaction" else list(_UNCALIBRATED),
+            "notes": [_NO_SAFETY] if self.rubric_id == "card" else [],
         }
 
     async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
