@@ -16,7 +16,7 @@ from dialogauge.app.planning import Planner, sampled
 from dialogauge.app.results import RunResult, finish_run
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.bench.judging import parse_gate
-from dialogauge.core.errors import InputError, StoreError
+from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
 from dialogauge.data import RatingTable, off_scale, read_ratings
