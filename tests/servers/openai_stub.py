@@ -99,6 +99,12 @@ class OpenAIStub:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Go away; stopping twice is harmless."""
+        if not self._thread.is_alive():
+            return
         self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join(10)
 

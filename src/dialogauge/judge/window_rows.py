@@ -216,11 +216,11 @@ def _deciding(
 
 
 def _whole_details(asking: Asking, windows: Sequence[_Window], turns: Sequence[Judged]) -> dict[str, Any]:
-    ok = [w for w in windows if isinstance(w.outcome, Structured)]
+    answered = [w.outcome for w in windows if isinstance(w.outcome, Structured)]
     details: dict[str, Any] = {
         "language": asking.language,
-        "repaired": any(w.outcome.repaired for w in ok if isinstance(w.outcome, Structured)),
-        "reasked": any(w.outcome.reasked for w in ok if isinstance(w.outcome, Structured)),
+        "repaired": sum(w.repaired for w in answered),
+        "reasked": sum(w.reasked for w in answered),
         "windows": [_window_details(w) for w in windows],
     }
     counted = {
@@ -237,7 +237,7 @@ def _whole_details(asking: Asking, windows: Sequence[_Window], turns: Sequence[J
     ]
     if differences:
         mean = sum(differences) / len(differences)
-        details["window_difference"] = {"n": len(differences), "mean": mean, "max": max(differences)}
+        details["window_differences"] = {"n": len(differences), "mean": mean, "max": max(differences)}
     return details
 
 

@@ -117,14 +117,15 @@ def _rounded(value: float, scale: Scale) -> float:
 def merge_whole(rubric: Rubric, parts: Sequence[ParsedPart], lengths: Sequence[int]) -> ParsedPart:
     """Roll up what the windows say of the conversation.
 
-    Lists of items are joined and their share is computed anew; labels are those of the last window.
+    Lists of items are joined, of an item that is named twice the later says how it stands, and their
+    share is computed anew; labels are those of the last window.
     """
     level = rubric.level
     scores: dict[str, Score] = {
         d.name: roll_up(d, [p.scores[d.name] for p in parts], lengths) for d in rubric.asked(level)
     }
     items = {
-        x.name: tuple(dict.fromkeys(entry for p in parts for entry in p.items[x.name]))
+        x.name: tuple(dict(entry for p in parts for entry in p.items[x.name]).items())
         for x in rubric.items
         if x.level == level
     }

@@ -128,7 +128,7 @@ class ResponseCache:
         return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def _recover(self, error: sqlite3.DatabaseError) -> bool:
-        """Go on after an error; False when the same may work later."""
+        """Go on after an error; False when the same may work at the next try."""
         if isinstance(error, sqlite3.OperationalError):
             if "locked" not in str(error) and "busy" not in str(error):
                 _log.warning("the response cache %s is given up: %s", self.path, error)
@@ -137,7 +137,7 @@ class ResponseCache:
         self._drop()
         self._set_aside(error)
         self._open()
-        return True
+        return self._connection is None
 
     def _drop(self) -> None:
         if self._connection is not None:

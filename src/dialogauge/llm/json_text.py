@@ -59,7 +59,7 @@ def extract_object(text: str) -> Extracted:
             return Extracted(value)
         if value is not None:
             empty = Extracted(value)
-        elif _LIKE_OBJECT.match(span):
+        else:
             return Extracted(_repair(span), repaired=True)
     if empty is not None:
         return empty
@@ -76,18 +76,18 @@ def _load(text: str) -> dict[str, Any] | None:
 
 
 def _spans(text: str) -> Iterator[str]:
-    """Yield every balanced top-level `{...}`; raises `TruncatedJson` if the last one is never closed."""
+    """Yield every balanced top-level `{...}`; raises `TruncatedJson` if the last one is never closed.
+
+    A brace that opens nothing like JSON is prose. Every character is looked at once.
+    """
     position = 0
-    while (start := text.find("{", position)) >= 0:
-        end = _closing(text, start)
-        if end is None and _LIKE_OBJECT.match(text, start):
-            yield _to_last_brace(text, start)
-            return
-        # A brace that opens nothing JSON-like is prose: look on behind it.
+    while (opening := _LIKE_OBJECT.search(text, position)) is not None:
+        end = _closing(text, opening.start())
         if end is None:
-            position = start + 1
-            continue
-        yield text[start:end]
+            # Or a quote too many hides the end; closing it by guess would complete what was cut off.
+            message = "the JSON object of the reply is cut off"
+            raise TruncatedJson(message)
+        yield text[opening.start() : end]
         position = end
 
 
@@ -107,16 +107,6 @@ def _closing(text: str, start: int) -> int | None:
             if depth == 0:
                 return mark.end()
     return None
-
-
-def _to_last_brace(text: str, start: int) -> str:
-    """Take an object whose quotes are astray up to the last brace, if its braces balance all the same."""
-    end = text.rfind("}") + 1
-    span = text[start:end]
-    if span and span.count("{") == span.count("}") and '"' not in text[end:]:
-        return span
-    message = "the JSON object of the reply is cut off"
-    raise TruncatedJson(message)
 
 
 def _repair(span: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from dialogauge.core.digests import digest
@@ -184,18 +185,24 @@ class Rubric:
 
         Comments in the file and templates of other languages make no difference.
         """
-        template = self.templates[language]
+        return self._digests[language]
+
+    @cached_property
+    def _digests(self) -> Mapping[str, str]:
         ours = [name for name in ("reask", "summary") if name == "reask" or "earlier_summary" in self.shows]
-        return digest(
-            {
-                "rubric": dict(self.content),
-                "language": language,
-                "instructions": template.instructions,
-                "data": template.data,
-                "frame": dict(frame(language)),
-                "ours": [own_template(name, language) for name in ours],
-            }
-        )
+        return {
+            language: digest(
+                {
+                    "rubric": dict(self.content),
+                    "language": language,
+                    "instructions": template.instructions,
+                    "data": template.data,
+                    "frame": dict(frame(language)),
+                    "ours": [own_template(name, language) for name in ours],
+                }
+            )
+            for language, template in self.templates.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ __all__ = [
     "counts_line",
     "figure_line",
     "interval",
+    "language",
     "mean",
     "name",
     "number",
@@ -93,6 +94,11 @@ def cost(value: float | None) -> str:
 def name(identifier: str) -> str:
     """Write a key such as `context_use` as words."""
     return identifier.replace("_", " ")
+
+
+def language(code: str) -> str:
+    """Write `en` and `zh` as names; any other code as it is."""
+    return {"en": "English", "zh": "Chinese"}.get(code, code)
 
 
 def figure_line(figure: Figure) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dialogauge.llm import ChatRequest, HttpChatClient, HttpSettings, PatienceSettings, Timing
+from dialogauge.llm import HttpChatClient, HttpSettings, Timing
+from servers.asking import quick
 from servers.openai_stub import OpenAIStub
 
 
@@ -16,12 +17,6 @@ def serve() -> Iterator[Callable[..., OpenAIStub]]:
     """Starts stubs that stop at the end of the test."""
     with ExitStack() as stack:
         yield lambda *args, **options: stack.enter_context(OpenAIStub(*args, **options))
-
-
-def quick(**changes: Any) -> PatienceSettings:
-    """Patience that is soon at its end."""
-    plain = {"attempt_deadline": 2.0, "item_deadline": 5.0, "backoff_base": 0.002, "backoff_cap": 0.01}
-    return PatienceSettings(**{**plain, **changes})
 
 
 @pytest.fixture
@@ -40,7 +35,3 @@ async def connect():
     yield make
     for client in clients:
         await client.close()
-
-
-def question(text: str = "How good was it?", **options: Any) -> ChatRequest:
-    return ChatRequest(({"role": "user", "content": text},), **options)

@@ -1,4 +1,5 @@
 import pickle
+from pathlib import Path
 
 import pytest
 
@@ -218,3 +219,11 @@ def test_examples_are_shown_and_named(tmp_path):
     text = ONE_FILE.replace("<!-- data -->", "{{examples}}\n<!-- data -->")
     rubric = load_rubric(write(tmp_path, text + "[[examples]]\nid = 'e1'\ntext = 'x'\nanswer = '{}'"))
     assert rubric.example_ids == {"e1"}
+
+
+def test_the_example_in_the_documentation_loads(tmp_path):
+    page = Path(__file__).parents[3] / "docs" / "rubrics.md"
+    text = page.read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
+    rubric = load_rubric(write(tmp_path, text))
+    assert [d.name for d in rubric.dimensions] == ["warmth"]
+    assert text.count("\n") <= 20

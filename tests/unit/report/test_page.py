@@ -16,7 +16,7 @@ from report_samples import CARD, Made, dimension, made_run, row
 
 ABOUT = About(
     title="Guest service, week 46", judge="card", rubric="card 1", mode="hindsight", version="0.1.0",
-    created="2026-11-20", model="judge-model", source="week46.jsonl", checked_languages=("English",),
+    created="2026-11-20", model="judge-model", source="week46.jsonl", checked_languages=("en",),
     uncalibrated=("repair_handling",), notes=("Two records were cut.",),
     command="dialogauge judge week46.jsonl -o runs/week46", settings=(("seed", "0"),),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from dialogauge.report.words import (
     counts_line,
     figure_line,
     interval,
+    language,
     mean,
     name,
     score,
@@ -58,4 +59,5 @@ def test_small_words():
         ">99.9 %",
         "100 %",
     ]
+    assert [language(c) for c in ("en", "zh", "de")] == ["English", "Chinese", "de"]
     assert name("context_use") == "context use"

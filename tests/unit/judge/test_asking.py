@@ -1,0 +1,39 @@
+import asyncio
+
+import pytest
+
+from dialogauge.judge.asking import gathered, messages_of, reasker
+from dialogauge.prompts import Template
+
+
+async def test_if_one_raises_the_others_are_stopped():
+    stopped = []
+
+    async def waits():
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            stopped.append("waits")
+            raise
+
+    async def raises():
+        await asyncio.sleep(0)
+        msg = "no use"
+        raise ConnectionError(msg)
+
+    with pytest.raises(ConnectionError, match="no use"):
+        await gathered([waits(), raises()])
+    assert stopped == ["waits"]
+
+
+async def test_results_come_in_order():
+    assert await gathered([asyncio.sleep(0.01, "a"), asyncio.sleep(0, "b")]) == ["a", "b"]
+
+
+def test_a_template_without_a_data_line_is_one_message():
+    assert messages_of(Template("", "x {{a}}"), {"a": "1"}) == ({"role": "user", "content": "x 1"},)
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "fr"])
+def test_the_re_ask_names_the_error_and_nothing_in_it_is_a_placeholder(language):
+    assert "scores: {{error}} missing" in reasker(language)("scores: {{error}} missing")

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from dialogauge.core.errors import BudgetSpent, ConfigError
+from dialogauge.core.judgement import Usage
+from dialogauge.llm import (
+    Budget,
+    BudgetedClient,
+    ChatReply,
+    HttpChatClient,
+    Price,
+    PriceTable,
+    ScriptedClient,
+)
+from servers.asking import SCORE, question
+from servers.faults import FaultPlan
+
+
+async def test_calls_are_counted_with_retries_and_probes(serve, connect):
+    stub = serve('{"score": 4}', faults=FaultPlan(["429", None, "500"]))
+    budget = Budget(max_calls=5)
+    client = connect(stub.url, budget=budget)
+    # 429 and the probe, 500 and the reply: four; one is left.
+    await client.complete(question(schema=SCORE))
+    await client.complete(question())
+    with pytest.raises(BudgetSpent, match=r"cap of 5 calls.*--max-calls"):
+        await client.complete(question())
+    assert len(stub.requests) == budget.calls == 5
+
+
+async def test_many_at_once_never_exceed_the_cap(serve, connect):
+    stub = serve("fine", latency=0.005)
+    client = connect(stub.url, budget=Budget(max_calls=7))
+    done = await asyncio.gather(
+        *(client.complete(question(str(i))) for i in range(30)), return_exceptions=True
+    )
+    assert sum(isinstance(d, ChatReply) for d in done) == 7
+    assert sum(isinstance(d, BudgetSpent) for d in done) == 23
+    assert len(stub.requests) == 7
+    assert client.limits().in_flight == 0
+
+
+async def test_cost_stops_before_the_cap_is_passed(serve, connect):
+    prices = PriceTable([Price("stub-model", 0.0, 1_000_000.0)])  # one word out costs 1
+    client = connect(serve("one two").url, prices=prices, budget=Budget(max_cost=7.0))
+    costs = [(await client.complete(question())).usage.cost for _ in range(3)]
+    assert costs == [2.0, 2.0, 2.0]
+    with pytest.raises(BudgetSpent, match=r"6.0000 spent of 7"):
+        await client.complete(question())
+
+
+async def test_an_endpoint_that_does_not_count_is_still_capped(serve, connect):
+    prices = PriceTable([Price("stub-model", 0.0, 1_000_000.0)])
+    client = connect(serve("a" * 30, counts=False).url, prices=prices, budget=Budget(max_cost=15))
+    assert (await client.complete(question())).usage.cost is None
+    with pytest.raises(BudgetSpent):
+        await client.complete(question())
+
+
+def test_a_cost_cap_without_a_price_refuses_to_start():
+    for prices in (None, PriceTable(), PriceTable([Price("other", 1, 1)])):
+        with pytest.raises(ConfigError, match=r"'m' is unknown.*--prices.*--max-calls"):
+            HttpChatClient("m", "http://localhost/v1", prices=prices, budget=Budget(max_cost=1))
+    HttpChatClient("m", "http://localhost/v1", budget=Budget(max_calls=1))
+
+
+def test_a_negative_cap_is_refused():
+    with pytest.raises(ConfigError, match="--max-cost"):
+        Budget(max_cost=-1)
+    with pytest.raises(ConfigError, match="--max-calls"):
+        Budget(max_calls=-1)
+
+
+async def test_any_client_can_be_kept_within_a_budget():
+    reply = ChatReply("x", usage=Usage(1, cost=2.0))
+    budget = Budget(max_calls=10, max_cost=5)
+    client = BudgetedClient(ScriptedClient([reply] * 5), budget)
+    await client.complete(question())
+    await client.complete(question())
+    with pytest.raises(BudgetSpent):
+        await client.complete(question())
+    assert (budget.calls, budget.cost) == (2, 4.0)
+    assert client.name == "scripted"
+    assert client.describe()["kind"] == "scripted"
+    await client.close()

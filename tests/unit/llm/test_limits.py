@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialogauge.llm import AdaptiveLimiter
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    def __call__(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+def make(maximum=100, **options):
+    clock = Clock()
+    return AdaptiveLimiter(maximum, clock=clock, sleep=clock.sleep, **options), clock
+
+
+async def fill(limiter):
+    """Use the limit up, with one more waiting."""
+    held = limiter.state().limit
+    for _ in range(held):
+        await limiter.acquire()
+    waiting = asyncio.create_task(limiter.acquire())
+    await asyncio.sleep(0)
+    return held, waiting
+
+
+def test_it_starts_at_twenty_or_the_maximum():
+    assert make(100)[0].state().limit == 20
+    assert make(7)[0].state().limit == 7
+    assert make(0)[0].state().limit == 1
+
+
+async def test_the_limit_is_kept_and_waiters_are_served_in_order():
+    limiter, _ = make(2)
+    served = []
+
+    async def one(name):
+        await limiter.acquire()
+        served.append(name)
+
+    tasks = [asyncio.create_task(one(i)) for i in range(5)]
+    await asyncio.sleep(0)
+    assert served == [0, 1]
+    assert (limiter.state().in_flight, limiter.state().waiting) == (2, 3)
+    limiter.release()
+    await asyncio.sleep(0.001)
+    assert served == [0, 1, 2]
+    limiter.release()
+    limiter.release()
+    await asyncio.gather(*tasks)
+    assert served == [0, 1, 2, 3, 4]
+
+
+async def test_an_episode_cuts_once_and_the_next_one_again():
+    limiter, clock = make()
+    for _ in range(5):
+        limiter.overloaded()
+    assert limiter.state().limit == 16  # 20 * 0.8
+    clock.now = 14.9
+    limiter.overloaded()
+    assert limiter.state().limit == 16
+    clock.now = 15.0
+    limiter.overloaded()
+    assert limiter.state().limit == 12  # 16 * 0.8 = 12.8
+    assert limiter.state().cuts == 2
+
+
+async def test_an_episode_lasts_as_long_as_the_endpoint_asks_to_wait():
+    limiter, clock = make()
+    limiter.overloaded(40)
+    assert limiter.state().paused_for == 40
+    clock.now = 39
+    limiter.overloaded()
+    assert limiter.state().limit == 16
+    clock.now = 40
+    limiter.overloaded()
+    assert limiter.state().limit == 12
+
+
+def test_it_never_falls_below_one():
+    limiter, clock = make()
+    for episode in range(60):
+        clock.now = episode * 15.0
+        limiter.overloaded()
+    assert limiter.state().limit == 1
+
+
+async def test_a_window_of_successes_raises_a_limit_that_is_used_up():
+    limiter, _ = make()
+    _, waiting = await fill(limiter)
+    for _ in range(20):
+        limiter.succeeded()
+    assert limiter.state().limit == 21  # 20 * 1.05
+    limiter.release()
+    await waiting
+
+
+async def test_a_limit_that_is_not_used_up_does_not_grow():
+    limiter, _ = make()
+    for _ in range(200):
+        limiter.succeeded()
+    assert limiter.state().limit == 20
+
+
+async def test_nothing_grows_within_an_episode_or_above_the_maximum():
+    limiter, clock = make(21)
+    _, waiting = await fill(limiter)
+    limiter.overloaded()
+    for _ in range(100):
+        limiter.succeeded()
+    assert limiter.state().limit == 16
+    clock.now = 15
+    for _ in range(500):
+        limiter.succeeded()
+    assert limiter.state().limit == 21
+    waiting.cancel()
+
+
+async def test_nobody_passes_while_the_endpoint_has_asked_to_wait():
+    limiter, clock = make()
+    limiter.overloaded(3.0)
+    await asyncio.gather(*(limiter.acquire() for _ in range(5)))
+    assert clock.now == 3.0
+    assert clock.slept == [3.0]
+    assert limiter.state().in_flight == 5
+
+
+async def test_cancelled_waiters_leave_no_trace():
+    limiter, _ = make(1)
+    await limiter.acquire()
+    first, second = (asyncio.create_task(limiter.acquire()) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.sleep(0)
+    assert limiter.state().waiting == 1
+    # The place comes and the cancellation comes in the same moment.
+    limiter.release()
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    assert (limiter.state().in_flight, limiter.state().waiting) == (0, 0)
+
+
+async def test_closing_stops_the_alarm():
+    limiter = AdaptiveLimiter(3)
+    limiter.overloaded(1000)
+    waiting = asyncio.create_task(limiter.acquire())
+    await asyncio.sleep(0)
+    limiter.close()
+    limiter.close()
+    waiting.cancel()
+
+
+@given(st.lists(st.sampled_from(["ok", "busy", "wait", "later"]), max_size=80), st.integers(1, 50))
+def test_the_limit_stays_between_one_and_the_maximum(events, maximum):
+    limiter, clock = make(maximum)
+    limiter._crowded = True
+    for event in events:
+        if event == "ok":
+            for _ in range(maximum):
+                limiter.succeeded()
+            limiter._crowded = True
+        elif event == "later":
+            clock.now += 16
+        else:
+            limiter.overloaded(5.0 if event == "wait" else None)
+        assert 1 <= limiter.state().limit <= maximum

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from dialogauge.llm import PatienceSettings, Timing
+from dialogauge.llm.patience import Patience, read_retry_after
+from dialogauge.llm.refusals import Problem
+
+
+def looking_up(**headers):
+    return {k.replace("_", "-"): v for k, v in headers.items()}.get
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"Retry_After": "7"}, 7.0),
+        ({"Retry_After": "0.5"}, 0.5),
+        ({"Retry_After": "Thu, 01 Jan 1970 00:01:40 GMT"}, 90.0),
+        ({"Retry_After": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
+        ({"Retry_After": "Thu, 01 Jan 1970 00:01:40"}, 90.0),
+        ({"Retry_After": "soon"}, None),
+        ({"Retry_After": "-3"}, None),
+        ({"Retry_After": "inf"}, None),
+        ({"Retry_After": "nan"}, None),
+        ({"retry_after_ms": "250", "Retry_After": "7"}, 0.25),
+    ],
+)
+def test_retry_after_in_seconds_and_as_a_date(headers, seconds):
+    assert read_retry_after(looking_up(**headers), now=10.0) == seconds
+
+
+class Widest(random.Random):
+    def uniform(self, a, b):
+        return b
+
+
+def make(now=None, **settings):
+    now = now if now is not None else [0.0]
+    return Patience(PatienceSettings(**settings), Timing(clock=lambda: now[0], rng=Widest())), now
+
+
+RETRY = Problem("server_error", "x", "retry")
+WAIT = Problem("rate_limited", "x", "wait")
+
+
+def test_the_interval_doubles_up_to_its_cap():
+    patience, _ = make(backoff_base=1.0, backoff_cap=6.0)
+    patience.start()
+    assert [patience.delay(RETRY) for _ in range(6)] == [1.0, 2.0, 4.0, 6.0, 6.0, None]
+
+
+def test_jitter_is_full():
+    patience = Patience(PatienceSettings(backoff_base=1.0), Timing(rng=random.Random(3)))
+    assert patience.delay(RETRY) == random.Random(3).uniform(0, 1.0)
+
+
+def test_waiting_is_bounded_by_the_deadline_only():
+    patience, now = make(item_deadline=100.0, max_retries=0, backoff_cap=10.0)
+    patience.start()
+    assert all(patience.delay(WAIT) is not None for _ in range(50))
+    now[0] = 95.0
+    assert patience.delay(WAIT) is None
+    assert patience.remaining == 5.0
+    assert patience.attempt_limit == 5.0
+
+
+def test_never_less_than_asked_and_never_more_than_the_cap():
+    patience, _ = make(backoff_base=0.5, retry_after_cap=60.0)
+    asked = Problem("rate_limited", "x", "wait", retry_after=7.0)
+    assert patience.delay(asked) == 7.5
+    assert patience.delay(Problem("rate_limited", "x", "wait", retry_after=3600.0)) == 60.5
+
+
+def test_the_deadline_runs_from_the_first_attempt():
+    patience, now = make(item_deadline=10.0)
+    now[0] = 1000.0
+    assert patience.remaining is None
+    patience.start()
+    now[0] = 1004.0
+    patience.start()
+    assert (patience.remaining, patience.elapsed, patience.attempts) == (6.0, 4.0, 2)
+
+
+def test_giving_up_needs_no_patience():
+    assert make()[0].delay(Problem("rejected", "x", "give_up")) is None

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dialogauge.llm.refusals import Problem, Wishes, read_problem, refused_parameter
+
+SENT = ("model", "messages", "temperature", "top_p", "max_tokens", "seed", "response_format")
+
+
+def problem(message="", payload=None):
+    return Problem("rejected", message, "mend", 400, payload=payload)
+
+
+@pytest.mark.parametrize(
+    ("message", "payload", "name"),
+    [
+        ("Unsupported value: 'temperature' does not support 0", None, "temperature"),
+        ("no idea", {"error": {"message": "no idea", "param": "seed"}}, "seed"),
+        ("bad", {"error": {"message": "bad", "param": "response_format.json_schema"}}, "response_format"),
+        ("bad", {"detail": [{"loc": ["body", "top_p"], "msg": "extra"}]}, "top_p"),
+        ("temperature and top_p cannot both be given", None, "top_p"),
+        ("json_schema is not supported", None, "response_format"),
+        ("the model is busy with messages", None, None),
+        ("temperatures are rising", None, None),
+        ("param of another", {"error": {"param": "messages"}}, None),
+        ("", None, None),
+    ],
+)
+def test_the_refused_parameter_is_found(message, payload, name):
+    assert refused_parameter(problem(message, payload), SENT) == name
+
+
+def test_what_is_learnt_changes_what_is_sent():
+    wishes = Wishes()
+    parameters = {"model": "m", "temperature": 0.0, "max_tokens": 5, "seed": 1}
+    assert wishes.apply(parameters) == parameters
+    assert wishes.learn(problem("use max_completion_tokens instead of max_tokens"), parameters)
+    assert wishes.learn(problem("seed?"), parameters)
+    assert wishes.apply(parameters) == {"model": "m", "temperature": 0.0, "max_completion_tokens": 5}
+    assert wishes.limit_name == "max_completion_tokens"
+    sent = wishes.apply(parameters)
+    assert wishes.learn(problem("max_completion_tokens is unknown too"), sent)
+    assert wishes.apply(parameters) == {"model": "m", "temperature": 0.0}
+    assert wishes.limit_name is None
+    assert not wishes.learn(problem("something else"), sent)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "remedy"),
+    [
+        (400, {"error": {"message": "bad"}}, "rejected", "mend"),
+        (422, {"detail": [{"loc": ["body", "seed"], "msg": "extra"}]}, "rejected", "mend"),
+        (400, {"error": {"message": "x is not a valid model ID"}}, "rejected", "endpoint"),
+        (400, {"error": {"message": "m", "code": "context_length_exceeded"}}, "too_long", "give_up"),
+        (400, {"error": {"message": "m", "code": "content_filter"}}, "refused", "give_up"),
+        (403, {"error": {"message": "flagged by moderation"}}, "refused", "give_up"),
+        (401, "no", "rejected", "endpoint"),
+        (404, {"error": "model not found, try pulling it"}, "rejected", "endpoint"),
+        (301, "", "rejected", "endpoint"),
+        (408, "", "server_error", "retry"),
+        (429, {"error": {"message": "slow"}}, "rate_limited", "wait"),
+        (429, {"error": {"message": "m", "code": "insufficient_quota"}}, "rate_limited", "endpoint"),
+        (500, {"error": {"message": "oops"}}, "server_error", "retry"),
+        (529, {"error": {"message": "overloaded"}}, "server_error", "retry"),
+        (200, {"error": {"message": "slow", "code": 429}}, "rate_limited", "wait"),
+        (200, {"error": "upstream"}, "server_error", "retry"),
+        (200, {"choices": []}, "empty_reply", "retry"),
+        (200, "<html>", "server_error", "retry"),
+        (200, "[1]", "server_error", "retry"),
+    ],
+)
+def test_answers_that_are_no_reply(status, body, kind, remedy):
+    raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    found = read_problem(status, raw, None)
+    assert (found.kind, found.remedy) == (kind, remedy)
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Please try again in 6.2s. Visit ...", 6.2),
+        ("try again in 20ms", 0.02),
+        ("Please retry in 2m", 120.0),
+        ("try again in 3", 3.0),
+        ("try again later", None),
+    ],
+)
+def test_the_wait_may_stand_in_the_body(words, seconds):
+    raw = json.dumps({"error": {"message": words}}).encode()
+    assert read_problem(429, raw, None).retry_after == seconds
+    assert read_problem(429, raw, 1.0).retry_after == 1.0
+
+
+def test_messages_are_short_and_plain():
+    assert len(read_problem(500, b"x" * 10_000, None).message) < 500
+    assert "HTML page (Bad)" in read_problem(502, b"<html><title>Bad</title>", None).message
+    assert read_problem(500, b"", None).message == "HTTP 500: no message"
+    assert (
+        "body.seed: extra"
+        in read_problem(422, b'{"detail":[{"loc":["body","seed"],"msg":"extra"}]}', None).message
+    )
+    assert "\ufffd" in read_problem(500, b"\xff", None).message

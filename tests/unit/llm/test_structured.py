@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import pytest
+
+from dialogauge.core.errors import EndpointError
+from dialogauge.core.judgement import Usage
+from dialogauge.llm import ChatFailure, ChatReply, SamplingParameters, ScriptedClient, Structured, ask
+from servers.asking import SCORE, question
+from servers.faults import FaultPlan
+
+GOOD = '{"score": 4}'
+WORDING = "That was wrong: {}. Again, please."
+
+
+def read(value):
+    if not isinstance(value.get("score"), int):
+        raise ValueError(f"score must be a whole number, not {value.get('score')!r}")
+    return value["score"]
+
+
+async def run(*lines, **options):
+    client = ScriptedClient(list(lines))
+    outcome = await ask(client, question(schema=SCORE, **options), read, reask=WORDING.format)
+    return outcome, client.requests
+
+
+async def test_a_good_reply_is_one_call():
+    outcome, requests = await run(GOOD)
+    assert outcome == Structured(4, Usage(calls=1), GOOD, model="scripted")
+    assert len(requests) == 1
+
+
+async def test_a_repaired_reply_says_so():
+    outcome, _ = await run("{'score': 4,}")
+    assert (outcome.value, outcome.repaired, outcome.reasked) == (4, True, False)
+
+
+@pytest.mark.parametrize(
+    ("faulty", "error"),
+    [
+        ("Rather good.", "the reply holds no JSON object"),
+        ('{"score": "five"}', "score must be a whole number, not 'five'"),
+        ('{"score": 4', "the JSON object of the reply is cut off"),
+    ],
+)
+async def test_a_faulty_reply_is_shown_with_its_error_once(faulty, error):
+    outcome, requests = await run(faulty, GOOD)
+    assert (outcome.value, outcome.reasked, outcome.usage.calls) == (4, True, 2)
+    assert outcome.raw == GOOD
+    assert requests[1].messages == (
+        *requests[0].messages,
+        {"role": "assistant", "content": faulty},
+        {"role": "user", "content": f"That was wrong: {error}. Again, please."},
+    )
+    assert requests[1].schema is SCORE
+
+
+@pytest.mark.parametrize(
+    ("faulty", "kind"),
+    [
+        ("Rather good.", "invalid_json"),
+        ('{"score": 4', "invalid_json"),
+        ('{"score": "five"}', "invalid_schema"),
+        ("I'm sorry, but I cannot judge this.", "refused"),
+        ("抱歉，我无法评价。", "refused"),
+    ],
+)
+async def test_a_second_faulty_reply_is_a_failure_with_the_reply(faulty, kind):
+    outcome, requests = await run("prose", faulty)
+    assert isinstance(outcome, ChatFailure)
+    assert (outcome.kind, outcome.raw, outcome.usage.calls) == (kind, faulty, 2)
+    assert len(requests) == 2
+
+
+async def test_a_truncated_reply_is_asked_for_with_twice_the_tokens():
+    cut = ChatReply('{"score": 4}', "length", Usage(1, completion_tokens=700))
+    outcome, requests = await run(cut, GOOD)
+    assert outcome.value == 4
+    assert [r.max_tokens for r in requests] == [None, 1400]
+    assert requests[1].messages == requests[0].messages
+    outcome, requests = await run(cut, GOOD, max_tokens=1000)
+    assert requests[1].max_tokens == 2000
+
+
+async def test_what_was_cut_off_is_never_trusted_even_if_it_can_be_read():
+    cut = ChatReply(GOOD, "length", Usage(1))
+    outcome, requests = await run(cut, cut)
+    assert isinstance(outcome, ChatFailure)
+    assert (outcome.kind, outcome.raw, outcome.usage.calls) == ("truncated", GOOD, 2)
+    assert requests[1].max_tokens == 512
+
+
+async def test_no_room_for_more_tokens_is_still_a_truncated_reply():
+    too_long = ChatFailure("too_long", "context", Usage(1))
+    outcome, _ = await run(ChatReply("{", "length", Usage(1)), too_long)
+    assert (outcome.kind, outcome.usage.calls) == ("truncated", 2)
+
+
+async def test_the_doubled_limit_starts_from_the_clients_own(serve, connect):
+    stub = serve(GOOD, faults=FaultPlan(["cut"]))
+    client = connect(
+        stub.url, parameters=SamplingParameters(max_tokens=900), settings={"schema_support": "json_schema"}
+    )
+    outcome = await ask(client, question(schema=SCORE), read, reask=WORDING.format)
+    assert outcome.value == 4
+    assert [r["max_tokens"] for r in stub.requests] == [900, 1800]
+
+
+async def test_an_empty_reply_is_asked_for_once_more():
+    empty = ChatFailure("empty_reply", "the reply is empty", Usage(1))
+    outcome, requests = await run(empty, GOOD)
+    assert (outcome.value, outcome.usage.calls) == (4, 2)
+    assert [m["role"] for m in requests[1].messages] == ["user", "user"]
+    outcome, _ = await run(empty, ChatReply(" ", usage=Usage(1)))
+    assert (outcome.kind, outcome.usage.calls) == ("empty_reply", 2)
+
+
+async def test_a_refusal_is_not_asked_again():
+    outcome, requests = await run(ChatReply("No.", "filter", Usage(1)))
+    assert (outcome.kind, outcome.raw, len(requests)) == ("refused", "No.", 1)
+
+
+async def test_each_cause_is_asked_about_once():
+    empty, cut = ChatFailure("empty_reply", "empty", Usage(1)), ChatReply("{", "length", Usage(1))
+    outcome, requests = await run(empty, cut, "prose", GOOD)
+    assert (outcome.value, outcome.usage.calls) == (4, 4)
+    assert requests[3].max_tokens == 512
+    outcome, _ = await run(empty, cut, "prose", cut)
+    assert (outcome.kind, outcome.usage.calls) == ("truncated", 4)
+
+
+async def test_other_failures_pass_through():
+    failure = ChatFailure("timeout", "no answer", Usage(0))
+    outcome, requests = await run(failure)
+    assert (outcome, len(requests)) == (failure, 1)
+    client = ScriptedClient(lambda _: (_ for _ in ()).throw(EndpointError("gone")))
+    with pytest.raises(EndpointError):
+        await ask(client, question(), read, reask=WORDING.format)
+
+
+@pytest.mark.parametrize(
+    ("fault", "repaired", "reasked"),
+    [
+        ("think", False, False),
+        ("think_orphan", False, False),
+        ("think_field", False, False),
+        ("two_objects", False, False),
+        ("fenced", False, False),
+        ("faulty", True, False),
+        ("prose", False, True),
+        ("wrong_schema", False, True),
+        ("cut", False, True),
+        ("cut_stop", False, True),
+        ("empty", False, True),
+    ],
+)
+async def test_every_fault_of_a_reply_over_http(serve, connect, fault, repaired, reasked):
+    stub = serve('{"score": 4, "note": "ok"}', schema="ignore", faults=FaultPlan([fault]))
+    client = connect(stub.url, settings={"schema_support": "prompt"})
+    outcome = await ask(client, question(schema=SCORE), read, reask=WORDING.format)
+    assert isinstance(outcome, Structured)
+    assert (outcome.value, outcome.repaired, outcome.reasked) == (4, repaired, reasked)
+    assert outcome.usage.calls == len(stub.requests) == 1 + reasked

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from types import MappingProxyType
+
+import pytest
+
+from dialogauge.llm import ReplySchema
+from dialogauge.llm.wire import encode, fold_system, read_answer, with_schema
+from servers.asking import SCORE
+
+
+def test_mappings_of_any_kind_are_objects():
+    assert encode({"a": MappingProxyType({"b": (1, 2)})}) == b'{"a":{"b":[1,2]}}'
+    assert encode("\ud800x") == b'"?x"'
+    with pytest.raises(TypeError, match="object"):
+        encode({"a": object()})
+
+
+def test_lower_rungs_put_the_schema_into_the_last_message():
+    body = {"messages": ({"role": "user", "content": "Judge."},)}
+    prompt = with_schema(body, SCORE, "prompt")
+    assert prompt["messages"][0]["content"].startswith("Judge.\n\n")
+    assert json.loads(prompt["messages"][0]["content"].splitlines()[-1]) == SCORE.schema
+    assert "response_format" not in prompt
+    assert with_schema(body, SCORE, "json_object")["response_format"] == {"type": "json_object"}
+    after_assistant = with_schema({"messages": ({"role": "assistant", "content": "x"},)}, SCORE, "prompt")
+    assert [m["role"] for m in after_assistant["messages"]] == ["assistant", "user"]
+    assert body["messages"][0]["content"] == "Judge."
+
+
+@pytest.mark.parametrize(
+    ("schema", "strict"),
+    [
+        (SCORE.schema, True),
+        ({"type": "object", "properties": {"a": {}}, "required": ["a"]}, False),
+        ({"type": "object", "properties": {"a": {}}, "additionalProperties": False}, False),
+        ({"type": "array", "items": {"type": "object", "properties": {}, "required": []}}, False),
+    ],
+)
+def test_strict_is_asked_for_where_it_can_be(schema, strict):
+    body = with_schema({"messages": ()}, ReplySchema("s", schema), "json_schema")
+    assert body["response_format"]["json_schema"]["strict"] is strict
+
+
+@pytest.mark.parametrize(
+    "payload", [None, [], {}, {"choices": {}}, {"choices": [3]}, {"choices": [{"message": 3}]}]
+)
+def test_what_is_no_answer(payload):
+    assert read_answer(payload) is None
+
+
+def test_odd_answers_are_read():
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "4"}, "x"]
+    message = {"content": parts, "reasoning": "hm"}
+    usage = {"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 20}}
+    answer = read_answer(
+        {"choices": [{"message": message, "finish_reason": None}], "usage": usage, "model": 3}
+    )
+    assert (answer.text, answer.finish, answer.reasoning, answer.model) == ("4", "other", "hm", None)
+    assert (answer.prompt_tokens, answer.cached_tokens, answer.counted) == (9, 9, True)
+    answer = read_answer({"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": "9"}})
+    assert (answer.prompt_tokens, answer.counted) == (0, False)
+
+
+def test_system_messages_are_folded():
+    user, system = {"role": "user", "content": "u"}, {"role": "system", "content": "s"}
+    assert fold_system([system, user]) == [{"role": "user", "content": "s\n\nu"}]
+    assert fold_system([user]) == [user]
+    assert fold_system([system]) == [{"role": "user", "content": "s"}]
