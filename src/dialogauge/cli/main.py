@@ -13,6 +13,7 @@ from dialogauge.cli.export import export
 from dialogauge.cli.fit import fit
 from dialogauge.cli.init import init
 from dialogauge.cli.judge import judge
+from dialogauge.cli.meta import meta
 from dialogauge.cli.pairs import pairs
 from dialogauge.cli.report import report
 from dialogauge.core.errors import DialogaugeError, UsageError
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (judge, check, report, export, pairs, fit, doctor, init):
+for command in (judge, check, report, meta, export, pairs, fit, doctor, init):
     app.command()(command)
 
 
