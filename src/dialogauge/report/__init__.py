@@ -2,6 +2,14 @@
 
 from dialogauge.report.page import render_report
 from dialogauge.report.text import summary_lines
+from dialogauge.report.trust_text import trust_lines
+from dialogauge.report.trust_view import (
+    CalibrationLine,
+    TrustCaseView,
+    TrustCheckView,
+    TrustFigureView,
+    TrustView,
+)
 from dialogauge.report.view import (
     About,
     ConversationLine,
@@ -29,6 +37,7 @@ from dialogauge.report.words import figure_line, visible
 
 __all__ = [
     "About",
+    "CalibrationLine",
     "ConversationLine",
     "ConversationTotals",
     "CostLine",
@@ -45,6 +54,10 @@ __all__ = [
     "ScoreView",
     "Transcript",
     "TranscriptTurn",
+    "TrustCaseView",
+    "TrustCheckView",
+    "TrustFigureView",
+    "TrustView",
     "VerdictCount",
     "VerdictFigures",
     "WeakTurn",
@@ -52,5 +65,6 @@ __all__ = [
     "figure_line",
     "render_report",
     "summary_lines",
+    "trust_lines",
     "visible",
 ]

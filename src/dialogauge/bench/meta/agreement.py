@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,7 @@ def agreement(
     scale: Scale,
     rule: DissatisfiedRule | None,
     settings: MetaSettings,
+    only: Collection[str] | None = None,
 ) -> JudgeAgreement:
     """Compute every measure that the ratings allow, for the judge and its controls.
 
@@ -67,6 +68,7 @@ def agreement(
         scale: Of the judge's dimension.
         rule: What counts as dissatisfied; None leaves the classes out.
         settings: Draws, seed, level.
+        only: The measures to compute; None for all.
     """
     targets = table.targets
     people = people_column(targets, scale, rule)
@@ -74,7 +76,8 @@ def agreement(
     controls = controls_of(targets, people, scale, rule)
     readers: dict[str, Several] = {"": (mine,), **{c.name: (c,) for c in controls}}
     readers["shuffled"] = _shuffles(mine, settings)
-    measures = measures_for(people, named_classes=rule is not None and rule.category is not None)
+    able = measures_for(people, named_classes=rule is not None and rule.category is not None)
+    measures = [m for m in able if only is None or m.name in only]
     users = user_clusters(targets)
     by_conversation = draw_all(readers, people, measures, [t.key.conversation_id for t in targets], settings)
     by_user = None if users is None else draw_all(readers, people, measures, users, settings)
