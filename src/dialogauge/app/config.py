@@ -7,11 +7,12 @@ of the main role), then the default. Keys are named by their variable and never 
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from dialogauge.core.errors import ConfigError
 
@@ -27,6 +28,11 @@ ROLE_DEFAULTS: dict[str, dict[str, Any]] = {
     "candidate": {"temperature": 0.7, "max_tokens": 1024},
     "simulator": {"temperature": 1.0, "max_tokens": 1024},
 }
+
+
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# What stands after the last @ of a reference and is an endpoint whose http:// was forgotten.
+_BARE_HOST: Final = re.compile(r"(localhost|[\w.-]+:\d+)(/.*)?")
 
 
 class _Strict(BaseModel):
@@ -53,18 +59,27 @@ class RoleSettings(_Strict):
     extra: dict[str, Any] = Field(default_factory=dict)
     """Further request parameters, as the endpoint wants them."""
 
+    @field_validator("api_key_env")
+    @classmethod
+    def _names_a_variable(cls, value: str | None) -> str | None:
+        # What stands here may be the key itself by mistake, so it is not repeated.
+        if value is not None and not _VARIABLE.fullmatch(value):
+            msg = "this is not the name of an environment variable"
+            raise ValueError(msg)
+        return value
+
 
 class _JudgeDefaults(_Strict):
     rubric: str | None = None
-    mode: str | None = None
-    lang: str | None = None
-    window: int | None = None
-    repeats: int | None = None
+    mode: Literal["hindsight", "foresight"] | None = None
+    lang: Literal["auto", "en", "zh"] | None = None
+    window: int | None = Field(default=None, ge=4, le=6)
+    repeats: int | None = Field(default=None, ge=1)
     seed: int | None = None
-    max_concurrency: int | None = None
-    max_calls: int | None = None
-    max_cost: float | None = None
-    max_failed: float | None = None
+    max_concurrency: int | None = Field(default=None, ge=1)
+    max_calls: int | None = Field(default=None, ge=0)
+    max_cost: float | None = Field(default=None, ge=0)
+    max_failed: float | None = Field(default=None, ge=0, le=1)
     prices: str | None = None
     gate: list[str] | None = None
 
@@ -121,6 +136,13 @@ def parse_role(text: str, roles: dict[str, RoleSettings]) -> RoleSettings:
         known = f"; roles in the file: {', '.join(sorted(roles))}" if roles else ""
         msg = f"{text!r} names no model{known}"
         raise ConfigError(msg, hint=f"give {_FORMS}")
+    host = model.rpartition("@")[2]
+    if not at and host != model and _BARE_HOST.fullmatch(host):
+        msg = f"{text!r}: {host!r} is no URL"
+        raise ConfigError(msg, hint=f"write @http://{host}, or @https://{host}")
+    if key and not _VARIABLE.fullmatch(key):
+        msg = f"what stands after # of the model {model!r} is not the name of an environment variable"
+        raise ConfigError(msg, hint="put the key into a variable and give the variable's name")
     return RoleSettings(model=model, base_url=f"http{url}" if at else None, api_key_env=key or None)
 
 

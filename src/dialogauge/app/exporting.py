@@ -26,10 +26,11 @@ def export_run(run: str, out: str) -> int:
 
     JSONL keeps rows as they are. CSV and Parquet have one column per dimension (`score_NAME`; n/a and
     failures are empty, told apart by the columns `not_applicable` and `failure_kind`), and lists as JSON.
+    In CSV a text that a spreadsheet would run as a formula has an apostrophe in front.
     """
     target = Path(out)
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
-    writer = writers.get(target.suffix)
+    writer = writers.get(target.suffix.lower())
     if writer is None:
         msg = f"-o {out}: the ending says the format, and {target.suffix or 'none'} is not known"
         raise UsageError(msg, hint=f"use one of {', '.join(writers)}")
@@ -82,13 +83,9 @@ def _write_csv(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: Sequ
 
 
 def _csv_chunks(rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> Iterator[bytes]:
-    columns: list[str] | None = None
+    yield _csv_line(list(flat_row(_BLANK, dimensions)))
     for row in rows:
-        flat = flat_row(row, dimensions)
-        if columns is None:
-            columns = list(flat)
-            yield _csv_line(columns)
-        yield _csv_line([_harmless(flat[c]) for c in columns])
+        yield _csv_line([_harmless(value) for value in flat_row(row, dimensions).values()])
 
 
 def _csv_line(cells: Sequence[object]) -> bytes:

@@ -53,9 +53,7 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
 
     fitted = fit_local(rated(), dimension=options.dimension, folds=options.folds)
     text = fitted.to_json()
-    target = Path(options.out)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(target, [text.encode()])
+    write_whole(Path(options.out), [text.encode()])
     return {**json.loads(text), "faults": [str(f) for f in faults]}
 
 

@@ -14,9 +14,9 @@ from dialogauge.app.checking import unknown_ids
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner, sampled
 from dialogauge.app.results import RunResult, finish_run
-from dialogauge.app.sources import Source, default_run_directory, open_source
+from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.bench.judging import parse_gate
-from dialogauge.core.errors import InputError
+from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
 from dialogauge.data import RatingTable, off_scale, read_ratings
@@ -77,7 +77,16 @@ def judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
     """
     for gate in options.gates:
         parse_gate(gate)
+    if options.fresh:
+        _spare_the_input(options)
     return asyncio.run(_judge_log(options, observer))
+
+
+def _spare_the_input(options: JudgeOptions) -> None:
+    path = _directory(options).path
+    if any(Path(i).resolve() == path.resolve() for i in options.inputs if is_run(i)):
+        msg = f"--fresh would delete {path}, and it is the run that is to be judged"
+        raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
 
 
 async def _judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
@@ -86,7 +95,7 @@ async def _judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
     built = build_judge(options)
     directory = _directory(options)
     try:
-        database = directory.open_for_writing()
+        database = directory.open_for_writing(fresh=options.fresh)
         try:
             return await _run(options, observer, source, ratings, built, directory, database)
         finally:
@@ -200,7 +209,6 @@ def _planner(
 
 def _greet(options: JudgeOptions, observer: Observer, built: BuiltJudge, database: RunDatabase) -> None:
     if options.fresh:
-        database.clear()
         return
     others = [j for j in database.judges() if j != built.judge.digest]
     if others and not database.finished(built.judge.digest):
@@ -224,6 +232,6 @@ def _rating_faults(
 
 
 def _store_quietly(database: RunDatabase, ended: Outcome) -> None:
-    # After a store error the batch that could not be written is lost either way; the error is reported.
-    if ended.error is None:
+    # After a store error the batch cannot be written; that error is the one to report.
+    if not isinstance(ended.error, StoreError):
         database.flush()

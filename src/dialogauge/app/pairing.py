@@ -95,10 +95,9 @@ def write_pairs(options: PairOptions) -> PairResult:
         left_out["over --limit"] += len(rows) - options.limit
         rows = rows[: options.limit]
     target = Path(options.out)
-    target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, (_line(row) for row, _ in rows))
     write_whole(target.with_suffix(".provenance.jsonl"), (_line(source) for _, source in rows))
-    return PairResult(len(rows), dict(left_out), errors[0] if errors else None)
+    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, errors[0] if errors else None)
 
 
 def _check(options: PairOptions, kinds: tuple[str, ...]) -> None:
@@ -159,7 +158,10 @@ async def _repaired(
         prices=None if options.prices_file is None else PriceTable.load(Path(options.prices_file)),
         cache=options.cache,
     )
-    forks = list(_forks(run, left_out))[: options.limit]
+    forks = list(_forks(run, left_out))
+    if options.limit is not None and len(forks) > options.limit:
+        left_out["over --limit"] += len(forks) - options.limit
+        forks = forks[: options.limit]
     gate = asyncio.Semaphore(options.max_concurrency)
     ended: list[DialogaugeError] = []
 

@@ -88,11 +88,10 @@ def sampled(
         source = _draw(source, sample, seed)
     taken = 0
     for item in source:
-        if isinstance(item, Conversation):
-            if limit is not None and taken >= limit:
-                return
-            taken += 1
         yield item
+        taken += isinstance(item, Conversation)
+        if limit is not None and taken >= limit:
+            return  # before the next is read: a pipe may never bring one
 
 
 def _draw(

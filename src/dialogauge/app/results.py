@@ -22,7 +22,9 @@ from dialogauge.core.digests import digest, digest_text
 from dialogauge.core.errors import InputError
 from dialogauge.core.protocols import Judge
 from dialogauge.engine import Outcome
+from dialogauge.llm.endpoint import Endpoint
 from dialogauge.store import RunDatabase, RunDirectory
+from dialogauge.store.database import PLANNED
 
 __all__ = ["RunResult", "exit_code", "finish_run"]
 
@@ -75,9 +77,11 @@ def finish_run(  # noqa: PLR0913 - all that a manifest must state
     """Write `judgements.jsonl`, `summary.json`, `manifest.json` and `report.html` from what is stored."""
     done = database.finished(judge.digest)
     pending = sum(1 for key in planner.planned if key not in done)
+    if planner.progress.resumed:
+        database.place_units(planner.planned)
     # Units of conversations that the input no longer holds stay stored, and are left out of the files.
     stale = len(done) + pending > len(planner.planned)
-    database.put_meta("planned", [key.hex() for key in planner.planned] if stale else None)
+    database.put_meta(PLANNED, [key.hex() for key in planner.planned] if stale else None)
 
     def rows() -> Iterator[Mapping[str, Any]]:
         for unit in database.units(judge.digest, planner.planned):
@@ -127,6 +131,7 @@ def _manifest(
         # Headers may carry secrets, so only their names are kept; a key is never here, only its variable.
         settings["role"] = options.role.model_dump(exclude={"headers"}, exclude_none=True)
         settings["role"]["headers"] = sorted(options.role.headers)
+        settings["role"]["base_url"] = _shown_url(options.role)
     description = dict(judge.describe())
     return {
         "versions": {
@@ -168,8 +173,13 @@ def command_line(options: JudgeOptions) -> str:
     return " ".join(words)
 
 
+def _shown_url(role: RoleSettings) -> str | None:
+    # User info and query of a URL may be secrets too.
+    return None if role.base_url is None else Endpoint(role.base_url).shown_url
+
+
 def _reference(role: RoleSettings) -> str:
-    at = f"@{role.base_url}" if role.base_url else ""
+    at = f"@{_shown_url(role)}" if role.base_url else ""
     return f"{role.model}{at}{'#' + role.api_key_env if role.api_key_env else ''}"
 
 

@@ -13,6 +13,7 @@ from dialogauge.core.conversation import Conversation
 from dialogauge.core.judgement import Level
 from dialogauge.core.scales import Scale
 from dialogauge.store import RunDatabase, RunDirectory, StoredUnit
+from dialogauge.store.database import PLANNED
 
 __all__ = ["FinishedRun", "StoredDimension", "open_run"]
 
@@ -63,7 +64,7 @@ class FinishedRun:
                 yield conversation, [row for unit in units for row in unit.rows]
 
     def _planned(self) -> dict[bytes, int] | None:
-        blob = self.database.get_meta("planned")
+        blob = self.database.get_meta(PLANNED)
         return None if blob is None else {bytes.fromhex(key): 0 for key in blob}
 
 

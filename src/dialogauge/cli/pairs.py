@@ -38,6 +38,7 @@ def pairs(
     """Write training rows: preference pairs at the weakest turns, KTO and SFT rows, or what to label next."""
     from dialogauge.app.pairing import PairOptions, write_pairs
     from dialogauge.cli.judge import model_reference
+    from dialogauge.cli.terminal import plain
 
     options = PairOptions(
         run=run,
@@ -59,4 +60,6 @@ def pairs(
     typer.echo(f"{result.written} rows: {out}")
     for reason, number in result.left_out.items():
         typer.echo(f"  {number} left out: {reason}")
+    if result.error is not None:
+        typer.echo(f"dialogauge: {plain(str(result.error))}", err=True)
     raise typer.Exit(1 if result.error else 0)

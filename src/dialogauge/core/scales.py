@@ -43,7 +43,8 @@ class Scale:
             return False
         if self.integer and not isinstance(value, int):
             return False
-        return math.isfinite(value) and self.low <= value <= self.high
+        # Compared, not converted: a whole number may be too large for a float.
+        return -math.inf < value < math.inf and self.low <= value <= self.high
 
     def __str__(self) -> str:
         """`1-5`, or `0.0-1.0` for a scale that is not of whole numbers."""

@@ -53,15 +53,19 @@ class _Crew:
     error: DialogaugeError | None = None
 
     async def work(self) -> None:
-        while not self.stop.requested:
-            try:
+        ended = False
+        try:
+            while not self.stop.requested:
                 unit = next(self.units, None)
                 if unit is None:
-                    return
+                    break
                 await self._one(unit)
-            except DialogaugeError as error:
-                self._end(error)
-                return
+            ended = True
+        except DialogaugeError as error:
+            self._end(error)
+        finally:
+            # A fault of the program ends the run too: it must not wait until all else has been paid for.
+            self.stop.requested = self.stop.requested or not ended
 
     async def tick(self) -> None:
         """Keep results from waiting for company when few finish."""
@@ -109,7 +113,8 @@ async def run_units(
         progress: Updated as units finish.
         stop: Once requested, no further unit is taken.
 
-    Any error that is not ours is a fault of the program: it is raised once the workers have ended.
+    Any error that is not ours is a fault of the program: no further unit is taken, and it is raised once
+    what is in flight has ended.
     """
     crew = _Crew(units, judge, sink, progress, stop)
     tasks = [asyncio.create_task(crew.work()) for _ in range(workers)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -50,19 +50,28 @@ def rank_for_labelling(judged: Iterable[JudgedConversation], limit: int) -> list
     lowest = iter(sorted(scored, key=lambda j: (j.quality or 0.0, j.conversation.id)))
     unsure = iter(sorted(scored, key=lambda j: (-_uncertainty(j), j.conversation.id)))
     chosen: dict[str, ActiveItem] = {}
-    while len(chosen) < min(limit, len(scored)):
-        for reason, queue in (("lowest", lowest), ("uncertain", unsure)):
-            found = next((j for j in queue if j.conversation.id not in chosen), None)
-            if found is not None and len(chosen) < limit:
-                chosen[found.conversation.id] = _item(found, "lowest" if reason == "lowest" else "uncertain")
+    for _ in scored:  # each round takes at least one that was not chosen yet, as long as there is one
+        _take("lowest", lowest, chosen, limit)
+        _take("uncertain", unsure, chosen, limit)
     for item in everything:
         if item.quality is None and len(chosen) < limit:
             chosen[item.conversation.id] = _item(item, "failed")
     return list(chosen.values())
 
 
+def _take(
+    reason: Literal["lowest", "uncertain"],
+    queue: Iterator[JudgedConversation],
+    chosen: dict[str, ActiveItem],
+    limit: int,
+) -> None:
+    found = next((j for j in queue if j.conversation.id not in chosen), None)
+    if found is not None and len(chosen) < limit:
+        chosen[found.conversation.id] = _item(found, reason)
+
+
 def _uncertainty(judged: JudgedConversation) -> float:
-    failed = judged.failed / max(len(judged.turns) + 1, 1)
+    failed = judged.failed / max(judged.targets, 1)
     quality = judged.quality if judged.quality is not None else _HALF_WAY
     return judged.spread + failed + _HALF_WAY - abs(quality - _HALF_WAY)
 

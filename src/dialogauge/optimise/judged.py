@@ -39,8 +39,10 @@ class JudgedConversation:
     """Mean of all scores, each brought to 0 to 1; None when nothing was scored."""
     spread: float
     """Standard deviation of the repeats' qualities; 0 with one repeat."""
+    targets: int
+    """Targets that were judged or failed, over all repeats."""
     failed: int
-    """Targets that failed."""
+    """Those of them that failed."""
     prompt_digest: str | None
 
     def turn(self, number: int) -> TurnFigures | None:
@@ -77,6 +79,7 @@ def judged_conversation(
         verdict=_most_given([r["verdict"] for r in whole if r["verdict"] is not None]),
         quality=statistics.fmean(repeats) if repeats else None,
         spread=statistics.pstdev(repeats) if len(repeats) > 1 else 0.0,
+        targets=len(rows),
         failed=sum(r["scores"] is None for r in rows),
         prompt_digest=next((r["prompt_digest"] for r in rows if r["prompt_digest"]), None),
     )

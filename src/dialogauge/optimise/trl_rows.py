@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from dialogauge.optimise.forks import Fork, prompt_of
+from dialogauge.optimise.forks import Fork, plain_message, prompt_and_reply
 from dialogauge.optimise.judged import JudgedConversation
 
 __all__ = ["VERDICTS", "dpo_row", "kto_rows", "sft_row"]
@@ -39,16 +39,12 @@ def kto_rows(judged: JudgedConversation) -> Iterator[tuple[int, dict[str, Any]]]
     for figures in judged.turns:
         turn = judged.conversation.turn(figures.turn)
         label = _label(judged, figures.turn)
-        if label is None or not turn.reply_text.strip():
+        parted = prompt_and_reply(judged.conversation, turn)
+        if label is None or parted is None:
             continue
-        yield (
-            turn.number,
-            {
-                "prompt": list(prompt_of(judged.conversation, turn)),
-                "completion": [{"role": "assistant", "content": turn.reply_text}],
-                "label": label,
-            },
-        )
+        prompt, reply = parted
+        completion = [{"role": "assistant", "content": reply}]
+        yield turn.number, {"prompt": list(prompt), "completion": completion, "label": label}
 
 
 def _label(judged: JudgedConversation, number: int) -> bool | None:
@@ -66,7 +62,7 @@ def sft_row(judged: JudgedConversation, min_verdict: str) -> dict[str, Any] | No
     """Return the whole conversation as `messages`, if its verdict is at least `min_verdict`."""
     if judged.verdict is None or VERDICTS.index(judged.verdict) < VERDICTS.index(min_verdict):
         return None
-    messages = [m.to_openai() for m in judged.conversation.messages]
+    messages = [plain_message(m) for m in judged.conversation.messages]
     while messages and messages[-1]["role"] != "assistant":
         messages.pop()
     return {"messages": messages} if messages else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import zlib
 from typing import Any
 
@@ -20,13 +21,31 @@ _PLAIN = ("user_id", "scenario", "context", "candidate", "language")
 
 
 def pack(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
-    """Write a JSON value as compressed bytes."""
-    return zlib.compress(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS), _LEVEL)
+    """Write a JSON value as compressed bytes.
+
+    What UTF-8 or 64 bits cannot hold is replaced: half a surrogate pair (a model that was cut off within
+    an escaped emoji) by U+FFFD, a larger whole number by the nearest float.
+    """
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    except orjson.JSONEncodeError:
+        text = orjson.dumps(_holdable(value), option=orjson.OPT_NON_STR_KEYS)
+    return zlib.compress(text, _LEVEL)
 
 
 def unpack(blob: bytes) -> Any:  # noqa: ANN401 - any JSON value
     """Read what `pack` wrote."""
     return orjson.loads(zlib.decompress(blob))
+
+
+def _holdable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return float(value) if abs(value) < sys.float_info.max else None
+    if isinstance(value, dict):
+        return {_holdable(k): _holdable(v) for k, v in value.items()}
+    return [_holdable(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 def encode_conversation(conversation: Conversation) -> bytes:

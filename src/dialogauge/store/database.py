@@ -11,11 +11,14 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
@@ -23,11 +26,14 @@ from dialogauge.core.work import UnitResult, WorkUnit
 from dialogauge.store.codec import decode_conversation, encode_conversation, pack, unpack
 from dialogauge.store.rows import row_json
 
-__all__ = ["BATCH_SECONDS", "BATCH_UNITS", "RunDatabase", "StoredUnit"]
+__all__ = ["BATCH_SECONDS", "BATCH_UNITS", "PLANNED", "RunDatabase", "StoredUnit"]
 
 # A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
 BATCH_SECONDS = 0.05
 BATCH_UNITS = 200
+
+# Under this name stand the keys of the units that the latest input plans, if it leaves others out.
+PLANNED = "planned"
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -119,11 +125,11 @@ class RunDatabase:
         with _store_errors(self.path), self._db:
             self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, pack(value)))
 
-    def clear(self) -> None:
-        """Forget everything: `--fresh`."""
+    def place_units(self, positions: Mapping[bytes, int]) -> None:
+        """Set the units' places in the input: what was stored earlier may stand elsewhere in it by now."""
+        moved = ((position, key, position) for key, position in positions.items())
         with _store_errors(self.path), self._db:
-            for table in ("units", "conversations", "meta"):
-                self._db.execute(f"DELETE FROM {table}")
+            self._db.executemany("UPDATE units SET position = ? WHERE key = ? AND position <> ?", moved)
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -131,7 +137,7 @@ class RunDatabase:
         """Return the value kept under a name."""
         with _store_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return default if row is None else unpack(row[0])
+            return default if row is None else unpack(row[0])
 
     def finished(self, judge_digest: str) -> dict[bytes, bool]:
         """Return the keys of the finished units of that judge, each with whether it failed."""
@@ -141,14 +147,14 @@ class RunDatabase:
             return {key: bool(failed) for key, failed in found}
 
     def units(self, judge_digest: str, keys: Mapping[bytes, int] | None = None) -> Iterator[StoredUnit]:
-        """Yield the units of that judge in the order of the input.
+        """Yield the units of that judge in the order of the input, the repeats of a conversation together.
 
         Args:
             judge_digest: Whose judgements.
             keys: Yield only these, when given: what the present input plans.
         """
         judge = bytes.fromhex(judge_digest)
-        query = "SELECT key, target, rows FROM units WHERE judge = ? ORDER BY position, repeat"
+        query = "SELECT key, target, rows FROM units WHERE judge = ? ORDER BY position, target, repeat"
         with _store_errors(self.path):
             for key, target, rows in self._db.execute(query, (judge,)):
                 if keys is None or key in keys:
@@ -160,17 +166,22 @@ class RunDatabase:
             return [row[0].hex() for row in self._db.execute("SELECT DISTINCT judge FROM units")]
 
     def conversations(self) -> Iterator[Conversation]:
-        """Yield all conversations in the order in which they were first stored."""
+        """Yield the conversations of the latest input, in its order."""
+        blob = self.get_meta(PLANNED)
+        planned = None if blob is None else {bytes.fromhex(key) for key in blob}
         with _store_errors(self.path):
-            for (body,) in self._db.execute("SELECT body FROM conversations ORDER BY rowid"):
-                yield decode_conversation(body)
+            units = self._db.execute("SELECT key, target FROM units ORDER BY position, target")
+            targets = dict.fromkeys(target for key, target in units if planned is None or key in planned)
+        for target in targets:
+            if (conversation := self.conversation(target)) is not None:
+                yield conversation
 
     def conversation(self, target: bytes) -> Conversation | None:
         """Return the conversation of that digest."""
         with _store_errors(self.path):
             query = "SELECT body FROM conversations WHERE target = ?"
             row = self._db.execute(query, (target,)).fetchone()
-        return None if row is None else decode_conversation(row[0])
+            return None if row is None else decode_conversation(row[0])
 
     def conversations_named(self, ids: Sequence[str]) -> dict[str, Conversation]:
         """Return the conversations of those ids; the one stored last where an id has several."""
@@ -202,7 +213,7 @@ class RunDatabase:
 def _store_errors(path: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, zlib.error, orjson.JSONDecodeError) as error:
         msg = f"the run file {path} cannot be used: {error}"
         raise StoreError(msg, hint=_hint(str(error))) from error
 

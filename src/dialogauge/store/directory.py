@@ -47,8 +47,11 @@ class RunDirectory:
         """Return the path of one of `FILES`."""
         return self.path / FILES[name]
 
-    def open_for_writing(self) -> RunDatabase:
-        """Create the directory if need be, lock it for this process, and open its database."""
+    def open_for_writing(self, *, fresh: bool = False) -> RunDatabase:
+        """Create the directory if need be, lock it for this process, and open its database.
+
+        With `fresh` the database of an earlier run is deleted first, be it damaged.
+        """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = (self.path / ".lock").open("w")
@@ -63,7 +66,18 @@ class RunDirectory:
                 self._lock = None
                 msg = f"another process is writing the run {self.path}"
                 raise StoreError(msg, hint="wait for it, or choose another directory with -o") from error
+        if fresh:
+            self._forget()
         return RunDatabase(self.file("database"))
+
+    def _forget(self) -> None:
+        database = self.file("database")
+        try:
+            for ending in ("", "-wal", "-shm", "-journal"):
+                database.with_name(database.name + ending).unlink(missing_ok=True)
+        except OSError as error:
+            msg = f"{database} cannot be deleted: {error.strerror}"
+            raise StoreError(msg, hint="choose another directory with -o") from error
 
     def open_for_reading(self) -> RunDatabase:
         """Open the database of a run that exists."""
@@ -108,8 +122,9 @@ class RunDirectory:
 
 
 def write_whole(target: Path, chunks: Iterable[bytes]) -> None:
-    """Write a file under a passing name in the same directory, then give it its own."""
+    """Write a file under a passing name in the same directory, made if need be, then give it its own."""
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         handle, passing = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as out:

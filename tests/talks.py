@@ -1,0 +1,99 @@
+"""Small conversations, judged rows and judges that need no model, for the tests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dialogauge.core import (
+    ONE_TO_FIVE,
+    Conversation,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Message,
+    Role,
+    Scale,
+    Target,
+    ToolCall,
+    Usage,
+    WorkUnit,
+    conversation_digest,
+    digest_text,
+)
+
+ROLES: dict[str, Role] = {"s": "system", "d": "developer", "u": "user", "a": "assistant", "t": "tool"}
+JUDGE_DIGEST = digest_text("judge")
+
+
+def message(line: str) -> Message:
+    """Read `u: hello`; the letter is the role's first, `c: NAME` calls a tool."""
+    letter, _, text = line.partition(": ")
+    if letter == "c":
+        return Message("assistant", None, (ToolCall("call_1", text, "{}"),))
+    return Message(ROLES[letter], text, tool_call_id="call_1" if letter == "t" else None)
+
+
+def talk(*lines: str, id: str = "c1", **more: Any) -> Conversation:
+    return Conversation(id, tuple(message(line) for line in lines), **more)
+
+
+def unit_of(
+    conversation: Conversation, *, repeat: int = 1, seed: int = 0, judge: str = JUDGE_DIGEST
+) -> WorkUnit:
+    return WorkUnit("judge", conversation, conversation_digest(conversation), judge, repeat, seed)
+
+
+def judged_rows(
+    conversation: Conversation,
+    score: float = 4,
+    *,
+    failed: bool = False,
+    verdict: Any = "good",
+    weakest: int | None = None,
+) -> tuple[Judged, ...]:
+    """One row for each replied turn and one for the conversation."""
+    outcome: Judgement | JudgeFailure
+    out = []
+    for turn in conversation.replied_turns:
+        outcome = JudgeFailure("timeout", "too slow") if failed else Judgement({"helpfulness": score})
+        out.append(Judged(Target(conversation.id, "turn", turn.number), outcome))
+    whole: Judgement | JudgeFailure = Judgement(
+        {"coherence": score}, verdict=verdict, verdict_basis="full", weakest_turn=weakest
+    )
+    if failed:
+        whole = JudgeFailure("timeout", "too slow")
+    out.append(Judged(Target(conversation.id, "conversation"), whole, Usage(calls=1)))
+    return tuple(out)
+
+
+@dataclass(frozen=True)
+class Spec:
+    name: str
+    level: Any = "turn"
+    scale: Scale = ONE_TO_FIVE
+
+
+@dataclass
+class FakeJudge:
+    """Judges by a function of conversation and repeat, and remembers what it saw."""
+
+    rows: Callable[[Conversation, int], tuple[Judged, ...]] = lambda conversation, _: judged_rows(
+        conversation
+    )
+    name: str = "fake"
+    digest: str = JUDGE_DIGEST
+    dimensions: tuple[Spec, ...] = (Spec("helpfulness"), Spec("coherence", "conversation"))
+    waits: bool = False
+    seen: list[tuple[Conversation, int, int]] = field(default_factory=list)
+
+    def describe(self) -> Mapping[str, Any]:
+        return {"kind": "fake"}
+
+    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
+        self.seen.append((conversation, repeat, seed))
+        if self.waits:
+            await asyncio.sleep(0)
+        return self.rows(conversation, repeat)

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialogauge.core import UnitResult, Usage
+from talks import judged_rows, talk
+
+counts = st.integers(0, 1000)
+usages = st.builds(Usage, counts, counts, counts, counts, st.none() | st.integers(0, 9).map(float))
+
+
+def test_usages_add_up() -> None:
+    total = Usage(1, 2, 3, 4, 0.5) + Usage(10, 20, 30, 40, 0.25)
+    assert total == Usage(11, 22, 33, 44, 0.75)
+
+
+@given(usages, usages, usages)
+def test_the_order_of_adding_makes_no_difference(a: Usage, b: Usage, c: Usage) -> None:
+    assert a + b == b + a
+    assert (a + b) + c == a + (b + c)
+    assert a + Usage() == a
+
+
+def test_one_unknown_price_makes_the_sum_unknown() -> None:
+    assert (Usage(cost=1.0) + Usage(cost=None)).cost is None
+    assert (Usage(cost=None) + Usage(cost=1.0)).cost is None
+
+
+def test_a_unit_failed_when_any_of_its_targets_did() -> None:
+    conversation = talk("u: a", "a: b")
+    good, bad = judged_rows(conversation), judged_rows(conversation, failed=True)
+    assert not UnitResult("k", 1, good).failed
+    assert UnitResult("k", 1, bad).failed
+    assert UnitResult("k", 1, (*good, bad[0])).failed
+    assert not UnitResult("k", 1, ()).failed

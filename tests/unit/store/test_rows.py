@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import orjson
+
+from dialogauge.core import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
+from dialogauge.store import ROW_FIELDS, row_json, usage_json
+from talks import talk
+
+CONVERSATION = talk("u: a", "a: b", user_id="u1", scenario="support", candidate="m1")
+
+
+def row(outcome: Judgement | JudgeFailure, target: Target | None = None, **more: object) -> dict[str, object]:
+    judged = Judged(target or Target("c1", "turn", 1), outcome, **more)  # type: ignore[arg-type]
+    return row_json(CONVERSATION, judged, repeat=2, judge="card/m")
+
+
+def test_a_judgement_is_written_whole() -> None:
+    outcome = Judgement(
+        {"helpfulness": 4, "safety": "n/a"},
+        verdict="good",
+        verdict_basis="partial",
+        weakest_turn=1,
+        issues=("too long",),
+        evidence=(Evidence(1, "b", "length"),),
+        rationale="fine",
+        details={"cut": 1},
+    )
+    written = row(
+        outcome,
+        usage=Usage(1, 0, 10, 5, None),
+        prompt_digest="p",
+        role_usage={"judge": Usage(1, 0, 10, 5, None)},
+    )
+    usage = {"calls": 1, "cached": 0, "prompt_tokens": 10, "completion_tokens": 5, "cost": None}
+    assert written == {
+        "conversation_id": "c1",
+        "user_id": "u1",
+        "scenario": "support",
+        "candidate": "m1",
+        "level": "turn",
+        "turn": 1,
+        "repeat": 2,
+        "scores": {"helpfulness": 4, "safety": "n/a"},
+        "failure": None,
+        "verdict": "good",
+        "verdict_basis": "partial",
+        "weakest_turn": 1,
+        "issues": ["too long"],
+        "evidence": [{"turn": 1, "quote": "b", "source": "length"}],
+        "rationale": "fine",
+        "details": {"cut": 1},
+        "judge": "card/m",
+        "prompt_digest": "p",
+        "usage": {**usage, "by_role": {"judge": usage}},
+    }
+
+
+def test_a_failure_has_no_scores_and_says_why() -> None:
+    written = row(JudgeFailure("invalid_json", "no object", raw="hm"))
+    assert written["scores"] is None
+    assert written["failure"] == {"kind": "invalid_json", "message": "no object", "raw": "hm"}
+    assert row(JudgeFailure("timeout", "slow"))["failure"] == {"kind": "timeout", "message": "slow"}
+    for key in ("verdict", "verdict_basis", "weakest_turn", "rationale"):
+        assert written[key] is None
+    assert written["issues"] == written["evidence"] == []
+
+
+def test_every_row_has_the_same_keys_in_the_same_order() -> None:
+    for outcome in (Judgement({"a": 1}), JudgeFailure("timeout", "slow")):
+        written = row(outcome)
+        assert tuple(written) == ROW_FIELDS
+        assert orjson.loads(orjson.dumps(written)) == written
+
+
+def test_a_target_may_name_its_own_candidate() -> None:
+    assert row(Judgement(), Target("c1", "pair", candidate="m2"))["candidate"] == "m2"
+    assert row(Judgement())["candidate"] == "m1"
+
+
+def test_no_scores_are_not_a_failure() -> None:
+    assert row(Judgement())["scores"] == {}
+    assert row(Judgement())["failure"] is None
+
+
+def test_a_usage_of_nothing_costs_nothing() -> None:
+    assert usage_json(Usage())["cost"] == 0.0
