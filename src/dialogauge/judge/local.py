@@ -21,7 +21,6 @@ from dialogauge.core import (
     Judgement,
     Level,
     Scale,
-    Score,
     Target,
     UsageError,
     digest,
@@ -163,6 +162,7 @@ class _Reading:
         model = coefficients.mode(mode)
         features = read_features(dialogue, signals, mode)
         self.satisfaction = {n: model.predict(f) for n, f in features.items()}
+        self.whole_satisfaction = {n: model.score(v) for n, v in self.satisfaction.items()}
         self.after = dict(zip((t.number for t in dialogue.turns), dialogue.turns[1:], strict=False))
 
     def language(self, turn: TurnView) -> str:
@@ -260,16 +260,15 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
     if language == "other":
         return _unsupported(("satisfaction",))
     value = reading.satisfaction[turn.number]
-    score: Score = max(1, min(5, int(value + 0.5)))
+    score = reading.whole_satisfaction[turn.number]
     signals = [s for s in reading.by_turn[turn.number] if s.strength >= HINT]
-    satisfied = int(value + 0.5) >= _SATISFIED
     return Judgement(
         scores={"satisfaction": score},
         issues=tuple(dict.fromkeys(s.note for s in signals)),
         evidence=tuple(_evidence(s) for s in signals),
         details={
             "satisfaction": round(value, 3),
-            "label": "SAT" if satisfied else "DSAT",
+            "label": "SAT" if score >= _SATISFIED else "DSAT",
             "language": language,
             "uncalibrated": [],
         },

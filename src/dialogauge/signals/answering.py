@@ -16,11 +16,12 @@ __all__ = ["asks_something", "find_drift", "find_non_answers", "is_vague", "over
 
 _QUESTION = re.compile(
     r"[?？]|\b(?:please|can you|could you|would you|will you|help me|tell me|give me|show me|explain"
-    r"|how (?:do|can|to|much|many)|what|which|why|i want|i need|i'd like|i would like|i'm looking|we need|we want)\b"
+    r"|how (?:do|can|to|much|many)|what|which|why|i want|i need|i'd like|i would like"
+    r"|i'm looking|we need|we want)\b"
     r"|(?:^|[.!;] )(?:and |then |now |also )?(?:make|write|plan|find|book|suggest|recommend|list|calculate"
     r"|create|draft|compare|add|cancel|change|translate|summari[sz]e|build|check|move|send|design|describe)\b"
-    r"|请|帮|怎么|什么|多少|几|哪|谁|为何|如何|吗|呢|推荐|给我|能不能|是不是|告诉|说说|写(?:一|个|份|出)|列|算(?:一|出|下)"
-    r"|介绍|安排|想要|我要|我想"
+    r"|请|帮|怎么|什么|多少|几|哪|谁|为何|如何|吗|呢|推荐|给我|能不能|是不是|告诉|说说|写(?:一|个|份|出)"
+    r"|列|算(?:一|出|下)|介绍|安排|想要|我要|我想"
 )
 _FIRM = re.compile(
     r"\d|```|`|\"[^\"]{4,}\"|“[^”]{4,}”|https?:"
