@@ -34,6 +34,9 @@ _INVITES = re.compile(
 )
 
 
+_ON_TOPIC = 0.15
+
+
 def asks_something(text: str) -> bool:
     """Say whether a user message holds a question or a request."""
     return bool(_QUESTION.search(text))
@@ -110,12 +113,14 @@ def _drift(turn: TurnView, known: frozenset[str]) -> Iterator[Signal]:
     reply = turn.reply.terms
     if len(reply) < 15 or len(turn.user.terms) < 2 or turn.tools:
         return
-    on_topic = max(overlap(turn), _echo(turn))
+    on_topic = overlap(turn)
+    if on_topic > _ON_TOPIC or (on_topic := max(on_topic, _echo(turn))) > _ON_TOPIC:
+        return
     recalled = len(reply & known) / len(reply)
     shift = mark.SHIFT.search(turn.reply.head)
     new = [s for s in turn.reply.sentences if not (s.terms & known) and s.units >= 3]
     strangeness = sum(s.units for s in new) / max(1.0, turn.reply.units)
-    if on_topic > 0.15 or (recalled > 0.12 and not shift):
+    if recalled > 0.12 and not shift:
         return
     strength = 0.3 + 0.3 * strangeness + (0.3 if shift else 0.0) + (0.15 if on_topic == 0 else 0.0)
     if strength < 0.4:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dialogauge.text import content_terms, words
 
-__all__ = ["Fact", "read_facts"]
+__all__ = ["Fact", "holds_value", "read_facts"]
 
 _MONTHS = {
     m: i
@@ -89,14 +89,18 @@ class Fact:
 
 
 _MAYBE = re.compile(
-    r"\d|[一二三四五六七八九十两半]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|day\b"
+    r"\d|[一二三四五六七八九十两半]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|day\b",
+    re.IGNORECASE,
 )
+
+
+def holds_value(text: str) -> bool:
+    """Say at little cost whether a text may hold a fact."""
+    return bool(_MAYBE.search(text))
 
 
 def read_facts(text: str, plain: str, limit: int = 60) -> list[Fact]:
     """Return the facts of a sentence or line, at most `limit`; `plain` is its normalised form."""
-    if not _MAYBE.search(plain):
-        return []
     out: list[Fact] = []
     start = 0
     for end in [m.end() for m in _CLAUSE.finditer(plain)] + [len(plain)]:

@@ -12,7 +12,7 @@ from dialogauge.text import Language, LanguageTally, content_terms, count_units,
 __all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "read_dialogue"]
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_EDGE = 600  # markers of courtesy, refusal and complaint stand at the edges of a long message
+_EDGE = 500  # markers of courtesy, refusal and complaint stand at the edges of a long message
 
 
 @dataclass(frozen=True)
