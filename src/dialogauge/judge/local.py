@@ -34,6 +34,7 @@ from dialogauge.signals import (
     Signal,
     TurnView,
     cut,
+    find_concessions,
     find_signals,
     react,
     read_dialogue,
@@ -210,13 +211,18 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     dialogue = reading.dialogue
     if dialogue.language == "other":
         return _unsupported(CONVERSATION_DIMENSIONS)
-    by_turn = reading.by_turn
+    by_turn = {n: list(signals) for n, signals in reading.by_turn.items()}
+    for concession in find_concessions(dialogue):
+        by_turn[concession.turn].append(concession)
     whole = score_conversation(dialogue, by_turn, reading.mode)
     verdict, basis = card_verdict([t.scores for t in turns], whole.scores)
     named = faults(dialogue, by_turn)
     worst = weakest(by_turn)
     grave = [s for n, _ in named for s in by_turn[n][:3]]
-    issues = [f"{_turn_word(dialogue.language, n)}: {by_turn[n][0].note}" for n, _ in named]
+    issues = [
+        f"{_turn_word(dialogue.language, n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
+        for n, _ in named
+    ]
     satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
     return Judgement(
         scores=whole.scores,

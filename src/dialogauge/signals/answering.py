@@ -72,8 +72,10 @@ def _wants_answer(turn: TurnView) -> bool:
 
 def _vague(turn: TurnView) -> Iterator[Signal]:
     reply = turn.reply
+    if reply.units > 220 or reply.units < 8 or "```" in reply.text:
+        return
     sentences = [s for s in reply.sentences if s.units >= 2]
-    if not sentences or reply.units > 220 or reply.units < 8 or "```" in reply.text:
+    if not sentences:
         return
     if refuses(turn) or _INVITES.search(reply.edges):
         return

@@ -16,7 +16,7 @@ from dialogauge.text import normalise
 
 __all__ = ["find_contradictions"]
 
-_FACTS_PER_TEXT = 80  # enough for a page; keeps a list of thousands of figures linear
+_FACTS_PER_TEXT = 25  # enough for a page; keeps a list of thousands of figures linear
 _CANDIDATES = 40
 _MOVABLE = re.compile(
     r"\b(?:total|left|leaving|remaining|sum|now|new|original|current|difference|refund|updated|instead|sorry|correct\w*|actually|option\w*|or|e\.g|example|around"
@@ -144,7 +144,7 @@ def _learn(turn: TurnView, memory: _Memory, names: set[str]) -> None:
 def _facts(view: TextView) -> list[Fact]:
     out: list[Fact] = []
     for sentence in view.sentences:
-        if len(sentence.text) <= 400 and holds_value(sentence.text):
+        if len(sentence.text) <= 300 and holds_value(sentence.text):
             out.extend(read_facts(sentence.text, sentence.plain))
         if len(out) >= _FACTS_PER_TEXT:
             break

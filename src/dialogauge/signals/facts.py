@@ -89,7 +89,10 @@ class Fact:
 
 
 _MAYBE = re.compile(
-    r"\d|[一二三四五六七八九十两半]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|day\b",
+    r"\d ?-?(?:[人位名晚夜天周个月年小分%％公千米克元块万度点日号折:：°]|[a-z])|[$£€¥] ?\d|(?:周|星期|礼拜)[一二三四五六日天]"
+    r"|[一二三四五六七八九十两半] ?(?:[人位名晚夜天周年分元块万度点折]|个(?:人|月|星期|小时)|小时|公里|公斤)"
+    r"|day\b|\d{4}-\d\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d",
     re.IGNORECASE,
 )
 
@@ -104,7 +107,8 @@ def read_facts(text: str, plain: str, limit: int = 60) -> list[Fact]:
     out: list[Fact] = []
     start = 0
     for end in [m.end() for m in _CLAUSE.finditer(plain)] + [len(plain)]:
-        out.extend(_clause_facts(plain[start:end], text))
+        if _MAYBE.search(plain, start, end):
+            out.extend(_clause_facts(plain[start:end], text))
         start = end
     return out[:limit]
 

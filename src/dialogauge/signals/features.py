@@ -171,7 +171,7 @@ class _Walk:
 
 
 def _vague_share(turn: TurnView) -> float:
-    sentences = turn.reply.sentences[:4] + turn.reply.sentences[-3:]
+    sentences = turn.reply.sentences[:3] + turn.reply.sentences[-2:]
     return sum(map(is_vague, sentences)) / len(sentences) if sentences else 0.0
 
 
