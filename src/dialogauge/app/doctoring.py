@@ -33,7 +33,7 @@ class Examination:
         """Write the findings as plain JSON values."""
         return {
             "endpoint": asdict(self.endpoint),
-            "known_answers": None if self.answers is None else self.answers.describe(),
+            "known_answers": None if self.answers is None else self.answers.to_json(),
         }
 
 

@@ -232,6 +232,6 @@ def _rating_faults(
 
 
 def _store_quietly(database: RunDatabase, ended: Outcome) -> None:
-    # After a store error the batch that could not be written is lost either way; the error is reported.
+    # After a store error the batch cannot be written; that error is the one to report.
     if not isinstance(ended.error, StoreError):
         database.flush()

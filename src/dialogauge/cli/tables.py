@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dialogauge.app.doctoring import Examination
     from dialogauge.data import InputReport
-    from dialogauge.judge.known_answers import KnownAnswerReport
 
 __all__ = ["doctor_lines", "fit_lines", "report_lines"]
 
@@ -100,22 +99,4 @@ def doctor_lines(examination: Examination) -> Iterator[str]:
         yield f"{_MARKS[check.status]} {check.name}: {check.sentence}"
     if examination.answers is not None:
         yield ""
-        yield from _answer_lines(examination.answers)
-
-
-def _answer_lines(answers: KnownAnswerReport) -> Iterator[str]:
-    judged = answers.asked - len(answers.failures)
-    yield f"known answers: {judged} of {answers.asked} conversations judged, {len(answers.failures)} failed"
-    for case, failure in answers.failures.items():
-        yield f"  {case}: {failure.kind}: {failure.message}"
-    yield f"  right: {answers.right} of {len(answers.checks)} checks"
-    for what, (right, checked) in answers.by_kind().items():
-        yield f"    {what:<16} {right}/{checked}"
-    of = f"{answers.like_the_mean} of {answers.diverging} telling conversations"
-    if answers.returns_turn_average is None:
-        yield "  whether it only averages its turn scores: cannot tell, too few were answered"
-    elif answers.returns_turn_average:
-        yield f"  it seems to return the AVERAGE of its turn scores ({of}):"
-        yield "  do not use its conversation scores"
-    else:
-        yield f"  it does not just average its turn scores ({of} were near that average and wrong)"
+        yield from examination.answers.lines()

@@ -1,0 +1,200 @@
+"""Every bad input: one clear message with its place, the right exit code, nothing already done lost."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from flows.conftest import rows_of
+
+
+def test_a_line_that_is_not_json_is_named_and_the_rest_judged(dialogauge, log, talk, tmp_path):
+    path = log(talk("a"), '{"conversation_id": "b", "messa', talk("c"))
+    done = dialogauge("judge", path, "-o", "run")
+    assert done.code == 1
+    assert "log.jsonl:2" in done.err
+    assert {r["conversation_id"] for r in rows_of(tmp_path / "run")} == {"a", "c"}
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["failures"]["unreadable"] == 1
+    assert summary["conversations"]["requested"] == 3
+
+
+def test_strict_stops_at_it(dialogauge, log, talk):
+    done = dialogauge("judge", log(talk("a"), "{", talk("c")), "--strict", "-o", "run")
+    assert done.code == 1
+    assert "log.jsonl:2" in done.err
+
+
+def test_not_utf8(dialogauge, log, talk, tmp_path):
+    path = log(talk("a"), '{"conversation_id": "b", "messages": "caf\xe9"}'.encode("latin-1"))
+    done = dialogauge("judge", path, "-o", "run")
+    assert done.code == 1
+    assert "log.jsonl:2" in done.err
+    assert "UTF-8" in done.err
+    assert len(rows_of(tmp_path / "run")) == 2
+
+
+def test_truncated_gzip_keeps_what_came_before(dialogauge, talk, tmp_path):
+    lines = b"".join(json.dumps(talk(f"c{i}", "x" * 50)).encode() + b"\n" for i in range(3000))
+    packed = gzip.compress(lines, 1)
+    (tmp_path / "log.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    done = dialogauge("judge", "log.jsonl.gz", "-o", "run")
+    assert done.code == 1
+    assert "log.jsonl.gz" in done.err
+    assert len(rows_of(tmp_path / "run")) > 100
+
+
+@pytest.mark.parametrize("name", ["empty.jsonl", "folder", "absent.jsonl"])
+def test_nothing_to_read(dialogauge, tmp_path, name):
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    (tmp_path / "folder").mkdir()
+    done = dialogauge("judge", name, "-o", "run")
+    assert done.code == 1
+    assert name in done.err
+    assert "Traceback" not in done.err
+
+
+def test_unknown_role(dialogauge, log, talk):
+    record = talk("a")
+    record["messages"][1]["role"] = "narrator"
+    done = dialogauge("judge", log(record, talk("b")), "-o", "run")
+    assert done.code == 1
+    assert "narrator" in done.err
+    assert "log.jsonl:1" in done.err
+
+
+def test_a_message_of_ten_megabytes_is_judged(dialogauge, log, talk):
+    done = dialogauge("judge", log(talk("a", "word " * 2_000_000)), "-o", "run")
+    assert done.code == 0
+
+
+def test_an_id_seen_before(dialogauge, log, talk, tmp_path):
+    done = dialogauge("judge", log(talk("a"), talk("a", "Other.")), "-o", "run")
+    assert done.code == 1
+    assert "log.jsonl:2" in done.err
+    assert "log.jsonl:1" in done.err
+    assert len(rows_of(tmp_path / "run")) == 2
+
+
+def test_ratings_for_unknown_ids_and_off_the_scale(dialogauge, log, talk, tmp_path):
+    path = log(talk("a"))
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text(
+        "conversation_id,turn,dimension,rater,score\n"
+        "a,1,helpfulness,r1,4\na,1,helpfulness,r2,9\nnobody,1,helpfulness,r1,3\n"
+    )
+    done = dialogauge("judge", path, "--ratings", ratings, "-o", "run")
+    assert done.code == 1
+    assert "nobody" in done.err
+    assert "ratings.csv:3" in done.err
+    assert len(rows_of(tmp_path / "run")) == 2
+
+
+def test_an_oddity_is_reported_and_only_strict_refuses_it(dialogauge, log, talk):
+    record = talk("a")
+    record["messages"].insert(0, {"role": "user", "content": "Hello?"})
+    path = log(record)
+    done = dialogauge("judge", path, "-o", "run")
+    assert done.code == 0
+    assert "in a row" in done.out
+    assert dialogauge("judge", path, "--strict", "-o", "strict").code == 1
+
+
+def test_a_conversation_without_a_reply_is_counted(dialogauge, log, talk):
+    record = {"conversation_id": "b", "messages": [{"role": "user", "content": "Hello?"}]}
+    done = dialogauge("judge", log(talk("a"), record), "-o", "run", "--json")
+    assert done.code == 0
+    assert done.json["failures"] == {"no_reply": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[judge]\nrubrik = 'card'\n", "judge.rubrik"),
+        ("[judge\n", "TOML"),
+        ("[roles.judge]\nbase_url = 'x'\n", "roles.judge.model"),
+        ("[judge]\nrepeats = 'many'\n", "judge.repeats"),
+    ],
+)
+def test_faulty_configuration(dialogauge, log, talk, tmp_path, text, expected):
+    (tmp_path / "my.toml").write_text(text)
+    done = dialogauge("judge", log(talk("a")), "--config", "my.toml")
+    assert done.code == 2
+    assert "my.toml" in done.err
+    assert expected in done.err
+
+
+@pytest.mark.parametrize("rubric", ["no-such", "missing.toml", "broken.toml"])
+def test_faulty_rubric(dialogauge, log, talk, tmp_path, rubric):
+    (tmp_path / "broken.toml").write_text("id = 'x'\nlevel = 'galaxy'\n")
+    done = dialogauge("judge", log(talk("a")), "--rubric", rubric, "--model", "m")
+    assert done.code == 2
+    assert rubric in done.err
+
+
+def test_the_local_judge_says_what_it_cannot(dialogauge, log, talk):
+    done = dialogauge("judge", log(talk("a")), "--rubric", "factuality")
+    assert done.code == 2
+    assert "--model" in done.err
+
+
+def test_read_only_directory(dialogauge, log, talk, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    done = dialogauge("judge", log(talk("a")), "-o", "file/run")
+    assert done.code == 1
+    assert "file/run" in done.err
+    assert "-o" in done.err
+
+
+def test_a_second_process_on_the_same_run(dialogauge, log, talk, tmp_path):
+    import fcntl
+
+    (tmp_path / "run").mkdir()
+    with (tmp_path / "run" / ".lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        done = dialogauge("judge", log(talk("a")), "-o", "run")
+    assert done.code == 1
+    assert "another process" in done.err
+
+
+def test_missing_extra(dialogauge, log, talk, monkeypatch):
+    import sys
+
+    dialogauge("judge", log(talk("a")), "-o", "run")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    done = dialogauge("export", "run", "-o", "x.parquet")
+    assert done.code == 2
+    assert "dialogauge[parquet]" in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("judge",),
+        ("judge", "x.jsonl", "--mode", "sideways"),
+        ("judge", "x.jsonl", "--lang", "fr"),
+        ("judge", "x.jsonl", "--judge", "llm"),
+        ("judge", "x.jsonl", "--base-url", "http://x"),
+        ("judge", "x.jsonl", "--role", "jury=m"),
+        ("judge", "x.jsonl", "--window", "9"),
+        ("judge", "x.jsonl", "--judge", "local", "--model", "m"),
+        ("pairs", "run"),
+    ],
+    ids=lambda words: " ".join(words),
+)
+def test_usage_errors(dialogauge, words):
+    done = dialogauge(*words)
+    assert done.code == 2
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("command", [("report",), ("export",), ("pairs",)])
+def test_no_run_there(dialogauge, command, tmp_path):
+    (tmp_path / "nothing").mkdir()
+    more = () if command == ("report",) else ("-o", "x.jsonl")
+    kind = ("--kind", "kto") if command == ("pairs",) else ()
+    done = dialogauge(*command, "nothing", *more, *kind)
+    assert done.code == 1
+    assert "nothing" in done.err

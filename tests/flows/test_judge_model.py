@@ -1,0 +1,241 @@
+"""The main job with a language model behind a real server over HTTP."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from flows.conftest import rows_of
+from servers.faults import FaultPlan
+from servers.verdicts import changed, ideal
+
+
+def at(stub):
+    return ("--model", "stub-model", "--base-url", stub.url)
+
+
+def test_full_scores_are_excellent(dialogauge, serve, log, talk, tmp_path):
+    done = dialogauge("judge", log(talk("a", "Nine.", "Ten."), talk("b")), *at(serve(ideal)), "-o", "run")
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    wholes = [r for r in rows if r["level"] == "conversation"]
+    assert [r["verdict"] for r in wholes] == ["excellent", "excellent"]
+    assert {r["verdict_basis"] for r in wholes} == {"full"}
+    assert wholes[0]["scores"]["repair_handling"] == "n/a"
+    assert wholes[0]["usage"]["calls"] >= 1
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["usage"]["by_role"]["judge"]["calls"] >= 2
+
+
+def test_the_models_own_verdict_is_kept_and_counted(dialogauge, serve, log, talk, tmp_path):
+    def modest(value):
+        value["verdict"] = "good"
+
+    dialogauge("judge", log(talk("a")), *at(serve(changed(modest))), "-o", "run")
+    whole = rows_of(tmp_path / "run")[-1]
+    assert whole["verdict"] == "excellent"
+    assert whole["details"]["model_verdict"] == "good"
+    verdicts = json.loads((tmp_path / "run" / "summary.json").read_text())["verdicts"]
+    assert verdicts["model_verdicts"] == {"compared": 1, "mismatched": 1}
+
+
+WRONG = {
+    "4.5": lambda v: v["per_turn"][0]["scores"].update(helpfulness=4.5),
+    "text": lambda v: v["per_turn"][0]["scores"].update(helpfulness="five"),
+    "digit as text": lambda v: v["per_turn"][0]["scores"].update(helpfulness="4"),
+    "true": lambda v: v["per_turn"][0]["scores"].update(helpfulness=True),
+    "3.0": lambda v: v["per_turn"][0]["scores"].update(helpfulness=3.0),
+    "six": lambda v: v["per_turn"][0]["scores"].update(helpfulness=6),
+    "n/a where none is": lambda v: v["per_turn"][0]["scores"].update(helpfulness="n/a"),
+    "more turns": lambda v: v["per_turn"].append({**v["per_turn"][0], "turn": 7}),
+    "fewer turns": lambda v: v["per_turn"].clear(),
+    "a turn twice": lambda v: v["per_turn"].append(v["per_turn"][0]),
+    "no conversation": lambda v: v.pop("conversation_level"),
+    "weakest unknown": lambda v: v.update(weakest_turn=9),
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_reply_is_a_failure_and_no_number(dialogauge, serve, log, talk, tmp_path, change):
+    stub = serve(changed(change), schema="ignore")
+    done = dialogauge("judge", log(talk("a", "Nine.", "Ten.")), *at(_spoken(stub)), "-o", "run")
+    assert done.code == 3
+    rows = rows_of(tmp_path / "run")
+    assert len(rows) == 3
+    for row in rows:
+        assert row["scores"] is None
+        assert row["failure"]["kind"] == "invalid_schema"
+    dimension = json.loads((tmp_path / "run" / "summary.json").read_text())["dimensions"]["helpfulness"]
+    assert dimension["mean"] is None
+    assert dimension["bounds"] == [1.0, 5.0]
+
+
+def _spoken(stub):
+    """Let a stub that ignores schemas still be told what is asked: it remembers the probe's answer."""
+    inner = stub.reply
+
+    def reply(body):
+        if "response_format" not in body:
+            body = {**body, "response_format": {"json_schema": {"schema": _card_schema(body)}}}
+        return inner(body)
+
+    stub.reply = reply
+    return stub
+
+
+def _card_schema(body):
+    from dialogauge.prompts import Scope, load_rubric, reply_schema
+
+    return reply_schema(load_rubric("card"), Scope((1, 2), ("turn", "conversation")), "en")
+
+
+def test_a_wrong_reply_is_asked_once_more_and_mended(dialogauge, serve, log, talk, tmp_path):
+    stub = serve(ideal, faults=FaultPlan([None, "wrong_schema"]))
+    done = dialogauge("judge", log(talk("a")), *at(stub), "-o", "run")
+    assert done.code == 0
+    assert rows_of(tmp_path / "run")[-1]["details"]["reasked"] is True
+
+
+def test_no_key(dialogauge, serve, log, talk):
+    done = dialogauge(
+        "judge", log(talk("a")), *at(serve(ideal)), "--api-key-env", "NOT_SET_HERE", "-o", "run"
+    )
+    assert done.code == 2
+    assert "NOT_SET_HERE" in done.err
+
+
+def test_wrong_key_never_shows_it(dialogauge, serve, log, talk, monkeypatch, tmp_path):
+    monkeypatch.setenv("MY_KEY", "sk-secret-123")
+    stub = serve(ideal, key="another")
+    done = dialogauge("judge", log(talk("a")), *at(stub), "--api-key-env", "MY_KEY", "-o", "run")
+    assert done.code == 1
+    assert "401" in done.err
+    everything = done.out + done.err
+    for path in (tmp_path / "run").iterdir():
+        everything += path.read_bytes().decode("utf-8", "replace")
+    assert "sk-secret-123" not in everything
+
+
+def test_refused_connection(dialogauge, log, talk):
+    done = dialogauge(
+        "judge", log(talk("a")), "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "-o", "run"
+    )
+    assert done.code == 1
+    assert "127.0.0.1:9" in done.err
+
+
+def test_unknown_model(dialogauge, serve, log, talk):
+    stub = serve(ideal, model="the-only-one")
+    done = dialogauge("judge", log(talk("a")), *at(stub), "-o", "run")
+    assert done.code == 1
+    assert "stub-model" in done.err
+
+
+def test_call_cap_stops_and_the_same_command_goes_on(dialogauge, serve, log, talk, tmp_path):
+    path, stub = log(*(talk(f"c{i}") for i in range(6))), serve(ideal)
+    done = dialogauge("judge", path, *at(stub), "--max-calls", 4, "--max-concurrency", 1, "-o", "run")
+    assert done.code == 1
+    assert "--max-calls" in done.err
+    stored = len(rows_of(tmp_path / "run"))
+    assert 0 < stored < 12
+    done = dialogauge("judge", path, *at(stub), "-o", "run")
+    assert done.code == 0
+    assert len(rows_of(tmp_path / "run")) == 12
+
+
+def test_cost_cap_without_a_price_is_refused(dialogauge, serve, log, talk):
+    done = dialogauge("judge", log(talk("a")), *at(serve(ideal)), "--max-cost", 1, "-o", "run")
+    assert done.code == 2
+    assert "--max-calls" in done.err
+
+
+def test_cost_is_counted_with_a_price_table(dialogauge, serve, log, talk, tmp_path):
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[[model]]\nname = "stub-model"\ninput_per_million = 1000\noutput_per_million = 0\n')
+    done = dialogauge("judge", log(talk("a")), *at(serve(ideal)), "--prices", prices, "-o", "run", "--json")
+    total = done.json["usage"]["total"]
+    assert total["cost"] == pytest.approx(total["prompt_tokens"] / 1000)
+
+
+def test_cached_replies_are_not_asked_again(dialogauge, serve, log, talk):
+    path, stub = log(talk("a")), serve(ideal)
+    dialogauge("judge", path, *at(stub), "-o", "one")
+    asked = len(stub.asked)
+    done = dialogauge("judge", path, *at(stub), "-o", "two", "--json")
+    assert done.json["usage"]["total"]["cached"] == 1
+    assert len(stub.asked) == asked
+    dialogauge("judge", path, *at(stub), "-o", "three", "--no-cache")
+    assert len(stub.asked) > asked
+
+
+def test_failed_ones_are_tried_again_on_request(dialogauge, serve, log, talk, tmp_path):
+    path = log(talk("a"), talk("b"))
+    bad = serve(ideal, faults=FaultPlan(script=[None, "prose", "prose"], always=None))
+    done = dialogauge("judge", path, *at(bad), "--max-concurrency", 1, "-o", "run")
+    assert done.code == 3
+    assert dialogauge("judge", path, *at(bad), "-o", "run").code == 3
+    done = dialogauge("judge", path, *at(bad), "--retry-failed", "-o", "run")
+    assert done.code == 0, done.err
+    assert len(rows_of(tmp_path / "run")) == 4
+
+
+def test_a_long_conversation_is_judged_in_windows(dialogauge, serve, log, talk, tmp_path):
+    path = log(talk("long", *(f"It opens at {i}." for i in range(14))))
+    done = dialogauge("judge", path, *at(serve(ideal)), "-o", "run")
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    assert [r["turn"] for r in rows] == [*range(1, 15), None]
+    assert rows[-1]["verdict"] == "excellent"
+
+
+def test_strict_order_of_exit_codes(dialogauge, serve, log, talk):
+    """1 before 3 before 100."""
+    broken = serve("prose", schema="ignore")
+    gate = ("--gate", "verdict>=good:1")
+    assert dialogauge("judge", log(talk("a"), name="a.jsonl"), *at(broken), *gate, "-o", "r").code == 3
+    path = log(talk("a"), "{", name="b.jsonl")
+    assert dialogauge("judge", path, *at(broken), *gate, "-o", "s").code == 1
+
+
+def test_failures_keep_their_place_in_the_mean(dialogauge, serve, log, talk, tmp_path):
+    """Half fail, half get 5: the mean says 5 from half of the turns, and the bounds say 3 to 5."""
+
+    def half(body):
+        return (
+            "no"
+            if '"bad' in json.dumps(body["messages"]) or "bad-" in json.dumps(body["messages"])
+            else ideal(body)
+        )
+
+    path = log(*(talk(f"{kind}{i}", f"{kind}-answer") for kind in ("bad", "good") for i in range(3)))
+    stub = serve(half, schema="ignore")
+
+    def asked(body):
+        body = {**body, "response_format": {"json_schema": {"schema": _one_turn()}}}
+        return half(body)
+
+    stub.reply = asked
+    done = dialogauge("judge", path, *at(stub), "--max-failed", 0.9, "-o", "run", "--json")
+    assert done.code == 0
+    found = done.json["dimensions"]["helpfulness"]
+    assert (found["mean"], found["n"], found["n_failed"]) == (5.0, 3, 3)
+    assert found["bounds"] == [3.0, 5.0]
+
+
+def _one_turn():
+    from dialogauge.prompts import Scope, load_rubric, reply_schema
+
+    return reply_schema(load_rubric("card"), Scope((1,), ("turn", "conversation")), "en")
+
+
+def test_doctor_tells_of_the_endpoint(dialogauge, serve):
+    done = dialogauge("doctor", *at(serve(ideal)), "--no-known-answers")
+    assert done.code == 0, done.err
+    assert "reachable" in done.out
+
+
+def test_doctor_on_a_dead_endpoint(dialogauge):
+    done = dialogauge("doctor", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    assert done.code == 1
+    assert "FAILED" in done.out
