@@ -8,19 +8,28 @@ from collections.abc import Iterator
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals import user_markers
 from dialogauge.signals.reading import Dialogue, Sentence, TurnView
+from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import Signal, cut
 from dialogauge.signals.wording import note
 
 __all__ = ["asks_something", "find_drift", "find_non_answers", "is_vague", "overlap"]
 
 _QUESTION = re.compile(
-    r"[?？]|\b(?:please|can you|could you|help|want|need|how|what|which|when|where|who|why|give|tell|show"
-    r"|make|write|plan|find|book|suggest|recommend|explain|list|calculate)\b"
-    r"|请|帮|想|怎么|什么|多少|几|哪|谁|为何|为什么|如何|吗|呢|推荐|给我|要|能不能|是不是|告诉|说说|写|列|算|介绍|安排"
+    r"[?？]|\b(?:please|can you|could you|would you|will you|help me|tell me|give me|show me|explain"
+    r"|how (?:do|can|to|much|many)|what|which|why|i want|i need|i'd like|i would like|i'm looking|we need|we want)\b"
+    r"|(?:^|[.!;] )(?:and |then |now |also )?(?:make|write|plan|find|book|suggest|recommend|list|calculate"
+    r"|create|draft|compare|add|cancel|change|translate|summari[sz]e|build|check|move|send|design|describe)\b"
+    r"|请|帮|怎么|什么|多少|几|哪|谁|为何|如何|吗|呢|推荐|给我|能不能|是不是|告诉|说说|写(?:一|个|份|出)|列|算(?:一|出|下)"
+    r"|介绍|安排|想要|我要|我想"
 )
 _FIRM = re.compile(
     r"\d|```|`|\"[^\"]{4,}\"|“[^”]{4,}”|https?:"
     r"|^\W*(?:yes|no|是|不是|有|没有|可以|不可以|能|不能|对|不对)\b"
+)
+
+_INVITES = re.compile(
+    r"\b(?:go ahead|let me know (?:what|which|when|how|your|the)|tell me (?:more|what|which)"
+    r"|please (?:provide|share|send|tell))\b|请(?:告诉|提供|发|说|把|补充)|说说(?:看|你)"
 )
 
 
@@ -61,6 +70,8 @@ def _vague(turn: TurnView) -> Iterator[Signal]:
     reply = turn.reply
     sentences = [s for s in reply.sentences if s.units >= 2]
     if not sentences or reply.units > 220 or reply.units < 8 or "```" in reply.text:
+        return
+    if refuses(turn) or _INVITES.search(reply.edges):
         return
     if any(s.text.rstrip()[-1] in "?？" for s in sentences) and overlap(turn) > 0.1:
         return  # a question back, on the topic, is no evasion

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dialogauge.signals.attributes import ATTRIBUTES
 from dialogauge.signals.reading import Dialogue, Sentence, TurnView
 from dialogauge.signals.signal import Signal, cut
+from dialogauge.signals.tool_use import failed_tools
 from dialogauge.signals.wording import note
 from dialogauge.text import normalise
 
@@ -26,6 +27,19 @@ _OTHER = re.compile(
     r"|另|其他|其它|别的|新的|确认|核对|是否|还是|更改|准确|没错|对吗|对吧|再次|换"
 )
 
+_NOT_FOUND = re.compile(
+    r"\b(?:couldn't|could not|can't|cannot|unable to|didn't|wasn't able to)"
+    r" (?:find|locate|identify|match|see|access|look)"
+    r"|\bnot found\b|\bno (?:account|record|match|order|booking|reservation)"
+    r"|没(?:有)?(?:找到|查到)|查不到|找不到|未找到"
+)
+_ANOTHER = re.compile(
+    r"\b(?:another|other|different|second|new|an|one more) "
+    r"(?:order|booking|reservation|trip|account|address|item|parcel|flight|room)"
+    r"|\b(?:don't|do not|can't|cannot|not) (?:have|remember|recall|know|sure|find)\b"
+    r"|另(?:一|外)|别的|其他|不记得|不知道|忘了|没有订单"
+)
+
 
 def find_needless_questions(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield questions for something that an earlier user message, or the current one, holds."""
@@ -36,8 +50,13 @@ def find_needless_questions(dialogue: Dialogue) -> Iterator[Signal]:
             hit = attribute.given.search(plain)
             if hit and attribute.english not in given:
                 given[attribute.english] = (turn.number, hit.group())
-        if turn.replied and given:
+        if turn.replied and given and not _has_reason(turn, plain):
             yield from _asked(turn, given)
+
+
+def _has_reason(turn: TurnView, plain: str) -> bool:
+    """Whether to ask anew is right: what was given was not found, or the user speaks of something else."""
+    return bool(failed_tools(turn) or _NOT_FOUND.search(turn.reply.edges) or _ANOTHER.search(plain))
 
 
 def _asked(turn: TurnView, given: dict[str, tuple[int, str]]) -> Iterator[Signal]:

@@ -37,7 +37,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     _attribute(
         "the e-mail address",
         "邮箱",
-        r"e-?mail(?: address)?\b|邮箱|电子邮件",
+        r"e-?mail address\b|what(?:'s| is) your e-?mail|(?:provide|share|need|have|give me|tell me|confirm) (?:your|an?) e-?mail\b|邮箱|电子邮件(?:地址)?是",
         r"\S+@\S+\.\w+",
     ),
     _attribute(

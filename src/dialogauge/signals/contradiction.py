@@ -19,11 +19,12 @@ __all__ = ["find_contradictions"]
 _FACTS_PER_TEXT = 80  # enough for a page; keeps a list of thousands of figures linear
 _CANDIDATES = 40
 _MOVABLE = re.compile(
-    r"\b(?:total|left|leaving|remaining|sum|now|new|updated|instead|sorry|correct\w*|actually|option\w*|or|e\.g|example|around"
+    r"\b(?:total|left|leaving|remaining|sum|now|new|original|current|difference|refund|updated|instead|sorry|correct\w*|actually|option\w*|or|e\.g|example|around"
     r"|about|approximately|roughly|up to|each|per|extra|additional|another|more|less|from|between"
     r"|if|could|would|might|maybe|estimated)\b"
     r"|合计|总|剩|余|共|约|左右|大概|或|如果|若|更正|改|调整|抱歉|其中|每|另|额外|至少|最多|以内|建议|可以|例如|比如|~|-\d|到\d|至"
 )
+_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,4})?")
 _PLANNED = ("people", "date", "weekday", "clock", "night")
 _NAME_GIVEN = re.compile(
     r"\b(?:[Mm]y name is|[Mm]y name's|I am|I'm|[Tt]his is|[Cc]all me) ([A-Z][a-z]+)(?: ([A-Z][a-z]+))?\b"
@@ -69,6 +70,8 @@ class _Memory:
     by_term: defaultdict[str, list[tuple[int, str, Fact]]] = field(default_factory=lambda: defaultdict(list))
     given: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Values by unit that the user or a tool gave."""
+    numbers: set[str] = field(default_factory=set)
+    """Every number in a tool result, whatever its unit."""
     changed: int = 0
     """The last turn in which the user asked for something else."""
 
@@ -122,6 +125,7 @@ def _learn(turn: TurnView, memory: _Memory, names: set[str]) -> None:
             user_markers.SELF_CORRECTION,
             user_markers.OTHER_OPTIONS,
             user_markers.WRONG,
+            user_markers.OBJECTS,
         )
     ):
         memory.changed = turn.number
@@ -129,8 +133,9 @@ def _learn(turn: TurnView, memory: _Memory, names: set[str]) -> None:
         memory.given[fact.unit].add(fact.value)
         memory.add(turn.number, "user", fact)
     for tool in turn.tools:
-        raw = f"{tool.text[:4000]} {tool.arguments}"
-        for fact in read_facts(raw, normalise(raw), 200):
+        raw = f"{tool.text[:20_000]} {tool.arguments}"
+        memory.numbers.update(f"{float(n):g}" for n in _NUMBER.findall(raw))
+        for fact in read_facts(raw[:4000], normalise(raw[:4000]), 200):
             memory.given[fact.unit].add(fact.value)
     for match in _NAME_GIVEN.finditer(turn.user.text[:2000]):
         names.update(g for g in match.groups() if g)
@@ -148,7 +153,9 @@ def _facts(view: TextView) -> list[Fact]:
 
 def _values(turn: TurnView, facts: list[Fact], memory: _Memory) -> Iterator[Signal]:
     for fact in facts:
-        if fact.value in memory.given[fact.unit] or _MOVABLE.search(normalise(fact.sentence)):
+        if fact.value in memory.given[fact.unit] | memory.numbers or _MOVABLE.search(
+            normalise(fact.sentence)
+        ):
             continue
         earlier = [e for e in memory.about(fact) if e[0] < turn.number and e[0] >= memory.changed]
         if not earlier or any(e[2].value == fact.value for e in earlier):
@@ -164,7 +171,7 @@ def _values(turn: TurnView, facts: list[Fact], memory: _Memory) -> Iterator[Sign
 
 def _plan(turn: TurnView, facts: list[Fact], memory: _Memory) -> Iterator[Signal]:
     """A confirmation whose number of people, date or hour is none that was ever given."""
-    if turn.reply.units > 120 or not reply_markers.CLAIMS_SUCCESS.search(turn.reply.edges):
+    if turn.called or turn.reply.units > 120 or not reply_markers.CLAIMS_SUCCESS.search(turn.reply.edges):
         return
     for unit in _PLANNED:
         said = {f.value for f in facts if f.unit == unit}
@@ -197,6 +204,8 @@ def _reversals(
     turn: TurnView, claims: list[tuple[int, frozenset[str], bool]], memory: _Memory
 ) -> Iterator[Signal]:
     """Say yes where an earlier turn said no, of what is all but word for word the same."""
+    if turn.called:  # what a tool did may have turned it round
+        return
     mine = []
     for sentence in turn.reply.sentences[:40]:
         if 4 <= sentence.units <= 25 and len(sentence.terms) >= 3 and sentence.text[-1] not in "?？":

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dialogauge.signals import reply_markers
 from dialogauge.signals import user_markers as mark
 from dialogauge.signals.reading import Dialogue, TextView, TurnView
 from dialogauge.signals.signal import FaultKind, Signal, cut
@@ -19,11 +20,16 @@ _COMPLAINTS: tuple[tuple[str, re.Pattern[str], float, FaultKind | None], ...] = 
     ("told_already", mark.TOLD_ALREADY, 0.75, "forgotten_fact"),
     ("said_otherwise", mark.SAID_OTHERWISE, 0.75, "contradiction"),
     ("not_answered", mark.NOT_ASKED, 0.75, "non_answer"),
-    ("doubted", mark.DOUBT, 0.55, None),
-    ("corrected", mark.WRONG, 0.5, None),
+    ("called_wrong", mark.WRONG, 0.65, None),
+    ("doubted", mark.DOUBT, 0.5, None),
+    ("corrected", mark.OBJECTS, 0.5, None),
     ("frustrated", mark.FRUSTRATION, 0.5, None),
 )
 """Signal, marker, strength alone, the fault it speaks of; the more telling first."""
+
+
+_WEAK, _CAP = 0.5, 0.58
+"""Doubt, objection and annoyance alone stay below a fault: they may be about the matter, not the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
     weight = _weight(len(found), repeated, after, reaction)
     for rank, (name, pattern, strength, kind) in enumerate(found):
         hit = pattern.search(after.user.edges)
-        strength = max(0.3, min(1.0, strength + weight - 0.1 * rank))
+        strength = max(0.3, min(1.0 if strength > _WEAK else _CAP, strength + weight - 0.1 * rank))
         yield _signal(name, (turn, after), strength, kind, hit.group() if hit else "")
     strength = _asked_again(turn, after, repeated)
     if strength and not reaction.thanks:
@@ -100,7 +106,8 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
 
 def _asked_again(turn: TurnView, after: TurnView, repeated: float) -> float:
     """Asking again speaks against a reply that held nothing of it; else it may be a choice or a follow-up."""
-    if repeated < 0.5:
+    asks_back = any(s.text[-1] in "?？" for s in turn.reply.sentences)
+    if repeated < 0.5 or asks_back or reply_markers.ADMITS_FAILURE.search(turn.reply.edges):
         return 0.0
     shared = turn.user.terms & after.user.terms
     missed = len(shared - turn.reply.terms) / len(shared)

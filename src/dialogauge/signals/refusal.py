@@ -24,16 +24,18 @@ def refuses(turn: TurnView) -> str:
 
 
 def find_refusals(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield refusals; weaker where the request was risky, a policy holds, or another way is offered."""
+    """Yield refusals of what is not risky; weaker where policy or tools set limits, or a way is offered."""
     limits = bool(mark.POLICY.search(normalise(dialogue.context.text)))
     harmful = False
+    agent = False
     for turn in dialogue.turns:
+        agent = agent or bool(turn.called or turn.tools)
         # A risky topic stays risky when the user asks again in other words.
         harmful = bool(mark.HARM.search(turn.user.edges)) or (harmful and turn.user.units < 25)
         hit = refuses(turn) if turn.replied else ""
         if not hit or harmful:
             continue
-        strength = _strength(turn, limits=limits)
+        strength = _strength(turn, limits=limits or agent)
         text = note("refuses", turn.language)
         quote = quote_around(turn.reply, hit)
         yield Signal("refuses", turn.number, strength, quote, text, "helpfulness", "refusal")
@@ -41,7 +43,7 @@ def find_refusals(dialogue: Dialogue) -> Iterator[Signal]:
 
 def _strength(turn: TurnView, *, limits: bool) -> float:
     strength = 0.9
-    if limits:
+    if limits or mark.CITES_RULE.search(turn.reply.edges):
         strength -= 0.45
     if mark.ALTERNATIVE.search(turn.reply.edges):
         strength -= 0.35

@@ -51,17 +51,21 @@ def read_repairs(dialogue: Dialogue) -> tuple[Repair, ...]:
     found = []
     for before, turn in zip(dialogue.turns, dialogue.turns[1:], strict=False):
         reaction = react(turn.user)
-        if turn.replied and before.replied and is_repair(turn, reaction):
+        if turn.replied and before.replied and is_repair(turn, before, reaction):
             found.append(_repair(turn, before, reaction))
     return tuple(found)
 
 
-def is_repair(turn: TurnView, reaction: Reaction) -> bool:
-    """Whether a user message corrects, redirects or objects; mere thanks with a wish do not."""
+def is_repair(turn: TurnView, before: TurnView, reaction: Reaction) -> bool:
+    """Whether a user message corrects, redirects or objects; mere thanks with a wish do not.
+
+    A request to change something is one only where it is about what the assistant just said.
+    """
     strong = [c for c in reaction.complaints if c not in ("frustrated", "doubted")]
     if reaction.thanks and not reaction.self_correction and len(strong) < 2:
         return False
-    return bool(strong) or reaction.self_correction or reaction.change
+    redirects = reaction.change and bool(turn.user.terms & before.reply.terms)
+    return bool(strong) or reaction.self_correction or redirects
 
 
 def _repair(turn: TurnView, before: TurnView, reaction: Reaction) -> Repair:
@@ -104,6 +108,12 @@ _AVOIDS = re.compile(
 )
 
 
+def _had_to_act(turn: TurnView) -> bool:
+    """Whether words alone were called for: tool calls, questions back and refusals are an answer too."""
+    asks = any(s.text[-1] in "?？" for s in turn.reply.sentences)
+    return not (turn.called or asks or reply_markers.ADMITS_FAILURE.search(turn.reply.edges))
+
+
 def find_ignored_corrections(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield replies that pass over a correction or go on with what was to be dropped."""
     repairs = {r.turn: r for r in read_repairs(dialogue)}
@@ -111,13 +121,13 @@ def find_ignored_corrections(dialogue: Dialogue) -> Iterator[Signal]:
         repair = repairs.get(turn.number)
         if repair is None:
             continue
-        if repair.kept:
+        if repair.kept and _had_to_act(turn):
             text = note("keeps_old", turn.language, what=repair.kept)
             quote = next(s.text for s in turn.reply.sentences if repair.kept in s.terms)
             yield Signal(
                 "keeps_old", turn.number, 0.75, cut(quote), text, "context_use", "ignored_correction"
             )
-        elif repair.uptake < 0.08 and not repair.acknowledged and turn.user.units > 4:
+        elif repair.uptake < 0.08 and not repair.acknowledged and turn.user.units > 6 and _had_to_act(turn):
             text = note("not_taken_up", turn.language)
             quote = cut(turn.user.text)
             yield Signal(

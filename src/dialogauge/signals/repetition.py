@@ -59,14 +59,14 @@ def _of_earlier(turn: TurnView, grams: Grams, earlier: list[tuple[TurnView, Gram
 
 
 def _loop_strength(turn: TurnView, source: TurnView, share: float) -> float:
-    """A reply that repeats, yet works in what the user newly said, is an update and no loop."""
-    fresh = turn.user.terms - source.user.terms - source.reply.terms
-    taken_up = len(fresh & turn.reply.terms)
-    if share >= 0.97:
+    """A reply that repeats, yet works in what the user or a tool newly said, is an update and no loop."""
+    new = turn.reply.terms - source.reply.terms
+    taken_up = new & (turn.user.terms - source.user.terms)
+    if share >= 0.97 and not new:
         return 0.95
-    if share >= 0.8:
-        return 0.9 if not taken_up else 0.3
-    return 0.65 if not taken_up and fresh else 0.0
+    if taken_up or any(t[0].isdigit() or t[-1].isdigit() for t in new):
+        return 0.3
+    return 0.9 if share >= 0.8 and not turn.called else 0.4
 
 
 def _wanted_again(turn: TurnView) -> bool:

@@ -12,6 +12,7 @@ __all__ = [
     "ACKNOWLEDGES",
     "ADMITS_FAILURE",
     "ALTERNATIVE",
+    "CITES_RULE",
     "CLAIMS_SUCCESS",
     "COURTESY_QUESTION",
     "HARM",
@@ -47,6 +48,12 @@ POLICY = _any(
 )
 """Instructions that set limits: a refusal may be what they ask for."""
 
+CITES_RULE = _any(
+    r"\b(?:polic(?:y|ies)|rules?|not allowed|not permitted|eligible|terms and conditions|regulations?|make (?:an )?exceptions?|legally|not possible (?:once|after|because)|(?:already|has been|is) (?:been )?(?:delivered|shipped|processed|cancelled|used)|system)\b",
+    r"政策|规定|规则|条款|不支持|不符合|超过(?:了)?[^。]{0,8}(?:期限|时间|天)|系统(?:显示|限制)",
+)
+"""A refusal that names the rule behind it."""
+
 HARM = _any(
     r"\b(?:bombs?|explosives?|weapons?|guns?|shoot|kill|murder|poison|suicide|self[- ]harm|overdose|hack(?:ing)?|malware|ransomware|virus|phishing|keylogger|ddos|crack (?:the|a|my)|bypass (?:the )?(?:security|lock|paywall)|steal\w*|shoplift|fraud\w*|scam\w*|forg(?:e|ed|ery|ing)|counterfeit|launder\w*|fake (?:id|passport|documents?|prescription|reviews?|invoice)|stalk\w*|spy on|track (?:my|her|his|someone)|blackmail|extort\w*|threaten|harass\w*|drugs?|meth|cocaine|heroin|fentanyl|prescription|dos(?:e|age)|diagnos\w+|illegal\w*|without (?:her|his|their|my \w+'s?) (?:knowing|knowledge|consent|permission)|racist|hate speech|porn\w*|explicit|nude|underage|cheat(?:ing)? on (?:my|the|an) (?:exam|test|tax)|evade tax|insider|plagiari[sz]\w*|password|other customer|someone else'?s|credit card numbers?|social security)\b",
     r"炸弹|爆炸物|武器|枪支|杀(?:人|死|害)|下毒|毒药|自杀|自残|轻生|黑客|入侵|破解|木马|病毒|钓鱼(?:网站|邮件)|盗(?:取|号|刷|窃|版)|偷(?:窃|拍|东西|看)|诈骗|骗(?:保|钱|贷|过)|伪造|假(?:证|发票|公章|文凭|病历)|洗钱|跟踪(?:她|他|我|别人)|监视|监听|勒索|敲诈|威胁|骚扰|毒品|冰毒|处方药|剂量|违法|非法|犯法|偷税|逃税|作弊|代考|替考|抄袭|色情|裸照|未成年|他人(?:的)?(?:隐私|信息|账号|密码)|别人的(?:账号|密码|信息|隐私)|诊断|仇恨|歧视|背着(?:她|他)",
@@ -69,21 +76,23 @@ SHIFT = _any(
 """The assistant turns to something else."""
 
 ACKNOWLEDGES = _any(
-    r"\b(?:sorry|apologi[sz]e|apologies|my mistake|my bad|my error|you'?re (?:absolutely |quite |completely |totally )?right|you are (?:absolutely |quite |completely )?right|good catch|well spotted|thanks for (?:the correction|correcting|pointing|clarif|letting|flagging|catching)|thank you for (?:the correction|correcting|pointing|clarif|letting|flagging|catching)|i (?:misunderst\w+|misread|mixed|got (?:that|it) wrong|should have|overlooked|missed|was wrong|stand corrected|told you something)|noted|understood|got it|updated|corrected|fixed|changed|fair (?:enough|point)|of course|no problem|sure|certainly|absolutely|then\b|instead|now\b|will do|done|adjusted|revised|switched|replaced|removed|straight to it|no, it isn't|was wrong)\b",
+    r"\b(?:sorry|apologi[sz]e|apologies|my mistake|my bad|my error|you'?re (?:absolutely |quite |completely |totally )?right|you are (?:absolutely |quite |completely )?right|good catch|well spotted|thanks for (?:the correction|correcting|pointing|clarif|letting|flagging|catching)|thank you for (?:the correction|correcting|pointing|clarif|letting|flagging|catching)|i (?:misunderst\w+|misread|mixed|got (?:that|it) wrong|should have|overlooked|missed|was wrong|stand corrected|told you something)|noted|understood|got it|updated|corrected|fixed|changed|fair (?:enough|point)|of course|no problem|sure|certainly|perfectly fine|alright|all right|great|absolutely|then\b|instead|now\b|will do|done|adjusted|revised|switched|replaced|removed|straight to it|no, it isn't|was wrong)\b",
     r"抱歉|对不起|不好意思|您说(?:得|的)对|你说(?:得|的)对|说得(?:对|没错)|确实|是我(?:的|没|弄|搞|看|记|疏忽|理解)|我的(?:错|失误|疏忽|问题)|感谢(?:指出|提醒|纠正|指正)|谢谢(?:指出|提醒|纠正|指正|更正)|已(?:经)?(?:改|更新|修改|更正|调整|换|删|为您|按)|更正|纠正|改(?:为|成|好|口)|明白|了解|收到|好的|没问题|当然|原来(?:是|如此)|那就|这样的话|调整后|重新|挨得不冤|幸好|回到",
 )
 """The assistant takes up an objection."""
 
-_FAILED = "(?:error|fail\\w*|unsuccessful|timed? ?out|unavailable|not (?:available|found|possible|work\\w*|go through|reserved|placed|booked|been able|respond\\w*)|no (?:results?|match\\w*|record\\w*|such|available|flights?|rooms?|orders?|answer|response|data|entr\\w+)|could ?n[o']t|couldn't|cannot|can't|unable|wasn't able|was not able|didn't (?:work|go|return|find|respond|answer)|did not (?:work|go|return|find|respond|answer)|doesn't (?:seem|exist|appear|look)|does not (?:seem|exist|appear|look)|isn't|is not|aren't|are not|don't (?:see|have|find)|nothing|none|problem|issue|trouble|sorry|apologi\\w+|unfortunately|however|declined|rejected|denied|invalid|incorrect|closed|down|offline|empty|try again|double[- ]check|verify|missing|without|different|transfer\\w*|human)"
+_FAILED = "(?:error|fail\\w*|unsuccessful|timed? ?out|unavailable|not (?:available|found|possible|work\\w*|go through|reserved|placed|booked|been able|respond\\w*)|no (?:results?|match\\w*|record\\w*|such|available|flights?|rooms?|orders?|answer|response|data|entr\\w+)|could ?n[o']t|couldn't|cannot|can't|unable|wasn't able|was not able|didn't (?:work|go|return|find|respond|answer)|did not (?:work|go|return|find|respond|answer)|doesn't (?:seem|exist|appear|look)|does not (?:seem|exist|appear|look)|isn't|is not|aren't|are not|don't (?:see|have|find)|nothing|none|problem|issue|trouble|sorry|apologi\\w+|unfortunately|however|declined|rejected|denied|invalid|incorrect|closed|down|offline|empty|try again|double[- ]check|only be|must be|can only|has to be|typo|maybe|might|verify|missing|without|different|transfer\\w*|human)"
 ADMITS_FAILURE = _any(
     rf"\b{_FAILED}\b|\bthere(?:'s| is| are| were| was) no\b|^no\b",
     r"失败|出错|错误|报错|异常|超时|未(?:能|找到|查到|成功|返回)|没(?:有)?(?:能|找到|查到|成功|返回|结果|空|可用|符合|回应|办法|相关|订|下)|无法|不能|查不到|找不到|暂(?:时|无|未)|抱歉|遗憾|不存在|无(?:结果|记录|数据|相关|可)|为空|空的|不可用|维护|关闭|问题|稍后|重试|不足|售罄|满(?:了|员|房)|零(?:辆|个|条|间|张)|转(?:接|人工)",
 )
 """The assistant says that something did not work, or that nothing was found."""
 
+_PERFECT = "(?:complet\\w+|confirmed|booked|ordered|scheduled|placed|sent|saved|updated|cancel+ed|refunded|processed|created|added|reserved|arranged|renewed|submitted|paid|activated|registered|issued|changed|moved|removed|uploaded|deleted|transferred|upgraded)"
 CLAIMS_SUCCESS = _any(
-    r"\b(?:done|all (?:set|arranged|done|sorted)|success\w*|complet\w+|confirmed|booked|ordered|scheduled|placed|sent|saved|updated|cancel+ed|refunded|processed|created|added|reserved|arranged|renewed|submitted|paid|activated|registered|issued|found|here (?:are|is)|(?:is|are) (?:now )?(?:ready|available|on (?:its|the) way))\b",
-    r"已(?:经)?(?:为您|为你|帮您|帮你|替您|替你|给您|给你)?(?:成功)?(?:预订|预定|订|下单|发送|发|完成|取消|更新|修改|安排|办|提交|确认|创建|添加|退款|处理|登记|保存|加|设|约|寄|支付|续)|成功|办好|订好|搞定|安排好|下好单|发好|加好|设好|完成了|好了|(?:单|编)号|以下是|查到|有的|还剩|还有[0-9]",
+    rf"\b(?:has|have|had|is|are|was|were|'s|'re|been|now|i've|we've|got|all) (?:now |just |also |been |already |successfully |all )*{_PERFECT}\b|\bi (?:just |also |successfully )?{_PERFECT}\b|^(?:\W*){_PERFECT}\b",
+    r"\b(?:done|all set|all sorted|all arranged|successful(?:ly)?|success|good news|here (?:are|is)|(?:is|are) (?:now )?(?:yours|ready|available|on (?:its|the) way|in place|under way)|(?:confirmation|order|booking|reference|ticket) (?:number|code|id) is|i found|i've found|we have|there (?:are|is) (?!no\b|not\b|an? (?:issue|problem|error)))\b",
+    r"已(?:经)?(?:为您|为你|帮您|帮你|替您|替你|给您|给你)?(?:成功)?(?:预订|预定|订|下单|发送|发|完成|取消|更新|修改|安排|办|提交|确认|创建|添加|退款|处理|登记|保存|加|设|约|寄|支付|续|改)|成功|办好|订好|搞定|安排好|下好单|发好|加好|设好|改好|完成了|好了|(?:单|编)号(?:是|为|:)|以下是|查到(?:了|有|以下)|有的|有一|还剩|还有[0-9]",
 )
 """The assistant says that something was done or found."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals.reading import Dialogue, ToolResult, TurnView
@@ -13,56 +15,91 @@ from dialogauge.text import normalise
 
 __all__ = ["failed_tools", "find_tool_faults", "is_failure"]
 
-_LOOKED_AT = 2000
-_FAILED = re.compile(
-    r"^\W*(?:error|exception|traceback|fail(?:ed|ure)|not found|no results?|none|null|invalid|denied|timeout"
-    r"|timed out|unauthori[sz]ed|forbidden|bad request"
-    r"|(?:4|5)\d\d\b|错误|失败|异常|超时|未找到|没有找到|无结果|无数据|查询失败)"
-    r"|['\"](?:status|state|result|code|outcome|type)['\"]: ?"
-    r"['\"][a-z_ ]*(?:error|fail\w*|declined|rejected|denied"
-    r"|unavailable|not_found|timeout|timed_out|expired|invalid|exception"
-    r"|cancell?ed_by|sold_out|out_of_stock|失败|错误|异常|超时)"
-    r"|['\"](?:error|errors|exception|error_code|error_message|err)['\"]: ?"
-    r"(?!null|none|false|\[\]|['\"]['\"]|\{\}|0\b)"
-    r"|['\"](?:success|ok|succeeded|available|found|accepted)['\"]: ?(?:false|0\b)"
-    r"|['\"](?:http_status|status_code|status|code)['\"]: ?['\"]?(?:4|5)\d\d\b"
+_LOOKED_AT = 20_000  # characters that are parsed; a longer result is no error message
+_ERROR_TEXT = re.compile(
+    r"^\W*(?:error|exception|traceback|fail(?:ed|ure)|not found|no (?:results?|matches)|invalid"
+    r"|denied|timeout|timed out|unauthori[sz]ed|forbidden"
+    r"|bad request|service unavailable|(?:4|5)\d\d\b"
+    r"|错误|失败|异常|超时|未找到|没有找到|无结果|无数据|查询失败|系统繁忙)"
+    r"|\b(?:request|call|operation|lookup|query) (?:has )?(?:failed|timed out)\b"
+    r"|\b(?:4|5)\d\d (?:error|not found|internal)"
 )
-_EMPTY = re.compile(r"^\s*(?:\[\s*\]|\{\s*\}|''|\"\"|none|null|n/a)?\s*$")
-_NO_ITEMS = re.compile(
-    r"['\"]\w+['\"]: ?(?:\[\s*\]|\{\s*\})|['\"](?:total|count|num_results|hits|results_count"
-    r"|found|matches)['\"]: ?0\b"
+_BAD_STATUS = re.compile(
+    r"error|fail|declin|reject|denied|unavailable|not[_ ]?found|time[d]?[_ ]?out|expired|invalid"
+    r"|exception|sold[_ ]?out|out[_ ]?of[_ ]?stock|forbidden|unauthori|conflict|blocked"
+    r"|closed|失败|错误|异常|超时|不可用|售罄|无货|拒绝"
 )
-_HAS_ITEMS = re.compile(r"['\"]\w+['\"]: ?[\[{]\s*[^\s\]}]")
+_STATUS_KEYS = ("status", "state", "result", "outcome", "code", "状态", "结果")
+_ERROR_KEYS = ("error", "errors", "err", "exception", "error_code", "error_message", "错误")
+_OK_KEYS = ("success", "ok", "succeeded", "accepted", "成功")
+_COUNT_KEYS = ("total", "count", "num_results", "hits", "results_count", "matches")
+_LOOKUP = re.compile(r"search|find|get|list|query|look|fetch|check|read|retrieve|show|查|搜")
 _NUMBER = re.compile(r"[a-z]{1,4}-?\d{3,}|\d[\d,.]*\d|\d", re.IGNORECASE)
 
 
 def is_failure(result: ToolResult) -> bool:
-    """Say whether a tool answered with an error or with nothing at all."""
-    text = normalise(result.text[:_LOOKED_AT])
-    if _EMPTY.match(text) or _FAILED.search(text):
-        return True
-    return bool(_NO_ITEMS.search(text)) and not _HAS_ITEMS.search(text)
+    """Say whether a tool answered with an error or, asked to look something up, with nothing at all."""
+    text = result.text[:_LOOKED_AT].strip()
+    if not text or text in ("null", "None", "none", '""', "[]", "{}", "N/A"):
+        return bool(_LOOKUP.search(result.name.lower())) or text in ("[]", "{}")
+    if text[0] in "[{":
+        try:
+            value = json.loads(text)
+        except json.JSONDecodeError:
+            return bool(_ERROR_TEXT.search(normalise(text[:200])))
+        return isinstance(value, dict) and _says_failure(value)
+    return bool(_ERROR_TEXT.search(normalise(text[:300])))
+
+
+def _says_failure(value: dict[str, Any]) -> bool:
+    """Look at the outermost keys only: an item of a list that is sold out is no failure of the search."""
+    for key, entry in value.items():
+        name = key.lower()
+        if name in _ERROR_KEYS and entry not in (None, "", False, 0, [], {}):
+            return True
+        if name in _OK_KEYS and entry in (False, 0, "false", "no"):
+            return True
+        if name in _STATUS_KEYS and (_is_http_error(entry) or _BAD_STATUS.search(str(entry).lower())):
+            return True
+    holders = [v for v in value.values() if isinstance(v, list | dict)]
+    counts = [v for k, v in value.items() if k.lower() in _COUNT_KEYS]
+    return (bool(holders) or bool(counts)) and not any(holders) and not any(counts)
+
+
+def _is_http_error(entry: object) -> bool:
+    return isinstance(entry, int) and not isinstance(entry, bool) and 400 <= entry < 600
 
 
 def failed_tools(turn: TurnView) -> tuple[ToolResult, ...]:
-    """Return the failures of a turn that no later call of the same tool made good.
+    """Return the failures of a turn that no later call made good.
 
-    A failure that other calls followed with success counts only when nothing else worked after it.
+    A later success of the same tool makes a failure good when it was for the same thing: the same first
+    argument, or arguments that cannot be read. A success of another tool makes good what failed before
+    it, unless the failed tool was one of a batch of which others went through.
     """
     standing: list[ToolResult] = []
+    batch: set[str] = set()
     for result in turn.tools:
         if is_failure(result):
             standing.append(result)
-        else:
-            standing = [s for s in standing if s.name != result.name or s.arguments != result.arguments]
-            if not _same_job(standing, result):
-                standing = [s for s in standing if s.name == result.name]
+            continue
+        batch.add(result.name)
+        standing = [s for s in standing if not _made_good(s, result, batch)]
     return tuple(standing)
 
 
-def _same_job(standing: list[ToolResult], result: ToolResult) -> bool:
-    """Whether what succeeded is another item of the same batch (the same tool, other arguments)."""
-    return any(s.name == result.name for s in standing)
+def _made_good(failure: ToolResult, success: ToolResult, batch: set[str]) -> bool:
+    if failure.name != success.name:
+        return failure.name not in batch
+    return _first_argument(failure) == _first_argument(success)
+
+
+def _first_argument(result: ToolResult) -> object:
+    try:
+        value = json.loads(result.arguments)
+    except json.JSONDecodeError:
+        return None
+    return next(iter(value.values()), None) if isinstance(value, dict) else None
 
 
 def find_tool_faults(dialogue: Dialogue) -> Iterator[Signal]:

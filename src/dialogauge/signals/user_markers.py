@@ -18,6 +18,7 @@ __all__ = [
     "GREETING",
     "MORE_DETAIL",
     "NOT_ASKED",
+    "OBJECTS",
     "OFF_TOPIC",
     "OTHER_OPTIONS",
     "REPEAT_PLEASE",
@@ -49,8 +50,8 @@ TOLD_ALREADY = _any(
     r"\b(?:very )?first (?:thing|message|line) i (?:wrote|said|sent|told)",
     r"\bdid(?:n't)? (?:you|my last|my) [^.?!]{0,30}(?:read|see|get through|listen|hear|forget|remember|arrive|notice)",
     r"\b(?:have|did) you forgot?t?e?n?\b|\byou(?:'ve| have)? (?:forgot|forgotten|ignored|missed|overlooked|skipped)\b",
-    r"\bremember\b[^.!]{0,40}\?|\bscroll up\b|\bsee above\b|\bread (?:my|what i)\b|\byou asked (?:me )?(?:that|this) (?:already|before)",
-    r"\balready (?:answered|told|gave|given|said|mentioned|provided|sent|know|have (?:it|that|my))",
+    r"\b(?:you|you not|you even) remember\b[^.!]{0,40}\?|\bscroll up\b|\bsee above\b|\bread (?:my|what i)\b|\byou asked (?:me )?(?:that|this) (?:already|before)",
+    r"\b(?:i(?:'ve| have)?|you) already (?:answered|told|gave|given|said|mentioned|provided|sent|know|have (?:it|that|my))",
     rf"我{_ZH_EARLY}+(?:就)?(?:已经)?(?:跟你|和你|向你|给你|对你|跟您|给您)?{_ZH_SPOKE}过?",
     rf"我(?:跟你|和你|给你|跟您|给您)?{_ZH_SPOKE}过(?:了|的|啊|吧|呀|，|,|。|吗|$)",
     r"(?:忘了|忘记了?|不记得|没记住|记不住|没看|没注意|没听|没读)[^。！!]{0,12}(?:吗|吧|么|我|\?|？)|你忘|您忘|你是不是没|您是不是没|看(?:一?下)?(?:我)?(?:上面|前面|之前)(?:说|写|发)",
@@ -63,7 +64,7 @@ NOT_ASKED = _any(
     r"\b(?:doesn't|didn't|does not|did not|don't|hasn't|haven't|not|never) (?:really |actually |even )?(?:answer|address|respond)",
     r"\bnot (?:really )?(?:what|the thing) i (?:asked|wanted|meant|need|said|was asking|am asking)",
     r"\b(?:my|the) (?:actual |real |original )?question (?:was|is|remains)|\banswer (?:my|the|me)\b|\bi'?m (?:still )?asking\b|\bi (?:was|am) asking\b",
-    r"\bi asked\b|\bi (?:did not|didn't|never|don't) (?:ask|want|need|say|mean|mention|order|request)",
+    r"\bi asked\b|\bi (?:did not|didn't|never) (?:ask|want|say|mean|mention|order|request)|\bi (?:don't|do not) (?:want|need) (?:this|that|these|those|another|any of)\b",
     r"\bwhat about (?:my|the) (?:question|request|actual)|\bstill (?:waiting|no answer|don't know|haven't|need (?:an|to know|the))",
     r"\b(?:fortune cookie|too vague|so vague|vague|generic|empty words|platitude|brochure|boilerplate|non-?answer|dodg(?:e|ing)|evad(?:e|ing)|beating around)",
     r"\bcan you actually (?:answer|tell|give|say)|\bjust answer\b|\bstraight answer",
@@ -95,20 +96,25 @@ AGAIN = _any(
 
 OFF_TOPIC = _any(
     r"\b(?:off[- ]topic|unrelated|irrelevant|beside the point|changing the subject|wrong (?:topic|thread|conversation|chat))\b",
-    r"\bwhat (?:does|do|has|have) (?:that|this|it|they|any of)[^?]{0,40} to do with|\b(?:nothing|anything) to do with|\bwhy are you (?:talking|telling|going on)|\bhow did we get|\bwhere did that come from|\bback to (?:my|the|our)|\bnot (?:about|the) [^.?!]{0,30}\bi(?:'m| was| am| asked)|\bcan we (?:get|go) back",
+    r"\bwhat (?:does|do|has|have) (?:that|this|it|they|any of)[^?]{0,40} to do with|\b(?:nothing|anything) to do with|\bwhy are you (?:talking|telling|going on)|\bhow did we get|\bwhere did that come from|^(?:ok\w*,? |so,? |anyway,? |right,? )?back to (?:my|the|our)\b|\bback to (?:my|the) (?:question|topic|point|actual|original (?:question|topic))|\bnot (?:about|the) [^.?!]{0,30}\bi(?:'m| was| am| asked)|\bcan we (?:get|go|come) back to",
     r"跑题|离题|偏题|扯(?:到|远|什么|这|那)|说(?:到)?(?:哪|那)(?:儿|里)?去了|(?:有|跟|和)(?:什么|啥|半点)?关系\?|(?:有什么|没|毫无|有啥)关系|不相关|无关|不搭|风马牛|回到(?:正题|我|刚才|原来|主题)|言归正传|怎么(?:扯|说|聊|讲)(?:到|起)|不是(?:让|叫|问|要)(?:你|您)",
 )
 """The user says that the reply was about something else."""
 
 WRONG = _any(
-    r"^(?:no|nope|nah|um,? no|hm+,? no|wait|hold on|hang on)\b[,.!:; -]",
-    r"\b(?:that|this|it|which|those|these)(?:'s| is| was|'re| are| isn't| wasn't| looks?| seems?| sounds?)(?: just| clearly| also| still| all| completely| simply)? (?:wrong|incorrect|not right|not correct|not true|false|mistaken|an error|right|a mistake|outdated|off)\b(?<!s right)(?<!is right)",
-    r"\byou(?:'re| are|'ve| have)? (?:got (?:it|that|this|the \w+) wrong|mistaken|wrong|misunderst\w+|mix(?:ed|ing) (?:it|that|them|things|up)|confus\w+|made (?:a|an) (?:mistake|error)|misread)",
-    r"\b(?:doesn't|didn't|does not|did not|won't|still (?:doesn't|not|isn't|won't|can't)|isn't) (?:work|help|right|correct|exist|appear|show|make sense|there|fix)",
-    r"\bnot (?:right|correct|true|quite right)\b|\bi meant\b|\bi mean\b|\bactually,? (?:no|it's|it is|i|the|my|that)|\bshould (?:have been|be) \b[^?]*\bnot\b|\bnot \w+[^.?!,]{0,25}, (?:but|it's|i)\b|\bcorrection\b|\bmisunderst",
-    r"不对|不是(?:这|那)(?:样|个|意思|么)|错了|有误|搞错|弄错|算错|写错了吧|说错了吧|误会|理解错|不正确|不准确|不符|(?<!得)(?<!行)不行|没用|不管用|还是(?:不|没|有问题|报错)|不是[^，。,?？]{1,14}[，,]?(?:而)?是|应该是[^?？]{0,20}(?:不是|而不是|才对)|更正|纠正|等等|等一下|且慢|慢着|我的意思是|我指的是",
+    r"(?<!if )\b(?:that|this|it|which|those|these)(?:'s| is| was|'re| are| looks?| seems?| sounds?)(?: just| clearly| also| still| all| completely| simply| totally| plain)? (?:wrong|incorrect|not right|not correct|not true|not how|false|mistaken|an error|a mistake|outdated|nonsense)\b",
+    r"(?<!if )\b(?:that|this|it)(?: isn't| wasn't| can't be| doesn't (?:look|sound|seem)) (?:right|correct|true)\b",
+    r"\byou(?:'re| are|'ve| have)? (?:got (?:it|that|this|the \w+) wrong|mistaken|wrong|misunderst\w+|mix(?:ed|ing) (?:it|that|them|things|up)|confus\w+|made (?:a|an|the same) (?:mistake|error)|misread)\b|\bwrong (?:answer|order|number|date|day|name|person|place|file|price|size|city|one|room|year|month|time)\b|\bhas nothing\b[^.?!]{0,10}$|\bmisunderst",
+    r"(?:这|那|你说的?|您说的?|答案|结果|数字|日期|名字|价格|算|地址)?(?:都|就|是|完全|明显|根本|好像)?(?:不对(?!劲|称)|错了|有误|搞错|弄错|算错|说错了吧|写错了吧|误会|理解错|不正确|不准确|不符)|数都是错",
 )
-"""The user objects or corrects."""
+"""The user says that the reply is wrong."""
+
+OBJECTS = _any(
+    r"^(?:no|nope|nah|um,? no|hm+,? no|wait|hold on|hang on)\b[,.!:; -](?! (?:that's (?:all|it|fine|ok)|thanks|thank|problem|worries|need))",
+    r"(?<!if )\b(?:doesn't|didn't|does not|did not|won't|still (?:doesn't|not|isn't|won't|can't)) (?:work|help|exist|appear|show|make sense|fix)\b|\bi meant\b|\bactually,? (?:no|it's|it is|the|my|that)\b|\bshould (?:have been|be) \b[^?]*\bnot\b|\bcorrection\b",
+    r"不是(?:这|那)(?:样|个|意思|么)|(?<!得)(?<!行)不行|没用|不管用|还是(?:不|没|有问题|报错)|不是[^,。,?？]{1,14},(?:而)?是|应该是[^?？]{0,20}(?:不是|而不是|才对)|更正|纠正|等等[,，。!]|等一下|且慢|慢着|我的意思是|我指的是|说的不是",
+)
+"""The user objects, corrects or takes something back."""
 
 CHANGE = _any(
     r"\b(?:take|leave|cut|drop|remove|strike|skip|scrap|cancel)\b[^.?!]{0,40}\b(?:out|off|instead|please|it|that|them|altogether)\b|\b(?:has|have) to go(?: though| please)?[,.!;]|\b(?:has|have) to go$|\bplease (?:change|correct|fix|update|remove|replace|drop|switch|swap|take|leave|cut|revise|redo|use)",

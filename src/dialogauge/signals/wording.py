@@ -16,6 +16,7 @@ _NOTES: dict[str, tuple[str, str]] = {
     "same_again": ("The user says the reply repeats itself.", "用户说回复在重复。"),
     "off_topic": ("The user says the reply was about something else.", "用户说回复跑题了。"),
     "corrected": ("The user objects to the reply or corrects it.", "用户对回复提出异议或更正。"),
+    "called_wrong": ("The user says the reply is wrong.", "用户说回复是错的。"),
     "doubted": ("The user doubts what the reply claims.", "用户怀疑回复所说的内容。"),
     "frustrated": ("The user is annoyed by the reply.", "用户对回复感到不满。"),
     "asked_again": ("The user has to ask for the same again.", "用户不得不再问一遍。"),

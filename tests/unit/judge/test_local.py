@@ -181,6 +181,10 @@ def test_any_text_is_judged_without_error(texts):
 
 
 def test_a_very_long_message_is_judged():
-    story = "Summarise this: " + "the dog barked at the cat. " * 20000
-    rows = judge(talk(story, "The dog barked at the cat, again and again."))
+    rows = judge(
+        talk(
+            "Summarise this: " + "the dog barked at the cat. " * 20000,
+            "The dog barked at the cat, again and again.",
+        )
+    )
     assert rows[-1].outcome.verdict

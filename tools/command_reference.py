@@ -1,0 +1,248 @@
+"""Writes docs/commands.md from the command line itself: `make docs`.
+
+Reads the signatures that typer reads, so that no shell, no terminal width and no version of typer can
+change a character of it. `--check` writes nothing and says whether the file is up to date.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, get_args, get_origin
+
+from typer.models import ArgumentInfo, OptionInfo
+
+from dialogauge.app.config import FileConfig
+from dialogauge.app.options import JudgeOptions
+from dialogauge.cli.judge import judge
+from dialogauge.cli.main import app
+
+TARGET = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
+
+HEAD = """\
+# Command reference
+
+<!-- Written by tools/command_reference.py (`make docs`); do not edit by hand. -->
+
+"""
+
+EXIT_CODES = """\
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | a run error: something could not be read, an endpoint was of no use, a cap was reached |
+| 2 | usage: an option, rubric, configuration or role that cannot be used; nothing was done |
+| 3 | more failed judgements than `--max-failed` |
+| 100 | a `--gate` was not met |
+| 130 | interrupted with Ctrl-C; what was finished is kept, and the same command goes on from there |
+
+When several hold, 130 comes before 1, 1 before 3 and 3 before 100. Why a run with a single bad record
+ends with 1: [decision 4](decisions/0004-exit-codes-and-bad-input.md).
+"""
+
+# What a code means for one command, beyond the table above.
+ENDS = {
+    "judge": "0, 1, 2, 3, 100 or 130, as in the table at the end.",
+    "check": "0; 1 when a record or a file could not be read.",
+    "report": "0; 1 when there is no finished run in the directory.",
+    "export": "0; 1 when there is no finished run; 2 for an ending that is not known, or a missing extra.",
+    "pairs": "0; 1 when a cap or an endpoint ended it early, and what there is by then is written.",
+    "fit": "0; 1 when a record could not be read (the fit is written all the same); 2 for too few ratings.",
+    "doctor": "0 when the endpoint can be judged with, else 1.",
+    "init": "0; 1 when the directory cannot be written.",
+}
+
+# What `judge` leaves open on its command line because the configuration file may settle it.
+SETTLED = {
+    "judge_kind": "`llm` when a model is given, else `local`",
+    "out": "`runs/` and the name of the first input",
+}
+FIELDS = {"lang": "language"}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument or option as a reader needs to know it."""
+
+    name: str
+    flags: tuple[str, ...]
+    """Empty for an argument."""
+    value: str | None
+    """What follows the flag; None for a switch."""
+    help: str
+    default: str | None
+    """As Markdown; None when there is nothing to say."""
+    required: bool
+    repeatable: bool
+
+    def line(self) -> str:
+        """Write it as an item of a list."""
+        names = ", ".join(self.flags) or self.value or self.name
+        head = f"`{names} {self.value}`" if self.flags and self.value else f"`{names}`"
+        notes = ["required"] if self.required and self.flags else []
+        notes += [f"default: {self.default}"] if self.default else []
+        notes += ["may be repeated"] if self.repeatable else []
+        said = f" ({'; '.join(notes)})" if notes else ""
+        return f"- {head}{said}: {self.help}"
+
+
+def commands() -> dict[str, Callable[..., Any]]:
+    """Return the functions behind the commands, in the order of `dialogauge --help`."""
+    found: dict[str, Callable[..., Any]] = {}
+    for info in app.registered_commands:
+        if info.callback is not None:
+            found[info.name or info.callback.__name__.replace("_", "-")] = info.callback
+    return found
+
+
+def parameters(command: Callable[..., Any]) -> list[Parameter]:
+    """Read the arguments and options of a command off its signature."""
+    signature = inspect.signature(command, eval_str=True)
+    return [_parameter(p, settled=command is judge) for p in signature.parameters.values()]
+
+
+def flags_of(name: str) -> set[str]:
+    """Return every flag that a command knows, `--help` included."""
+    found = {flag for p in parameters(commands()[name]) for flag in p.flags}
+    return {part for flag in found for part in flag.split("/")} | {"--help"}
+
+
+def render() -> str:
+    """Return the whole page."""
+    return HEAD + "\n".join([_overview(), "", *(_section(n, c) for n, c in commands().items()), EXIT_CODES])
+
+
+def _overview() -> str:
+    rows = [
+        f"| [`{name}`](#dialogauge-{name}) | {_paragraphs(command)[0]} |"
+        for name, command in commands().items()
+    ]
+    return "\n".join(
+        [
+            "| command | what it does |",
+            "|---|---|",
+            *rows,
+            "",
+            "`dialogauge --version` prints the version, `dialogauge COMMAND --help` its options.",
+            "",
+            _configured(),
+        ]
+    )
+
+
+def _configured() -> str:
+    keys = ", ".join(f"`{key}`" for key in FileConfig.model_fields["judge"].annotation.model_fields)  # type: ignore[union-attr]
+    return (
+        f"Settings of `judge` that may also stand under `[judge]` in `dialogauge.toml`: {keys}. What the "
+        "command line says comes first, then the file, then the environment, then the default; see "
+        "[the configuration file](file-formats.md#configuration)."
+    )
+
+
+def _section(name: str, command: Callable[..., Any]) -> str:
+    found = parameters(command)
+    arguments = [p for p in found if not p.flags]
+    options = [p for p in found if p.flags]
+    usage = " ".join([f"dialogauge {name}", *(p.value or p.name for p in arguments), "[OPTIONS]"])
+    lines = [f"## dialogauge {name}", "", *_spaced(_paragraphs(command)), "```", usage, "```", ""]
+    for title, part in (("Arguments", arguments), ("Options", options)):
+        if part:
+            lines += [f"{title}:", "", *(p.line() for p in part), ""]
+    return "\n".join([*lines, f"Exit code: {ENDS[name]}", ""])
+
+
+def _spaced(paragraphs: list[str]) -> Iterator[str]:
+    for paragraph in paragraphs:
+        yield paragraph
+        yield ""
+
+
+def _paragraphs(command: Callable[..., Any]) -> list[str]:
+    text = inspect.getdoc(command) or ""
+    return [" ".join(part.split()) for part in text.split("\n\n")]
+
+
+def _parameter(found: inspect.Parameter, *, settled: bool) -> Parameter:
+    annotation, info = _described(found)
+    kind, many = _plain_type(annotation)
+    switch = kind is bool
+    required = found.default is inspect.Parameter.empty
+    argument = isinstance(info, ArgumentInfo)
+    return Parameter(
+        name=found.name,
+        flags=() if argument else _flags(found.name, info, switch=switch),
+        value=None if switch else info.metavar or _value_name(kind, info),
+        help=(info.help or "").strip(),
+        default=_default(found, switch=switch, settled=settled),
+        required=required,
+        repeatable=many and not argument,
+    )
+
+
+def _described(found: inspect.Parameter) -> tuple[Any, Any]:
+    if get_origin(found.annotation) is Annotated:
+        annotation, *extras = get_args(found.annotation)
+        for extra in extras:
+            if isinstance(extra, OptionInfo | ArgumentInfo):
+                return annotation, extra
+    message = f"the parameter {found.name} is not annotated with typer.Option or typer.Argument"
+    raise TypeError(message)
+
+
+def _plain_type(annotation: Any) -> tuple[Any, bool]:  # noqa: ANN401 - any annotation
+    """Return the type of one value, and whether there may be several."""
+    if get_origin(annotation) is UnionType:
+        annotation = next(a for a in get_args(annotation) if a is not NoneType)
+    if get_origin(annotation) is list:
+        return get_args(annotation)[0], True
+    return annotation, False
+
+
+def _flags(name: str, info: OptionInfo, *, switch: bool) -> tuple[str, ...]:
+    # Inside Annotated the first name that was declared stands where a default would otherwise stand.
+    declared = (info.default, *(info.param_decls or ()))
+    named = tuple(d for d in declared if isinstance(d, str) and d.startswith("-"))
+    plain = name.replace("_", "-")
+    return named or ((f"--{plain}/--no-{plain}",) if switch else (f"--{plain}",))
+
+
+def _value_name(kind: Any, info: Any) -> str:  # noqa: ANN401 - types and typer's own records
+    if info.min is not None and info.max is not None:
+        return f"{info.min}-{info.max}"
+    return {int: "N", float: "X"}.get(kind, "TEXT")
+
+
+def _default(found: inspect.Parameter, *, switch: bool, settled: bool) -> str | None:
+    if found.default is inspect.Parameter.empty:
+        return None
+    value = found.default
+    if value is None and settled:
+        if found.name in SETTLED:
+            return SETTLED[found.name]
+        value = getattr(JudgeOptions(inputs=()), FIELDS.get(found.name, found.name), None)
+    if value in (None, ()) or (switch and value is False):
+        return None
+    return "on" if value is True else f"`{value}`"
+
+
+def main() -> int:
+    """Write the page, or check it; return the exit code."""
+    text = render()
+    if "--check" in sys.argv[1:]:
+        if TARGET.is_file() and TARGET.read_text(encoding="utf-8") == text:
+            return 0
+        print(f"{TARGET} is stale: run `make docs`", file=sys.stderr)
+        return 1
+    TARGET.write_text(text, encoding="utf-8")
+    print(TARGET)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
