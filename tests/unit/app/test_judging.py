@@ -138,6 +138,38 @@ def test_what_was_finished_before_an_error_is_in_the_files(desk: Any, error: Exc
     assert [c.id for c, _, _ in desk.judge.seen] == ["c"]
 
 
+def test_a_second_run_that_breaks_off_hides_nothing_of_the_first(desk: Any) -> None:
+    log = desk.log(A, B, C)
+    desk.judge.rows = lambda c, _: judged_rows(c, failed=c.id == "a")
+    desk.run(log)
+    summary = desk.json("summary.json")
+
+    def refuse(*_: object) -> tuple[Judged, ...]:
+        raise EndpointError("refused")
+
+    desk.judge.rows = refuse
+    assert desk.run(log, retry_failed=True).ended.ended == "error"
+    assert ids(desk.rows()) == [("a", 1), ("b", 1), ("c", 1)]
+    assert desk.json("summary.json") == summary
+    assert desk.json("manifest.json")["conversations"] == 3
+    assert desk.run(log, retry_failed=True, limit=2).ended.ended == "error", "another command"
+    assert ids(desk.rows()) == [("a", 1)]
+    desk.judge.rows = lambda c, _: judged_rows(c)
+    desk.run(log, retry_failed=True)
+    assert ids(desk.rows()) == [("a", 1), ("b", 1), ("c", 1)]
+    assert all(r["failure"] is None for r in desk.rows())
+
+
+def test_what_is_stale_stays_left_out_when_a_run_breaks_off(desk: Any) -> None:
+    desk.judge.rows = lambda c, _: judged_rows(c, failed=c.id == "a")
+    desk.run(desk.log(A, B, C))
+    log = desk.log(A, C)
+    desk.run(log)
+    desk.judge.rows = lambda c, _: (_ for _ in ()).throw(EndpointError("refused"))
+    desk.run(log, retry_failed=True)
+    assert ids(desk.rows()) == [("a", 1), ("c", 1)]
+
+
 def test_a_fault_of_the_program_keeps_what_was_finished(desk: Any) -> None:
     def rows(conversation: Conversation, _: int) -> tuple[Judged, ...]:
         if conversation.id == "c":
