@@ -23,6 +23,7 @@ from dialogauge.core.errors import InputError
 from dialogauge.core.protocols import Judge
 from dialogauge.engine import Outcome
 from dialogauge.llm.endpoint import Endpoint
+from dialogauge.report import ReportView
 from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.store.database import PLANNED
 
@@ -65,6 +66,8 @@ class RunResult:
     summary: Summary
     gates: tuple[GateResult, ...]
     manifest: Mapping[str, Any]
+    view: ReportView
+    """What the page shows."""
 
 
 def finish_run(
@@ -100,8 +103,8 @@ def finish_run(
     manifest = _manifest(options, judge, planner, ended, shown, pending)
     directory.write_json("summary", {**summary.to_json(), "gates": [asdict(g) for g in gates]})
     directory.write_json("manifest", manifest)
-    write_report(directory, database, summary, manifest, rows)
-    return RunResult(directory, summary, gates, manifest)
+    view = write_report(directory, database, summary, manifest, rows)
+    return RunResult(directory, summary, gates, manifest, view)
 
 
 def _shown(
