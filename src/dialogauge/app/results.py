@@ -31,6 +31,8 @@ __all__ = ["RunResult", "exit_code", "finish_run"]
 
 _PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic", "json-repair")
 _FAULTS_KEPT = 1000
+# Under this name the database keeps the digest of what was asked for: judge, input, repeats, seed.
+_COMMAND = "command"
 
 _OPTIONS = {
     "rubric": "--rubric",
@@ -78,15 +80,13 @@ def finish_run(
 ) -> RunResult:
     """Write `judgements.jsonl`, `summary.json`, `manifest.json` and `report.html` from what is stored."""
     done = database.finished(judge.digest)
-    pending = sum(1 for key in planner.planned if key not in done)
     if planner.progress.resumed:
         database.place_units(planner.planned)
-    # Units of conversations that the input no longer holds stay stored, and are left out of the files.
-    stale = len(done) + pending > len(planner.planned)
-    database.put_meta(PLANNED, [key.hex() for key in planner.planned] if stale else None)
+    shown = _shown(options, database, judge, planner, done)
+    pending = sum(1 for key in shown if key not in done)
 
     def rows() -> Iterator[Mapping[str, Any]]:
-        for unit in database.units(judge.digest, planner.planned):
+        for unit in database.units(judge.digest, shown):
             yield from unit.rows
 
     directory.write_lines(
@@ -100,11 +100,32 @@ def finish_run(
         repeats=options.repeats,
     )
     gates = tuple(parse_gate(text).evaluate(summary) for text in options.gates)
-    manifest = _manifest(options, judge, planner, ended, pending)
+    manifest = _manifest(options, judge, planner, ended, shown, pending)
     directory.write_json("summary", {**summary.to_json(), "gates": [asdict(g) for g in gates]})
     directory.write_json("manifest", manifest)
     view = write_report(directory, database, summary, manifest, rows)
     return RunResult(directory, summary, gates, manifest, view)
+
+
+def _shown(
+    options: JudgeOptions, database: RunDatabase, judge: Judge, planner: Planner, done: Mapping[bytes, bool]
+) -> dict[bytes, int]:
+    """Return the units that the files show, and remember them for reports, exports and pairs.
+
+    Units of conversations that the input no longer holds stay stored, and are left out. Where the input was
+    not read to its end, what an earlier run of the same command showed of the rest stays in.
+    """
+    shown = dict(planner.planned)
+    asked = (*options.inputs, options.format, options.map_file, options.limit, options.sample)
+    command = digest([judge.digest, options.repeats, options.seed, *asked])
+    if planner.progress.total is None and database.get_meta(_COMMAND) == command:
+        earlier = database.get_meta(PLANNED)
+        keys = done if earlier is None else [bytes.fromhex(key) for key in earlier]
+        shown |= dict.fromkeys((key for key in keys if key not in shown), 0)
+    stale = any(key not in shown for key in done)
+    database.put_meta(PLANNED, [key.hex() for key in shown] if stale else None)
+    database.put_meta(_COMMAND, command)
+    return shown
 
 
 def exit_code(
@@ -125,6 +146,7 @@ def _manifest(
     judge: Judge,
     planner: Planner,
     ended: Outcome,
+    shown: Mapping[bytes, int],
     pending: int,
 ) -> dict[str, Any]:
     settings = asdict(options)
@@ -149,7 +171,7 @@ def _manifest(
             {"name": d.name, "level": d.level, "scale": asdict(d.scale)} for d in judge.dimensions
         ],
         "digests": {"prompts": description.get("prompts"), "data": _data_digest(planner)},
-        "conversations": planner.progress.planned // options.repeats,
+        "conversations": len(shown) // options.repeats,
         "pending_units": pending,
         "ended": ended.ended,
         "error": None if ended.error is None else str(ended.error),
