@@ -19,8 +19,8 @@ def server(tmp_path_factory):
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("judge-model")
-    examples = rubric_examples("card", 160)
-    with serve_model(build_tiny_model(folder / "model", examples, steps=300, reads_system=False)) as server:
+    examples = rubric_examples("card", 200)
+    with serve_model(build_tiny_model(folder / "model", examples, steps=220, reads_system=False)) as server:
         yield server
 
 

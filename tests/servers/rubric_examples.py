@@ -30,7 +30,7 @@ _REPLIES = {
 }
 
 
-def made_conversations(count: int, *, seed: int, turns: tuple[int, int] = (1, 4)) -> list[Conversation]:
+def made_conversations(count: int, *, seed: int, turns: tuple[int, int] = (1, 3)) -> list[Conversation]:
     """Make short conversations of good and bad replies."""
     rng = random.Random(seed)
     return [_conversation(rng, f"made-{seed}-{n}", rng.randint(*turns)) for n in range(count)]

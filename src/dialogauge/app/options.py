@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from dialogauge.app.config import RoleSettings
+from dialogauge.bench.trust import TrustThresholds
 
 __all__ = ["JudgeOptions"]
 
@@ -42,3 +43,5 @@ class JudgeOptions:
     fresh: bool = False
     cache: bool = True
     strict: bool = False
+    trust: TrustThresholds = field(default_factory=TrustThresholds)
+    """From which figure on the checks of the judge are flagged."""

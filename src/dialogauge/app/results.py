@@ -17,12 +17,17 @@ from dialogauge.app.config import RoleSettings
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner
 from dialogauge.app.reporting import write_report
+from dialogauge.app.runs import FinishedRun
+from dialogauge.app.trusting import kept_from, look_into, rubric_facts
 from dialogauge.bench.judging import GateResult, Summary, parse_gate, summarise
+from dialogauge.bench.trust import Trust, TrustTally
 from dialogauge.core.digests import digest, digest_text
 from dialogauge.core.errors import InputError
 from dialogauge.core.protocols import Judge
+from dialogauge.data import RatingTable
 from dialogauge.engine import Outcome
 from dialogauge.llm.endpoint import Endpoint
+from dialogauge.report import ReportView
 from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.store.database import PLANNED
 
@@ -30,6 +35,8 @@ __all__ = ["RunResult", "exit_code", "finish_run"]
 
 _PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic", "json-repair")
 _FAULTS_KEPT = 1000
+# Under this name the database keeps the digest of what was asked for: judge, input, repeats, seed.
+_COMMAND = "command"
 
 _OPTIONS = {
     "rubric": "--rubric",
@@ -62,47 +69,73 @@ class RunResult:
     directory: RunDirectory
     summary: Summary
     gates: tuple[GateResult, ...]
+    trust: Trust
     manifest: Mapping[str, Any]
+    view: ReportView
+    """What the page shows."""
 
 
-def finish_run(  # noqa: PLR0913 - all that a manifest must state
+def finish_run(  # noqa: PLR0913 - the parts of a run, brought to their end here once
     options: JudgeOptions,
     directory: RunDirectory,
     database: RunDatabase,
     judge: Judge,
     planner: Planner,
-    faults: Sequence[InputError],
     ended: Outcome,
+    ratings: RatingTable | None = None,
 ) -> RunResult:
     """Write `judgements.jsonl`, `summary.json`, `manifest.json` and `report.html` from what is stored."""
     done = database.finished(judge.digest)
-    pending = sum(1 for key in planner.planned if key not in done)
     if planner.progress.resumed:
         database.place_units(planner.planned)
-    # Units of conversations that the input no longer holds stay stored, and are left out of the files.
-    stale = len(done) + pending > len(planner.planned)
-    database.put_meta(PLANNED, [key.hex() for key in planner.planned] if stale else None)
+    shown = _shown(options, database, judge, planner, done)
+    pending = sum(1 for key in shown if key not in done)
 
     def rows() -> Iterator[Mapping[str, Any]]:
-        for unit in database.units(judge.digest, planner.planned):
+        for unit in database.units(judge.digest, shown):
             yield from unit.rows
 
     directory.write_lines(
         "judgements", (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows())
     )
+    tally = TrustTally(judge.dimensions, sample=options.trust.sample)
     summary = summarise(
-        rows(),
+        tally.through(rows()),
         dimensions=judge.dimensions,
-        unreadable=[str(f) for f in faults],
+        unreadable=[str(f) for f in planner.faults],
         pending=-(-pending // options.repeats),
         repeats=options.repeats,
     )
     gates = tuple(parse_gate(text).evaluate(summary) for text in options.gates)
-    manifest = _manifest(options, judge, planner, faults, ended, pending)
-    directory.write_json("summary", {**summary.to_json(), "gates": [asdict(g) for g in gates]})
+    manifest = _manifest(options, judge, planner, ended, shown, pending)
+    run = FinishedRun(directory, database, manifest)
+    trust = look_into(run, tally, options.trust, ratings, kept_from(run))
+    told = {"gates": [asdict(g) for g in gates], "trust": trust.to_json()}
+    directory.write_json("summary", {**summary.to_json(), **told})
     directory.write_json("manifest", manifest)
-    write_report(directory, database, summary, manifest, rows)
-    return RunResult(directory, summary, gates, manifest)
+    view = write_report(run, summary, trust)
+    return RunResult(directory, summary, gates, trust, manifest, view)
+
+
+def _shown(
+    options: JudgeOptions, database: RunDatabase, judge: Judge, planner: Planner, done: Mapping[bytes, bool]
+) -> dict[bytes, int]:
+    """Return the units that the files show, and remember them for reports, exports and pairs.
+
+    Units of conversations that the input no longer holds stay stored, and are left out. Where the input was
+    not read to its end, what an earlier run of the same command showed of the rest stays in.
+    """
+    shown = dict(planner.planned)
+    asked = (*options.inputs, options.format, options.map_file, options.limit, options.sample)
+    command = digest([judge.digest, options.repeats, options.seed, *asked])
+    if planner.progress.total is None and database.get_meta(_COMMAND) == command:
+        earlier = database.get_meta(PLANNED)
+        keys = done if earlier is None else [bytes.fromhex(key) for key in earlier]
+        shown |= dict.fromkeys((key for key in keys if key not in shown), 0)
+    stale = any(key not in shown for key in done)
+    database.put_meta(PLANNED, [key.hex() for key in shown] if stale else None)
+    database.put_meta(_COMMAND, command)
+    return shown
 
 
 def exit_code(
@@ -122,8 +155,8 @@ def _manifest(
     options: JudgeOptions,
     judge: Judge,
     planner: Planner,
-    faults: Sequence[InputError],
     ended: Outcome,
+    shown: Mapping[bytes, int],
     pending: int,
 ) -> dict[str, Any]:
     settings = asdict(options)
@@ -147,12 +180,14 @@ def _manifest(
         "dimensions": [
             {"name": d.name, "level": d.level, "scale": asdict(d.scale)} for d in judge.dimensions
         ],
+        **rubric_facts(options.rubric),
         "digests": {"prompts": description.get("prompts"), "data": _data_digest(planner)},
-        "conversations": planner.progress.planned // options.repeats,
+        "conversations": len(shown) // options.repeats,
         "pending_units": pending,
         "ended": ended.ended,
         "error": None if ended.error is None else str(ended.error),
-        "faults": [str(f) for f in faults[:_FAULTS_KEPT]],
+        "unreadable": len(planner.faults),
+        "unreadable_records": [str(f) for f in planner.faults[:_FAULTS_KEPT]],
     }
 
 

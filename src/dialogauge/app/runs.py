@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
@@ -62,6 +62,10 @@ class FinishedRun:
             conversation = self.database.conversation(target)
             if conversation is not None:
                 yield conversation, [row for unit in units for row in unit.rows]
+
+    def conversations_named(self, ids: Collection[str]) -> list[Conversation]:
+        """Return the conversations of those ids that the run holds."""
+        return list(self.database.conversations_named(sorted(ids)).values())
 
     def _planned(self) -> dict[bytes, int] | None:
         blob = self.database.get_meta(PLANNED)

@@ -29,6 +29,7 @@ from dialogauge.metrics.classification import (
 )
 from dialogauge.metrics.multiple import draw_p, holm
 from dialogauge.metrics.permutation import PermutationResult, deal, permutation_test
+from dialogauge.metrics.proportion import wilson_interval
 from dialogauge.metrics.uncertainty import (
     ClusteredMean,
     clustered_mean,
@@ -68,4 +69,5 @@ __all__ = [
     "spearman",
     "spearman_draws",
     "t_quantile",
+    "wilson_interval",
 ]

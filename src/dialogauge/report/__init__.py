@@ -1,7 +1,7 @@
 """Results into tables, SVG and one self-contained HTML file. Computes nothing but pixels."""
 
 from dialogauge.report.page import render_report
-from dialogauge.report.text import summary_lines
+from dialogauge.report.text import summary_lines, weak_turn_lines
 from dialogauge.report.trust_text import trust_lines
 from dialogauge.report.trust_view import (
     CalibrationLine,
@@ -67,4 +67,5 @@ __all__ = [
     "summary_lines",
     "trust_lines",
     "visible",
+    "weak_turn_lines",
 ]

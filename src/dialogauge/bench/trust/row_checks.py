@@ -12,7 +12,7 @@ from dialogauge.bench.trust.result import Status, TrustCase, TrustCheck, TrustFi
 from dialogauge.bench.trust.tally import LONG, TrustTally
 from dialogauge.bench.trust.thresholds import TrustThresholds
 from dialogauge.core import Conversation
-from dialogauge.metrics import clustered_mean, pearson
+from dialogauge.metrics import pearson, wilson_interval
 from dialogauge.signals import find_signals, read_dialogue
 
 __all__ = ["check_aggregation", "check_identical", "check_verdicts"]
@@ -35,7 +35,7 @@ def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) ->
     r = pearson(table[:, 0], table[:, 1]).value
     share = float(near.mean()) if n else None
     chance = _chance(table)
-    interval = clustered_mean(near.astype(np.float64)).within(0, 1).interval
+    interval = wilson_interval(int(near.sum()), n)
     figures = (
         TrustFigure("within half a point of the turns' mean", share, n, interval, share=True),
         TrustFigure("the same between unrelated conversations", chance, n, share=True),
@@ -99,12 +99,11 @@ def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether the verdict that the model gives itself follows from its own scores."""
     compared, mismatched = tally.verdicts
     share = mismatched / compared if compared else None
-    values = np.repeat([1.0, 0.0], [mismatched, compared - mismatched])
     figure = TrustFigure(
         "own verdict differs from the computed one",
         share,
         compared,
-        clustered_mean(values).within(0, 1).interval,
+        wilson_interval(mismatched, compared),
         share=True,
     )
     status: Status = "cannot tell"
@@ -140,9 +139,9 @@ def check_identical(
     differing = alike * len(cases) / looked if looked else 0.0
     share = differing / long if long else None
     figures = (
-        TrustFigure("long, all turns alike", alike / long if long else None, long, share=True),
+        _share("long, all turns alike", alike, long),
         TrustFigure("long, alike although the turns differ", share, long, share=True),
-        TrustFigure("shorter, all turns alike", short_alike / short if short else None, short, share=True),
+        _share("shorter, all turns alike", short_alike, short),
     )
     status: Status = "cannot tell"
     sentence = f"Only {long} conversations have over {LONG} scored turns; {_ENOUGH_LONG} are needed."
@@ -165,6 +164,10 @@ def check_identical(
         tuple(cases[:_CASES]),
         len(cases),
     )
+
+
+def _share(name: str, hits: int, n: int) -> TrustFigure:
+    return TrustFigure(name, hits / n if n else None, n, wilson_interval(hits, n), share=True)
 
 
 def _varied(conversation: Conversation) -> TrustCase | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dialogauge.bench.trust.result import Status, TrustCheck, TrustFigure
 from dialogauge.core import NOT_APPLICABLE, Conversation, Judged, JudgeFailure, Message, digest_text
-from dialogauge.metrics import clustered_mean
+from dialogauge.metrics import clustered_mean, wilson_interval
 
 __all__ = ["Variant", "check_scenario", "draw_variants", "not_checked", "scenario_text"]
 
@@ -135,10 +135,9 @@ def _figures(changes: Mapping[str, Mapping[str, list[float]]], names: Sequence[s
                 label = f"change {words}" + (f", {name.replace('_', ' ')}" if name else "")
                 yield TrustFigure(label, mean.mean, mean.n, mean.interval)
         if "" in of_kind:
-            moved = [float(abs(v) > 1e-9) for v in of_kind[""]]
-            share = clustered_mean(moved).within(0, 1)
+            moved, n = sum(abs(v) > 1e-9 for v in of_kind[""]), len(of_kind[""])
             label = f"conversations whose scores change {words}"
-            yield TrustFigure(label, share.mean, share.n, share.interval, share=True)
+            yield TrustFigure(label, moved / n, n, wilson_interval(moved, n), share=True)
 
 
 def _found(

@@ -13,7 +13,7 @@ from dialogauge.bench.trust.result import Status, TrustCase, TrustCheck, TrustFi
 from dialogauge.bench.trust.tally import Sampled, TrustTally
 from dialogauge.bench.trust.thresholds import TrustThresholds
 from dialogauge.core import NOT_APPLICABLE, Conversation
-from dialogauge.metrics import clustered_mean, pearson, spearman
+from dialogauge.metrics import clustered_mean, pearson, spearman, wilson_interval
 from dialogauge.signals import cut, read_dialogue, read_repairs
 from dialogauge.text import count_units, words
 
@@ -81,13 +81,12 @@ def _look_for_repairs(found: TextFindings, conversation: Conversation, sample: S
 def check_repair(found: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether corrections by the user are passed over as not applicable."""
     n, passed = found.corrected, len(found.passed_over)
-    values = np.repeat([1.0, 0.0], [passed, n - passed])
     share = passed / n if n else None
     figure = TrustFigure(
         "repair handling n/a although the user corrects",
         share,
         n,
-        clustered_mean(values).within(0, 1).interval,
+        wilson_interval(passed, n),
         share=True,
     )
     status: Status = "cannot tell"
