@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
 import orjson
 
+from dialogauge import __version__
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.bench.meta import (
     Contender,
@@ -23,6 +25,7 @@ from dialogauge.bench.meta import (
     collect_targets,
     compare_judges,
     default_rule,
+    meta_view,
     parse_rule,
 )
 from dialogauge.core.conversation import Conversation
@@ -30,6 +33,7 @@ from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.ratings import Rating
 from dialogauge.core.scales import ONE_TO_FIVE, Scale
 from dialogauge.data import RatingTable, read_field_map, read_ratings
+from dialogauge.report import MetaAbout, render_meta
 from dialogauge.store.directory import write_whole
 
 __all__ = ["MetaOptions", "MetaOutcome", "judge_the_judges"]
@@ -188,7 +192,17 @@ def _nothing_scored(about: JudgedRun, table: TargetTable) -> UsageError:
 def _write(options: MetaOptions, result: MetaResult) -> tuple[Path, ...]:
     if options.out is None:
         return ()
-    folder = Path(options.out)
+    about = MetaAbout(
+        version=__version__,
+        created=datetime.now(UTC).date().isoformat(),
+        ratings="the ratings within the runs" if options.ratings_file is None else options.ratings_file,
+        draws=result.settings.draws,
+        shuffles=result.settings.shuffles,
+        seed=result.settings.seed,
+    )
     json = orjson.dumps(result.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    write_whole(folder / "meta.json", [json])
-    return (folder / "meta.json",)
+    page = render_meta(meta_view(result, about)).encode("utf-8", "replace")
+    files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": page}
+    for path, content in files.items():
+        write_whole(path, [content])
+    return tuple(files)

@@ -1,5 +1,15 @@
 """Results into tables, SVG and one self-contained HTML file. Computes nothing but pixels."""
 
+from dialogauge.report.meta_page import render_meta
+from dialogauge.report.meta_view import (
+    AgreementView,
+    ComparisonView,
+    ConfusionRow,
+    ControlCell,
+    MeasureRow,
+    MetaAbout,
+    MetaView,
+)
 from dialogauge.report.page import render_report
 from dialogauge.report.text import summary_lines, weak_turn_lines
 from dialogauge.report.trust_text import trust_lines
@@ -37,7 +47,11 @@ from dialogauge.report.words import figure_line, visible
 
 __all__ = [
     "About",
+    "AgreementView",
     "CalibrationLine",
+    "ComparisonView",
+    "ConfusionRow",
+    "ControlCell",
     "ConversationLine",
     "ConversationTotals",
     "CostLine",
@@ -48,6 +62,9 @@ __all__ = [
     "GroupTable",
     "HistogramBar",
     "LabelCounts",
+    "MeasureRow",
+    "MetaAbout",
+    "MetaView",
     "Quote",
     "ReportView",
     "RunFigures",
@@ -63,6 +80,7 @@ __all__ = [
     "WeakTurn",
     "WindowNote",
     "figure_line",
+    "render_meta",
     "render_report",
     "summary_lines",
     "trust_lines",

@@ -4,6 +4,7 @@ from dialogauge.bench.meta.agreement import JudgedRun, agreement, default_rule
 from dialogauge.bench.meta.columns import CONTROLS
 from dialogauge.bench.meta.comparison import Contender, compare_judges
 from dialogauge.bench.meta.measures import COMPARED, MEASURES, Measure
+from dialogauge.bench.meta.page import meta_view
 from dialogauge.bench.meta.result import (
     Bin,
     Comparison,
@@ -47,5 +48,6 @@ __all__ = [
     "collect_targets",
     "compare_judges",
     "default_rule",
+    "meta_view",
     "parse_rule",
 ]

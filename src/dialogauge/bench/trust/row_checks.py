@@ -37,9 +37,9 @@ def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) ->
     chance = _chance(table)
     interval = wilson_interval(int(near.sum()), n)
     figures = (
-        TrustFigure("within half a point of the turns' mean", share, n, interval, share=True),
+        TrustFigure("within half a point of the turns’ mean", share, n, interval, share=True),
         TrustFigure("the same between unrelated conversations", chance, n, share=True),
-        TrustFigure("correlation with the turns' mean", r, n),
+        TrustFigure("correlation with the turns’ mean", r, n),
     )
     status, sentence = _averages(tally, n, (share, chance, r), limits, judge)
     return TrustCheck(
@@ -111,7 +111,7 @@ def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     if share is not None:
         status = "flagged" if share > limits.verdict_mismatch_share else "ok"
         sentence = (
-            f"The model's own verdict differs from the one that its scores give in {mismatched:,} of "
+            f"The model’s own verdict differs from the one that its scores give in {mismatched:,} of "
             f"{compared:,} conversations; ours is the one that counts."
         )
     return TrustCheck(

@@ -17,7 +17,7 @@ Row = Mapping[str, Any]
 _TITLE: Final = "The scenario ignored"
 _NAME: Final = "scenario_ignored"
 _ENOUGH: Final = 10
-_WORDS: Final = {"without": "without its scenario", "another": "with another conversation's scenario"}
+_WORDS: Final = {"without": "without its scenario", "another": "with another conversation’s"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +132,13 @@ def _figures(changes: Mapping[str, Mapping[str, list[float]]], names: Sequence[s
         for name in ("", *names):
             if name in of_kind:
                 mean = clustered_mean(of_kind[name])
-                label = f"change {words}" + (f", {name.replace('_', ' ')}" if name else "")
+                label = f"{kind}: {name.replace('_', ' ')}" if name else f"change {words}"
                 yield TrustFigure(label, mean.mean, mean.n, mean.interval)
         if "" in of_kind:
             moved, n = sum(abs(v) > 1e-9 for v in of_kind[""]), len(of_kind[""])
-            label = f"conversations whose scores change {words}"
-            yield TrustFigure(label, moved / n, n, wilson_interval(moved, n), share=True)
+            yield TrustFigure(
+                f"{kind}: conversations that change", moved / n, n, wilson_interval(moved, n), share=True
+            )
 
 
 def _found(
@@ -158,11 +159,11 @@ def _found(
     )
     start = "The scores depend on the scenario" if sure else "No sign that the judge looks at the scenario"
     end = "" if sure else "; neither is distinguishable from no change"
-    return ("ok" if sure else "flagged"), f"{start}: {' and '.join(told)}{end}.{lost}"
+    return ("ok" if sure else "flagged"), f"{start}: {', '.join(told)} on average{end}.{lost}"
 
 
 def _told(figure: TrustFigure, words: str) -> str:
     if figure.interval is None:
-        return f"{words} they change by {figure.value:+.2f}"
+        return f"{words} they move by {figure.value:+.2f}"
     low, high = figure.interval
-    return f"{words} they change by {figure.value:+.2f} [{low:+.2f}, {high:+.2f}] on average"
+    return f"{words} they move by {figure.value:+.2f} [{low:+.2f}, {high:+.2f}]"
