@@ -127,6 +127,8 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
     result = finish_run(options, directory, database, built.judge, planner, ended)
     faults = [*planner.faults, *_rating_faults(options, ratings, planner, built.judge, ended)]
     notes = [str(n) for n in source.notes] + ([str(n) for n in ratings.notes] if ratings else [])
+    if planner.left_out:
+        notes.append(f"{planner.left_out} not judged: the rubric shows them as worked examples")
     return JudgeOutcome(ended, result, tuple(faults), tuple(notes), progress)
 
 
@@ -211,6 +213,7 @@ def _planner(
         progress=progress,
         ratings=None if ratings is None else ratings.for_conversation,
         strict=options.strict,
+        excluded=built.worked_examples,
     )
 
 

@@ -26,6 +26,8 @@ class JudgeOptions:
     """The judge's model; None with the local judge."""
     local_model: str | None = None
     """A file of coefficients for the local judge, as `dialogauge fit` writes it."""
+    source_file: str | None = None
+    """A text that the rubric checks claims against."""
     prices_file: str | None = None
     out: str | None = None
     limit: int | None = None

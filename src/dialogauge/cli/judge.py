@@ -41,6 +41,9 @@ def judge(
     local_model: Annotated[
         str | None, typer.Option(help="Coefficients for the local judge, as `dialogauge fit` wrote them.")
     ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Text file that claims are checked against (rubric factuality).")
+    ] = None,
     config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
     prices: Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")] = None,
     out: Annotated[str | None, typer.Option("-o", "--out", help="Run directory (else runs/NAME).")] = None,
@@ -100,6 +103,7 @@ def judge(
             "map_file": map_file,
             "ratings_file": ratings,
             "local_model": local_model,
+            "source_file": source,
             "out": out,
             "limit": limit,
             "sample": sample,
