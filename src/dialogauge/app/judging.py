@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from dialogauge.app.planning import Planner, sampled
 from dialogauge.app.results import RunResult, finish_run
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.bench.judging import parse_gate
+from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
@@ -115,7 +117,7 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
     database: RunDatabase,
 ) -> JudgeOutcome:
     _greet(options, observer, built, database)
-    progress = Progress()
+    progress = Progress(expected=_count_ahead(options, source))
     planner = _planner(options, source, ratings, built, database, progress)
     stop = StopSignal()
     sink = _Sink(database, planner, built.judge.name)
@@ -127,6 +129,8 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
     result = finish_run(options, directory, database, built.judge, planner, ended, ratings)
     faults = [*planner.faults, *_rating_faults(options, ratings, planner, built.judge, ended)]
     notes = [str(n) for n in source.notes] + ([str(n) for n in ratings.notes] if ratings else [])
+    if planner.left_out:
+        notes.append(f"{planner.left_out} not judged: the rubric shows them as worked examples")
     return JudgeOutcome(ended, result, tuple(faults), tuple(notes), progress)
 
 
@@ -150,6 +154,18 @@ def plan_log(options: JudgeOptions) -> Plan:
         tuple(str(n) for n in source.notes),
         built.judge.name,
     )
+
+
+def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
+    """Count the units, so that the time left can be told; None where that would not pay or not be possible.
+
+    Reading costs next to nothing beside a model's calls, and standard input can be read but once.
+    """
+    if options.judge == "local" or "-" in options.inputs:
+        return None
+    wanted = min((n for n in (options.limit, options.sample) if n is not None), default=None)
+    found = (item for item in source if isinstance(item, Conversation))
+    return options.repeats * sum(1 for _ in islice(found, wanted))
 
 
 class _Sink:
@@ -211,6 +227,7 @@ def _planner(
         progress=progress,
         ratings=None if ratings is None else ratings.for_conversation,
         strict=options.strict,
+        excluded=built.worked_examples,
     )
 
 

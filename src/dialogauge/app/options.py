@@ -27,6 +27,8 @@ class JudgeOptions:
     """The judge's model; None with the local judge."""
     local_model: str | None = None
     """A file of coefficients for the local judge, as `dialogauge fit` writes it."""
+    source_file: str | None = None
+    """A text that the rubric checks claims against."""
     prices_file: str | None = None
     out: str | None = None
     limit: int | None = None
@@ -45,3 +47,5 @@ class JudgeOptions:
     strict: bool = False
     trust: TrustThresholds = field(default_factory=TrustThresholds)
     """From which figure on the checks of the judge are flagged."""
+    command: str = ""
+    """The command line that asked for this, without secrets; for the manifest and the page."""
