@@ -95,7 +95,7 @@ def _judge_options(run: FinishedRun, options: RecheckOptions, config: FileConfig
         role = with_defaults(parse_role(options.model, config.roles), "judge")
     elif settings["role"] is not None:
         role = _stored_role(settings["role"], config)
-    names = ("rubric", "judge", "mode", "language", "local_model", "window")
+    names = ("rubric", "judge", "mode", "language", "local_model", "source_file", "window")
     return JudgeOptions(
         inputs=(),
         role=role,

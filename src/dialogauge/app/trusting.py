@@ -48,13 +48,14 @@ def rubric_facts(rubric: str) -> dict[str, Any]:
 
 
 def kept_from(run: FinishedRun) -> Kept:
-    """Read what the run's summary holds already of the same judge: asking again would cost calls."""
+    """Read what the run's summary holds already of judge and data: asking again would cost calls."""
     try:
         earlier = run.directory.read_json("manifest")
         value = run.directory.read_json("summary").get("trust")
     except StoreError:
         return Kept()
-    if value is None or earlier["judge"]["digest"] != run.judge_digest:
+    same = earlier["judge"]["digest"] == run.judge_digest and earlier["digests"] == run.manifest["digests"]
+    if value is None or not same:
         return Kept()
     trust = Trust.from_json(value)
     done = [c for c in trust.checks if c.name == "scenario_ignored" and c.figures]
