@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from typer.models import ArgumentInfo, OptionInfo
 
@@ -197,7 +197,7 @@ def _described(found: inspect.Parameter) -> tuple[Any, Any]:
 
 def _plain_type(annotation: Any) -> tuple[Any, bool]:  # noqa: ANN401 - any annotation
     """Return the type of one value, and whether there may be several."""
-    if get_origin(annotation) is UnionType:
+    if get_origin(annotation) in (Union, UnionType):  # one and the same from Python 3.14 on
         annotation = next(a for a in get_args(annotation) if a is not NoneType)
     if get_origin(annotation) is list:
         return get_args(annotation)[0], True

@@ -113,7 +113,7 @@ def test_gates_and_their_exit_code(dialogauge, log, talk):
     assert dialogauge("judge", path, "--gate", "verdict>=good:1", "-o", "run").code == 0
     done = dialogauge("judge", path, "--gate", "verdict>=excellent:0.5", "-o", "run")
     assert done.code == 100
-    assert "NOT met" in done.out
+    assert "not met" in done.out
     assert dialogauge("judge", path, "--gate", "verdict>>good", "-o", "run").code == 2
 
 

@@ -72,7 +72,12 @@ def card_schema(turns: int) -> dict[str, Any]:
 
 
 def build_tiny_model(
-    folder: Path, examples: Sequence[Example] | None = None, *, steps: int = 150, seed: int = 0
+    folder: Path,
+    examples: Sequence[Example] | None = None,
+    *,
+    steps: int = 150,
+    seed: int = 0,
+    reads_system: bool = True,
 ) -> Path:
     """Make tokenizer and model, train them on the examples, and save both; a folder that is there stays.
 
@@ -81,6 +86,8 @@ def build_tiny_model(
         examples: What to learn; 200 card examples where None.
         steps: Batches of eight examples.
         seed: For weights and batches.
+        reads_system: Off, its chat template passes over system messages: long instructions that never
+            change only slow so small a model down.
     """
     if (folder / "config.json").exists():
         return folder
@@ -92,6 +99,10 @@ def build_tiny_model(
 
     examples = list(examples) if examples is not None else card_examples(200, seed=seed)
     tokenizer = _make_tokenizer(examples)
+    if not reads_system:
+        tokenizer.chat_template = _TEMPLATE.replace(
+            "%}<|{{", "%}{% if m['role'] != 'system' %}<|{{", 1
+        ).replace("<|end|>{% endfor %}", "<|end|>{% endif %}{% endfor %}")
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=len(tokenizer),

@@ -19,7 +19,7 @@ from dialogauge.bench.judging import parse_gate
 from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
-from dialogauge.data import RatingTable, off_scale, read_ratings
+from dialogauge.data import RatingTable, off_scale, read_field_map, read_ratings
 from dialogauge.engine import Outcome, Progress, StopSignal, run_units, stop_on_interrupt
 from dialogauge.llm import LimiterState
 from dialogauge.store import RunDatabase, RunDirectory
@@ -91,7 +91,7 @@ def _spare_the_input(options: JudgeOptions) -> None:
 
 async def _judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
     source = _open(options)
-    ratings = None if options.ratings_file is None else read_ratings(options.ratings_file)
+    ratings = _ratings(options)
     built = build_judge(options)
     directory = _directory(options)
     try:
@@ -124,8 +124,8 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
             iter(planner), built.judge, sink, workers=_workers(options), progress=progress, stop=stop
         )
     _store_quietly(database, ended)
+    result = finish_run(options, directory, database, built.judge, planner, ended)
     faults = [*planner.faults, *_rating_faults(options, ratings, planner, built.judge, ended)]
-    result = finish_run(options, directory, database, built.judge, planner, faults, ended)
     notes = [str(n) for n in source.notes] + ([str(n) for n in ratings.notes] if ratings else [])
     return JudgeOutcome(ended, result, tuple(faults), tuple(notes), progress)
 
@@ -135,7 +135,7 @@ def plan_log(options: JudgeOptions) -> Plan:
     source, built, directory = _open(options), build_judge(options), _directory(options)
     database = directory.open_for_reading() if directory.exists and not options.fresh else None
     progress = Progress()
-    ratings = None if options.ratings_file is None else read_ratings(options.ratings_file)
+    ratings = _ratings(options)
     planner = _planner(options, source, ratings, built, database, progress)
     left = sum(1 for _ in planner)
     if database is not None:
@@ -172,6 +172,13 @@ def _open(options: JudgeOptions) -> Source:
     return open_source(
         options.inputs, format=options.format, map_file=options.map_file, strict=options.strict
     )
+
+
+def _ratings(options: JudgeOptions) -> RatingTable | None:
+    if options.ratings_file is None:
+        return None
+    mapping = None if options.map_file is None else read_field_map(options.map_file)
+    return read_ratings(options.ratings_file, mapping=mapping)
 
 
 def _directory(options: JudgeOptions) -> RunDirectory:

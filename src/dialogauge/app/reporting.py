@@ -50,11 +50,12 @@ def rebuild_report(run: str, out: str | None) -> Path:
 
 def summary_of(run: FinishedRun) -> Summary:
     """Compute the summary of a finished run from its rows."""
-    settings = run.manifest["settings"]
+    settings, shown = run.manifest["settings"], run.manifest["unreadable_records"]
     return summarise(
         run.rows(),
         dimensions=run.dimensions,
-        unreadable=run.manifest["faults"],
+        # The manifest keeps the first messages; the others still count.
+        unreadable=[*shown, *[""] * (run.manifest["unreadable"] - len(shown))],
         pending=-(-run.manifest["pending_units"] // settings["repeats"]),
         repeats=settings["repeats"],
     )

@@ -65,13 +65,12 @@ class RunResult:
     manifest: Mapping[str, Any]
 
 
-def finish_run(  # noqa: PLR0913 - all that a manifest must state
+def finish_run(
     options: JudgeOptions,
     directory: RunDirectory,
     database: RunDatabase,
     judge: Judge,
     planner: Planner,
-    faults: Sequence[InputError],
     ended: Outcome,
 ) -> RunResult:
     """Write `judgements.jsonl`, `summary.json`, `manifest.json` and `report.html` from what is stored."""
@@ -93,12 +92,12 @@ def finish_run(  # noqa: PLR0913 - all that a manifest must state
     summary = summarise(
         rows(),
         dimensions=judge.dimensions,
-        unreadable=[str(f) for f in faults],
+        unreadable=[str(f) for f in planner.faults],
         pending=-(-pending // options.repeats),
         repeats=options.repeats,
     )
     gates = tuple(parse_gate(text).evaluate(summary) for text in options.gates)
-    manifest = _manifest(options, judge, planner, faults, ended, pending)
+    manifest = _manifest(options, judge, planner, ended, pending)
     directory.write_json("summary", {**summary.to_json(), "gates": [asdict(g) for g in gates]})
     directory.write_json("manifest", manifest)
     write_report(directory, database, summary, manifest, rows)
@@ -122,7 +121,6 @@ def _manifest(
     options: JudgeOptions,
     judge: Judge,
     planner: Planner,
-    faults: Sequence[InputError],
     ended: Outcome,
     pending: int,
 ) -> dict[str, Any]:
@@ -152,7 +150,8 @@ def _manifest(
         "pending_units": pending,
         "ended": ended.ended,
         "error": None if ended.error is None else str(ended.error),
-        "faults": [str(f) for f in faults[:_FAULTS_KEPT]],
+        "unreadable": len(planner.faults),
+        "unreadable_records": [str(f) for f in planner.faults[:_FAULTS_KEPT]],
     }
 
 

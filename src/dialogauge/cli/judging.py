@@ -43,7 +43,7 @@ def _print_summary(outcome: JudgeOutcome) -> None:
     for line in summary_lines(figures_of(outcome.result.summary)):
         typer.echo(plain(line))
     for gate in outcome.result.gates:
-        typer.echo(f"gate {'met' if gate.met else 'NOT met'}: {plain(gate.sentence)}")
+        typer.echo(plain(gate.sentence))
     typer.echo()
     typer.echo(f"report: {outcome.result.directory.file('report')}")
 

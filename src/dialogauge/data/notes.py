@@ -28,7 +28,7 @@ class Note:
 
     def __str__(self) -> str:
         """Write count and text, and where it was seen first."""
-        text = f"{self.count:,} {self.text}"
+        text = f"{self.count:,} {_singular(self.text) if self.count == 1 else self.text}"
         if not self.examples:
             return text
         more = ", ..." if self.count > 1 else ""
@@ -42,6 +42,11 @@ class Note:
             "count": self.count,
             "examples": [str(p) for p in self.examples],
         }
+
+
+def _singular(text: str) -> str:
+    noun, _, rest = text.partition(" ")
+    return f"{noun.removesuffix('s')} {rest.replace('have ', 'has ', 1)}"
 
 
 class NoteBook:

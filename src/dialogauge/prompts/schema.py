@@ -55,7 +55,7 @@ def _entry(rubric: Rubric, level: Level, language: str) -> Schema:
         fields["issues"] = {"type": "array", "items": _string(phrase(language, "hint_issue"))}
     asked = rubric.asked(level)
     if rubric.reply.evidence:
-        fields["evidence"] = {"type": "array", "items": _quote(asked, language)}
+        fields["evidence"] = {"type": "array", "items": _quote(asked, language), "maxItems": 2}
     if asked:
         fields["scores"] = _closed({d.name: _score(d, language) for d in asked})
     fields.update({x.name: _label(x, language) for x in rubric.labels if x.level == level})

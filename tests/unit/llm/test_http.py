@@ -165,8 +165,7 @@ async def test_retry_after_is_honoured_by_everyone_and_capped(serve, connect):
 
 
 async def test_a_missing_credit_is_no_rate_limit(serve, connect):
-    stub = serve("x", faults=FaultPlan(always="429:insufficient_quota"))
-    stub.faults = FaultPlan(always="402:no credit")
+    stub = serve("x", faults=FaultPlan(always="402:no credit"))
     with pytest.raises(EndpointError, match="credit"):
         await connect(stub.url).complete(question())
 

@@ -9,11 +9,19 @@ import sys
 import pytest
 
 from dialogauge.core.errors import EndpointError, MissingExtra
-from dialogauge.llm import ChatRequest, ReplySchema, SamplingParameters, Structured, TransformersClient, ask
+from dialogauge.llm import (
+    ChatRequest,
+    PatienceSettings,
+    ReplySchema,
+    SamplingParameters,
+    Structured,
+    TransformersClient,
+    ask,
+)
 from servers.schemas import conforms, instance
 from servers.tiny_model import ModelReply, build_tiny_model, card_examples, card_schema, serve_model
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch")]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +44,7 @@ def unseen(count, **options):
 
 
 async def test_the_model_is_held_to_the_schema_over_http(server, connect):
-    client = connect(server.url, "tiny")
+    client = connect(server.url, "tiny", patience=PatienceSettings())
     for messages, gold in unseen(10):
         schema = card_schema(len(gold["per_turn"]))
         request = ChatRequest(messages, schema=ReplySchema("card", schema))
@@ -49,7 +57,7 @@ async def test_the_model_is_held_to_the_schema_over_http(server, connect):
 
 
 async def test_the_model_has_learnt_the_schema_by_itself(server, connect):
-    client = connect(server.url, "tiny", patience=None)
+    client = connect(server.url, "tiny", patience=PatienceSettings())
     valid = 0
     examples = unseen(10)
     for messages, gold in examples:
