@@ -169,7 +169,7 @@ class HttpChatClient:
             body = self._body(request, rung)
             outcome = await self._attempt(encode(body), patience)
             if not isinstance(outcome, Problem):
-                return replace(outcome, usage=usage + outcome.usage)
+                return replace(outcome, usage=usage + outcome.usage) if usage.calls else outcome
             usage += Usage(calls=int(outcome.status is not None))
             if outcome.remedy == "mend":
                 mends += 1
