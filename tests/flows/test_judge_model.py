@@ -239,3 +239,13 @@ def test_doctor_on_a_dead_endpoint(dialogauge):
     done = dialogauge("doctor", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
     assert done.code == 1
     assert "FAILED" in done.out
+
+
+def test_the_manifest_keeps_the_command_without_secrets(dialogauge, serve, log, talk, tmp_path):
+    stub = serve(ideal)
+    url = stub.url.replace("http://", "http://me:hunter2@") + "?token=hunter2"
+    dialogauge("judge", log(talk("a"), name="my log.jsonl"), "--model", "m", "--base-url", url, "-o", "run")
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["command"].startswith("dialogauge judge '")
+    assert manifest["command"].endswith(f"--model m --base-url {stub.url} -o run")
+    assert "hunter2" not in json.dumps(manifest)

@@ -152,8 +152,10 @@ def with_defaults(settings: RoleSettings, role: str) -> RoleSettings:
         k: v for k, v in ROLE_DEFAULTS.get(role, {}).items() if getattr(settings, k) is None
     }
     if not settings.model.startswith(("file:", "py:")) and settings.base_url is None:
-        filled["base_url"] = os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
-        if settings.api_key_env is None:
+        named = os.environ.get("OPENAI_BASE_URL")
+        filled["base_url"] = named or "https://api.openai.com/v1"
+        # A server of one's own often needs no key; the vendor's always does.
+        if settings.api_key_env is None and (not named or os.environ.get("OPENAI_API_KEY")):
             filled["api_key_env"] = "OPENAI_API_KEY"
     return settings.model_copy(update=filled)
 

@@ -11,7 +11,7 @@ from typing import Any
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import ConfigError, InputError
 from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings
-from dialogauge.judge.local_model import fit_local
+from dialogauge.judge.local_fit import fit_local
 from dialogauge.store.directory import write_whole
 
 __all__ = ["FitOptions", "fit_file"]

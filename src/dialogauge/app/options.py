@@ -42,3 +42,5 @@ class JudgeOptions:
     fresh: bool = False
     cache: bool = True
     strict: bool = False
+    command: str = ""
+    """The command line that asked for this, without secrets; for the manifest and the page."""

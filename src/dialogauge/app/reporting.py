@@ -9,7 +9,7 @@ from typing import Any
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.bench.judging import Summary, summarise, view_of
 from dialogauge.core.conversation import Conversation
-from dialogauge.report import About, render_report
+from dialogauge.report import About, ReportView, render_report
 from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.store.directory import write_whole
 
@@ -26,26 +26,24 @@ def write_report(
     manifest: Mapping[str, Any],
     rows: Callable[[], Iterable[Mapping[str, Any]]],
     out: Path | None = None,
-) -> Path:
-    """Write the page of a run; return its path."""
+) -> ReportView:
+    """Write the page of a run; return what it shows."""
 
     def fetch(ids: Collection[str]) -> list[Conversation]:
         return list(database.conversations_named(sorted(ids)).values())
 
     view = view_of(summary, rows, fetch, about=_about(directory, manifest))
-    target = out or directory.file("report")
-    write_whole(target, [render_report(view).encode("utf-8", "replace")])
-    return target
+    write_whole(out or directory.file("report"), [render_report(view).encode("utf-8", "replace")])
+    return view
 
 
 def rebuild_report(run: str, out: str | None) -> Path:
     """Write the page of a finished run anew, from its database and manifest."""
     with open_run(run) as finished:
         summary = summary_of(finished)
-        target = None if out is None else Path(out)
-        return write_report(
-            finished.directory, finished.database, summary, finished.manifest, finished.rows, target
-        )
+        target = finished.directory.file("report") if out is None else Path(out)
+        write_report(finished.directory, finished.database, summary, finished.manifest, finished.rows, target)
+        return target
 
 
 def summary_of(run: FinishedRun) -> Summary:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -23,6 +22,7 @@ from dialogauge.core.errors import InputError
 from dialogauge.core.protocols import Judge
 from dialogauge.engine import Outcome
 from dialogauge.llm.endpoint import Endpoint
+from dialogauge.report import ReportView
 from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.store.database import PLANNED
 
@@ -30,29 +30,8 @@ __all__ = ["RunResult", "exit_code", "finish_run"]
 
 _PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic", "json-repair")
 _FAULTS_KEPT = 1000
-
-_OPTIONS = {
-    "rubric": "--rubric",
-    "mode": "--mode",
-    "language": "--lang",
-    "format": "--format",
-    "map_file": "--map",
-    "ratings_file": "--ratings",
-    "local_model": "--local-model",
-    "prices_file": "--prices",
-    "limit": "--limit",
-    "sample": "--sample",
-    "repeats": "--repeats",
-    "seed": "--seed",
-    "window": "--window",
-    "max_concurrency": "--max-concurrency",
-    "max_calls": "--max-calls",
-    "max_cost": "--max-cost",
-    "max_failed": "--max-failed",
-    "gates": "--gate",
-    "strict": "--strict",
-    "out": "-o",
-}
+# Under this name the database keeps the digest of what was asked for: judge, input, repeats, seed.
+_COMMAND = "command"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +42,8 @@ class RunResult:
     summary: Summary
     gates: tuple[GateResult, ...]
     manifest: Mapping[str, Any]
+    view: ReportView
+    """What the page shows."""
 
 
 def finish_run(
@@ -75,15 +56,13 @@ def finish_run(
 ) -> RunResult:
     """Write `judgements.jsonl`, `summary.json`, `manifest.json` and `report.html` from what is stored."""
     done = database.finished(judge.digest)
-    pending = sum(1 for key in planner.planned if key not in done)
     if planner.progress.resumed:
         database.place_units(planner.planned)
-    # Units of conversations that the input no longer holds stay stored, and are left out of the files.
-    stale = len(done) + pending > len(planner.planned)
-    database.put_meta(PLANNED, [key.hex() for key in planner.planned] if stale else None)
+    shown = _shown(options, database, judge, planner, done)
+    pending = sum(1 for key in shown if key not in done)
 
     def rows() -> Iterator[Mapping[str, Any]]:
-        for unit in database.units(judge.digest, planner.planned):
+        for unit in database.units(judge.digest, shown):
             yield from unit.rows
 
     directory.write_lines(
@@ -97,11 +76,32 @@ def finish_run(
         repeats=options.repeats,
     )
     gates = tuple(parse_gate(text).evaluate(summary) for text in options.gates)
-    manifest = _manifest(options, judge, planner, ended, pending)
+    manifest = _manifest(options, judge, planner, ended, shown, pending)
     directory.write_json("summary", {**summary.to_json(), "gates": [asdict(g) for g in gates]})
     directory.write_json("manifest", manifest)
-    write_report(directory, database, summary, manifest, rows)
-    return RunResult(directory, summary, gates, manifest)
+    view = write_report(directory, database, summary, manifest, rows)
+    return RunResult(directory, summary, gates, manifest, view)
+
+
+def _shown(
+    options: JudgeOptions, database: RunDatabase, judge: Judge, planner: Planner, done: Mapping[bytes, bool]
+) -> dict[bytes, int]:
+    """Return the units that the files show, and remember them for reports, exports and pairs.
+
+    Units of conversations that the input no longer holds stay stored, and are left out. Where the input was
+    not read to its end, what an earlier run of the same command showed of the rest stays in.
+    """
+    shown = dict(planner.planned)
+    asked = (*options.inputs, options.format, options.map_file, options.limit, options.sample)
+    command = digest([judge.digest, options.repeats, options.seed, *asked])
+    if planner.progress.total is None and database.get_meta(_COMMAND) == command:
+        earlier = database.get_meta(PLANNED)
+        keys = done if earlier is None else [bytes.fromhex(key) for key in earlier]
+        shown |= dict.fromkeys((key for key in keys if key not in shown), 0)
+    stale = any(key not in shown for key in done)
+    database.put_meta(PLANNED, [key.hex() for key in shown] if stale else None)
+    database.put_meta(_COMMAND, command)
+    return shown
 
 
 def exit_code(
@@ -122,9 +122,10 @@ def _manifest(
     judge: Judge,
     planner: Planner,
     ended: Outcome,
+    shown: Mapping[bytes, int],
     pending: int,
 ) -> dict[str, Any]:
-    settings = asdict(options)
+    settings = {k: v for k, v in asdict(options).items() if k != "command"}
     if options.role is not None:
         # Headers may carry secrets, so only their names are kept; a key is never here, only its variable.
         settings["role"] = options.role.model_dump(exclude={"headers"}, exclude_none=True)
@@ -139,14 +140,14 @@ def _manifest(
         },
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings,
-        "command": command_line(options),
+        "command": options.command,
         "seed": options.seed,
         "judge": {"name": judge.name, "digest": judge.digest, **description},
         "dimensions": [
             {"name": d.name, "level": d.level, "scale": asdict(d.scale)} for d in judge.dimensions
         ],
         "digests": {"prompts": description.get("prompts"), "data": _data_digest(planner)},
-        "conversations": planner.progress.planned // options.repeats,
+        "conversations": len(shown) // options.repeats,
         "pending_units": pending,
         "ended": ended.ended,
         "error": None if ended.error is None else str(ended.error),
@@ -155,31 +156,9 @@ def _manifest(
     }
 
 
-def command_line(options: JudgeOptions) -> str:
-    """Write the command that gives this run again, without what is the default."""
-    plain = JudgeOptions(inputs=())
-    words = ["dialogauge judge", *(shlex.quote(i) for i in options.inputs)]
-    for name, option in _OPTIONS.items():
-        value = getattr(options, name)
-        if value == getattr(plain, name):
-            continue
-        for item in value if isinstance(value, tuple) else (value,):
-            words.append(option if item is True else f"{option} {shlex.quote(str(item))}")
-    if options.role is not None:
-        words.append(f"--role judge={shlex.quote(_reference(options.role))}")
-    if not options.cache:
-        words.append("--no-cache")
-    return " ".join(words)
-
-
 def _shown_url(role: RoleSettings) -> str | None:
     # User info and query of a URL may be secrets too.
     return None if role.base_url is None else Endpoint(role.base_url).shown_url
-
-
-def _reference(role: RoleSettings) -> str:
-    at = f"@{_shown_url(role)}" if role.base_url else ""
-    return f"{role.model}{at}{'#' + role.api_key_env if role.api_key_env else ''}"
 
 
 def _data_digest(planner: Planner) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from typing import Annotated
 
 import typer
@@ -105,9 +107,25 @@ def judge(
             "fresh": fresh,
             "cache": not no_cache,
             "strict": strict,
+            "command": _command_line(),
         },
     )
     raise typer.Exit(run_and_print(options, dry_run=dry_run, as_json=as_json))
+
+
+def _command_line() -> str:
+    """Return the command as it was typed, without what may be secret."""
+    return shlex.join(["dialogauge", *(_without_secrets(word) for word in sys.argv[1:])])
+
+
+def _without_secrets(word: str) -> str:
+    """Cut user info and query out of a URL; a key variable behind `#` stays."""
+    before, scheme, url = word.partition("://")
+    if not scheme:
+        return word
+    address, mark, key = url.partition("#")
+    host, slash, path = address.partition("?")[0].partition("/")
+    return f"{before}{scheme}{host.rpartition('@')[2]}{slash}{path}{mark}{key}"
 
 
 def model_reference(

@@ -12,7 +12,7 @@ from dialogauge.app.options import JudgeOptions
 from dialogauge.app.results import exit_code
 from dialogauge.bench.judging import figures_of
 from dialogauge.cli.terminal import TerminalObserver, plain
-from dialogauge.report import summary_lines
+from dialogauge.report import summary_lines, weak_turn_lines
 
 __all__ = ["run_and_print"]
 
@@ -41,6 +41,9 @@ def _print_summary(outcome: JudgeOutcome) -> None:
         typer.echo(f"  {outcome.progress.resumed} already judged by an earlier run, taken from it")
     typer.echo()
     for line in summary_lines(figures_of(outcome.result.summary)):
+        typer.echo(plain(line))
+    weak = weak_turn_lines(outcome.result.view.weak_turns)
+    for line in ["", *weak] if weak else []:
         typer.echo(plain(line))
     for gate in outcome.result.gates:
         typer.echo(plain(gate.sentence))

@@ -21,7 +21,6 @@ from dialogauge.core import (
     Judgement,
     Level,
     Scale,
-    Score,
     Target,
     UsageError,
     digest,
@@ -35,6 +34,7 @@ from dialogauge.signals import (
     Signal,
     TurnView,
     cut,
+    find_concessions,
     find_signals,
     react,
     read_dialogue,
@@ -167,6 +167,7 @@ class _Reading:
         model = coefficients.mode(mode)
         features = read_features(dialogue, signals, mode)
         self.satisfaction = {n: model.predict(f) for n, f in features.items()}
+        self.whole_satisfaction = {n: model.score(v) for n, v in self.satisfaction.items()}
         self.after = dict(zip((t.number for t in dialogue.turns), dialogue.turns[1:], strict=False))
 
     def language(self, turn: TurnView) -> str:
@@ -214,13 +215,18 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     dialogue = reading.dialogue
     if dialogue.language == "other":
         return _unsupported(CONVERSATION_DIMENSIONS)
-    by_turn = reading.by_turn
+    by_turn = {n: list(signals) for n, signals in reading.by_turn.items()}
+    for concession in find_concessions(dialogue):
+        by_turn[concession.turn].append(concession)
     whole = score_conversation(dialogue, by_turn, reading.mode)
     verdict, basis = card_verdict([t.scores for t in turns], whole.scores)
     named = faults(dialogue, by_turn)
     worst = weakest(by_turn)
     grave = [s for n, _ in named for s in by_turn[n][:3]]
-    issues = [f"{_turn_word(dialogue.language, n)}: {by_turn[n][0].note}" for n, _ in named]
+    issues = [
+        f"{_turn_word(dialogue.language, n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
+        for n, _ in named
+    ]
     satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
     return Judgement(
         scores=whole.scores,
@@ -264,16 +270,15 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
     if language == "other":
         return _unsupported(("satisfaction",))
     value = reading.satisfaction[turn.number]
-    score: Score = max(1, min(5, int(value + 0.5)))
+    score = reading.whole_satisfaction[turn.number]
     signals = [s for s in reading.by_turn[turn.number] if s.strength >= HINT]
-    satisfied = int(value + 0.5) >= _SATISFIED
     return Judgement(
         scores={"satisfaction": score},
         issues=tuple(dict.fromkeys(s.note for s in signals)),
         evidence=tuple(_evidence(s) for s in signals),
         details={
             "satisfaction": round(value, 3),
-            "label": "SAT" if satisfied else "DSAT",
+            "label": "SAT" if score >= _SATISFIED else "DSAT",
             "language": language,
             "uncalibrated": [],
         },

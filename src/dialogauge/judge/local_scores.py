@@ -161,7 +161,7 @@ def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Score, str] | Non
     if last.number in broken or (pending and end.complaints):
         return 2, "The conversation ends on a fault."
     if any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
-        return 2, "The user was handed over to somebody else."
+        return 3, "The user was handed over to somebody else, which may be right."
     if failed_tools(last) or pending:
         return 3, "The last request is left open."
     return (3, "Most turns have a fault.") if len(broken) > len(dialogue.replied) / 2 else None

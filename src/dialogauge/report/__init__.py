@@ -1,7 +1,7 @@
 """Results into tables, SVG and one self-contained HTML file. Computes nothing but pixels."""
 
 from dialogauge.report.page import render_report
-from dialogauge.report.text import summary_lines
+from dialogauge.report.text import summary_lines, weak_turn_lines
 from dialogauge.report.view import (
     About,
     ConversationLine,
@@ -53,4 +53,5 @@ __all__ = [
     "render_report",
     "summary_lines",
     "visible",
+    "weak_turn_lines",
 ]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialogauge.report.view import RunFigures
+from dialogauge.report.view import RunFigures, WeakTurn
 from dialogauge.report.words import cost, interval, mean, name, number, share
 
-__all__ = ["summary_lines"]
+__all__ = ["summary_lines", "weak_turn_lines"]
+
+_WEAK_SHOWN = 5
+_WIDTH = 110
 
 
 def summary_lines(figures: RunFigures) -> list[str]:
@@ -19,6 +22,21 @@ def summary_lines(figures: RunFigures) -> list[str]:
     )
     lines += _verdict_lines(figures)
     lines += _footing(figures)
+    return lines
+
+
+def weak_turn_lines(weak: Sequence[WeakTurn]) -> list[str]:
+    """Write the weakest turns, worst first: where each is, and the first thing that is wrong with it."""
+    if not weak:
+        return []
+    shown = weak[:_WEAK_SHOWN]
+    width = max(len(f"{w.conversation_id}, turn {w.turn}") for w in shown)
+    lines = [f"weakest turns (worst {len(shown)} shown):" if len(weak) > len(shown) else "weakest turns:"]
+    for turn in shown:
+        place = f"{turn.conversation_id}, turn {turn.turn}"
+        reason = turn.issues[0] if turn.issues else turn.reply
+        line = f"  {place:<{width}}  {' '.join(reason.split())}"
+        lines.append(line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…")
     return lines
 
 

@@ -4,7 +4,7 @@ from dialogauge.signals.answering import asks_something, overlap
 from dialogauge.signals.features import feature_names, read_features
 from dialogauge.signals.reactions import Reaction, react, repeats_request
 from dialogauge.signals.reading import Dialogue, TextView, TurnView, read_dialogue
-from dialogauge.signals.repair import Repair, read_repairs
+from dialogauge.signals.repair import Repair, find_concessions, read_repairs
 from dialogauge.signals.signal import FAULT_KINDS, FaultKind, Signal, cut
 from dialogauge.signals.survey import Mode, find_signals
 from dialogauge.signals.tool_use import failed_tools
@@ -23,6 +23,7 @@ __all__ = [
     "cut",
     "failed_tools",
     "feature_names",
+    "find_concessions",
     "find_signals",
     "overlap",
     "react",

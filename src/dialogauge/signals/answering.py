@@ -16,11 +16,12 @@ __all__ = ["asks_something", "find_drift", "find_non_answers", "is_vague", "over
 
 _QUESTION = re.compile(
     r"[?？]|\b(?:please|can you|could you|would you|will you|help me|tell me|give me|show me|explain"
-    r"|how (?:do|can|to|much|many)|what|which|why|i want|i need|i'd like|i would like|i'm looking|we need|we want)\b"
+    r"|how (?:do|can|to|much|many)|what|which|why|i want|i need|i'd like|i would like"
+    r"|i'm looking|we need|we want)\b"
     r"|(?:^|[.!;] )(?:and |then |now |also )?(?:make|write|plan|find|book|suggest|recommend|list|calculate"
     r"|create|draft|compare|add|cancel|change|translate|summari[sz]e|build|check|move|send|design|describe)\b"
-    r"|请|帮|怎么|什么|多少|几|哪|谁|为何|如何|吗|呢|推荐|给我|能不能|是不是|告诉|说说|写(?:一|个|份|出)|列|算(?:一|出|下)"
-    r"|介绍|安排|想要|我要|我想"
+    r"|请|帮|怎么|什么|多少|几|哪|谁|为何|如何|吗|呢|推荐|给我|能不能|是不是|告诉|说说|写(?:一|个|份|出)"
+    r"|列|算(?:一|出|下)|介绍|安排|想要|我要|我想"
 )
 _FIRM = re.compile(
     r"\d|```|`|\"[^\"]{4,}\"|“[^”]{4,}”|https?:"
@@ -31,6 +32,9 @@ _INVITES = re.compile(
     r"\b(?:go ahead|let me know (?:what|which|when|how|your|the)|tell me (?:more|what|which)"
     r"|please (?:provide|share|send|tell))\b|请(?:告诉|提供|发|说|把|补充)|说说(?:看|你)"
 )
+
+
+_ON_TOPIC = 0.15
 
 
 def asks_something(text: str) -> bool:
@@ -68,8 +72,10 @@ def _wants_answer(turn: TurnView) -> bool:
 
 def _vague(turn: TurnView) -> Iterator[Signal]:
     reply = turn.reply
+    if reply.units > 220 or reply.units < 8 or "```" in reply.text:
+        return
     sentences = [s for s in reply.sentences if s.units >= 2]
-    if not sentences or reply.units > 220 or reply.units < 8 or "```" in reply.text:
+    if not sentences:
         return
     if refuses(turn) or _INVITES.search(reply.edges):
         return
@@ -109,12 +115,14 @@ def _drift(turn: TurnView, known: frozenset[str]) -> Iterator[Signal]:
     reply = turn.reply.terms
     if len(reply) < 15 or len(turn.user.terms) < 2 or turn.tools:
         return
-    on_topic = max(overlap(turn), _echo(turn))
+    on_topic = overlap(turn)
+    if on_topic > _ON_TOPIC or (on_topic := max(on_topic, _echo(turn))) > _ON_TOPIC:
+        return
     recalled = len(reply & known) / len(reply)
     shift = mark.SHIFT.search(turn.reply.head)
     new = [s for s in turn.reply.sentences if not (s.terms & known) and s.units >= 3]
     strangeness = sum(s.units for s in new) / max(1.0, turn.reply.units)
-    if on_topic > 0.15 or (recalled > 0.12 and not shift):
+    if recalled > 0.12 and not shift:
         return
     strength = 0.3 + 0.3 * strangeness + (0.3 if shift else 0.0) + (0.15 if on_topic == 0 else 0.0)
     if strength < 0.4:

@@ -60,7 +60,7 @@ def _has_reason(turn: TurnView, plain: str) -> bool:
 
 
 def _asked(turn: TurnView, given: dict[str, tuple[int, str]]) -> Iterator[Signal]:
-    asked = [(s.text, s.plain) for s in turn.reply.sentences if _is_question(s)]
+    asked = [(s.text, s.plain) for s in _likely(turn) if _is_question(s)]
     found = [(a, raw) for a in ATTRIBUTES if a.english in given for raw, p in asked if a.asked.search(p)]
     if not found:
         return
@@ -73,6 +73,13 @@ def _asked(turn: TurnView, given: dict[str, tuple[int, str]]) -> Iterator[Signal
     what = attribute.chinese if turn.language == "zh" else attribute.english
     text = note("asks_for_given", turn.language, what=what, turn=number)
     yield Signal("asks_for_given", turn.number, strength, cut(raw), text, "context_use", "forgotten_fact")
+
+
+def _likely(turn: TurnView) -> Iterator[Sentence]:
+    """All sentences of a short reply; of a long one the last five and those that end in a question mark."""
+    sentences = turn.reply.sentences
+    late = max(0, len(sentences) - 5) if len(sentences) > 20 else 0
+    return (s for i, s in enumerate(sentences) if i >= late or s.text[-1] in "?？")
 
 
 def _is_question(sentence: Sentence) -> bool:

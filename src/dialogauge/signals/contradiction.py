@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dialogauge.signals import reply_markers, user_markers
-from dialogauge.signals.facts import Fact, read_facts
+from dialogauge.signals.facts import Fact, holds_value, read_facts
 from dialogauge.signals.reading import Dialogue, TextView, TurnView
 from dialogauge.signals.signal import FaultKind, Signal, cut
 from dialogauge.signals.wording import note
@@ -16,7 +16,7 @@ from dialogauge.text import normalise
 
 __all__ = ["find_contradictions"]
 
-_FACTS_PER_TEXT = 80  # enough for a page; keeps a list of thousands of figures linear
+_FACTS_PER_TEXT = 25  # enough for a page; keeps a list of thousands of figures linear
 _CANDIDATES = 40
 _MOVABLE = re.compile(
     r"\b(?:total|left|leaving|remaining|sum|now|new|original|current|difference|refund|updated|instead|sorry|correct\w*|actually|option\w*|or|e\.g|example|around"
@@ -144,7 +144,7 @@ def _learn(turn: TurnView, memory: _Memory, names: set[str]) -> None:
 def _facts(view: TextView) -> list[Fact]:
     out: list[Fact] = []
     for sentence in view.sentences:
-        if len(sentence.text) <= 400:
+        if len(sentence.text) <= 300 and holds_value(sentence.text):
             out.extend(read_facts(sentence.text, sentence.plain))
         if len(out) >= _FACTS_PER_TEXT:
             break
@@ -204,7 +204,7 @@ def _reversals(
     turn: TurnView, claims: list[tuple[int, frozenset[str], bool]], memory: _Memory
 ) -> Iterator[Signal]:
     """Say yes where an earlier turn said no, of what is all but word for word the same."""
-    if turn.called:  # what a tool did may have turned it round
+    if turn.called or turn.reply.units > 200:  # a tool may have turned it round; long plans vary
         return
     mine = []
     for sentence in turn.reply.sentences[:40]:

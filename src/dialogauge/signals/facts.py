@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dialogauge.text import content_terms, words
 
-__all__ = ["Fact", "read_facts"]
+__all__ = ["Fact", "holds_value", "read_facts"]
 
 _MONTHS = {
     m: i
@@ -89,18 +89,26 @@ class Fact:
 
 
 _MAYBE = re.compile(
-    r"\d|[一二三四五六七八九十两半]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|day\b"
+    r"\d ?-?(?:[人位名晚夜天周个月年小分%％公千米克元块万度点日号折:：°]|[a-z])|[$£€¥] ?\d|(?:周|星期|礼拜)[一二三四五六日天]"
+    r"|[一二三四五六七八九十两半] ?(?:[人位名晚夜天周年分元块万度点折]|个(?:人|月|星期|小时)|小时|公里|公斤)"
+    r"|day\b|\d{4}-\d\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d",
+    re.IGNORECASE,
 )
+
+
+def holds_value(text: str) -> bool:
+    """Say at little cost whether a text may hold a fact."""
+    return bool(_MAYBE.search(text))
 
 
 def read_facts(text: str, plain: str, limit: int = 60) -> list[Fact]:
     """Return the facts of a sentence or line, at most `limit`; `plain` is its normalised form."""
-    if not _MAYBE.search(plain):
-        return []
     out: list[Fact] = []
     start = 0
     for end in [m.end() for m in _CLAUSE.finditer(plain)] + [len(plain)]:
-        out.extend(_clause_facts(plain[start:end], text))
+        if _MAYBE.search(plain, start, end):
+            out.extend(_clause_facts(plain[start:end], text))
         start = end
     return out[:limit]
 

@@ -1,7 +1,8 @@
 """Numbers per turn for the fitted satisfaction model: signals as yes/no, shares and ratios.
 
-All of them mean the same in either language: lengths stand in relation to the conversation's own, overlaps
-are shares, markers are 0 or 1. Nothing here is a word of any data set.
+All of them mean the same in either language: lengths are logs of words (a Chinese character counts 0.6)
+or stand in relation to the conversation's own, overlaps are shares, markers are 0 or 1. Nothing here is
+a word of any data set.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ __all__ = ["FORESIGHT_FEATURES", "HINDSIGHT_FEATURES", "feature_names", "read_fe
 
 FORESIGHT_FEATURES = (
     "turn_number",
+    "reply_length",
+    "reply_variety",
     "reply_shorter",
     "reply_longer",
     "request_length",
@@ -54,6 +57,7 @@ HINDSIGHT_FEATURES = (
     "next_changes",
     "next_asks_again",
     "next_takes_up_reply",
+    "next_new",
     "next_length",
     "next_asks",
     "no_next",
@@ -142,6 +146,8 @@ class _Walk:
         again = max((repeats_request(turn.user, before) for before in self.asked), default=0.0)
         return (
             math.log(turn.number),
+            math.log1p(reply.units),
+            len(terms) / (reply.units + 1),
             max(0.0, -ratio),
             max(0.0, ratio),
             self.requests.ratio(turn.user.units),
@@ -165,7 +171,7 @@ class _Walk:
 
 
 def _vague_share(turn: TurnView) -> float:
-    sentences = turn.reply.sentences[:4] + turn.reply.sentences[-3:]
+    sentences = turn.reply.sentences[:3] + turn.reply.sentences[-2:]
     return sum(map(is_vague, sentences)) / len(sentences) if sentences else 0.0
 
 
@@ -190,6 +196,7 @@ def _hindsight(turn: TurnView, after: TurnView | None, reaction: Reaction | None
         float(reaction.change),
         min(1.0, repeats_request(after.user, turn.user)),
         len(told & turn.reply.terms) / len(told) if told else 0.0,
+        len(told - turn.reply.terms - turn.user.terms) / (len(told) + 1),
         max(-2.0, min(2.0, math.log1p(after.user.units) - math.log1p(turn.user.units))),
         float(asks_something(after.user.edges)),
         0.0,

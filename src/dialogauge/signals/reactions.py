@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dialogauge.signals import reply_markers
 from dialogauge.signals import user_markers as mark
-from dialogauge.signals.reading import Dialogue, TextView, TurnView
-from dialogauge.signals.signal import FaultKind, Signal, cut
+from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
+from dialogauge.signals.refusal import refuses
+from dialogauge.signals.signal import FaultKind, Signal
 from dialogauge.signals.wording import note
 
 __all__ = ["Reaction", "find_reactions", "react", "repeats_request"]
@@ -17,6 +19,7 @@ __all__ = ["Reaction", "find_reactions", "react", "repeats_request"]
 _COMPLAINTS: tuple[tuple[str, re.Pattern[str], float, FaultKind | None], ...] = (
     ("same_again", mark.AGAIN, 0.85, "loop"),
     ("off_topic", mark.OFF_TOPIC, 0.8, "drift"),
+    ("not_changed", mark.UNCHANGED, 0.75, "ignored_correction"),
     ("told_already", mark.TOLD_ALREADY, 0.75, "forgotten_fact"),
     ("said_otherwise", mark.SAID_OTHERWISE, 0.75, "contradiction"),
     ("not_answered", mark.NOT_ASKED, 0.75, "non_answer"),
@@ -55,7 +58,11 @@ class Reaction:
 
 def react(user: TextView) -> Reaction:
     """Read the markers of a user message; only the edges of a very long one."""
-    text = user.edges
+    return _react(user.edges)
+
+
+@lru_cache(maxsize=256)  # several families ask about the same message, one after the other
+def _react(text: str) -> Reaction:
     own = bool(mark.SELF_CORRECTION.search(text))
     complaints = tuple(name for name, pattern, _, _ in _COMPLAINTS if pattern.search(text))
     if own:  # the user's own slip: pushing back is then no word against the reply
@@ -94,10 +101,15 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
     reaction = react(after.user)
     repeated = repeats_request(after.user, turn.user)
     found = [c for c in _COMPLAINTS if c[0] in reaction.complaints]
+    if refuses(turn) and mark.CHALLENGED.search(after.user.edges):
+        yield _signal("refusal_challenged", (turn, after), 0.7, "refusal", "")
     weight = _weight(len(found), repeated, after, reaction)
     for rank, (name, pattern, strength, kind) in enumerate(found):
         hit = pattern.search(after.user.edges)
-        strength = max(0.3, min(1.0 if strength > _WEAK else _CAP, strength + weight - 0.1 * rank))
+        firm = strength > _WEAK or (name == "doubted" and bool(turn.called))
+        strength = max(
+            0.3, min(1.0 if firm else _CAP, strength + weight - 0.1 * rank + 0.1 * bool(turn.called and firm))
+        )
         yield _signal(name, (turn, after), strength, kind, hit.group() if hit else "")
     strength = _asked_again(turn, after, repeated)
     if strength and not reaction.thanks:
@@ -141,11 +153,3 @@ def _signal(
         after.number,
         hindsight=True,
     )
-
-
-def quote_around(view: TextView, hit: str) -> str:
-    """Return the sentence of the text that holds the hit, else its beginning."""
-    for sentence in view.sentences:
-        if hit and hit.strip() in sentence.text.lower():
-            return cut(sentence.text)
-    return cut(view.text)

@@ -7,26 +7,39 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dialogauge.core import Conversation, Turn
+from dialogauge.signals.signal import cut
 from dialogauge.text import Language, LanguageTally, content_terms, count_units, normalise, sentences, words
 
-__all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "read_dialogue"]
+__all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "quote_around", "read_dialogue"]
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_EDGE = 600  # markers of courtesy, refusal and complaint stand at the edges of a long message
+_EDGE = 500  # markers of courtesy, refusal and complaint stand at the edges of a long message
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence or line with its content terms."""
+    """One sentence or line; what is costly is computed when it is first asked for."""
 
     text: str
-    terms: frozenset[str]
-    units: float
 
     @cached_property
     def plain(self) -> str:
         """The sentence in one form, for markers and values."""
         return normalise(self.text)
+
+    @cached_property
+    def _tokens(self) -> list[str]:
+        return words(self.text)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The distinct content terms."""
+        return frozenset(content_terms(self._tokens))
+
+    @cached_property
+    def units(self) -> float:
+        """The length in words (a Chinese character counts 0.6)."""
+        return count_units(self._tokens)
 
 
 @dataclass(frozen=True)
@@ -43,20 +56,17 @@ class TextView:
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         """The sentences of the prose in order."""
-        return tuple(_sentence(s) for s in sentences(self.prose))
+        return tuple(map(Sentence, sentences(self.prose)))
 
     @cached_property
     def terms(self) -> frozenset[str]:
         """The distinct content terms, those in code included."""
-        found = frozenset().union(*(s.terms for s in self.sentences))
-        if self.prose is not self.text:
-            found |= frozenset(content_terms(words(" ".join(_CODE.findall(self.text)))))
-        return found
+        return frozenset(content_terms(words(self.text)))
 
     @cached_property
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6), code left out."""
-        return sum(s.units for s in self.sentences)
+        return count_units(words(self.prose))
 
     @cached_property
     def edges(self) -> str:
@@ -70,11 +80,6 @@ class TextView:
     def head(self) -> str:
         """The first 300 characters in one form."""
         return normalise(self.prose[:300])
-
-
-def _sentence(text: str) -> Sentence:
-    tokens = words(text)
-    return Sentence(text, frozenset(content_terms(tokens)), count_units(tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +165,11 @@ def _tools(turn: Turn) -> tuple[ToolResult, ...]:
             name = call.name if call else message.name or ""
             out.append(ToolResult(name, call.arguments if call else "", message.text))
     return tuple(out)
+
+
+def quote_around(view: TextView, hit: str) -> str:
+    """Return the sentence of the text that holds the hit, else its beginning."""
+    for sentence in view.sentences:
+        if hit and hit.strip() in sentence.text.lower():
+            return cut(sentence.text)
+    return cut(view.text)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from dialogauge.signals import reply_markers as mark
-from dialogauge.signals.reactions import quote_around
-from dialogauge.signals.reading import Dialogue, TurnView
+from dialogauge.signals.reading import Dialogue, TurnView, quote_around
 from dialogauge.signals.signal import Signal
 from dialogauge.signals.wording import note
 from dialogauge.text import normalise
@@ -19,7 +19,14 @@ def refuses(turn: TurnView) -> str:
 
     They stand in the first 300 characters; a word in passing further down declines nothing.
     """
-    hit = mark.REFUSES.search(turn.reply.head)
+    return _refuses(turn.reply.head)
+
+
+@lru_cache(maxsize=256)  # several families ask about the same reply, one after the other
+def _refuses(head: str) -> str:
+    if not mark.MAY_REFUSE.search(head):
+        return ""
+    hit = mark.REFUSES.search(head)
     return hit.group() if hit else ""
 
 

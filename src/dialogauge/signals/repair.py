@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from dialogauge.signals import reply_markers
 from dialogauge.signals.reactions import Reaction, react
-from dialogauge.signals.reading import Dialogue, TurnView
+from dialogauge.signals.reading import Dialogue, TurnView, quote_around
+from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import Signal, cut
 from dialogauge.signals.wording import note
 from dialogauge.text import content_terms, words
 
-__all__ = ["Repair", "find_ignored_corrections", "read_repairs"]
+__all__ = ["Repair", "find_concessions", "find_ignored_corrections", "read_repairs"]
 
 _DROPPED = re.compile(
     r"\b(?:not|no|isn't|wasn't|instead of|rather than|don't want"
@@ -112,6 +113,41 @@ def _had_to_act(turn: TurnView) -> bool:
     """Whether words alone were called for: tool calls, questions back and refusals are an answer too."""
     asks = any(s.text[-1] in "?？" for s in turn.reply.sentences)
     return not (turn.called or asks or reply_markers.ADMITS_FAILURE.search(turn.reply.edges))
+
+
+_MERE_SORRY = re.compile(
+    r"sorry|i apologi|back to|straight to|fair|point|good catch|well spotted|my apologies|you|(?:they|it)\b"
+    r"|(?:非常|实在|很)?(?:抱歉|对不起|不好意思)|回到|直接|说正题|言归|幸好|(?:您|你)"
+)
+"""Words that also stand where nobody was at fault."""
+
+
+def find_concessions(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield replies that the assistant itself owns up to in the next turn, after an objection.
+
+    This reads the reply after the next user message: it serves the conversation's judgement, and no turn's.
+    """
+    for turn, after in zip(dialogue.turns, dialogue.turns[1:], strict=False):
+        reaction = react(after.user)
+        if not turn.replied or not after.replied or reaction.self_correction:
+            continue
+        hit = reply_markers.CONCEDES.search(after.reply.head)
+        if hit and not reaction.thanks and not refuses(after):
+            sure = bool(reaction.complaints) or not _MERE_SORRY.match(hit.group())
+            strength = 0.65 if sure else 0.45
+            text = note("conceded", turn.language)
+            quote = quote_around(after.reply, hit.group())
+            yield Signal(
+                "conceded",
+                turn.number,
+                strength,
+                quote,
+                text,
+                "helpfulness",
+                None,
+                after.number,
+                hindsight=True,
+            )
 
 
 def find_ignored_corrections(dialogue: Dialogue) -> Iterator[Signal]:

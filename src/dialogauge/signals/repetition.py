@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,46 +17,52 @@ from dialogauge.signals import reply_markers, user_markers
 from dialogauge.signals.reading import Dialogue, Sentence, TurnView
 from dialogauge.signals.signal import Signal, cut
 from dialogauge.signals.wording import note
-from dialogauge.text import containment, hashed_grams, normalise
+from dialogauge.text import containment, hashed_grams
 
-__all__ = ["find_repetition", "repeated_within", "repeats_reply"]
+__all__ = ["find_repetition", "repeated_within"]
 
 _LOOK_BACK = 6
 _GRAM = 8  # characters; Chinese carries about twice as much in each, and is as telling at 8 as English at 16
-_LONG_ENOUGH = 5.0  # units of a sentence that is no mere phrase of courtesy
+_LONG_ENOUGH = 14  # characters of a sentence that is no mere label
 
-Grams = NDArray[np.uint64]
+_SHORT = 400
+"""Characters up to which all n-grams are kept; of longer texts every fourth, chosen by its hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sketch:
+    turn: TurnView
+    grams: NDArray[np.uint64]
+    short: bool
+
+
+def _sketch(turn: TurnView) -> _Sketch:
+    text = turn.reply.text.lower().strip()
+    short = len(text) <= _SHORT
+    return _Sketch(turn, hashed_grams(text, _GRAM, one_in=1 if short else 4), short)
 
 
 def find_repetition(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield replies that repeat an earlier one, that repeat themselves, and questions asked again."""
-    earlier: list[tuple[TurnView, Grams]] = []
+    earlier: list[_Sketch] = []
     asked: dict[frozenset[str], int] = {}
     for turn in dialogue.replied:
-        grams = hashed_grams(normalise(turn.reply.text), _GRAM)
-        yield from _of_earlier(turn, grams, earlier)
+        sketch = _sketch(turn)
+        yield from _of_earlier(turn, sketch, earlier)
         yield from _within(turn)
         yield from _questions(turn, asked)
-        earlier = [*earlier[-_LOOK_BACK + 1 :], (turn, grams)]
+        earlier = [*earlier[-_LOOK_BACK + 1 :], sketch]
 
 
-def repeats_reply(turn: TurnView, grams: Grams, earlier: list[tuple[TurnView, Grams]]) -> tuple[float, int]:
-    """Return the greatest share of the reply that one of the earlier replies holds, and that turn."""
-    shares = [(containment(grams, other), before.number) for before, other in earlier]
-    return max(shares, default=(0.0, 0), key=lambda s: s[0])
-
-
-def _of_earlier(turn: TurnView, grams: Grams, earlier: list[tuple[TurnView, Grams]]) -> Iterator[Signal]:
-    share, number = repeats_reply(turn, grams, earlier)
+def _of_earlier(turn: TurnView, sketch: _Sketch, earlier: list[_Sketch]) -> Iterator[Signal]:
+    """Compare with earlier replies of like length: a short one within a long one is no loop."""
+    shares = [(containment(sketch.grams, e.grams), e.turn) for e in earlier if e.short is sketch.short]
+    share, source = max(shares, default=(0.0, turn), key=lambda s: s[0])
     if share < 0.6 or turn.reply.units < 8 or _wanted_again(turn):
         return
-    source = next(before for before, _ in earlier if before.number == number)
+    text = note("repeats_reply", turn.language, turn=source.number)
     strength = _loop_strength(turn, source, share)
-    if strength:
-        text = note("repeats_reply", turn.language, turn=number)
-        yield Signal(
-            "repeats_reply", turn.number, strength, cut(turn.reply.text), text, "context_use", "loop"
-        )
+    yield Signal("repeats_reply", turn.number, strength, cut(turn.reply.text), text, "context_use", "loop")
 
 
 def _loop_strength(turn: TurnView, source: TurnView, share: float) -> float:
@@ -77,11 +84,11 @@ def _wanted_again(turn: TurnView) -> bool:
 
 def repeated_within(sentences: tuple[Sentence, ...]) -> tuple[float, str]:
     """Return the share of the text that says a longer sentence once more, and the sentence."""
-    counts = Counter(s.text for s in sentences if s.units >= _LONG_ENOUGH)
+    counts = Counter(s.text for s in sentences if len(s.text) >= _LONG_ENOUGH)
     if not counts or counts.most_common(1)[0][1] < 2:
         return 0.0, ""
-    total = sum(s.units for s in sentences)
-    sizes: Mapping[str, float] = {s.text: s.units for s in sentences}
+    total = sum(len(s.text) for s in sentences)
+    sizes: Mapping[str, int] = {s.text: len(s.text) for s in sentences}
     again = sum((n - 1) * sizes[text] for text, n in counts.items())
     return again / total, counts.most_common(1)[0][0]
 
@@ -96,7 +103,7 @@ def _within(turn: TurnView) -> Iterator[Signal]:
 
 def _questions(turn: TurnView, asked: dict[frozenset[str], int]) -> Iterator[Signal]:
     for sentence in turn.reply.sentences:
-        if sentence.text[-1] not in "?？" or len(sentence.terms) < 2 or sentence.units < 4:
+        if sentence.text[-1] not in "?？" or sentence.units < 4 or len(sentence.terms) < 2:
             continue
         before = asked.get(sentence.terms)
         asked[sentence.terms] = turn.number

@@ -14,8 +14,10 @@ __all__ = [
     "ALTERNATIVE",
     "CITES_RULE",
     "CLAIMS_SUCCESS",
+    "CONCEDES",
     "COURTESY_QUESTION",
     "HARM",
+    "MAY_REFUSE",
     "POLICY",
     "REFUSES",
     "SHIFT",
@@ -35,6 +37,11 @@ REFUSES = _any(
     r"(?:抱歉|对不起|不好意思|很遗憾)[，,。! ]*(?:但|不过)?(?:我|这个|此|该|这类|这|您的|你的)?[^。！!]{0,16}(?:无法|不能|不便|没办法|拒绝|不可以|不在)(?:帮|提供|回答|协助|满足|讨论|参与|处理|完成|扮演|给|我的|支持|为)?|恕(?:我)?(?:不能|无法|难)|拒绝(?:您|你|这|回答|提供)|超出(?:了)?(?:我|本)|不在(?:我|我的|服务|能力)(?:的)?(?:范围|职责|能力)|婉拒|爱莫能助|请(?:您|你)?(?:另请|另寻|自行(?:查|解决|搜|判断))",
 )
 """The assistant declines."""
+
+MAY_REFUSE = _any(
+    "n't|not|unable|declin|refus|rather|pass|as an? |against|outside|beyond|violat|无法|不|没|恕|拒|超出|作为|请"
+)
+"""A word without which `REFUSES` cannot match: cheaper to look for."""
 
 ALTERNATIVE = _any(
     r"\b(?:but i can(?!'t|not)|however,? i can(?!'t|not)|i can (?:instead|help you|offer|show|explain)|instead,? (?:i|you|we|here)|here(?:'s| is| are) (?:how|what|some|a|an|another)|what i can do|i could)\b",
@@ -80,6 +87,12 @@ ACKNOWLEDGES = _any(
     r"抱歉|对不起|不好意思|您说(?:得|的)对|你说(?:得|的)对|说得(?:对|没错)|确实|是我(?:的|没|弄|搞|看|记|疏忽|理解)|我的(?:错|失误|疏忽|问题)|感谢(?:指出|提醒|纠正|指正)|谢谢(?:指出|提醒|纠正|指正|更正)|已(?:经)?(?:改|更新|修改|更正|调整|换|删|为您|按)|更正|纠正|改(?:为|成|好|口)|明白|了解|收到|好的|没问题|当然|原来(?:是|如此)|那就|这样的话|调整后|重新|挨得不冤|幸好|回到",
 )
 """The assistant takes up an objection."""
+
+CONCEDES = _any(
+    r"\b(?:i should(?:n't| not)? have|i was wrong|my (?:last|previous|earlier|first)? ?(?:answer|reply|message|figure|statement|list|mistake|error|fault|bad|oversight|apologies)\b|you(?:'re| are) (?:absolutely |quite |completely |totally |of course )?right|i (?:got|had) (?:it|that|this|the \w+) wrong|i (?:misread|misunderstood|misremembered|overlooked|missed|ignored|forgot|mixed|repeated|contradicted|planned|skipped|slipped|invented|made|told you|gave you|dodged|wandered|drifted|rambled|stand corrected|owe you)|that was (?:wrong|silly|my|not|no|a mistake|useless|unhelpful|off)|i (?:didn't|did not|never) (?:answer|read|listen|use|check|take)|was wrong|does not exist|straight past|(?:they|it|you) (?:were|was|did),? and i|i apologi[sz]e(?! for (?:the|any|this) (?:\w+ )?(?:inconvenience|confusion|trouble|delay))|sorry (?:for|about)(?! (?:the|any|this|that|your) (?:\w+ )?(?:inconvenience|confusion|trouble|delay|loss|wait))|sorry (?:that i|i)|sorry, (?:you|i|that|my)|good catch|well spotted|fair (?:enough|point|criticism)|point taken|guilty|caught me|straight to it)\b|^(?:so,? |right,? |ok\w*,? )?back to\b",
+    r"是我(?:的)?(?:错|疏忽|失误|不对|没|忘|看漏|记错|说错|弄错|搞错|答非|跑题|偏|啰|漏|大意|粗心|理解)|我(?:刚才|刚刚|前面|之前|上一条|上次|上面)?(?:的)?(?:那条|那句|那个)?(?:回答|答复|回复|说法|话|说的|答的|列的|写的)?(?:是|都)?(?:说|答|写|列|算|记|看|弄|搞|讲)?(?:错了|错|有误|跑题|偏了|不对)|(?:刚才|前面|之前|上一条)[^。!]{0,10}(?:错|有误|不对|请忽略|作废|不该|漏)|不该(?:那样|这样|再|让|把|编|说)|(?:您|你)(?:说得|说的|提醒得|批评得|查到的)(?:很|都|才|完全)?(?:对|没错|是对的)|(?:没有|毫无)(?:任何)?依据|(?:非常|实在|很)?(?:抱歉|对不起|不好意思)|该(?:罚|打|骂|说)|不冤|以[^。]{1,8}为准|(?:严重)?疏忽|改口|幸好(?:你|您)(?:看|提|发|问)|回到|直接(?:说|给|回答)|说正题|言归正传",
+)
+"""The assistant owns that an earlier reply of its own was at fault."""
 
 _FAILED = "(?:error|fail\\w*|unsuccessful|timed? ?out|unavailable|not (?:available|found|possible|work\\w*|go through|reserved|placed|booked|been able|respond\\w*)|no (?:results?|match\\w*|record\\w*|such|available|flights?|rooms?|orders?|answer|response|data|entr\\w+)|could ?n[o']t|couldn't|cannot|can't|unable|wasn't able|was not able|didn't (?:work|go|return|find|respond|answer)|did not (?:work|go|return|find|respond|answer)|doesn't (?:seem|exist|appear|look)|does not (?:seem|exist|appear|look)|isn't|is not|aren't|are not|don't (?:see|have|find)|nothing|none|problem|issue|trouble|sorry|apologi\\w+|unfortunately|however|declined|rejected|denied|invalid|incorrect|closed|down|offline|empty|try again|double[- ]check|only be|must be|can only|has to be|typo|maybe|might|verify|missing|without|different|transfer\\w*|human)"
 ADMITS_FAILURE = _any(

@@ -11,6 +11,7 @@ import re
 
 __all__ = [
     "AGAIN",
+    "CHALLENGED",
     "CHANGE",
     "CLOSING",
     "DOUBT",
@@ -26,6 +27,7 @@ __all__ = [
     "SELF_CORRECTION",
     "THANKS",
     "TOLD_ALREADY",
+    "UNCHANGED",
     "WRONG",
 ]
 
@@ -56,6 +58,9 @@ TOLD_ALREADY = _any(
     rf"我(?:跟你|和你|给你|跟您|给您)?{_ZH_SPOKE}过(?:了|的|啊|吧|呀|，|,|。|吗|$)",
     r"(?:忘了|忘记了?|不记得|没记住|记不住|没看|没注意|没听|没读)[^。！!]{0,12}(?:吗|吧|么|我|\?|？)|你忘|您忘|你是不是没|您是不是没|看(?:一?下)?(?:我)?(?:上面|前面|之前)(?:说|写|发)",
     r"(?:第一条|上一条|第一句)(?:消息|就|里|已经)?[^。]{0,8}(?:写|说|有|给|发)|(?:你|您)当时(?:还|也|都|不是|让|叫|自己)|不是(?:说|讲|告诉|提)过|都(?:告诉|跟)(?:你|您)",
+    r"\b(?:what|everything|all) i (?:wrote|said|sent|told you|gave you)\b|\byou (?:already |still |do )*have (?:my|all|it|that|the) (?:\w+ )*already\b|\byou already have\b|\bwe(?:'ve| have) (?:been|gone|already been) (?:over|through) this|\bwe(?:'ve| have) (?:already )?(?:established|discussed|covered|settled)",
+    r"\bdid(?:n't| not) i (?:just |already )?(?:say|tell|mention|give|write)|\bhaven't i (?:told|said)|, remember\?|\byou(?:'re| are) (?:recommending|suggesting|offering|giving|asking|proposing|telling)\b[^.?!]{0,60}\b(?:allerg|vegetarian|vegan|to someone|to me|who|after|although|even though)|\bi (?:just )?(?:said|told you|asked for|wrote|mentioned) (?:not|no|that|i|it|we)\b",
+    r"(?:往|向)(?:上|回)(?:翻|看|找)|翻(?:翻|一下|看)(?:前面|上面|记录)|我?(?:早就?|刚|刚刚|才)(?:都|就)?(?:已经)?(?:跟你|给你)?(?:说|讲|给|发|告诉|写|提)过?(?:你|您)?(?:了|过)|刚(?:说|讲|提|发|给)过|一开始就(?:写|说|讲|发|给)|(?:你|您)(?:都|不是|已经)(?:有|知道)(?:了|我的|吗)?|明知",
 )
 """The user says that it was told before."""
 
@@ -72,6 +77,9 @@ NOT_ASKED = _any(
     r"(?:没有?|没在|并没有?|不|根本没)(?:正面)?(?:直接)?(?:回答|答|回应|解决)(?:我|到|上|问题|清楚)?|答非所问|所答非问|文不对题|避而不答|回避",
     r"(?:等于|跟)没(?:说|讲|回答)|空话|套话|废话|官话|太笼统|太空|太泛|泛泛|车轱辘|打太极|鸡汤|敷衍|糊弄|搪塞|一个[^。]{0,6}都没(?:说|给|有|提)",
     r"别再(?:绕|扯|岔|说这些|讲这些)|我的问题(?:是|呢)|问题(?:还)?没(?:有)?(?:回答|解决)",
+    r"\b(?:lots?|plenty|so many) (?:of )?words\b|\bno (?:actual |real |clear )?answer\b|^(?:so|ok(?:ay)?,? so|right,? so|but)[, ]+(?:is it|which|what is it|do i|should i|can i|yes or no|a or b)\b|\bnice (?:speech|words|essay|sermon|lecture)|\bhow much (?:is it|does it cost) then|\b(?:you )?(?:haven't|have not|didn't|still haven't|never) (?:told|answered|said|given|explained|addressed|touched|mentioned)(?: me)?\b|\bnot (?:a )?(?:philosophy|poetry|sermon|lecture|history lesson|essay|slogan|pep talk|horoscope|advert\w*)|\bi need (?:a|an|the) (?:number|answer|figure|yes|date|name|decision)\b",
+    r"\bwasn't asking\b|\bwas not asking\b|\bwasn't (?:my|the) question\b|\bwe were (?:talking|discussing|on)\b|\bnot (?:about|interested in) (?:that|this|\w+)[,;:.] ?i\b|\b(?:ok(?:ay)?|fine|lovely|great|nice|interesting)[,.]? but (?:what about|how about|where|when|how much|how|i (?:asked|need|want|wanted|meant)|that|my question|which)\b",
+    r"(?:给|要)(?:个|句)(?:准话|准信|痛快话|明白话|数|数字|答案|结论)|说了(?:半天|这么多|一堆|一大堆)|到底(?:是|选|要|能|行|该|多少|几|哪|怎么|去|买|有没有)|所以(?:到底|是|我(?:该|要))|我(?:要|想要|需要)的是|我们(?:不是)?(?:在|刚才在)?(?:说|聊|谈|讨论)的?(?:不是|是)?|(?:你|您)(?:倒是)?(?:还)?没(?:有)?(?:说|告诉|回答|讲|给)(?!错)",
 )
 """The user says that the question was not answered."""
 
@@ -82,6 +90,8 @@ SAID_OTHERWISE = _any(
     r"\bcontradict|\binconsistent|\bdoesn't (?:match|add up|fit)|\bdon't (?:match|add up)|\bwhich (?:one )?is (?:it|right|correct|true)\b|\bnow (?:it's|you say|you're saying|it is|you tell)|\ba (?:minute|moment) ago\b|\bchanged? your (?:mind|answer|tune|story)",
     r"(?:你|您)(?:自己|不是)?(?:刚才|刚刚|刚|之前|前面|上面|一开始|开头|当时|先前|明明|上次)(?:不是)?(?:亲口|自己|还)?(?:说|讲|写|给|告诉|列|推荐|报|答应|算|建议|提)",
     r"(?:刚才|之前|前面|上面|先前)(?:你|您)(?:不是|还|明明|亲口)?(?:说|讲|写|给|告诉|列|推荐|报|建议)|前后(?:矛盾|不一|说法)|自相矛盾|对不上|不一致|怎么(?:又|现在|这会儿|突然)?(?:变|成|改)(?:成|了)?|改口|哪个(?:是|才)?(?:对|准|真)|以哪个为准|两个说法",
+    r"\b(?:numbers?|figures?|dates?|prices?|times?|answers?|statements?|versions?|two|these|those|they) (?:don't|do not|doesn't|does not) (?:agree|match|fit|add up|line up|tally)|\bfirst [^.?!]{1,40}(?:,|and|then)+ ?(?:then|now) [^.?!]{1,40}\b|\bwhich (?:one|of (?:them|the two|these))\?|\b(?:just now|before|earlier|yesterday|on \w+day|last time|two messages ago|at the start)[, ]+(?:you|it was|it said|that was)\b",
+    r"(?:昨天|刚才|之前|前面|上次|先前|一开始)[^。!?]{1,20}(?:现在|这会儿|怎么|又)(?:又|却|变|成|说|是)|(?:跟|和|与)(?:你|您)?(?:上面|前面|之前|刚才)[^。]{0,12}(?:不一样|不同|不符|矛盾)|两个(?:数|说法|日期|价格|答案)",
 )
 """The user holds an earlier statement of the assistant against a later one."""
 
@@ -91,6 +101,8 @@ AGAIN = _any(
     r"\byou(?:'ve| have)? (?:already |just )?(?:gave|given|sent|said|told|suggested|asked|wrote|posted)[^.?!]{0,30}\b(?:before|already|earlier|twice|again|last time)",
     r"\bword for word\b|\bto the letter\b|\bverbatim\b|\bcop(?:y|ied)[- ](?:and[- ])?past|\bbroken record|\bin circles\b|\bd[eé]j[aà] vu\b|^again\?|\bstop repeating|\brepeat(?:ing)? yourself|\bgoing round",
     r"(?:一模一样|一字不差|一字不落|原封不动|原样|照搬|复制粘贴|复读|车轱辘话|重复(?:了|的|一遍|回答|上|前|同)|又是(?:这|那|同|一样)|又(?:来|说|发|给|问)(?:了)?一遍|同样的(?:话|回答|内容|建议|问题)|还是(?:那|这|同|一样|刚才|上面|之前)|跟(?:刚才|上面|前面|之前|上次)[^。]{0,8}(?:一样|相同)|和(?:刚才|上面|前面|之前|上次)[^。]{0,8}(?:一样|相同)|怎么又(?:是|说|来|发|问|给)|(?:刚才|前面|之前|上面)(?:已经)?(?:发|说|给|讲|问)过(?:了|的)?|别(?:再)?重复|不要(?:再)?重复|卡住了|死循环|转圈)",
+    r"\b(?:is this|are you) (?:a )?(?:recording|bot|broken|stuck|script)|\bfrom (?:before|earlier|last time|above)\b|\bi(?:'ve| have) (?:already )?(?:tried|done|read|seen|heard|got) (?:all (?:of )?)?(?:these|this|that|those|them|it)\b[^.?!]{0,30}(?:already|before|as you know|twice|remember|all)?|\balready (?:tried|done|did|read|seen|heard)|\bwe(?:'re| are) going (?:round|around)|\bsecond time (?:you|i)",
+    r"(?:不就是|就是|还是)(?:你|您)?(?:刚才|上面|前面|之前)(?:那|的|说)|(?:这些|这个|这几[步条招]|都|已经)(?:我)?(?:都|已经|全)?(?:试|做|看|读)过(?:了|一遍)|(?:你|您)前面就|又让我|第[二三四]次",
 )
 """The user says that the assistant repeats itself."""
 
@@ -98,6 +110,7 @@ OFF_TOPIC = _any(
     r"\b(?:off[- ]topic|unrelated|irrelevant|beside the point|changing the subject|wrong (?:topic|thread|conversation|chat))\b",
     r"\bwhat (?:does|do|has|have) (?:that|this|it|they|any of)[^?]{0,40} to do with|\b(?:nothing|anything) to do with|\bwhy are you (?:talking|telling|going on)|\bhow did we get|\bwhere did that come from|^(?:ok\w*,? |so,? |anyway,? |right,? )?back to (?:my|the|our)\b|\bback to (?:my|the) (?:question|topic|point|actual|original (?:question|topic))|\bnot (?:about|the) [^.?!]{0,30}\bi(?:'m| was| am| asked)|\bcan we (?:get|go|come) back to",
     r"跑题|离题|偏题|扯(?:到|远|什么|这|那)|说(?:到)?(?:哪|那)(?:儿|里)?去了|(?:有|跟|和)(?:什么|啥|半点)?关系\?|(?:有什么|没|毫无|有啥)关系|不相关|无关|不搭|风马牛|回到(?:正题|我|刚才|原来|主题)|言归正传|怎么(?:扯|说|聊|讲)(?:到|起)|不是(?:让|叫|问|要)(?:你|您)",
+    r"\bgot to do with\b|^(?:\w+ ?){1,2}\? (?:i (?:asked|was asking|meant|want|need)|we were|my question)|(?:讲|说|聊|扯|谈|提)[^,。?]{1,6}(?:干嘛|干什么|做什么|干啥)|怎么(?:你)?(?:突然)?(?:聊|说|讲|扯|谈)起",
 )
 """The user says that the reply was about something else."""
 
@@ -110,11 +123,23 @@ WRONG = _any(
 """The user says that the reply is wrong."""
 
 OBJECTS = _any(
-    r"^(?:no|nope|nah|um,? no|hm+,? no|wait|hold on|hang on)\b[,.!:; -](?! (?:that's (?:all|it|fine|ok)|thanks|thank|problem|worries|need))",
+    r"^(?:no|nope|nah|um,? no|hm+,? no|wait|hold on|hang on)\b[,.!:; -](?! ?(?:that'?s (?:all|it|fine|ok|every|good|great|perfect)|thanks|thank|problem|worries|need))",
     r"(?<!if )\b(?:doesn't|didn't|does not|did not|won't|still (?:doesn't|not|isn't|won't|can't)) (?:work|help|exist|appear|show|make sense|fix)\b|\bi meant\b|\bactually,? (?:no|it's|it is|the|my|that)\b|\bshould (?:have been|be) \b[^?]*\bnot\b|\bcorrection\b",
     r"不是(?:这|那)(?:样|个|意思|么)|(?<!得)(?<!行)不行|没用|不管用|还是(?:不|没|有问题|报错)|不是[^,。,?？]{1,14},(?:而)?是|应该是[^?？]{0,20}(?:不是|而不是|才对)|更正|纠正|等等[,，。!]|等一下|且慢|慢着|我的意思是|我指的是|说的不是",
 )
 """The user objects, corrects or takes something back."""
+
+UNCHANGED = _any(
+    r"\b(?:you (?:changed|fixed|removed|updated|did) nothing|(?:it|that|this|there|which)(?:'s| is| has|'re| are)? still (?:the (?:old|same|wrong)|there|in|not|has|says?|shows?|includes?|wrong|missing)|still (?:the (?:old|same|wrong|original)|wrong|there|in (?:it|the)|has|says?|includes?|contains?|missing|not (?:fixed|changed|removed|right|there))|(?:is|are) still (?:in|on|there|wrong|the)|not (?:changed|removed|fixed|updated)|you(?:'ve| have)? (?:left|kept|put) (?:it|that|them|the \w+) (?:in|back)|you added (?:more|another|even)|(?:i|we) (?:just )?(?:asked|told|said to|wanted) (?:you )?(?:to|for) (?:\w+ ){0,4}(?:remove|change|drop|leave|take|delete|fix|skip|not|stop|avoid|replace|swap)|i (?:just )?said (?:not|no|without)|read my (?:last )?message again)\b",
+    r"还是(?:旧|老|原来|那个|上次|错|一样|没|有)|(?:你|您)?(?:根本|压根|还是|并|都)?没(?:有)?(?:改|换|删|去掉|更新|变|动|按)|我(?:让|叫|要|请)(?:你|您)(?:删|改|换|去|不要|别|取消|把)|怎么(?:还|反而)(?:是|有|在|加|没|留)|(?:依然|仍然|仍旧|照样)(?:是|有|在|没)|没听(?:见|到|进)|(?:还|又)(?:加|多|放|写)(?:了|上)",
+)
+"""The user says that a change asked for was not made."""
+
+CHALLENGED = _any(
+    r"\bwhy (?:can't|won't|not|can you not|would you (?:not|refuse))\b|\b(?:it's|it is|this is|that's) (?:just|only) (?:a|an|for)\b|\bwhat(?:'s| is) (?:wrong|the problem|the harm|so \w+) (?:with|about|in)\b|\bnot (?:a |an )?(?:legal|medical|dangerous|illegal|crime|rocket|therapy|state secret)\b|\b(?:perfectly|completely|totally|quite) (?:harmless|legal|normal|innocent|ordinary)|\bfor a \w+(?: \w+)?\?|\bsurely you can\b|\bplease just\b",
+    r"有(?:什么|啥)(?:好|不(?:能|可以|方便)|问题|大不了|危险|违规|敏感)|(?:就|只是|不过)是?(?:一|个|张|首|句|篇|封|帮)[^。]{0,8}(?:而已|罢了)?|(?:又|也)不(?:是|犯法|违法|违规|涉及)|为(?:什么|啥|何)(?:不能|不行|不可以|拒绝|不肯)|怎么(?:就)?(?:不能|不行|不可以)|至于吗|这也(?:不能|不行|要)",
+)
+"""The user asks why something was declined: telling only where the reply declined."""
 
 CHANGE = _any(
     r"\b(?:take|leave|cut|drop|remove|strike|skip|scrap|cancel)\b[^.?!]{0,40}\b(?:out|off|instead|please|it|that|them|altogether)\b|\b(?:has|have) to go(?: though| please)?[,.!;]|\b(?:has|have) to go$|\bplease (?:change|correct|fix|update|remove|replace|drop|switch|swap|take|leave|cut|revise|redo|use)",
@@ -135,6 +160,7 @@ DOUBT = _any(
     r"\b(?:i|we) (?:just |also |have |'ve )*(?:checked|looked|searched|tried|called|rang|phoned|asked)\b[^?]{0,80}\b(?:no(?:thing|body|ne)?|not|n't|empty|can't|never|different|closed|shut|wrong|gone|missing|zero)\b",
     r"\b(?:nothing|no (?:e-?mail|confirmation|booking|order|record|such|sign|trace|refund|reservation|message|file|entry|ticket|charge|event|meeting))\b[^.?!]{0,40}\b(?:arrived|came|there|found|exists?|shows?|showed|yet|received|appear\w*|anywhere)\b|\b(?:haven't|have not|didn't|never|not) (?:received|gotten?|seen|arrived|come)|\bmade (?:that|it|this|them|those) up\b|\binvent|\bhallucinat|\bdoesn't exist|\bdo(?:es)? not exist|\bcan't find (?:it|that|any|the)",
     r"(?:你|您)?(?:确定|真的|当真|确认)(?:吗|有|是|订|下|发|预|成功|已经|能|\?|么)|(?:从|在)哪(?:儿|里)?(?:看|查|来|得)(?:到|的|来)|哪来的|依据|根据什么|编的|瞎编|胡说|捏造|凭空|查不到|找不到|没(?:有)?(?:收到|查到|看到|找到|见到|显示|这个|这|成功)|(?:一|半)(?:辆|个|条|张|单|份|件|封|间|家)都没|根本没|压根没|实际上没|明明(?:没|不|是|显示|写)",
+    r"\b(?:says?|told me|claims?|shows?) (?:that )?(?:there(?:'s| is| was| were|'re| are)? )?(?:no|not|nothing|never)\b|\bnever (?:heard|received|got|arrived|came|saw)|\bno such\b|\bwhere did (?:that|this|the|those|these) \w+ (?:come|came)|\b(?:go|gone|went) through\?|(?:没|没有)(?:这|我的|那)(?:笔|个|趟|条|单|家|航班|预订|订单|记录|预约|款)",
 )
 """The user doubts that something is so or was done."""
 

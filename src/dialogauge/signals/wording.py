@@ -7,6 +7,8 @@ from dialogauge.text import Language
 __all__ = ["note"]
 
 _NOTES: dict[str, tuple[str, str]] = {
+    "not_changed": ("The user says that a change asked for was not made.", "用户说要求的更改没有做到。"),
+    "refusal_challenged": ("The user asks why this was declined.", "用户质疑为什么拒绝。"),
     "told_already": ("The user says it had been told before.", "用户说这一点之前已经说过。"),
     "not_answered": ("The user says the question was not answered.", "用户说问题没有得到回答。"),
     "said_otherwise": (
@@ -52,6 +54,7 @@ _NOTES: dict[str, tuple[str, str]] = {
         "States {what}, which stands in no tool result and in no earlier message.",
         "给出了{what},但工具结果和之前的消息中都没有。",
     ),
+    "conceded": ("The assistant owns afterwards that this reply was at fault.", "助手事后承认这条回复有误。"),
     "keeps_old": (
         "Goes on with “{what}” although the user asked to change it.",
         "用户已要求更改,回复仍沿用“{what}”。",

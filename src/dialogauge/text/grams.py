@@ -10,16 +10,17 @@ __all__ = ["containment", "gram_overlap", "hashed_grams"]
 _BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplying loses nothing modulo 2**64
 
 
-def hashed_grams(text: str, n: int) -> NDArray[np.uint64]:
+def hashed_grams(text: str, n: int, *, one_in: int = 1) -> NDArray[np.uint64]:
     """Return the distinct hashes of the character n-grams, sorted; empty when the text is shorter.
 
+    With `one_in` only the hashes divisible by it are kept: a sample that is the same in every text.
     A polynomial hash of the code points modulo 2**64, mixed once: no use of Python's salted `hash`.
 
     Raises:
         ValueError: n < 1.
     """
-    if n < 1:
-        msg = f"an n-gram needs n >= 1, not {n}"
+    if n < 1 or one_in < 1:
+        msg = f"an n-gram needs n >= 1 and one_in >= 1, not {n} and {one_in}"
         raise ValueError(msg)
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
     if points.size < n:
@@ -29,6 +30,8 @@ def hashed_grams(text: str, n: int) -> NDArray[np.uint64]:
     for offset in range(n):
         hashes = hashes * _BASE + points[offset : offset + width] + np.uint64(1)
     hashes ^= hashes >> np.uint64(29)
+    if one_in > 1:
+        hashes = hashes[hashes % np.uint64(one_in) == 0]
     return np.unique(hashes)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 from dialogauge.text.stopwords import ENGLISH_STOP, HAN_STOP
@@ -12,7 +11,7 @@ __all__ = ["content_terms", "count_units", "stem", "words"]
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
-_HAN_CUT = re.compile("[" + "".join(sorted(HAN_STOP)) + "]+")
+_HAN_CUT = str.maketrans(dict.fromkeys(HAN_STOP, " "))
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s")
 
 
@@ -27,21 +26,20 @@ def content_terms(tokens: list[str]) -> list[str]:
     Function words fall away; a Chinese run is cut at function characters, and a single character that is
     left alone stays as it is.
     """
-    return list(_terms(tokens))
-
-
-def _terms(tokens: list[str]) -> Iterator[str]:
+    out: list[str] = []
     for token in tokens:
-        if "\u3400" <= token[0] <= "\u9fff":
-            for run in _HAN_CUT.split(token):
-                if len(run) > 1:
-                    yield from [run[i : i + 2] for i in range(len(run) - 1)]
-                elif run:
-                    yield run
-        elif token[0].isdigit():
-            yield token
+        first = token[0]
+        if "\u3400" <= first <= "\u9fff":
+            for run in token.translate(_HAN_CUT).split():
+                if len(run) > 2:
+                    out += [run[i : i + 2] for i in range(len(run) - 1)]
+                else:
+                    out.append(run)
+        elif first.isdigit():
+            out.append(token)
         elif len(token) > 1 and token not in ENGLISH_STOP:
-            yield stem(token)
+            out.append(stem(token))
+    return out
 
 
 @lru_cache(maxsize=65536)

@@ -152,7 +152,7 @@ def test_satisfaction_rubric_scores_turns_only():
     for row in rows:
         score = row.outcome.scores["satisfaction"]
         assert row.outcome.details["label"] == ("SAT" if score >= 4 else "DSAT")
-        assert abs(row.outcome.details["satisfaction"] - score) <= 0.5005
+        assert 1 <= row.outcome.details["satisfaction"] <= 5
 
 
 def test_digest_tells_settings_apart():

@@ -3,7 +3,7 @@
 import pytest
 
 from dialogauge.core import Conversation, Message, ToolCall
-from dialogauge.signals import find_signals, read_dialogue
+from dialogauge.signals import find_concessions, find_signals, read_dialogue
 
 FAULT = 0.6
 
@@ -340,6 +340,13 @@ COMPLAINTS = [
     ("你刚才说是免费的，怎么现在又要收费？", "contradiction"),
     ("又是一模一样的回答。", "loop"),
     ("这跟我的票有什么关系？", "drift"),
+    ("We've been over this. It's in my first message.", "forgotten_fact"),
+    ("Those two numbers don't agree.", "contradiction"),
+    ("That's a lot of words and no answer.", "non_answer"),
+    ("It still has the old date in it.", "ignored_correction"),
+    ("地址我早给你了。", "forgotten_fact"),
+    ("给个准话。", "non_answer"),
+    ("还是旧的日期啊，你没改。", "ignored_correction"),
 ]
 
 
@@ -365,6 +372,59 @@ def test_a_complaint_speaks_of_the_turn_before_in_hindsight_only(complaint, kind
 def test_thanks_slips_of_the_user_and_next_questions_are_no_complaint(message):
     conversation = talk("Plan my trip to Graz.", "Day 1: castle hill. Day 2: market.", message, "Gladly.")
     assert [f for f in faults(conversation, "hindsight") if f[0] == 1] == []
+
+
+def test_a_refusal_that_the_user_challenges():
+    conversation = talk(
+        "Write a toast for my sister's wedding.",
+        "I'm sorry, but writing personal speeches is outside my guidelines.",
+        "Why can't you? It's just a toast.",
+        "Dear guests, raise your glasses to Mia and Tom.",
+    )
+    assert (1, "refusal_challenged", "refusal") in faults(conversation, "hindsight")
+
+
+def test_doubt_weighs_more_where_tools_were_used():
+    without = talk(
+        "Book a table.", "Your table is booked.", "The restaurant says there is no booking.", "Oh."
+    )
+    with_tool = talk(
+        "Book a table.",
+        ("book", '{"status": "ok"}'),
+        "Your table is booked.",
+        "The restaurant says there is no booking.",
+        "Oh.",
+    )
+    strengths = [
+        max(s.strength for s in find_signals(read_dialogue(c)) if s.name == "doubted")
+        for c in (without, with_tool)
+    ]
+    assert strengths[0] < FAULT <= strengths[1]
+
+
+def test_a_sold_out_item_in_a_list_is_no_failed_search():
+    listed = (
+        '{"name": "Lamp", "variants": {"1": {"available": false}, "2": {"available": true, "price": 30}}}'
+    )
+    conversation = talk("Show me the lamp.", ("get_product", listed), "Here is the lamp, it is 30 dollars.")
+    assert faults(conversation) == []
+
+
+def test_a_batch_of_which_one_failed_must_be_told():
+    conversation = talk(
+        "Renew both books.",
+        ("renew", '{"status": "renewed"}'),
+        ("renew", '{"status": "error", "message": "reserved"}'),
+        "Both books have been renewed.",
+    )
+    assert (1, "ignores_tool_error", "tool_error") in faults(conversation)
+
+
+def test_an_admission_speaks_of_the_turn_before():
+    conversation = talk(
+        "When does it open?", "It opens at nine.", "My plan says ten.", "I was wrong, it opens at ten."
+    )
+    assert [s.turn for s in find_concessions(read_dialogue(conversation))] == [1]
 
 
 def test_quotes_are_verbatim_and_short():

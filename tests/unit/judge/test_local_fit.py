@@ -1,12 +1,15 @@
 import json
 import random
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from dialogauge.core import Conversation, FileFault, Message, Rating, UsageError
-from dialogauge.judge.local_model import LocalCoefficients, _auc, _folds, _solve, fit_local, load_coefficients
+from dialogauge.judge.local_fit import _auc, _folds, _solve, _Table, _thresholds, fit_local
+from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
 
 
 def rated(number, rng):
@@ -59,11 +62,15 @@ def test_ridge_agrees_with_scikit_learn():
 
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(200, 5)).clip(-2, 2), rng.normal(size=200)
-    ours = _solve(x, y, 7.0, tuple("abcde"))
+    groups = rng.integers(0, 4, 200)
+    ours = _solve(_Table(x, y, groups, 1, y), 7.0, tuple("abcde"))
     z = (x - x.mean(0)) / x.std(0)
-    theirs = Ridge(alpha=7.0).fit(z, y)
-    assert np.allclose(ours.weights, theirs.coef_, atol=0.01)
-    assert ours.intercept == pytest.approx(float(theirs.intercept_), abs=0.01)
+    means = np.array([z[groups == g].mean(0) for g in range(4)])
+    theirs = Ridge(alpha=7.0, fit_intercept=False).fit(
+        z - means[groups], y - np.array([y[groups == g].mean() for g in range(4)])[groups]
+    )
+    assert np.allclose(ours.weights, theirs.coef_)
+    assert ours.intercept == pytest.approx(y.mean())
 
 
 def test_auc_agrees_with_scikit_learn():
@@ -78,6 +85,13 @@ def test_a_user_is_never_in_two_folds():
     fold = _folds(groups, 3)
     assert all(len(set(fold[groups == g])) == 1 for g in range(6))
     assert set(fold) == {0, 1, 2}
+
+
+def test_whole_scores_are_as_frequent_as_those_given():
+    scores = np.array([1.0] * 5 + [3.0] * 15 + [4.0] * 30 + [5.0] * 50)
+    predicted = np.linspace(3, 5, 100)
+    fitted = replace(fit_local(conversations()).hindsight, thresholds=_thresholds(predicted, scores))
+    assert Counter(fitted.score(p) for p in predicted) == {1: 5, 3: 15, 4: 30, 5: 50}
 
 
 def test_too_little_or_nothing_to_learn_is_refused():

@@ -1,0 +1,84 @@
+"""Ctrl-C and kill, sent to a real process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from flows.conftest import rows_of
+from servers.verdicts import ideal
+
+
+def start(tmp_path: Path, *words: object) -> subprocess.Popen[str]:
+    environment = {**os.environ, "DIALOGAUGE_CACHE": str(tmp_path / "cache"), "NO_COLOR": "1"}
+    source = Path(__file__).resolve().parents[2] / "src"
+    environment["PYTHONPATH"] = os.pathsep.join([str(source), environment.get("PYTHONPATH", "")])
+    return subprocess.Popen(
+        [sys.executable, "-m", "dialogauge", *map(str, words)],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(stub, calls: int) -> None:
+    until = time.monotonic() + 20
+    while len(stub.asked) < calls and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def test_first_ctrl_c_finishes_what_is_in_flight(serve, log, talk, tmp_path, dialogauge):
+    path = log(*(talk(f"c{i}") for i in range(40)))
+    stub = serve(ideal, latency=0.2)
+    words = ("judge", path, "--model", "m", "--base-url", stub.url, "-o", "run", "--no-cache")
+    process = start(tmp_path, *words, "--max-concurrency", 4)
+    wait_for(stub, 6)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert "finishing what is in flight" in err
+    stored = {r["conversation_id"] for r in rows_of(tmp_path / "run")}
+    assert 4 <= len(stored) < 40
+    asked = len(stub.asked)
+    assert dialogauge(*words).code == 0
+    assert len({r["conversation_id"] for r in rows_of(tmp_path / "run")}) == 40
+    assert len(stub.asked) - asked <= 40 - len(stored) + 2  # none twice, but for the probe of the endpoint
+
+
+def test_second_ctrl_c_stops_at_once(serve, log, talk, tmp_path):
+    path = log(*(talk(f"c{i}") for i in range(40)))
+    stub = serve(ideal, latency=5.0)
+    words = ("judge", path, "--model", "m", "--base-url", stub.url, "-o", "run")
+    process = start(tmp_path, *words)
+    wait_for(stub, 1)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert time.monotonic() - began < 4
+
+
+def test_kill_loses_nothing_that_was_stored(serve, log, talk, tmp_path, dialogauge):
+    path = log(*(talk(f"c{i}") for i in range(60)))
+    stub = serve(ideal, latency=0.05)
+    words = ("judge", path, "--model", "m", "--base-url", stub.url, "-o", "run", "--no-cache")
+    process = start(tmp_path, *words, "--max-concurrency", 4)
+    wait_for(stub, 20)
+    process.kill()
+    process.communicate()
+    asked = len(stub.asked)
+    assert dialogauge(*words).code == 0
+    ids = [r["conversation_id"] for r in rows_of(tmp_path / "run") if r["level"] == "conversation"]
+    assert ids == [f"c{i}" for i in range(60)]
+    paid_twice = len(stub.asked) - 60 - 2
+    assert paid_twice <= 4 + 8, (asked, len(stub.asked))  # in flight, and one batch of 50 ms
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["ended"] == "finished"

@@ -1,0 +1,90 @@
+"""Training rows from a judged log, in the form that TRL's trainers read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from servers.faults import FaultPlan
+
+
+@pytest.fixture
+def judged(dialogauge, log, talk, tmp_path):
+    """A run over one good conversation and one whose second reply repeats the first."""
+    again = "It opens at nine on every day but Monday, and the cafe opens an hour later."
+    bad = talk("bad", again, again, "Sorry for the loop: on Sundays museum bad opens at ten.")
+    bad["messages"][3]["corrected"] = "On Sundays it opens at ten."
+    dialogauge("judge", log(talk("good", "Museum good opens at nine in the morning."), bad), "-o", "run")
+    return tmp_path / "run"
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_dpo_with_the_users_own_column(dialogauge, judged, tmp_path):
+    done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--chosen-field", "corrected")
+    assert done.code == 0, done.err
+    (row,) = lines(tmp_path / "dpo.jsonl")
+    assert set(row) == {"prompt", "chosen", "rejected"}
+    assert [m["role"] for m in row["prompt"]] == ["user", "assistant", "user"]
+    assert row["chosen"] == [{"role": "assistant", "content": "On Sundays it opens at ten."}]
+    assert row["rejected"][0]["content"].startswith("It opens at nine")
+    (source,) = lines(tmp_path / "dpo.provenance.jsonl")
+    assert (source["conversation_id"], source["turn"], source["judge"]) == ("bad", 2, "local")
+    assert source["issues"]
+    assert "1 left out: no weakest turn" in done.out
+
+
+def test_dpo_with_a_reply_repaired_over_http(dialogauge, judged, serve, tmp_path):
+    stub = serve('{"reply": "On Sundays it opens at ten."}')
+    words = ("--model", "m", "--base-url", stub.url)
+    done = dialogauge("pairs", "run", "-o", "dpo.jsonl", *words)
+    assert done.code == 0, done.err
+    (row,) = lines(tmp_path / "dpo.jsonl")
+    assert row["chosen"][0]["content"] == "On Sundays it opens at ten."
+    asked = json.dumps(stub.asked[-1]["messages"])
+    assert "repeat" in asked.lower()  # the judge's findings are shown
+    assert "Sorry for the loop" not in asked  # nothing after the fork is
+
+
+def test_a_repair_that_fails_leaves_its_pair_out(dialogauge, judged, serve, tmp_path):
+    stub = serve("no json", schema="ignore", faults=FaultPlan(always="prose"))
+    done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--model", "m", "--base-url", stub.url)
+    assert lines(tmp_path / "dpo.jsonl") == []
+    assert "no better reply" in done.out
+
+
+def test_dpo_needs_a_better_reply(dialogauge, judged):
+    done = dialogauge("pairs", "run", "-o", "dpo.jsonl")
+    assert done.code == 2
+    assert "--chosen-field" in done.err
+
+
+def test_kto_labels_each_clear_turn(dialogauge, judged, tmp_path):
+    assert dialogauge("pairs", "run", "-o", "kto.jsonl", "--kind", "kto").code == 0
+    rows = lines(tmp_path / "kto.jsonl")
+    assert all(set(row) == {"prompt", "completion", "label"} for row in rows)
+    labels = {row["prompt"][-1]["content"]: row["label"] for row in rows}
+    assert labels["Question 2: when does museum bad open?"] is False
+    assert labels["Question 1: when does museum good open?"] is True
+
+
+def test_sft_takes_conversations_above_a_verdict(dialogauge, judged, tmp_path):
+    assert dialogauge("pairs", "run", "-o", "sft.jsonl", "--kind", "sft").code == 0
+    (row,) = lines(tmp_path / "sft.jsonl")
+    assert set(row) == {"messages"}
+    assert "good" in row["messages"][0]["content"]
+
+
+def test_active_names_the_lowest_first(dialogauge, judged, tmp_path):
+    words = ("pairs", "run", "-o", "active.jsonl", "--kind", "active", "--limit", 1)
+    assert dialogauge(*words).code == 0
+    (row,) = lines(tmp_path / "active.jsonl")
+    assert (row["conversation_id"], row["reason"], row["weakest_turn"]) == ("bad", "lowest", 2)
+
+
+@pytest.mark.parametrize("words", [("--kind", "ppo"), ("--to", "verl"), ("--min-verdict", "superb")])
+def test_unknown_choices(dialogauge, judged, words):
+    assert dialogauge("pairs", "run", "-o", "x.jsonl", *words).code == 2

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from dialogauge.app.config import (
+    FileConfig,
+    RoleSettings,
+    cache_folder,
+    load_config,
+    parse_role,
+    read_key,
+    with_defaults,
+)
+from dialogauge.core import ConfigError
+
+# -- how a model is given ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "model", "url", "key"),
+    [
+        ("gpt", "gpt", None, None),
+        ("gpt@http://host:8000/v1", "gpt", "http://host:8000/v1", None),
+        ("gpt@https://host/v1#MY_KEY", "gpt", "https://host/v1", "MY_KEY"),
+        ("gpt#MY_KEY", "gpt", None, "MY_KEY"),
+        ("gpt@http://host#", "gpt", "http://host", None),
+        ("meta-llama/Llama-3.1-8B@http://host/v1", "meta-llama/Llama-3.1-8B", "http://host/v1", None),
+        ("qwen2.5:7b-q4@http://localhost:11434/v1", "qwen2.5:7b-q4", "http://localhost:11434/v1", None),
+        ("claude-3@20240620@https://host/v1#K", "claude-3@20240620", "https://host/v1", "K"),
+        ("@cf/meta/llama-3-8b@https://host/v1", "@cf/meta/llama-3-8b", "https://host/v1", None),
+        ("@cf/meta/llama-3-8b", "@cf/meta/llama-3-8b", None, None),
+        ("claude-3@20240620", "claude-3@20240620", None, None),
+        ("gpt@http://user:pw@host/v1", "gpt", "http://user:pw@host/v1", None),
+        ("gpt@http://[::1]:8000/v1#K2", "gpt", "http://[::1]:8000/v1", "K2"),
+        ("file:/models/a b@c#d", "file:/models/a b@c#d", None, None),
+        ("file:./model", "file:./model", None, None),
+        ("py:my.judges:answer", "py:my.judges:answer", None, None),
+    ],
+)
+def test_forms_of_a_model(text: str, model: str, url: str | None, key: str | None) -> None:
+    assert parse_role(text, {}) == RoleSettings(model=model, base_url=url, api_key_env=key)
+
+
+def test_a_name_in_the_file_is_that_role_with_all_its_settings() -> None:
+    role = RoleSettings(model="m", base_url="http://h", temperature=0.2, headers={"X": "y"})
+    assert parse_role("fast", {"fast": role}) is role
+    assert parse_role("faster", {"fast": role}).model == "faster"
+
+
+@pytest.mark.parametrize("text", ["", "@http://host", "#KEY", "@http://host#KEY"])
+def test_a_reference_without_a_model_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="names no model; roles in the file: fast") as caught:
+        parse_role(text, {"fast": RoleSettings(model="m")})
+    assert "MODEL@URL#KEYVAR" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["gpt@localhost", "gpt@localhost/v1", "gpt@10.0.0.3:8000", "a@b@host.example:443/v1#K"]
+)
+def test_a_url_without_http_is_not_taken_for_a_part_of_the_name(text: str) -> None:
+    with pytest.raises(ConfigError, match="is no URL") as caught:
+        parse_role(text, {})
+    assert "@http://" in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["sk-Abc123", "Bearer x", "1KEY", "A=b"])
+def test_a_key_in_place_of_its_variable_is_refused_and_not_repeated(key: str) -> None:
+    with pytest.raises(ConfigError, match="environment variable") as caught:
+        parse_role(f"gpt@http://host#{key}", {})
+    assert key not in str(caught.value)
+    with pytest.raises(ValidationError):
+        RoleSettings(model="m", api_key_env=key)
+
+
+# -- defaults, environment, keys --------------------------------------------------------------------
+
+
+def test_a_role_gets_its_sampling_defaults() -> None:
+    judge = with_defaults(RoleSettings(model="m", base_url="http://h"), "judge")
+    assert (judge.temperature, judge.max_tokens) == (0.0, 4096)
+    repair = with_defaults(RoleSettings(model="m", base_url="http://h", temperature=0.0), "repair")
+    assert (repair.temperature, repair.max_tokens) == (0.0, 1024)
+    assert with_defaults(RoleSettings(model="m", base_url="http://h"), "unheard of").temperature is None
+
+
+def test_without_an_endpoint_the_environment_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    plain = with_defaults(RoleSettings(model="m"), "judge")
+    assert (plain.base_url, plain.api_key_env) == ("https://api.openai.com/v1", "OPENAI_API_KEY")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://here/v1")
+    assert with_defaults(RoleSettings(model="m"), "judge").base_url == "http://here/v1"
+    assert with_defaults(RoleSettings(model="m", api_key_env="MINE"), "judge").api_key_env == "MINE"
+
+
+def test_a_key_is_never_sent_to_an_endpoint_it_was_not_named_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://here/v1")
+    given = with_defaults(RoleSettings(model="m", base_url="http://there"), "judge")
+    assert (given.base_url, given.api_key_env) == ("http://there", None)
+
+
+@pytest.mark.parametrize("model", ["file:/m", "py:a:b"])
+def test_a_model_in_process_has_no_endpoint(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://here/v1")
+    settings = with_defaults(RoleSettings(model=model), "judge")
+    assert (settings.base_url, settings.api_key_env) == (None, None)
+
+
+def test_a_key_is_read_from_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "secret")
+    assert read_key(RoleSettings(model="m", api_key_env="MY_KEY"), "judge") == "secret"
+    assert read_key(RoleSettings(model="m"), "judge") is None
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_a_missing_key_names_role_and_variable(value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("MY_KEY", value)
+    with pytest.raises(ConfigError, match="'judge' takes its key from the variable MY_KEY") as caught:
+        read_key(RoleSettings(model="m", api_key_env="MY_KEY"), "judge")
+    assert "export MY_KEY" in str(caught.value)
+
+
+def test_no_settings_hold_the_key_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "s3cret-key")
+    settings = with_defaults(parse_role("m@http://h#MY_KEY", {}), "judge")
+    read_key(settings, "judge")
+    assert "s3cret-key" not in repr(settings) + settings.model_dump_json() + str(settings)
+
+
+def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIALOGAUGE_CACHE", "/a/b")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert cache_folder() == Path("/a/b")
+    monkeypatch.delenv("DIALOGAUGE_CACHE")
+    assert cache_folder() == Path("/x/dialogauge")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/home/ann")
+    assert cache_folder() == Path("/home/ann/.cache/dialogauge")
+
+
+# -- the file -------------------------------------------------------------------------------------
+
+
+def written(tmp_path: Path, text: str | bytes) -> str:
+    path = tmp_path / "my.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def test_a_whole_file(tmp_path: Path) -> None:
+    config = load_config(
+        written(
+            tmp_path,
+            """
+            [judge]
+            rubric = "task"
+            mode = "foresight"
+            gate = ["failed<=0.1"]
+            max_cost = 2
+            [roles.judge]
+            model = "m"
+            base_url = "http://h/v1"
+            api_key_env = "K"
+            headers = {X-Team = "a"}
+            extra = {top_k = 3}
+            """,
+        )
+    )
+    assert (config.judge.rubric, config.judge.mode, config.judge.max_cost) == ("task", "foresight", 2.0)
+    assert config.judge.gate == ["failed<=0.1"]
+    assert config.roles["judge"].extra == {"top_k": 3}
+
+
+def test_no_file_is_needed_and_the_one_here_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_config(None) == FileConfig()
+    (tmp_path / "dialogauge.toml").write_text("[judge]\nrepeats = 3\n")
+    assert load_config(None).judge.repeats == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[judge]\nrubrik = 'card'", r"my\.toml: judge\.rubrik: extra inputs are not permitted"),
+        ("[roles.judge]\nmodel = 'm'\napi_key = 'x'", r"my\.toml: roles\.judge\.api_key: extra"),
+        ("[roles.judge]\nbase_url = 'x'", r"my\.toml: roles\.judge\.model: field required"),
+        ("[roles.judge]\nmodel = 'm'\ntemperature = -1", r"roles\.judge\.temperature: .*greater than"),
+        ("[roles.judge]\nmodel = 'm'\ntemperature = 'hot'", r"roles\.judge\.temperature: .*number"),
+        ("[roles.judge]\nmodel = 'm'\nmax_tokens = 0", r"roles\.judge\.max_tokens: "),
+        ("[judge]\nrepeats = 'x'", r"my\.toml: judge\.repeats: .*integer"),
+        ("[judge]\nrepeats = 0", r"my\.toml: judge\.repeats: .*greater than or equal to 1"),
+        ("[judge]\nmax_concurrency = 0", r"judge\.max_concurrency: .*greater than or equal to 1"),
+        ("[judge]\nmax_failed = 5", r"judge\.max_failed: .*less than or equal to 1"),
+        ("[judge]\nmax_calls = -1", r"judge\.max_calls: .*greater than or equal to 0"),
+        ("[judge]\nwindow = 20", r"judge\.window: .*less than or equal to 6"),
+        ("[judge]\nmode = 'sideways'", r"my\.toml: judge\.mode: .*'hindsight' or 'foresight'"),
+        ("[judge]\nlang = 'de'", r"my\.toml: judge\.lang: .*'auto', 'en' or 'zh'"),
+        ("[judge]\ngate = 'failed<=0.1'", r"judge\.gate: .*list"),
+        ("[judges]\n", r"my\.toml: judges: extra inputs"),
+        ("[judge", r"my\.toml is not a TOML file"),
+        (b"[judge]\nrubric = '\xff'", r"my\.toml is not a TOML file: .*utf-8"),
+    ],
+)
+def test_a_faulty_file_is_named_with_its_key(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_config(written(tmp_path, text))
+
+
+@pytest.mark.parametrize("value", ["sk-Abc123", "Bearer s3cret"])
+def test_a_key_in_the_file_is_refused_and_not_repeated(tmp_path: Path, value: str) -> None:
+    with pytest.raises(ConfigError, match=r"roles\.judge\.api_key_env: .*variable") as caught:
+        load_config(written(tmp_path, f"[roles.judge]\nmodel = 'm'\napi_key_env = '{value}'"))
+    assert value.lower() not in str(caught.value).lower()
+
+
+def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        load_config(str(tmp_path / "none.toml"))
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_config(str(tmp_path))

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from dialogauge.app.config import RoleSettings
+from dialogauge.app.results import exit_code
+from dialogauge.bench.judging import GateResult
+from dialogauge.core import BudgetSpent, EndpointError, RecordFault, StoreError
+from dialogauge.engine import Outcome
+from talks import judged_rows, talk
+
+FINISHED = Outcome("finished")
+MET, UNMET = GateResult(True, 1.0, ""), GateResult(False, 0.0, "")
+FAULT = RecordFault("not JSON")
+
+
+@dataclass
+class Failed:
+    failed_share: float | None
+
+
+@pytest.mark.parametrize(
+    ("ended", "share", "gates", "faults", "code"),
+    [
+        (FINISHED, 0.0, [], [], 0),
+        (FINISHED, None, [], [], 0),
+        (FINISHED, 0.05, [MET], [], 0),
+        (FINISHED, 0.051, [], [], 3),
+        (FINISHED, 0.0, [MET, UNMET], [], 100),
+        (FINISHED, None, [UNMET], [], 100),
+        (FINISHED, 0.0, [], [FAULT], 1),
+        (Outcome("error", EndpointError("refused")), 0.0, [], [], 1),
+        (Outcome("error", StoreError("full")), 0.0, [], [], 1),
+        (Outcome("budget", BudgetSpent("cap")), 0.0, [], [], 1),
+        (Outcome("interrupted"), 0.0, [], [], 130),
+        # 1 before 3 before 100
+        (FINISHED, 1.0, [UNMET], [FAULT], 1),
+        (FINISHED, 1.0, [UNMET], [], 3),
+        (Outcome("error", EndpointError("refused")), 1.0, [UNMET], [], 1),
+        (Outcome("interrupted"), 1.0, [UNMET], [FAULT], 130),
+    ],
+)
+def test_exit_codes(ended: Outcome, share: float | None, gates: Any, faults: Any, code: int) -> None:
+    assert exit_code(ended, Failed(share), gates, faults, 0.05) == code  # type: ignore[arg-type]
+
+
+SECRETS = ("hunter2", "s3cret-query", "s3cret-header", "s3cret-key")
+
+
+def test_no_secret_is_in_any_file_of_a_run(desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "s3cret-key")
+    role = RoleSettings(
+        model="m",
+        base_url="http://ann:hunter2@host/v1?api-key=s3cret-query",
+        api_key_env="MY_KEY",
+        headers={"X-Auth": "s3cret-header"},
+    )
+    desk.run(desk.log(talk("u: hi", "a: hello")), judge="llm", role=role)
+    manifest = desk.json("manifest.json")
+    assert manifest["settings"]["role"]["base_url"] == "http://host/v1"
+    assert manifest["settings"]["role"]["headers"] == ["X-Auth"]
+    for path in (desk.folder / "run").iterdir():
+        content = path.read_bytes()
+        for secret in SECRETS:
+            assert secret.encode() not in content, path.name
+
+
+def test_a_manifest_says_what_was_done(desk: Any) -> None:
+    log = desk.log(talk("u: hi", "a: hello", id="a"), talk("u: hi", "a: hello", id="b"))
+    desk.run(log, seed=5, repeats=2)
+    manifest = desk.json("manifest.json")
+    assert manifest["conversations"] == 2
+    assert manifest["pending_units"] == 0
+    assert manifest["seed"] == 5
+    assert manifest["judge"]["digest"] == desk.judge.digest
+    assert [d["name"] for d in manifest["dimensions"]] == ["helpfulness", "coherence"]
+    assert manifest["versions"]["dialogauge"]
+    again = desk.folder / "again"
+    desk.run(log, seed=5, repeats=2, out=str(again))
+    assert desk.json("manifest.json", "again")["digests"] == manifest["digests"]
+    desk.run(desk.log(talk("u: hi", "a: other", id="a"), name="other.jsonl"), out="other")
+    assert desk.json("manifest.json", "other")["digests"]["data"] != manifest["digests"]["data"]
+
+
+def test_gates_are_in_the_summary(desk: Any) -> None:
+    desk.judge.rows = lambda c, _: judged_rows(c, 5, verdict="excellent")
+    outcome = desk.run(desk.log(talk("u: hi", "a: hello")), gates=("verdict>=good:1", "coherence.mean>=6"))
+    assert [g.met for g in outcome.result.gates] == [True, False]
+    assert [g["met"] for g in desk.json("summary.json")["gates"]] == [True, False]
