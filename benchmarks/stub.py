@@ -31,7 +31,7 @@ def instance(schema: dict[str, Any], position: int = 0) -> Any:  # noqa: ANN401 
     if kind == "object":
         return {key: instance(value, position) for key, value in schema["properties"].items()}
     if kind == "array":
-        return [instance(schema["items"], i) for i in range(schema.get("minItems", 0))]
+        return [instance(schema["items"], i) for i in range(schema.get("minItems", 1))]
     if kind in ("integer", "number"):
         return schema.get("minimum", 0)
     return _SENTENCE.strip() if kind == "string" else None
