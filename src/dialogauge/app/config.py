@@ -16,7 +16,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from dialogauge.core.errors import ConfigError
 
-__all__ = ["FileConfig", "RoleSettings", "cache_folder", "load_config", "parse_role", "read_key"]
+__all__ = [
+    "FileConfig",
+    "RoleSettings",
+    "cache_folder",
+    "compute_in_one_thread",
+    "load_config",
+    "parse_role",
+    "read_key",
+]
 
 _FORMS = "MODEL@URL#KEYVAR, the name of a role in the configuration file, file:PATH or py:MODULE:NAME"
 
@@ -185,6 +193,14 @@ def read_key(settings: RoleSettings, role: str) -> str | None:
         msg = f"the role {role!r} takes its key from the variable {settings.api_key_env}, which is not set"
         raise ConfigError(msg, hint=f"export {settings.api_key_env}=... or name another with --api-key-env")
     return key
+
+
+def compute_in_one_thread() -> None:
+    """Keep numpy from starting a thread for each core when it is loaded, unless the user has set it.
+
+    Our arrays are small, and the threads cost every command 50 ms and their memory.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def cache_folder() -> Path:

@@ -75,7 +75,10 @@ def judge(
     Without a model the local judge is used: no key, no network. The same command again continues where
     it stopped.
     """
+    from dialogauge.app.config import compute_in_one_thread
     from dialogauge.app.merging import merge_judge_options
+
+    compute_in_one_thread()  # before the next line loads numpy
     from dialogauge.cli.judging import run_and_print
 
     given = {

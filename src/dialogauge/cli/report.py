@@ -14,6 +14,9 @@ def report(
     out: Annotated[str | None, typer.Option("-o", "--out", help="Where to (else RUN/report.html).")] = None,
 ) -> None:
     """Write the report of a run anew, from what the run holds."""
+    from dialogauge.app.config import compute_in_one_thread
+
+    compute_in_one_thread()  # before the next line loads numpy
     from dialogauge.app.reporting import rebuild_report
 
     typer.echo(f"report: {rebuild_report(run, out)}")

@@ -12,6 +12,9 @@ from dialogauge.core.work import UnitResult
 __all__ = ["Progress"]
 
 
+_NOTHING = Usage()
+
+
 @dataclass
 class Progress:
     """Counts of one run, updated by the engine and read by whoever shows them."""
@@ -41,7 +44,8 @@ class Progress:
         self.done += 1
         self.failed += result.failed
         for row in result.rows:
-            self.usage = self.usage + row.usage
+            if row.usage != _NOTHING:
+                self.usage = self.usage + row.usage
 
     @property
     def elapsed_s(self) -> float:

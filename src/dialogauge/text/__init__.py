@@ -1,7 +1,7 @@
 """Text as the other rooms need it: tokens, sentences, languages, hashed n-grams."""
 
 from dialogauge.text.grams import containment, gram_overlap, hashed_grams
-from dialogauge.text.language import Language, LanguageTally, detect_language
+from dialogauge.text.language import Language, LanguageTally, detect_language, has_chinese
 from dialogauge.text.normal import normalise
 from dialogauge.text.sentences import sentences
 from dialogauge.text.tokens import content_terms, count_units, stem, words
@@ -14,6 +14,7 @@ __all__ = [
     "count_units",
     "detect_language",
     "gram_overlap",
+    "has_chinese",
     "hashed_grams",
     "normalise",
     "sentences",
