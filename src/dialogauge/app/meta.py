@@ -89,9 +89,11 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     contenders: dict[str, list[Contender]] = {}
     rules: dict[str, DissatisfiedRule | None] = {}
     for one in read:
+        if not any(t.targets for t in one.tables):
+            raise _nothing_scored(one.about, one.tables[0])
         for targets, scale in zip(one.tables, one.scales, strict=True):
             if not targets.targets:
-                raise _nothing_scored(one.about, targets)
+                continue  # a dimension that only another of the runs has
             rated = targets.pair.rated
             held = rules.setdefault(rated, rule or default_rule(targets.targets, scale))
             about = _named(one, targets.pair)
@@ -134,7 +136,7 @@ def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions)
 def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
     """Add the dimension to the name where the run has several against the same ratings."""
     about = read.about
-    if sum(t.pair.rated == pair.rated for t in read.tables) < 2:
+    if sum(t.pair.rated == pair.rated and bool(t.targets) for t in read.tables) < 2:
         return about
     return JudgedRun(f"{about.name}:{pair.judge}", about.run, about.judge, about.mode)
 
