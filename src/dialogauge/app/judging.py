@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +13,14 @@ from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.checking import unknown_ids
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner, sampled
+from dialogauge.app.privacy import Privacy, mask_for_writing
 from dialogauge.app.results import RunResult, finish_run
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.bench.judging import parse_gate
 from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
-from dialogauge.data import RatingTable, off_scale, read_field_map, read_ratings
+from dialogauge.data import Mask, Note, RatingTable, off_scale, read_field_map, read_ratings
 from dialogauge.engine import Outcome, Progress, StopSignal, run_units, stop_on_interrupt
 from dialogauge.llm import LimiterState
 from dialogauge.store import RunDatabase, RunDirectory
@@ -116,7 +117,8 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
 ) -> JudgeOutcome:
     _greet(options, observer, built, database)
     progress = Progress()
-    planner = _planner(options, source, ratings, built, database, progress)
+    mask = mask_for_writing(database, Privacy(options.redact, options.hash_ids))
+    planner = _planner(options, source, ratings, built, database, progress, mask)
     stop = StopSignal()
     sink = _Sink(database, planner, built.judge.name)
     with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, built.limits):
@@ -125,9 +127,10 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
         )
     _store_quietly(database, ended)
     result = finish_run(options, directory, database, built.judge, planner, ended)
-    faults = [*planner.faults, *_rating_faults(options, ratings, planner, built.judge, ended)]
-    notes = [str(n) for n in source.notes] + ([str(n) for n in ratings.notes] if ratings else [])
-    return JudgeOutcome(ended, result, tuple(faults), tuple(notes), progress)
+    rating_faults = _rating_faults(options, ratings, planner, built.judge, ended)
+    faults = [*planner.faults, *(f if mask is None else mask.fault(f) for f in rating_faults)]
+    notes = [*source.notes, *(ratings.notes if ratings else ())]
+    return JudgeOutcome(ended, result, tuple(faults), _told(notes, mask), progress)
 
 
 def plan_log(options: JudgeOptions) -> Plan:
@@ -136,7 +139,8 @@ def plan_log(options: JudgeOptions) -> Plan:
     database = directory.open_for_reading() if directory.exists and not options.fresh else None
     progress = Progress()
     ratings = _ratings(options)
-    planner = _planner(options, source, ratings, built, database, progress)
+    mask = mask_for_writing(database, Privacy(options.redact, options.hash_ids))
+    planner = _planner(options, source, ratings, built, database, progress, mask)
     left = sum(1 for _ in planner)
     if database is not None:
         database.close()
@@ -147,9 +151,13 @@ def plan_log(options: JudgeOptions) -> Plan:
         progress.planned,
         left,
         tuple(planner.faults),
-        tuple(str(n) for n in source.notes),
+        _told(source.notes, mask),
         built.judge.name,
     )
+
+
+def _told(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
+    return tuple(str(mask.note(n) if mask is not None and isinstance(n, Note) else n) for n in notes)
 
 
 class _Sink:
@@ -192,13 +200,14 @@ def _workers(options: JudgeOptions) -> int:
     return 1 if options.judge == "local" else options.max_concurrency
 
 
-def _planner(
+def _planner(  # noqa: PLR0913 - the parts of a run, as above
     options: JudgeOptions,
     source: Source,
     ratings: RatingTable | None,
     built: BuiltJudge,
     database: RunDatabase | None,
     progress: Progress,
+    mask: Mask | None,
 ) -> Planner:
     digest = built.judge.digest
     return Planner(
@@ -211,6 +220,7 @@ def _planner(
         progress=progress,
         ratings=None if ratings is None else ratings.for_conversation,
         strict=options.strict,
+        mask=mask,
     )
 
 

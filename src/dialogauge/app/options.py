@@ -42,3 +42,7 @@ class JudgeOptions:
     fresh: bool = False
     cache: bool = True
     strict: bool = False
+    redact: bool = False
+    """Replace what looks like personal data by marks before anything is stored or sent."""
+    hash_ids: bool = False
+    """Replace the ids of users and conversations by keyed digests, likewise."""
