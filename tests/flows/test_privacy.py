@@ -225,8 +225,8 @@ def test_the_settings_can_stand_in_the_configuration(dialogauge, log, tmp_path):
     (tmp_path / "dialogauge.toml").write_text("[judge]\nredact = true\nhash_ids = true\n")
     assert dialogauge("judge", log(record()), "-o", "run").code == 0
     assert_none(everything(tmp_path / "run"), (*SECRETS, *NAMES))
-    command = json.loads((tmp_path / "run" / "manifest.json").read_text())["command"]
-    assert "--redact --hash-ids" in command
+    settings = json.loads((tmp_path / "run" / "manifest.json").read_text())["settings"]
+    assert (settings["redact"], settings["hash_ids"]) == (True, True)
 
 
 def test_check_counts_and_never_prints(dialogauge, log, tmp_path):

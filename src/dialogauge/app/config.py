@@ -16,7 +16,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from dialogauge.core.errors import ConfigError
 
-__all__ = ["FileConfig", "RoleSettings", "cache_folder", "load_config", "parse_role", "read_key"]
+__all__ = [
+    "FileConfig",
+    "RoleSettings",
+    "cache_folder",
+    "compute_in_one_thread",
+    "load_config",
+    "parse_role",
+    "read_key",
+]
 
 _FORMS = "MODEL@URL#KEYVAR, the name of a role in the configuration file, file:PATH or py:MODULE:NAME"
 
@@ -154,8 +162,10 @@ def with_defaults(settings: RoleSettings, role: str) -> RoleSettings:
         k: v for k, v in ROLE_DEFAULTS.get(role, {}).items() if getattr(settings, k) is None
     }
     if not settings.model.startswith(("file:", "py:")) and settings.base_url is None:
-        filled["base_url"] = os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
-        if settings.api_key_env is None:
+        named = os.environ.get("OPENAI_BASE_URL")
+        filled["base_url"] = named or "https://api.openai.com/v1"
+        # A server of one's own often needs no key; the vendor's always does.
+        if settings.api_key_env is None and (not named or os.environ.get("OPENAI_API_KEY")):
             filled["api_key_env"] = "OPENAI_API_KEY"
     return settings.model_copy(update=filled)
 
@@ -169,6 +179,14 @@ def read_key(settings: RoleSettings, role: str) -> str | None:
         msg = f"the role {role!r} takes its key from the variable {settings.api_key_env}, which is not set"
         raise ConfigError(msg, hint=f"export {settings.api_key_env}=... or name another with --api-key-env")
     return key
+
+
+def compute_in_one_thread() -> None:
+    """Keep numpy from starting a thread for each core when it is loaded, unless the user has set it.
+
+    Our arrays are small, and the threads cost every command 50 ms and their memory.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def cache_folder() -> Path:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +18,7 @@ from dialogauge.app.privacy import Privacy, mask_for_writing
 from dialogauge.app.results import RunResult, finish_run
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.bench.judging import parse_gate
+from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
@@ -116,8 +118,8 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
     database: RunDatabase,
 ) -> JudgeOutcome:
     _greet(options, observer, built, database)
-    progress = Progress()
     mask = mask_for_writing(database, Privacy(options.redact, options.hash_ids))
+    progress = Progress(expected=_count_ahead(options, source, mask))
     planner = _planner(options, source, ratings, built, database, progress, mask)
     stop = StopSignal()
     sink = _Sink(database, planner, built.judge.name)
@@ -129,8 +131,10 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
     result = finish_run(options, directory, database, built.judge, planner, ended)
     rating_faults = _rating_faults(options, ratings, planner, built.judge, ended)
     faults = [*planner.faults, *(f if mask is None else mask.fault(f) for f in rating_faults)]
-    notes = [*source.notes, *(ratings.notes if ratings else ())]
-    return JudgeOutcome(ended, result, tuple(faults), _told(notes, mask), progress)
+    notes = _told([*source.notes, *(ratings.notes if ratings else ())], mask)
+    if planner.left_out:
+        notes = (*notes, f"{planner.left_out} not judged: the rubric shows them as worked examples")
+    return JudgeOutcome(ended, result, tuple(faults), notes, progress)
 
 
 def plan_log(options: JudgeOptions) -> Plan:
@@ -158,6 +162,21 @@ def plan_log(options: JudgeOptions) -> Plan:
 
 def _told(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
     return tuple(str(mask.note(n) if mask is not None and isinstance(n, Note) else n) for n in notes)
+
+
+def _count_ahead(options: JudgeOptions, source: Source, mask: Mask | None) -> int | None:
+    """Count the units, so that the time left can be told; None where that would not pay or not be possible.
+
+    Reading costs next to nothing beside a model's calls, and standard input can be read but once.
+    """
+    if options.judge == "local" or "-" in options.inputs:
+        return None
+    wanted = min((n for n in (options.limit, options.sample) if n is not None), default=None)
+    found = (item for item in source if isinstance(item, Conversation))
+    try:
+        return options.repeats * sum(1 for _ in islice(found, wanted))
+    except InputError as fault:
+        raise fault if mask is None else mask.fault(fault) from None
 
 
 class _Sink:
@@ -221,6 +240,7 @@ def _planner(  # noqa: PLR0913 - the parts of a run, as above
         ratings=None if ratings is None else ratings.for_conversation,
         strict=options.strict,
         mask=mask,
+        excluded=built.worked_examples,
     )
 
 

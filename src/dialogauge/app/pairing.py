@@ -112,6 +112,9 @@ def _check(options: PairOptions, kinds: tuple[str, ...]) -> None:
         if value not in choices:
             msg = f"{name} {value!r} is none of {', '.join(choices)}"
             raise UsageError(msg)
+    if options.model is not None and options.chosen_field is not None:
+        msg = "the better reply is to come from a model and from a column"
+        raise UsageError(msg, hint="give the model or --chosen-field, not both")
     if options.kind == "dpo" and options.model is None and options.chosen_field is None:
         msg = "a preference pair needs a better reply, and neither a model nor a column gives one"
         raise UsageError(

@@ -36,6 +36,10 @@ class Planner:
     strict: bool = False
     mask: Mask | None = None
     """What hides personal data and ids; None to take all as it came."""
+    excluded: frozenset[str] = frozenset()
+    """Ids of conversations that the judge's prompt shows solved: they are not judged."""
+    left_out: int = 0
+    """How many of those the input held."""
     faults: list[InputError] = field(default_factory=list)
     planned: dict[bytes, int] = field(default_factory=dict)
     """Key of every unit that the input plans, with the position of its conversation."""
@@ -48,6 +52,9 @@ class Planner:
         for item in self._items():
             if isinstance(item, InputError):
                 self._fault(item)
+                continue
+            if item.id in self.excluded:
+                self.left_out += 1
                 continue
             position += 1
             yield from self._units(item, position)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -33,31 +32,6 @@ _PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic", "json-repair")
 _FAULTS_KEPT = 1000
 # Under this name the database keeps the digest of what was asked for: judge, input, repeats, seed.
 _COMMAND = "command"
-
-_OPTIONS = {
-    "rubric": "--rubric",
-    "mode": "--mode",
-    "language": "--lang",
-    "format": "--format",
-    "map_file": "--map",
-    "ratings_file": "--ratings",
-    "local_model": "--local-model",
-    "prices_file": "--prices",
-    "limit": "--limit",
-    "sample": "--sample",
-    "repeats": "--repeats",
-    "seed": "--seed",
-    "window": "--window",
-    "max_concurrency": "--max-concurrency",
-    "max_calls": "--max-calls",
-    "max_cost": "--max-cost",
-    "max_failed": "--max-failed",
-    "gates": "--gate",
-    "strict": "--strict",
-    "redact": "--redact",
-    "hash_ids": "--hash-ids",
-    "out": "-o",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +125,7 @@ def _manifest(
     shown: Mapping[bytes, int],
     pending: int,
 ) -> dict[str, Any]:
-    settings = asdict(options)
+    settings = {k: v for k, v in asdict(options).items() if k != "command"}
     if options.role is not None:
         # Headers may carry secrets, so only their names are kept; a key is never here, only its variable.
         settings["role"] = options.role.model_dump(exclude={"headers"}, exclude_none=True)
@@ -166,7 +140,7 @@ def _manifest(
         },
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings,
-        "command": command_line(options),
+        "command": options.command,
         "seed": options.seed,
         "judge": {"name": judge.name, "digest": judge.digest, **description},
         "dimensions": [
@@ -182,31 +156,9 @@ def _manifest(
     }
 
 
-def command_line(options: JudgeOptions) -> str:
-    """Write the command that gives this run again, without what is the default."""
-    plain = JudgeOptions(inputs=())
-    words = ["dialogauge judge", *(shlex.quote(i) for i in options.inputs)]
-    for name, option in _OPTIONS.items():
-        value = getattr(options, name)
-        if value == getattr(plain, name):
-            continue
-        for item in value if isinstance(value, tuple) else (value,):
-            words.append(option if item is True else f"{option} {shlex.quote(str(item))}")
-    if options.role is not None:
-        words.append(f"--role judge={shlex.quote(_reference(options.role))}")
-    if not options.cache:
-        words.append("--no-cache")
-    return " ".join(words)
-
-
 def _shown_url(role: RoleSettings) -> str | None:
     # User info and query of a URL may be secrets too.
     return None if role.base_url is None else Endpoint(role.base_url).shown_url
-
-
-def _reference(role: RoleSettings) -> str:
-    at = f"@{_shown_url(role)}" if role.base_url else ""
-    return f"{role.model}{at}{'#' + role.api_key_env if role.api_key_env else ''}"
 
 
 def _data_digest(planner: Planner) -> str:

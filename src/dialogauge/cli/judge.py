@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from typing import Annotated
 
 import typer
@@ -42,6 +44,9 @@ def judge(
     local_model: Annotated[
         str | None, typer.Option(help="Coefficients for the local judge, as `dialogauge fit` wrote them.")
     ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Text file that claims are checked against (rubric factuality).")
+    ] = None,
     config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
     prices: Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")] = None,
     out: Annotated[str | None, typer.Option("-o", "--out", help="Run directory (else runs/NAME).")] = None,
@@ -75,7 +80,10 @@ def judge(
     Without a model the local judge is used: no key, no network. The same command again continues where
     it stopped.
     """
+    from dialogauge.app.config import compute_in_one_thread
     from dialogauge.app.merging import merge_judge_options
+
+    compute_in_one_thread()  # before the next line loads numpy
     from dialogauge.cli.judging import run_and_print
 
     given = {
@@ -105,6 +113,7 @@ def judge(
             "map_file": map_file,
             "ratings_file": ratings,
             "local_model": local_model,
+            "source_file": source,
             "out": out,
             "limit": limit,
             "sample": sample,
@@ -112,9 +121,25 @@ def judge(
             "fresh": fresh,
             "cache": not no_cache,
             "strict": strict,
+            "command": _command_line(),
         },
     )
     raise typer.Exit(run_and_print(options, dry_run=dry_run, as_json=as_json))
+
+
+def _command_line() -> str:
+    """Return the command as it was typed, without what may be secret."""
+    return shlex.join(["dialogauge", *(_without_secrets(word) for word in sys.argv[1:])])
+
+
+def _without_secrets(word: str) -> str:
+    """Cut user info and query out of a URL; a key variable behind `#` stays."""
+    before, scheme, url = word.partition("://")
+    if not scheme:
+        return word
+    address, mark, key = url.partition("#")
+    host, slash, path = address.partition("?")[0].partition("/")
+    return f"{before}{scheme}{host.rpartition('@')[2]}{slash}{path}{mark}{key}"
 
 
 def model_reference(

@@ -18,6 +18,9 @@ def report(
     hash_ids: Annotated[bool, typer.Option("--hash-ids", help=HASH_IDS)] = False,
 ) -> None:
     """Write the report of a run anew, from what the run holds."""
+    from dialogauge.app.config import compute_in_one_thread
+
+    compute_in_one_thread()  # before the next line loads numpy
     from dialogauge.app.privacy import Privacy
     from dialogauge.app.reporting import rebuild_report
 

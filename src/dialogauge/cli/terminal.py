@@ -91,7 +91,8 @@ class TerminalObserver:
 
 def progress_line(progress: Progress, limits: LimiterState | None) -> str:
     """Write the progress as one line: done, failed, cached, tokens, cost, time left, limiter."""
-    total = progress.total if progress.total is not None else f"{progress.planned}+"
+    known = progress.total if progress.total is not None else progress.expected
+    total = f"{progress.planned}+" if known is None else str(known)
     usage = progress.usage
     tokens = usage.prompt_tokens + usage.completion_tokens
     parts = (
@@ -122,8 +123,6 @@ def _duration(seconds: float) -> str:
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
-    return (
-        f"{whole // 60} min {whole % 60:02d} s"
-        if whole < 3600
-        else f"{whole // 3600} h {whole % 3600 // 60:02d}"
-    )
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

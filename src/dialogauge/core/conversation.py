@@ -183,6 +183,8 @@ class Conversation:
 
     def blinded(self) -> Conversation:
         """Return the conversation as a judge may see it: without ratings, metadata, place."""
+        if not self.ratings and not self.metadata and self.place is None:
+            return self
         return replace(self, ratings=(), metadata=_NOTHING, place=None)
 
 

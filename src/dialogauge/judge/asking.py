@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from dialogauge.core.conversation import Conversation, Turn
 from dialogauge.core.judgement import Usage
 from dialogauge.judge.dialogue_text import ShownText, as_json, dialogue_text, tool_results_text
+from dialogauge.judge.fixed import FixedParts, FixedPrompts
 from dialogauge.judge.parse import parse_reply
 from dialogauge.judge.parsed import ParsedReply
-from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest
 from dialogauge.llm.structured import Structured, ask
-from dialogauge.prompts import (
-    Rubric,
-    Scope,
-    Template,
-    built_in_values,
-    own_template,
-    phrase,
-    render,
-    reply_schema,
-)
+from dialogauge.prompts import Rubric, Scope, Template, own_template, phrase, render
 
 __all__ = ["Answer", "Asking", "Call", "Mode", "following_turn", "gathered", "messages_of", "reasker"]
 
@@ -65,7 +56,7 @@ class Answer:
 class Asking:
     """All that the calls about one conversation have in common."""
 
-    rubric: Rubric
+    fixed: FixedPrompts
     client: ChatClient
     conversation: Conversation
     language: str
@@ -73,6 +64,11 @@ class Asking:
     tool_chars: int
     source: str | None = None
     salt: int = 0
+
+    @property
+    def rubric(self) -> Rubric:
+        """The rubric that is judged by."""
+        return self.fixed.rubric
 
     async def ask(self, call: Call) -> Answer:
         """Make one call; what goes wrong with it is in the answer."""
@@ -86,17 +82,16 @@ class Asking:
 
     def request(self, call: Call) -> tuple[ChatRequest, int]:
         """Return the request of one call, and how many tool results in it were cut."""
-        schema = reply_schema(self.rubric, call.scope, self.language)
-        name = re.sub(r"[^A-Za-z0-9_-]", "_", self.rubric.id)[:64]
-        values, cut = self._values(call)
+        parts = self.fixed.parts(call.scope, self.language)
+        values, cut = self._values(call, parts)
         template = self.rubric.templates[self.language]
-        messages = messages_of(template, values)
-        return ChatRequest(messages, role=ROLE, schema=ReplySchema(name, schema), salt=self.salt), cut
+        messages = messages_of(template, values, parts.instructions)
+        return ChatRequest(messages, role=ROLE, schema=parts.schema, salt=self.salt), cut
 
-    def _values(self, call: Call) -> tuple[dict[str, str], int]:
+    def _values(self, call: Call, parts: FixedParts) -> tuple[dict[str, str], int]:
         shows = self.rubric.shows
-        values = built_in_values(self.rubric, call.scope, self.language)
-        values |= {
+        values = {
+            **parts.values,
             "scenario": self._scenario(),
             "profile": self._or_none(dict(self.conversation.profile or {})),
             "source": self._or_none(self.source),
@@ -144,12 +139,18 @@ def following_turn(conversation: Conversation, turn: Turn) -> Turn | None:
     return next((t for t in conversation.turns if t.start == turn.stop), None)
 
 
-def messages_of(template: Template, values: dict[str, str]) -> tuple[dict[str, str], ...]:
-    """Fill a template: what stands above the data line is the system message, the rest the user's."""
-    messages = [{"role": "user", "content": render(template.data, values)}]
-    if template.instructions:
-        messages.insert(0, {"role": "system", "content": render(template.instructions, values)})
-    return tuple(messages)
+def messages_of(
+    template: Template, values: Mapping[str, str], instructions: str | None = None
+) -> tuple[dict[str, str], ...]:
+    """Fill a template: what stands above the data line is the system message, the rest the user's.
+
+    `instructions` is the system message where it has been filled already.
+    """
+    data = {"role": "user", "content": render(template.data, values)}
+    if not template.instructions:
+        return (data,)
+    above = instructions if instructions is not None else render(template.instructions, values)
+    return {"role": "system", "content": above}, data
 
 
 def reasker(language: str) -> Callable[[str], str]:

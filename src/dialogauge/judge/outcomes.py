@@ -40,6 +40,9 @@ def turn_judgement(
 
 def supported(quotes: Iterable[tuple[str, str]], turn: Turn) -> tuple[tuple[Evidence, ...], int]:
     """Keep the quotes that occur in the turn, spaces apart; return them and how many were dropped."""
+    quotes = tuple(quotes)
+    if not quotes:
+        return (), 0
     texts = [m.text for m in turn.messages]
     texts += [call.arguments for m in turn.messages for call in m.tool_calls]
     text = _plain("\n".join(texts))

@@ -27,6 +27,9 @@ __all__ = [
 ]
 
 
+_NO_USAGE = Usage()
+
+
 def row(
     asking: Asking,
     level: Level,
@@ -36,9 +39,8 @@ def row(
 ) -> Judged:
     """Make a row; the usage, if it is booked here, is the judge's."""
     target = Target(asking.conversation.id, level, turn, asking.conversation.candidate)
-    booked = usage or Usage()
     by_role = {} if usage is None else {ROLE: usage}
-    return Judged(target, outcome, booked, asking.rubric.prompt_digest(asking.language), by_role)
+    return Judged(target, outcome, usage or _NO_USAGE, asking.rubric.prompt_digest(asking.language), by_role)
 
 
 def failure_of(failure: ChatFailure, *, raw: bool = True) -> JudgeFailure:

@@ -14,6 +14,7 @@ from dialogauge.core.judgement import Judged, JudgeFailure, Target
 from dialogauge.core.protocols import DimensionSpec
 from dialogauge.judge.asking import Asking, Call, Mode, gathered
 from dialogauge.judge.dialogue_text import prompt_language
+from dialogauge.judge.fixed import FixedPrompts
 from dialogauge.judge.rows import conversation_row, failure_rows, turn_row, turn_rows
 from dialogauge.judge.window_rows import judge_in_windows, judge_window_level
 from dialogauge.judge.windows import LARGEST, plan_windows
@@ -74,6 +75,10 @@ class RubricJudge:
         """Changes with prompts, model, parameters and settings."""
         return digest({**self.describe(), "client": dict(client_identity(self.client))})
 
+    @cached_property
+    def _fixed(self) -> FixedPrompts:
+        return FixedPrompts(self.rubric)
+
     @property
     def dimensions(self) -> tuple[DimensionSpec, ...]:
         """The rubric's dimensions, computed ones included."""
@@ -126,7 +131,7 @@ class RubricJudge:
         if language == "auto":
             language = prompt_language(conversation, self.rubric.languages)
         return Asking(
-            self.rubric,
+            self._fixed,
             self.client,
             conversation,
             language,

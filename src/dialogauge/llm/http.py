@@ -26,6 +26,7 @@ __all__ = ["HttpChatClient", "HttpSettings"]
 
 _MENDS = 8
 """How often one item may be changed after a refusal: more than there are parameters to drop."""
+_STRAIN = frozenset({"server_error", "timeout", "connection"})
 _LIST_DEADLINE = 10.0
 _BYTES_PER_TOKEN = 3
 """For a cap on cost, where an endpoint does not count its tokens: rather too many than too few."""
@@ -168,7 +169,7 @@ class HttpChatClient:
             body = self._body(request, rung)
             outcome = await self._attempt(encode(body), patience)
             if not isinstance(outcome, Problem):
-                return replace(outcome, usage=usage + outcome.usage)
+                return replace(outcome, usage=usage + outcome.usage) if usage.calls else outcome
             usage += Usage(calls=int(outcome.status is not None))
             if outcome.remedy == "mend":
                 mends += 1
@@ -236,6 +237,8 @@ class HttpChatClient:
         if outcome.overload:
             cap = self._settings.patience.retry_after_cap
             self._limiter.overloaded(None if outcome.retry_after is None else min(outcome.retry_after, cap))
+        elif outcome.kind in _STRAIN:
+            self._limiter.strained()
         return outcome
 
     async def _place(self, patience: Patience) -> bool:

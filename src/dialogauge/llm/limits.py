@@ -34,11 +34,13 @@ class LimiterState:
 class AdaptiveLimiter:
     """A semaphore whose size follows what the endpoint answers.
 
-    It starts at 20, or at the maximum if that is smaller. Each episode of "too many requests" lowers it
-    to 0.8; an episode lasts 15 seconds or as long as the endpoint asked to wait, whichever is longer,
-    and within it nothing else changes the limit. Outside, a limit that is used up and a whole window of
-    successes raise it by 5 %. While the endpoint has asked to wait, nobody is let through.
-    Waiters are served in order.
+    It starts at 20, or at the maximum if that is smaller. Until the endpoint shows any strain, every
+    success while others wait raises the limit by one, so that it doubles with each round of replies.
+    Each episode of "too many requests" lowers it to 0.8, the first one to a half of what the doubling
+    had come to (but not below 0.8 of the start); an episode lasts 15 seconds or as long as the endpoint
+    asked to wait, whichever is longer, and within it nothing else changes the limit. After it, a limit
+    that is used up and a whole window of successes raise it by 5 %. While the endpoint has asked to
+    wait, nobody is let through. Waiters are served in order.
     """
 
     def __init__(
@@ -50,7 +52,8 @@ class AdaptiveLimiter:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.maximum = max(1, maximum)
-        self._limit = float(min(max(1, start), self.maximum))
+        self._limit = self._start = float(min(max(1, start), self.maximum))
+        self._doubling = True
         self._clock = clock
         self._sleep = sleep
         self._in_flight = 0
@@ -95,12 +98,21 @@ class AdaptiveLimiter:
         """Tell that the endpoint answered properly."""
         if self._limit >= self.maximum:
             return
+        if self._doubling:
+            if self._waiters:
+                self._limit = min(self.maximum, self._limit + 1.0)
+                self._let_in()
+            return
         self._successes += 1
         if self._successes >= self._limit:
             if self._crowded and self._clock() >= self._calm_after:
                 self._limit = min(self.maximum, max(self._limit * _GROWTH, self._limit + 0.5))
             self._successes = 0
             self._crowded = bool(self._waiters)
+
+    def strained(self) -> None:
+        """Tell that the endpoint erred, broke off or kept silent: from now on the limit grows slowly."""
+        self._doubling = False
 
     def overloaded(self, wait: float | None = None) -> None:
         """Tell that the endpoint answered "too many requests" or "overloaded".
@@ -111,7 +123,10 @@ class AdaptiveLimiter:
         now = self._clock()
         self._successes = 0
         if now >= self._calm_after:
-            self._limit = max(1.0, self._limit * _CUT)
+            # Doubling may have gone past the endpoint's capacity by as much as a factor of two.
+            lowered = max(self._limit / 2, self._start * _CUT) if self._doubling else self._limit * _CUT
+            self._limit = max(1.0, lowered)
+            self._doubling = False
             self._calm_after = now + max(_COOLDOWN, wait or 0.0)
             self._cuts += 1
         if wait:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from dialogauge.core.judgement import FailureKind, Usage
@@ -13,12 +14,30 @@ __all__ = ["ChatClient", "ChatFailure", "ChatReply", "ChatRequest", "FinishReaso
 FinishReason = Literal["stop", "length", "filter", "other"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReplySchema:
     """The JSON schema that a reply must satisfy, under a name that endpoints ask for."""
 
     name: str
     schema: Mapping[str, Any]
+
+    @cached_property
+    def strict(self) -> bool:
+        """Whether endpoints that check it accept the schema as strict: closed objects, all required."""
+        return _closed(self.schema)
+
+
+def _closed(schema: object) -> bool:
+    if isinstance(schema, Mapping):
+        properties = schema.get("properties")
+        if isinstance(properties, Mapping):
+            closed = schema.get("additionalProperties") is False
+            if not closed or set(properties) != set(schema.get("required", ())):
+                return False
+        return all(_closed(value) for value in schema.values())
+    if isinstance(schema, list | tuple):
+        return all(_closed(value) for value in schema)
+    return True
 
 
 @dataclass(frozen=True, slots=True)

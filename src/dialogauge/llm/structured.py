@@ -82,7 +82,7 @@ async def ask(
         usage += reply.usage
         outcome = _read(reply, validate)
         if isinstance(outcome, Structured):
-            return replace(outcome, usage=usage, reasked=bool(causes))
+            return replace(outcome, usage=usage, reasked=True) if causes else outcome
         if isinstance(outcome, ChatFailure):
             # More tokens than the model has room for: what failed is still the truncated reply.
             kind: FailureKind = (

@@ -63,7 +63,7 @@ def with_schema(body: dict[str, Any], schema: ReplySchema, rung: Rung) -> dict[s
     On the lower rungs the endpoint does not see the schema, so it is put into the last message.
     """
     if rung == "json_schema":
-        wanted = {"name": schema.name, "schema": schema.schema, "strict": _can_be_strict(schema.schema)}
+        wanted = {"name": schema.name, "schema": schema.schema, "strict": schema.strict}
         return {**body, "response_format": {"type": "json_schema", "json_schema": wanted}}
     note = _SCHEMA_NOTE + encode(schema.schema).decode()
     body = {**body, "messages": _with_note(body["messages"], note)}
@@ -135,20 +135,6 @@ def _plain(value: object) -> object:
         return list(value)
     message = f"{type(value).__name__} is no JSON value"
     raise TypeError(message)
-
-
-def _can_be_strict(schema: object) -> bool:
-    """Say whether endpoints that check it accept the schema as strict: closed objects, all required."""
-    if isinstance(schema, Mapping):
-        properties = schema.get("properties")
-        if isinstance(properties, Mapping):
-            closed = schema.get("additionalProperties") is False
-            if not closed or set(properties) != set(schema.get("required", ())):
-                return False
-        return all(_can_be_strict(value) for value in schema.values())
-    if isinstance(schema, list | tuple):
-        return all(_can_be_strict(value) for value in schema)
-    return True
 
 
 def _with_note(messages: Sequence[Mapping[str, Any]], note: str) -> list[Mapping[str, Any]]:

@@ -63,6 +63,6 @@ def sft_row(judged: JudgedConversation, min_verdict: str) -> dict[str, Any] | No
     if judged.verdict is None or VERDICTS.index(judged.verdict) < VERDICTS.index(min_verdict):
         return None
     messages = [plain_message(m) for m in judged.conversation.messages]
-    while messages and messages[-1]["role"] != "assistant":
-        messages.pop()
+    while messages and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):
+        messages.pop()  # what was left unanswered teaches nothing
     return {"messages": messages} if messages else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from dialogauge.core.digests import digest
 from dialogauge.core.judgement import Level
@@ -169,11 +169,19 @@ class Rubric:
 
     def at(self, level: Level) -> tuple[Dimension, ...]:
         """Return the dimensions of that level, computed ones included."""
-        return tuple(d for d in self.dimensions if d.level == level)
+        return self._by_level[level]
 
     def asked(self, level: Level) -> tuple[Dimension, ...]:
         """Return the dimensions of that level that the model is asked to score."""
-        return tuple(d for d in self.at(level) if not d.computed)
+        return self._asked_by_level[level]
+
+    @cached_property
+    def _by_level(self) -> Mapping[Level, tuple[Dimension, ...]]:
+        return {lv: tuple(d for d in self.dimensions if d.level == lv) for lv in get_args(Level)}
+
+    @cached_property
+    def _asked_by_level(self) -> Mapping[Level, tuple[Dimension, ...]]:
+        return {lv: tuple(d for d in found if not d.computed) for lv, found in self._by_level.items()}
 
     @property
     def example_ids(self) -> frozenset[str]:

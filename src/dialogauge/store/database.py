@@ -35,6 +35,9 @@ BATCH_UNITS = 200
 # Under this name stand the keys of the units that the latest input plans, if it leaves others out.
 PLANNED = "planned"
 
+_VERSION = 1
+"""Raised when the tables or what is packed in them change."""
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS conversations (
@@ -79,6 +82,16 @@ class RunDatabase:
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)
+            self._check_version()
+
+    def _check_version(self) -> None:
+        (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        if found == 0 and not self._readonly:
+            self._db.execute(f"PRAGMA user_version = {_VERSION}")
+        elif found != _VERSION:
+            self._db.close()
+            msg = f"the run file {self.path} has version {found}; this dialogauge reads version {_VERSION}"
+            raise StoreError(msg, hint="judge its input again into another directory, or use --fresh")
 
     # -- writing ---------------------------------------------------------------------------------
 

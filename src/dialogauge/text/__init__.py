@@ -1,7 +1,7 @@
 """Text as the other rooms need it: tokens, sentences, languages, hashed n-grams."""
 
 from dialogauge.text.grams import containment, gram_overlap, hashed_grams
-from dialogauge.text.language import Language, LanguageTally, detect_language
+from dialogauge.text.language import Language, LanguageTally, detect_language, has_chinese
 from dialogauge.text.normal import normalise
 from dialogauge.text.personal import (
     PERSONAL_KINDS,
@@ -27,6 +27,7 @@ __all__ = [
     "detect_language",
     "find_personal",
     "gram_overlap",
+    "has_chinese",
     "hashed_grams",
     "normalise",
     "redact",

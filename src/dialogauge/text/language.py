@@ -12,7 +12,7 @@ from typing import Literal
 
 from dialogauge.text.stopwords import ENGLISH_STOP, FOREIGN_STOP
 
-__all__ = ["Language", "LanguageTally", "detect_language"]
+__all__ = ["Language", "LanguageTally", "detect_language", "has_chinese"]
 
 Language = Literal["en", "zh", "other"]
 
@@ -22,6 +22,11 @@ _KANA_HANGUL = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?:'[a-z]+)?")
 _OTHER_SCRIPT = re.compile("[\u0370-\u058f\u0590-\u08ff\u0900-\u0fff\u1000-\u10ff\u1780-\u17ff]+")
 _LOOKED_AT = 800  # characters of each text: enough to tell, and linear in the number of messages
+
+
+def has_chinese(text: str) -> bool:
+    """Say whether there is a Chinese character in what a tally looks at; without one it never says `zh`."""
+    return not text.isascii() and _HAN.search(text, 0, _LOOKED_AT) is not None
 
 
 @dataclass(slots=True)

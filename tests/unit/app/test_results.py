@@ -1,17 +1,12 @@
 from __future__ import annotations
 
-import contextlib
-import shlex
-import sys
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from dialogauge.app.config import RoleSettings, with_defaults
-from dialogauge.app.options import JudgeOptions
-from dialogauge.app.results import command_line, exit_code
+from dialogauge.app.config import RoleSettings
+from dialogauge.app.results import exit_code
 from dialogauge.bench.judging import GateResult
 from dialogauge.core import BudgetSpent, EndpointError, RecordFault, StoreError
 from dialogauge.engine import Outcome
@@ -52,70 +47,6 @@ def test_exit_codes(ended: Outcome, share: float | None, gates: Any, faults: Any
     assert exit_code(ended, Failed(share), gates, faults, 0.05) == code  # type: ignore[arg-type]
 
 
-def parsed(command: str, monkeypatch: pytest.MonkeyPatch) -> JudgeOptions:
-    """Read a command line as the command itself does, without running it."""
-    from dialogauge.cli import main
-
-    words = shlex.split(command)
-    assert words[:2] == ["dialogauge", "judge"]
-    found: list[JudgeOptions] = []
-
-    def take(options: JudgeOptions, **_: object) -> int:
-        found.append(options)
-        return 0
-
-    monkeypatch.setattr("dialogauge.cli.judging.run_and_print", take)
-    monkeypatch.setattr(sys, "argv", words)
-    with contextlib.suppress(SystemExit):
-        main()
-    assert found, command
-    return found[0]
-
-
-PLAIN = JudgeOptions(inputs=("log.jsonl",))
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        PLAIN,
-        replace(PLAIN, inputs=("a b.jsonl", "it's.jsonl", "会话.jsonl")),
-        replace(PLAIN, rubric="my rubric.toml", mode="foresight", language="zh", format="openai"),
-        replace(PLAIN, map_file="map.toml", ratings_file="r.csv", local_model="m.json", out="runs/my run"),
-        replace(PLAIN, limit=5, sample=10, repeats=3, seed=7, strict=True, max_failed=0.5),
-        replace(PLAIN, gates=("verdict>=good:0.9", "failed<=0.02")),
-        replace(
-            PLAIN,
-            judge="llm",
-            role=with_defaults(
-                RoleSettings(model="meta/l@3:7b", base_url="http://h:1/v1", api_key_env="K"), "judge"
-            ),
-            window=4,
-            max_concurrency=8,
-            max_calls=100,
-            max_cost=1.5,
-            prices_file="p.toml",
-            cache=False,
-        ),
-        replace(PLAIN, judge="llm", role=with_defaults(RoleSettings(model="py:mod:fun"), "judge")),
-    ],
-    ids=range(8),
-)
-def test_the_command_of_a_manifest_gives_the_same_run(
-    options: JudgeOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert parsed(command_line(options), monkeypatch) == options
-
-
-def test_the_plainest_command() -> None:
-    assert command_line(PLAIN) == "dialogauge judge log.jsonl"
-
-
-def test_what_is_done_once_is_not_repeated() -> None:
-    assert command_line(replace(PLAIN, fresh=True, retry_failed=True)) == "dialogauge judge log.jsonl"
-
-
 SECRETS = ("hunter2", "s3cret-query", "s3cret-header", "s3cret-key")
 
 
@@ -131,7 +62,6 @@ def test_no_secret_is_in_any_file_of_a_run(desk: Any, monkeypatch: pytest.Monkey
     manifest = desk.json("manifest.json")
     assert manifest["settings"]["role"]["base_url"] == "http://host/v1"
     assert manifest["settings"]["role"]["headers"] == ["X-Auth"]
-    assert "--role judge='m@http://host/v1#MY_KEY'" in manifest["command"]
     for path in (desk.folder / "run").iterdir():
         content = path.read_bytes()
         for secret in SECRETS:

@@ -76,7 +76,7 @@ def progress(elapsed: float = 0.0, **counts: object) -> Progress:
         (progress(10.0, planned=7, done=5), "5/7+ done · 0.5/s"),
         (progress(10.0, total=100, done=5), "5/100 done · 0.5/s · 3 min 10 s left"),
         (progress(10.0, total=100, resumed=85, done=5), "90/100 done · 0.5/s · 20 s left"),
-        (progress(10.0, total=9000, done=5, failed=2), "5/9000 done · 2 failed · 0.5/s · 4 h 59 left"),
+        (progress(10.0, total=9000, done=5, failed=2), "5/9000 done · 2 failed · 0.5/s · 4 h 59 min left"),
         (progress(10.0, total=5, done=5), "5/5 done · 0.5/s · 0 s left"),
         (
             progress(10.0, total=5, done=5, usage=Usage(9, 3, 1200, 34, 0.5)),

@@ -91,6 +91,31 @@ def test_a_conversations_digest_follows_what_a_judge_may_see(change: dict[str, o
     assert conversation_digest(replace(BASE, **change)) != conversation_digest(BASE)
 
 
+def test_texts_do_not_run_into_one_another() -> None:
+    def of(*texts: str, **fields: str) -> str:
+        return conversation_digest(Conversation("c", tuple(Message("user", t) for t in texts), **fields))
+
+    assert len({of("a", "b"), of("a1:b"), of("auser:1:b"), of("a", "b", ""), of("ab"), of("", "ab")}) == 6
+    assert len({of(user_id="-"), of(), of(scenario="-"), of(user_id="1:a"), of(user_id="a")}) == 5
+
+
+@given(st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), st.text(max_size=8)), max_size=4))
+def test_equal_conversations_have_equal_digests_and_others_not(messages: list[tuple[str, str]]) -> None:
+    def of(pairs: list[tuple[str, str]]) -> str:
+        return conversation_digest(Conversation("c", tuple(Message(r, t) for r, t in pairs)))
+
+    assert of(messages) == of(list(messages))
+    for index, (role, text) in enumerate(messages):
+        changed = [*messages[:index], (role, f"{text}."), *messages[index + 1 :]]
+        assert of(changed) != of(messages)
+        assert of(messages[:index]) != of(messages)
+
+
+def test_half_a_surrogate_pair_in_a_message_counts() -> None:
+    halves = [Conversation("c", (Message("user", text),)) for text in ("\ud83d", "\ude00", "?")]
+    assert len({conversation_digest(c) for c in halves}) == 3
+
+
 def test_a_conversations_digest_follows_the_calls_of_tools() -> None:
     calls = [("1", "f", "{}"), ("2", "f", "{}"), ("1", "g", "{}"), ("1", "f", "{ }")]
     made = {

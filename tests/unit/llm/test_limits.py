@@ -101,12 +101,95 @@ def test_it_never_falls_below_one():
 
 async def test_a_window_of_successes_raises_a_limit_that_is_used_up():
     limiter, _ = make()
+    limiter.strained()
     _, waiting = await fill(limiter)
     for _ in range(20):
         limiter.succeeded()
     assert limiter.state().limit == 21  # 20 * 1.05
     limiter.release()
     await waiting
+
+
+async def crowd(limiter, size):
+    """Let as many ask as there are places and `size` more; return those who wait."""
+    tasks = [asyncio.create_task(limiter.acquire()) for _ in range(limiter.state().limit + size)]
+    await asyncio.sleep(0)
+    return tasks
+
+
+def answer_all(limiter):
+    """Every request in flight is answered, once."""
+    for _ in range(limiter.state().in_flight):
+        limiter.release()
+        limiter.succeeded()
+
+
+async def test_without_any_strain_the_limit_doubles_with_each_round_of_replies():
+    limiter, _ = make(100)
+    tasks = await crowd(limiter, 500)
+    limits = []
+    for _ in range(4):
+        answer_all(limiter)
+        await asyncio.sleep(0)
+        limits.append(limiter.state().limit)
+    assert limits == [40, 80, 100, 100]
+    assert limiter.state().in_flight == 100
+    for task in tasks:
+        task.cancel()
+
+
+async def test_doubling_stops_when_nobody_waits():
+    limiter, _ = make(100)
+    await crowd(limiter, 5)
+    answer_all(limiter)
+    # Five wait: four successes find others waiting behind the one that each release lets in.
+    assert limiter.state().waiting == 0
+    assert limiter.state().limit < 25
+    limit = limiter.state().limit
+    answer_all(limiter)
+    assert limiter.state().limit == limit
+
+
+async def test_the_first_overload_takes_back_the_last_doubling_and_ends_it():
+    limiter, clock = make(1000)
+    tasks = await crowd(limiter, 900)
+    answer_all(limiter)
+    answer_all(limiter)
+    assert limiter.state().limit == 80
+    limiter.overloaded()
+    assert limiter.state().limit == 40
+    clock.now = 15
+    limiter.overloaded()
+    assert limiter.state().limit == 32  # 40 * 0.8
+    clock.now = 30
+    for _ in range(32):
+        limiter.succeeded()
+    assert limiter.state().limit == 33  # 32 * 1.05, for good
+    for task in tasks:
+        task.cancel()
+
+
+@pytest.mark.parametrize("grown", [0, 5])
+async def test_an_overload_soon_after_the_start_never_costs_more_than_a_fifth(grown):
+    limiter, _ = make(1000)
+    tasks = await crowd(limiter, 100)
+    for _ in range(grown):
+        limiter.succeeded()
+    limiter.overloaded()
+    assert limiter.state().limit == 16  # 20 * 0.8, not (20 + 5) / 2
+    for task in tasks:
+        task.cancel()
+
+
+async def test_a_server_that_errs_is_not_doubled_on():
+    limiter, _ = make(1000)
+    tasks = await crowd(limiter, 100)
+    limiter.strained()
+    for _ in range(20):
+        limiter.succeeded()
+    assert limiter.state().limit == 21
+    for task in tasks:
+        task.cancel()
 
 
 async def test_a_limit_that_is_not_used_up_does_not_grow():

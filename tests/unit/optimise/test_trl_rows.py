@@ -107,7 +107,7 @@ def test_conversations_above_a_verdict(verdict: str | None, least: str, kept: bo
         (["s: rules", "u: a", "a: b"], 3),
         (["u: a", "a: b", "u: thanks"], 2),  # it ends with what is to be learnt
         (["u: a", "a: b", "u: c", "u: d", "s: e"], 2),
-        (["u: a", "c: look", "t: found"], 2),
+        (["u: a", "c: look", "t: found"], None),
         (["u: a"], None),
     ],
 )

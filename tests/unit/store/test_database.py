@@ -262,10 +262,8 @@ def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
     with pytest.raises(StoreError, match="not a database") as caught:
         RunDatabase(path)
     assert "--fresh" in str(caught.value)
-    reader = RunDatabase(path, readonly=True)
     with pytest.raises(StoreError, match="not a database"):
-        reader.finished(JUDGE_DIGEST)
-    reader.close()
+        RunDatabase(path, readonly=True)
 
 
 def test_a_database_of_something_else_is_refused(path: Path) -> None:
