@@ -1,6 +1,6 @@
 """Measures the local judge against people and writes the figures of docs/results/trust.md.
 
-    python tools/trust_figures.py --shared FOLDER [--work DIR] [--only recllmsim uss tau examples]
+    python tools/trust_figures.py FOLDER [--work DIR] [--only recllmsim uss tau examples]
 
 Every figure comes from the documented commands, which are printed as they run; the tables between the
 markers of the page are replaced by what was measured now.
@@ -232,7 +232,7 @@ PARTS = {"recllmsim": recllmsim, "uss": uss, "tau": tau, "examples": examples}
 def main() -> None:
     """Measure what is asked for and put it into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shared", type=Path, required=True, help="the folder of the shared data")
+    parser.add_argument("shared", type=Path, help="the folder that holds data/")
     parser.add_argument("--work", type=Path, default=ROOT / "runs" / "trust")
     parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()

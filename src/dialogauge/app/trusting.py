@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun
 from dialogauge.bench.meta import DimensionPair, collect_targets
 from dialogauge.bench.trust import (
@@ -90,12 +91,11 @@ def look_into(
         rules=find_breaches(run.judged(), rules) if rules else None,
         calibration=kept.calibration if ratings is None else _calibration(run, ratings, limits),
     )
-    return examine(
-        tally, run.conversations_named, judge=run.manifest["judge"]["name"], limits=limits, extra=extra
-    )
+    return examine(tally, run.conversations, judge=run.manifest["judge"]["name"], limits=limits, extra=extra)
 
 
 def _calibration(run: FinishedRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
+    ratings = ratings_as_stored(run.database, ratings)
     rated = {r.dimension for r in ratings.ratings}
     pairs = [DimensionPair(d.name, d.name) for d in run.dimensions if d.name in rated]
     tables = collect_targets(_rated(run, ratings), lambda c: ratings.for_conversation(c.id), pairs)

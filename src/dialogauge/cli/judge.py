@@ -10,7 +10,10 @@ import typer
 
 from dialogauge.core.errors import UsageError
 
-__all__ = ["judge", "model_reference"]
+__all__ = ["HASH_IDS", "REDACT", "judge", "model_reference"]
+
+REDACT = "Replace phone numbers, e-mails, card and identity numbers by [phone], [email], [card], [id]."
+HASH_IDS = "Replace the ids of users and conversations by digests that stay the same within a run."
 
 _MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
 _ROLE = "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME."
@@ -68,6 +71,8 @@ def judge(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
     ] = False,
+    redact: Annotated[bool, typer.Option("--redact", help=REDACT)] = False,
+    hash_ids: Annotated[bool, typer.Option("--hash-ids", help=HASH_IDS)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Judge a log of conversations, turn by turn and whole, and write a report.
@@ -95,6 +100,8 @@ def judge(
         "max_failed": max_failed,
         "prices": prices,
         "gate": gate,
+        "redact": redact or None,
+        "hash_ids": hash_ids or None,
     }
     options = merge_judge_options(
         {k: v for k, v in given.items() if v is not None},
