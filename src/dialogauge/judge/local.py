@@ -8,7 +8,7 @@ and gives n/a for anything else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from dialogauge.core import (
@@ -22,6 +22,7 @@ from dialogauge.core import (
     Level,
     Scale,
     Target,
+    Turn,
     UsageError,
     digest,
 )
@@ -43,8 +44,8 @@ from dialogauge.signals import (
 
 __all__ = ["RUBRICS", "LocalDimension", "LocalJudge", "Rubric"]
 
-Rubric = Literal["card", "satisfaction"]
-RUBRICS: Mapping[str, Rubric] = {"card": "card", "satisfaction": "satisfaction"}
+Rubric = Literal["card", "satisfaction", "single"]
+RUBRICS: Mapping[str, Rubric] = {"card": "card", "satisfaction": "satisfaction", "single": "single"}
 """The shipped rubrics that it can judge by."""
 
 _VERSION = 1
@@ -52,6 +53,14 @@ _VERSION = 1
 _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
 _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
 """Never compared with people's scores of the same dimension."""
+_SINGLE = "single_quality"
+_NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {
+    "card": _UNCALIBRATED,
+    "satisfaction": (),
+    "single": (_SINGLE,),
+}
+_CHECKED = ("zh", "en")
+"""Languages in which the satisfaction was held against people: docs/results/trust.md."""
 _SATISFIED = 4
 
 
@@ -111,6 +120,8 @@ class LocalJudge:
         """The dimensions of the rubric."""
         if self.rubric_id == "satisfaction":
             return (LocalDimension("satisfaction", "turn"),)
+        if self.rubric_id == "single":
+            return (LocalDimension(_SINGLE, "turn"),)
         turn = tuple(LocalDimension(name, "turn") for name in TURN_DIMENSIONS)
         return turn + tuple(LocalDimension(name, "conversation") for name in CONVERSATION_DIMENSIONS)
 
@@ -124,7 +135,8 @@ class LocalJudge:
             "language": self.language,
             "rubric": self.rubric_id,
             "fitted_on": {"dimension": fitted.dimension, "turns": fitted.turns, "users": fitted.groups},
-            "uncalibrated": [] if self.rubric_id == "satisfaction" else list(_UNCALIBRATED),
+            "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
+            "uncalibrated": list(_NEVER_COMPARED[self.rubric_id]),
             "notes": [_NO_SAFETY] if self.rubric_id == "card" else [],
         }
 
@@ -139,6 +151,11 @@ class LocalJudge:
         if not conversation.replied_turns:
             failure = JudgeFailure("no_reply", "The conversation has no assistant reply to judge.")
             return (Judged(whole, failure),)
+        if self.rubric_id == "single":
+            return tuple(
+                Judged(Target(conversation.id, "turn", t.number, conversation.candidate), self._single(t))
+                for t in conversation.replied_turns
+            )
         dialogue = read_dialogue(conversation, None if self.language == "auto" else self.language)
         reading = _Reading(dialogue, self.mode, self._coefficients)
         targets = [
@@ -152,6 +169,19 @@ class LocalJudge:
         turns = [_card_turn(reading, turn) for turn in dialogue.replied]
         rows = [Judged(t, j) for t, j in zip(targets, turns, strict=True)]
         return (*rows, Judged(whole, _card_whole(reading, turns)))
+
+    def _single(self, turn: Turn) -> Judgement:
+        """Judge a reply as if its request were all that was ever said: a conversation of one turn."""
+        alone = Conversation("", (*turn.user, *turn.reply))
+        dialogue = read_dialogue(alone, None if self.language == "auto" else self.language)
+        judged = _card_turn(_Reading(dialogue, "foresight", self._coefficients), dialogue.replied[0])
+        details = {
+            "language": judged.details["language"],
+            "uncalibrated": [_SINGLE],
+            "signals": judged.details.get("signals", []),
+        }
+        scores = {_SINGLE: judged.scores["helpfulness"]}
+        return replace(judged, scores=scores, details=details)
 
 
 class _Reading:

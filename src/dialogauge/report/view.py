@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dialogauge.report.trust_view import TrustView
+
 __all__ = [
     "About",
     "ConversationLine",
@@ -325,3 +327,5 @@ class ReportView:
     transcripts: tuple[Transcript, ...]
     sample_note: str
     """How the transcripts were chosen."""
+    trust: TrustView | None = None
+    """What is known of the judge's own faults; None when it was not looked into."""
