@@ -97,6 +97,43 @@ def test_a_wrong_reply_is_asked_once_more_and_mended(dialogauge, serve, log, tal
     assert rows_of(tmp_path / "run")[-1]["details"]["reasked"] is True
 
 
+RUBRIC = """
+id = "kind"
+version = "1"
+level = "turn"
+languages = ["en"]
+shows = ["dialogue"]
+template = "Is the reply kind? {{examples}} {{dimensions}} {{reply_format}} {{dialogue}}"
+
+[[dimensions]]
+name = "kindness"
+description = "How kind the reply is."
+
+[[examples]]
+id = "shown"
+text = "The assistant thanks the user."
+answer = "5"
+"""
+
+
+def test_a_rubric_of_ones_own_and_its_worked_examples(dialogauge, serve, log, talk, tmp_path):
+    (tmp_path / "kind.toml").write_text(RUBRIC)
+    path = log(talk("a"), talk("shown"))
+    done = dialogauge("judge", path, *at(serve()), "--rubric", "kind.toml", "-o", "run")
+    assert done.code == 0, done.out + done.err
+    assert [r["conversation_id"] for r in rows_of(tmp_path / "run")] == ["a"]
+    assert "1 not judged: the rubric shows them as worked examples" in done.out
+
+
+def test_factuality_is_checked_against_a_source(dialogauge, serve, log, talk, tmp_path):
+    (tmp_path / "facts.txt").write_text("The museum opens at ten.")
+    stub = serve()
+    words = ("--rubric", "factuality", "--source", "facts.txt", "-o", "run")
+    assert dialogauge("judge", log(talk("a")), *at(stub), *words).code == 0
+    assert "The museum opens at ten." in json.dumps(stub.asked[-1]["messages"])
+    assert dialogauge("judge", log(talk("a")), *at(stub), *words, "--source", "none.txt").code == 2
+
+
 def test_no_key(dialogauge, serve, log, talk):
     done = dialogauge(
         "judge", log(talk("a")), *at(serve(ideal)), "--api-key-env", "NOT_SET_HERE", "-o", "run"

@@ -7,12 +7,19 @@ the first half and this half is written anew.
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations
 from dialogauge.judge.local import LocalJudge
+from dialogauge.judge.rubric_judge import RubricJudge
+from dialogauge.judge.verdict import TURN_DIMENSIONS
+from dialogauge.llm import ScriptedClient
+from dialogauge.prompts import load_rubric
 from flows.conftest import EXAMPLES
+from servers.verdicts import fill
 
 HALVES = ("working",)
 REQUIRED = 0.8
@@ -42,6 +49,26 @@ def test_the_clean_ones_raise_no_fault(name):
             rows = judge.judge_now(conversation)
             raised += bool(rows[-1].outcome.weakest_turn is not None or any(r.outcome.issues for r in rows))
     assert raised == 0
+
+
+def scripted_full_scores(request):
+    return json.dumps(fill(dict(request.schema.schema)))
+
+
+async def test_the_structure_of_the_cards_own_example():
+    """All fine: excellent under full scores; good, and partial, under the local judge."""
+    (conversation,) = read_conversations([str(EXAMPLES / "card.json")])
+    scripted = RubricJudge(load_rubric("card"), ScriptedClient(scripted_full_scores))
+    *turns, whole = await scripted.judge(conversation, repeat=1, seed=0)
+    assert [t.outcome.scores for t in turns] == [dict.fromkeys(TURN_DIMENSIONS, 5)] * 3
+    assert (whole.outcome.verdict, whole.outcome.verdict_basis) == ("excellent", "full")
+    assert whole.outcome.weakest_turn is None
+    assert whole.outcome.scores["repair_handling"] == "n/a"
+
+    whole = LocalJudge().judge_now(conversation)[-1]
+    assert (whole.outcome.verdict, whole.outcome.verdict_basis) == ("good", "partial")
+    assert whole.outcome.weakest_turn is None
+    assert whole.outcome.scores["repair_handling"] == "n/a"
 
 
 def test_the_halves_cover_what_they_should():

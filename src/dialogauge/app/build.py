@@ -56,9 +56,22 @@ class BuiltClient:
 class BuiltJudge:
     """A judge, and the client that it asks."""
 
-    def __init__(self, judge: Judge, client: BuiltClient | None = None) -> None:
-        """Keep the two together."""
+    def __init__(
+        self,
+        judge: Judge,
+        client: BuiltClient | None = None,
+        *,
+        worked_examples: frozenset[str] = frozenset(),
+    ) -> None:
+        """Keep the two together.
+
+        Args:
+            judge: The judge.
+            client: What it asks, when it asks a model.
+            worked_examples: Ids of conversations that its prompt shows solved, and that it may not judge.
+        """
         self.judge = judge
+        self.worked_examples = worked_examples
         self._client = client
 
     def limits(self) -> LimiterState | None:
@@ -93,9 +106,22 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
         read_cache=not options.retry_failed,
     )
     judge = RubricJudge(
-        rubric, built.client, language=options.language, window=options.window, mode=options.mode
+        rubric,
+        built.client,
+        language=options.language,
+        window=options.window,
+        mode=options.mode,
+        source=None if options.source_file is None else _text(options.source_file),
     )
-    return BuiltJudge(judge, built)
+    return BuiltJudge(judge, built, worked_examples=rubric.example_ids)
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"the source {path} cannot be read: {error}"
+        raise UsageError(msg, hint="--source takes a UTF-8 text file") from error
 
 
 def _local(options: JudgeOptions, rubric: str) -> Judge:

@@ -90,6 +90,8 @@ class _JudgeDefaults(_Strict):
     max_failed: float | None = Field(default=None, ge=0, le=1)
     prices: str | None = None
     gate: list[str] | None = None
+    redact: bool | None = None
+    hash_ids: bool | None = None
 
 
 class FileConfig(_Strict):

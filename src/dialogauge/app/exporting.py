@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from dialogauge.app.privacy import OPEN, Privacy
 from dialogauge.app.runs import open_run
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.store.directory import write_whole
@@ -21,7 +22,7 @@ _BATCH = 10_000
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def export_run(run: str, out: str) -> int:
+def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     """Write the judgements of a run in the format that the ending of `out` names; return the rows.
 
     JSONL keeps rows as they are. CSV and Parquet have one column per dimension (`score_NAME`; n/a and
@@ -34,7 +35,7 @@ def export_run(run: str, out: str) -> int:
     if writer is None:
         msg = f"-o {out}: the ending says the format, and {target.suffix or 'none'} is not known"
         raise UsageError(msg, hint=f"use one of {', '.join(writers)}")
-    with open_run(run) as finished:
+    with open_run(run, privacy) as finished:
         names = [d.name for d in finished.dimensions]
         counted = _Counter(finished.rows())
         writer(target, counted, names)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -13,13 +14,15 @@ from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.checking import unknown_ids
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner, sampled
+from dialogauge.app.privacy import Privacy, mask_for_writing
 from dialogauge.app.results import RunResult, finish_run
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.bench.judging import parse_gate
+from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
-from dialogauge.data import RatingTable, off_scale, read_field_map, read_ratings
+from dialogauge.data import Mask, Note, RatingTable, off_scale, read_field_map, read_ratings
 from dialogauge.engine import Outcome, Progress, StopSignal, run_units, stop_on_interrupt
 from dialogauge.llm import LimiterState
 from dialogauge.store import RunDatabase, RunDirectory
@@ -115,8 +118,9 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
     database: RunDatabase,
 ) -> JudgeOutcome:
     _greet(options, observer, built, database)
-    progress = Progress()
-    planner = _planner(options, source, ratings, built, database, progress)
+    mask = mask_for_writing(database, Privacy(options.redact, options.hash_ids))
+    progress = Progress(expected=_count_ahead(options, source, mask))
+    planner = _planner(options, source, ratings, built, database, progress, mask)
     stop = StopSignal()
     sink = _Sink(database, planner, built.judge.name)
     with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, built.limits):
@@ -125,9 +129,12 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
         )
     _store_quietly(database, ended)
     result = finish_run(options, directory, database, built.judge, planner, ended)
-    faults = [*planner.faults, *_rating_faults(options, ratings, planner, built.judge, ended)]
-    notes = [str(n) for n in source.notes] + ([str(n) for n in ratings.notes] if ratings else [])
-    return JudgeOutcome(ended, result, tuple(faults), tuple(notes), progress)
+    rating_faults = _rating_faults(options, ratings, planner, built.judge, ended)
+    faults = [*planner.faults, *(f if mask is None else mask.fault(f) for f in rating_faults)]
+    notes = _told([*source.notes, *(ratings.notes if ratings else ())], mask)
+    if planner.left_out:
+        notes = (*notes, f"{planner.left_out} not judged: the rubric shows them as worked examples")
+    return JudgeOutcome(ended, result, tuple(faults), notes, progress)
 
 
 def plan_log(options: JudgeOptions) -> Plan:
@@ -136,7 +143,8 @@ def plan_log(options: JudgeOptions) -> Plan:
     database = directory.open_for_reading() if directory.exists and not options.fresh else None
     progress = Progress()
     ratings = _ratings(options)
-    planner = _planner(options, source, ratings, built, database, progress)
+    mask = mask_for_writing(database, Privacy(options.redact, options.hash_ids))
+    planner = _planner(options, source, ratings, built, database, progress, mask)
     left = sum(1 for _ in planner)
     if database is not None:
         database.close()
@@ -147,9 +155,28 @@ def plan_log(options: JudgeOptions) -> Plan:
         progress.planned,
         left,
         tuple(planner.faults),
-        tuple(str(n) for n in source.notes),
+        _told(source.notes, mask),
         built.judge.name,
     )
+
+
+def _told(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
+    return tuple(str(mask.note(n) if mask is not None and isinstance(n, Note) else n) for n in notes)
+
+
+def _count_ahead(options: JudgeOptions, source: Source, mask: Mask | None) -> int | None:
+    """Count the units, so that the time left can be told; None where that would not pay or not be possible.
+
+    Reading costs next to nothing beside a model's calls, and standard input can be read but once.
+    """
+    if options.judge == "local" or "-" in options.inputs:
+        return None
+    wanted = min((n for n in (options.limit, options.sample) if n is not None), default=None)
+    found = (item for item in source if isinstance(item, Conversation))
+    try:
+        return options.repeats * sum(1 for _ in islice(found, wanted))
+    except InputError as fault:
+        raise fault if mask is None else mask.fault(fault) from None
 
 
 class _Sink:
@@ -192,13 +219,14 @@ def _workers(options: JudgeOptions) -> int:
     return 1 if options.judge == "local" else options.max_concurrency
 
 
-def _planner(
+def _planner(  # noqa: PLR0913 - the parts of a run, as above
     options: JudgeOptions,
     source: Source,
     ratings: RatingTable | None,
     built: BuiltJudge,
     database: RunDatabase | None,
     progress: Progress,
+    mask: Mask | None,
 ) -> Planner:
     digest = built.judge.digest
     return Planner(
@@ -211,6 +239,8 @@ def _planner(
         progress=progress,
         ratings=None if ratings is None else ratings.for_conversation,
         strict=options.strict,
+        mask=mask,
+        excluded=built.worked_examples,
     )
 
 

@@ -26,6 +26,8 @@ class JudgeOptions:
     """The judge's model; None with the local judge."""
     local_model: str | None = None
     """A file of coefficients for the local judge, as `dialogauge fit` writes it."""
+    source_file: str | None = None
+    """A text that the rubric checks claims against."""
     prices_file: str | None = None
     out: str | None = None
     limit: int | None = None
@@ -42,5 +44,9 @@ class JudgeOptions:
     fresh: bool = False
     cache: bool = True
     strict: bool = False
+    redact: bool = False
+    """Replace what looks like personal data by marks before anything is stored or sent."""
+    hash_ids: bool = False
+    """Replace the ids of users and conversations by keyed digests, likewise."""
     command: str = ""
     """The command line that asked for this, without secrets; for the manifest and the page."""

@@ -13,6 +13,7 @@ import orjson
 
 from dialogauge.app.build import build_client
 from dialogauge.app.config import load_config, parse_role, with_defaults
+from dialogauge.app.privacy import OPEN, Privacy
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.core.errors import DialogaugeError, UsageError
 from dialogauge.llm import Budget, ChatFailure, PriceTable
@@ -58,6 +59,8 @@ class PairOptions:
     cache: bool = True
     min_verdict: str = "good"
     limit: int | None = None
+    privacy: Privacy = OPEN
+    """What the rows, and the prompts of the model that writes replies, must not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def write_pairs(options: PairOptions) -> PairResult:
     _check(options, tuple(makers))
     left_out: Counter[str] = Counter()
     errors: list[DialogaugeError] = []
-    with open_run(options.run) as run:
+    with open_run(options.run, options.privacy) as run:
         if options.kind == "dpo" and options.chosen_field is None:
             rows, error = asyncio.run(_repaired(options, run, left_out))
             errors += [error] if error is not None else []

@@ -11,6 +11,7 @@ from dialogauge.core.digests import conversation_digest, digest_text
 from dialogauge.core.errors import InputError
 from dialogauge.core.ratings import Rating
 from dialogauge.core.work import WorkUnit
+from dialogauge.data import Mask
 from dialogauge.engine import Progress
 
 __all__ = ["Planner", "sampled"]
@@ -33,6 +34,12 @@ class Planner:
     ratings: Callable[[str], tuple[Rating, ...]] | None = None
     """Ratings of a conversation by its id, to be kept with it."""
     strict: bool = False
+    mask: Mask | None = None
+    """What hides personal data and ids; None to take all as it came."""
+    excluded: frozenset[str] = frozenset()
+    """Ids of conversations that the judge's prompt shows solved: they are not judged."""
+    left_out: int = 0
+    """How many of those the input held."""
     faults: list[InputError] = field(default_factory=list)
     planned: dict[bytes, int] = field(default_factory=dict)
     """Key of every unit that the input plans, with the position of its conversation."""
@@ -42,24 +49,39 @@ class Planner:
     def __iter__(self) -> Iterator[WorkUnit]:
         """Yield what is left to do, reading the input as it is asked for."""
         position = 0
-        for item in self.source:
+        for item in self._items():
             if isinstance(item, InputError):
                 self._fault(item)
+                continue
+            if item.id in self.excluded:
+                self.left_out += 1
                 continue
             position += 1
             yield from self._units(item, position)
         self.progress.total = self.progress.planned
 
+    def _items(self) -> Iterator[Conversation | InputError]:
+        try:
+            yield from self.source
+        except InputError as fault:
+            raise self._shown(fault) from None
+
     def _fault(self, fault: InputError) -> None:
+        fault = self._shown(fault)
         if self.strict:
             raise fault
         self.faults.append(fault)
 
+    def _shown(self, fault: InputError) -> InputError:
+        return fault if self.mask is None else self.mask.fault(fault)
+
     def _units(self, conversation: Conversation, position: int) -> Iterator[WorkUnit]:
         self.ids.add(bytes.fromhex(digest_text(conversation.id)))
-        target = conversation_digest(conversation)
         if self.ratings is not None and (given := self.ratings(conversation.id)):
             conversation = replace(conversation, ratings=(*conversation.ratings, *given))
+        if self.mask is not None:
+            conversation = self.mask.conversation(conversation)
+        target = conversation_digest(conversation)
         for repeat in range(1, self.repeats + 1):
             unit = WorkUnit(STUDY, conversation, target, self.judge_digest, repeat, self.seed)
             key = bytes.fromhex(unit.key)

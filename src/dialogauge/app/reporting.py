@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from dialogauge.app.privacy import OPEN, Privacy
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.bench.judging import Summary, summarise, view_of
 from dialogauge.core.conversation import Conversation
 from dialogauge.report import About, ReportView, render_report
-from dialogauge.store import RunDatabase, RunDirectory
+from dialogauge.store import RunDirectory
 from dialogauge.store.directory import write_whole
 
 __all__ = ["rebuild_report", "write_report"]
@@ -21,28 +22,26 @@ _UNSHOWN = frozenset({"inputs", "role", "out", "rubric", "judge", "mode"})
 
 def write_report(
     directory: RunDirectory,
-    database: RunDatabase,
     summary: Summary,
     manifest: Mapping[str, Any],
     rows: Callable[[], Iterable[Mapping[str, Any]]],
+    fetch: Callable[[Collection[str]], list[Conversation]],
     out: Path | None = None,
 ) -> ReportView:
     """Write the page of a run; return what it shows."""
-
-    def fetch(ids: Collection[str]) -> list[Conversation]:
-        return list(database.conversations_named(sorted(ids)).values())
-
     view = view_of(summary, rows, fetch, about=_about(directory, manifest))
     write_whole(out or directory.file("report"), [render_report(view).encode("utf-8", "replace")])
     return view
 
 
-def rebuild_report(run: str, out: str | None) -> Path:
-    """Write the page of a finished run anew, from its database and manifest."""
-    with open_run(run) as finished:
+def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
+    """Write the page of a finished run anew, from its database and manifest; masked if asked."""
+    with open_run(run, privacy) as finished:
         summary = summary_of(finished)
         target = finished.directory.file("report") if out is None else Path(out)
-        write_report(finished.directory, finished.database, summary, finished.manifest, finished.rows, target)
+        write_report(
+            finished.directory, summary, finished.manifest, finished.rows, finished.conversations, target
+        )
         return target
 
 

@@ -79,7 +79,7 @@ def finish_run(
     manifest = _manifest(options, judge, planner, ended, shown, pending)
     directory.write_json("summary", {**summary.to_json(), "gates": [asdict(g) for g in gates]})
     directory.write_json("manifest", manifest)
-    view = write_report(directory, database, summary, manifest, rows)
+    view = write_report(directory, summary, manifest, rows, database.conversations_of)
     return RunResult(directory, summary, gates, manifest, view)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from dialogauge.app.privacy import OPEN, Privacy, mask_for_reading, mask_row
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.judgement import Level
 from dialogauge.core.scales import Scale
+from dialogauge.data import Mask
 from dialogauge.store import RunDatabase, RunDirectory, StoredUnit
 from dialogauge.store.database import PLANNED
 
@@ -34,6 +36,10 @@ class FinishedRun:
     directory: RunDirectory
     database: RunDatabase
     manifest: Mapping[str, Any]
+    mask: Mask | None = None
+    """Hides what the run itself holds openly."""
+    _open_ids: dict[str, str] = field(default_factory=dict)
+    """Masked id -> the id in the run file, of the rows handed out so far."""
 
     @property
     def judge_digest(self) -> str:
@@ -52,16 +58,32 @@ class FinishedRun:
         yield from self.database.units(self.judge_digest, self._planned())
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the rows in the order of the input."""
+        """Yield the rows in the order of the input, masked if they are to be."""
         for unit in self.units():
-            yield from unit.rows
+            yield from self._shown(unit)
 
     def judged(self) -> Iterator[tuple[Conversation, list[Mapping[str, Any]]]]:
         """Yield each conversation with its rows, all repeats together."""
         for target, units in groupby(self.units(), key=lambda unit: unit.target):
             conversation = self.database.conversation(target)
             if conversation is not None:
-                yield conversation, [row for unit in units for row in unit.rows]
+                shown = conversation if self.mask is None else self.mask.conversation(conversation)
+                yield shown, [row for unit in units for row in self._shown(unit)]
+
+    def conversations(self, ids: Collection[str]) -> list[Conversation]:
+        """Return the conversations of ids that stood in rows, masked if they are to be."""
+        stored = [self._open_ids.get(name, name) for name in sorted(ids)]
+        found = self.database.conversations_of(stored)
+        return found if self.mask is None else [self.mask.conversation(c) for c in found]
+
+    def _shown(self, unit: StoredUnit) -> Iterator[Mapping[str, Any]]:
+        for row in unit.rows:
+            if self.mask is None:
+                yield row
+                continue
+            masked = mask_row(self.mask, row)
+            self._open_ids[masked["conversation_id"]] = row["conversation_id"]
+            yield masked
 
     def _planned(self) -> dict[bytes, int] | None:
         blob = self.database.get_meta(PLANNED)
@@ -69,11 +91,15 @@ class FinishedRun:
 
 
 @contextmanager
-def open_run(path: str) -> Iterator[FinishedRun]:
-    """Open a run directory for reading; StoreError when there is no finished run in it."""
+def open_run(path: str, privacy: Privacy = OPEN) -> Iterator[FinishedRun]:
+    """Open a run directory for reading; StoreError when there is no finished run in it.
+
+    With `privacy` rows and conversations come masked.
+    """
     directory = RunDirectory(Path(path))
     database = directory.open_for_reading()
     try:
-        yield FinishedRun(directory, database, directory.read_json("manifest"))
+        mask = mask_for_reading(database, privacy)
+        yield FinishedRun(directory, database, directory.read_json("manifest"), mask)
     finally:
         database.close()

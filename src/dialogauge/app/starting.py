@@ -24,6 +24,8 @@ _CONFIG: Final = """\
 # max_concurrency = 64
 # max_failed = 0.05          # a larger share of failures gives exit code 3
 # gate = ["verdict>=good:0.9"]
+# redact = true              # hide telephone numbers, e-mails, card and identity numbers; see docs/privacy.md
+# hash_ids = true            # replace the ids of users and conversations by digests
 # max_calls = 10000
 # max_cost = 5.0             # needs prices
 # prices = "prices.toml"     # [[model]] name, input_per_million, output_per_million

@@ -17,6 +17,9 @@ def check(
     ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
     min_turns: Annotated[int, typer.Option(min=0, help="Fewer turns than this count as very short.")] = 2,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first oddity.")] = False,
+    pii: Annotated[
+        bool, typer.Option("--pii", help="Count what looks like personal data, without printing it.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what was recognised and assumed in an input, and what is in it."""
@@ -27,7 +30,13 @@ def check(
     from dialogauge.cli.terminal import plain
 
     report = check_input(
-        inputs, format=format, map_file=map_file, ratings_file=ratings, min_turns=min_turns, strict=strict
+        inputs,
+        format=format,
+        map_file=map_file,
+        ratings_file=ratings,
+        min_turns=min_turns,
+        strict=strict,
+        personal=pii,
     )
     if as_json:
         sys.stdout.buffer.write(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2))

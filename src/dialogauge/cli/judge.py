@@ -10,7 +10,10 @@ import typer
 
 from dialogauge.core.errors import UsageError
 
-__all__ = ["judge", "model_reference"]
+__all__ = ["HASH_IDS", "REDACT", "judge", "model_reference"]
+
+REDACT = "Replace phone numbers, e-mails, card and identity numbers by [phone], [email], [card], [id]."
+HASH_IDS = "Replace the ids of users and conversations by digests that stay the same within a run."
 
 _MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
 _ROLE = "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME."
@@ -41,6 +44,9 @@ def judge(
     local_model: Annotated[
         str | None, typer.Option(help="Coefficients for the local judge, as `dialogauge fit` wrote them.")
     ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Text file that claims are checked against (rubric factuality).")
+    ] = None,
     config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
     prices: Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")] = None,
     out: Annotated[str | None, typer.Option("-o", "--out", help="Run directory (else runs/NAME).")] = None,
@@ -65,6 +71,8 @@ def judge(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
     ] = False,
+    redact: Annotated[bool, typer.Option("--redact", help=REDACT)] = False,
+    hash_ids: Annotated[bool, typer.Option("--hash-ids", help=HASH_IDS)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Judge a log of conversations, turn by turn and whole, and write a report.
@@ -92,6 +100,8 @@ def judge(
         "max_failed": max_failed,
         "prices": prices,
         "gate": gate,
+        "redact": redact or None,
+        "hash_ids": hash_ids or None,
     }
     options = merge_judge_options(
         {k: v for k, v in given.items() if v is not None},
@@ -103,6 +113,7 @@ def judge(
             "map_file": map_file,
             "ratings_file": ratings,
             "local_model": local_model,
+            "source_file": source,
             "out": out,
             "limit": limit,
             "sample": sample,

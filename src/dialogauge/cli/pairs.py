@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from dialogauge.cli.judge import HASH_IDS, REDACT
+
 __all__ = ["pairs"]
 
 
@@ -34,9 +36,12 @@ def pairs(
     limit: Annotated[
         int | None, typer.Option(min=1, help="At most N rows (active: 50 if not given).")
     ] = None,
+    redact: Annotated[bool, typer.Option("--redact", help=REDACT)] = False,
+    hash_ids: Annotated[bool, typer.Option("--hash-ids", help=HASH_IDS)] = False,
 ) -> None:
     """Write training rows: preference pairs at the weakest turns, KTO and SFT rows, or what to label next."""
     from dialogauge.app.pairing import PairOptions, write_pairs
+    from dialogauge.app.privacy import Privacy
     from dialogauge.cli.judge import model_reference
     from dialogauge.cli.terminal import plain
 
@@ -55,6 +60,7 @@ def pairs(
         cache=not no_cache,
         min_verdict=min_verdict,
         limit=limit,
+        privacy=Privacy(redact, hash_ids),
     )
     result = write_pairs(options)
     typer.echo(f"{result.written} rows: {out}")

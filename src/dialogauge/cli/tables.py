@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dialogauge.app.doctoring import Examination
-    from dialogauge.data import InputReport
+    from dialogauge.data import InputReport, PersonalReport
 
 __all__ = ["doctor_lines", "fit_lines", "report_lines"]
 
@@ -37,10 +37,31 @@ def report_lines(report: InputReport) -> Iterator[str]:
                 f"median {lengths.median:,.0f}, longest {lengths.longest:,}"
             )
     yield from _groups(report)
+    if report.personal is not None:
+        yield ""
+        yield from _personal(report.personal, report)
     if report.fault_count:
         yield ""
         yield f"NOT READ: {report.fault_count}"
         yield from (f"  {fault}" for fault in report.faults)
+
+
+def _personal(found: PersonalReport, report: InputReport) -> Iterator[str]:
+    if not found.kinds:
+        yield "personal data  nothing found that looks like it"
+        return
+    yield f"personal data  {_counts(found.kinds)}"
+    for role, kinds in found.roles.items():
+        yield f"  {role}: {_counts(kinds)}"
+    share = _part(found.conversations, report.conversations)
+    yield f"  in {share} of the conversations, {found.turns:,} turns; those with most:"
+    for entry in found.top:
+        where = f" ({entry.place})" if entry.place else ""
+        turns = "; ".join(
+            f"{f'turn {turn}' if turn.isdigit() else turn}: {_counts(kinds)}"
+            for turn, kinds in entry.turns.items()
+        )
+        yield f"  {entry.conversation_id}{where}: {turns}"
 
 
 def _groups(report: InputReport) -> Iterator[str]:

@@ -91,7 +91,8 @@ class TerminalObserver:
 
 def progress_line(progress: Progress, limits: LimiterState | None) -> str:
     """Write the progress as one line: done, failed, cached, tokens, cost, time left, limiter."""
-    total = progress.total if progress.total is not None else f"{progress.planned}+"
+    known = progress.total if progress.total is not None else progress.expected
+    total = f"{progress.planned}+" if known is None else str(known)
     usage = progress.usage
     tokens = usage.prompt_tokens + usage.completion_tokens
     parts = (

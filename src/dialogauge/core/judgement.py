@@ -85,7 +85,9 @@ class Evidence:
     turn: int | None
     quote: str
     source: str
-    """The signal or criterion that points there."""
+    """The name of the signal or criterion that points there."""
+    kind: Literal["signal", "criterion"] = "criterion"
+    """A signal is read off the text by us, a criterion is what a model was asked about."""
 
 
 @dataclass(frozen=True, slots=True)

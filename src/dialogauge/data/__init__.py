@@ -8,7 +8,9 @@ from dialogauge.data.formats import format_names
 from dialogauge.data.formats.recllmsim import RECLLMSIM_TASKS, published_turn_ids
 from dialogauge.data.formats.tau import tau_conversation_id
 from dialogauge.data.inspection import VERY_SHORT_REPLY, InputReport, Lengths, inspect_conversations
+from dialogauge.data.masking import Mask
 from dialogauge.data.notes import Note, NoteKind
+from dialogauge.data.personal_survey import PersonalConversation, PersonalReport
 from dialogauge.data.rating_files import read_ratings
 from dialogauge.data.rating_table import RatingTable, off_scale
 from dialogauge.data.reader import ConversationReader, FileRead, read_conversations
@@ -25,8 +27,11 @@ __all__ = [
     "FileRead",
     "InputReport",
     "Lengths",
+    "Mask",
     "Note",
     "NoteKind",
+    "PersonalConversation",
+    "PersonalReport",
     "RatingTable",
     "assistant_turns",
     "conversation_record",

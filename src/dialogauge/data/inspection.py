@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dialogauge.core import Conversation, FileFault, RecordFault
+from dialogauge.data.masking import Mask
 from dialogauge.data.notes import Note
+from dialogauge.data.personal_survey import PersonalReport, PersonalTally
 from dialogauge.data.reader import ConversationReader
 
 __all__ = ["VERY_SHORT_REPLY", "InputReport", "Lengths", "inspect_conversations"]
@@ -70,6 +72,8 @@ class InputReport:
     """Declared languages; `undeclared` for the rest."""
     user_messages: Lengths
     assistant_messages: Lengths
+    personal: PersonalReport | None = None
+    """What looks personal; None when it was not asked for."""
 
     def share(self, count: int, of: int) -> float | None:
         """Return a share between 0 and 1; None when there is nothing to take a share of."""
@@ -96,6 +100,8 @@ def inspect_conversations(
     reader: ConversationReader,
     min_turns: int = 1,
     with_ratings: Callable[[Conversation], Conversation] | None = None,
+    *,
+    mask: Mask | None = None,
 ) -> InputReport:
     """Read everything once, keeping counts only, and return what was found.
 
@@ -103,10 +109,11 @@ def inspect_conversations(
         reader: What to read.
         min_turns: With fewer turns with a reply a conversation counts as very short.
         with_ratings: Joins the ratings of another file to a conversation.
+        mask: Given, what looks personal is counted too, and whatever the report quotes is masked.
 
     Raises `FileFault` when nothing can be read at all.
     """
-    tally = _Tally(min_turns)
+    tally = _Tally(min_turns, mask, None if mask is None else PersonalTally())
     for outcome in reader:
         if not isinstance(outcome, Conversation):
             tally.refuse(outcome)
@@ -118,6 +125,8 @@ def inspect_conversations(
 @dataclass
 class _Tally:
     min_turns: int
+    mask: Mask | None = None
+    personal: PersonalTally | None = None
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
     scores: dict[str, Counter[str]] = field(default_factory=dict)
@@ -134,12 +143,14 @@ class _Tally:
     def refuse(self, fault: RecordFault | FileFault) -> None:
         self.counts["faults"] += 1
         if len(self.faults) < _FAULTS_SHOWN:
-            self.faults.append(str(fault))
+            self.faults.append(str(fault if self.mask is None else self.mask.fault(fault)))
 
     def add(self, conversation: Conversation) -> None:
         self.counts["conversations"] += 1
         self._describe(conversation)
         self._rate(conversation)
+        if self.personal is not None:
+            self.personal.add(conversation)
         said = False
         for message in conversation.messages:
             if message.role in self.lengths and not message.tool_calls:
@@ -161,21 +172,24 @@ class _Tally:
         if conversation.user_id is not None:
             self.users.add(conversation.user_id)
         if conversation.scenario is not None:
-            self.scenarios[conversation.scenario] += 1
+            self.scenarios[self._shown(conversation.scenario)] += 1
         if conversation.candidate is not None:
-            self.candidates[conversation.candidate] += 1
-        self.languages[conversation.language or "undeclared"] += 1
+            self.candidates[self._shown(conversation.candidate)] += 1
+        self.languages[self._shown(conversation.language or "undeclared")] += 1
+
+    def _shown(self, text: str) -> str:
+        return text if self.mask is None else self.mask.text(text)
 
     def _rate(self, conversation: Conversation) -> None:
         ratings = conversation.ratings
         if not ratings:
             return
         for rating in ratings:
-            score = rating.score if isinstance(rating.score, str) else f"{rating.score:g}"
-            self.scores.setdefault(rating.dimension, Counter())[score] += 1
+            score = self._shown(rating.score) if isinstance(rating.score, str) else f"{rating.score:g}"
+            self.scores.setdefault(self._shown(rating.dimension), Counter())[score] += 1
         self.counts["rated turns"] += len({r.turn for r in ratings if r.turn})
         if conversation.scenario is not None:
-            self.by_scenario[conversation.scenario] += len(ratings)
+            self.by_scenario[self._shown(conversation.scenario)] += len(ratings)
         if conversation.user_id is not None:
             self.by_user[conversation.user_id] += len(ratings)
 
@@ -183,7 +197,7 @@ class _Tally:
         count = self.counts
         return InputReport(
             formats=dict(Counter(file.format for file in reader.files.values())),
-            notes=reader.notes,
+            notes=tuple(n if self.mask is None else self.mask.note(n) for n in reader.notes),
             faults=tuple(self.faults),
             fault_count=count["faults"],
             conversations=count["conversations"],
@@ -206,6 +220,7 @@ class _Tally:
             languages=dict(self.languages.most_common()),
             user_messages=_lengths(self.lengths["user"]),
             assistant_messages=_lengths(self.lengths["assistant"]),
+            personal=None if self.personal is None else self.personal.report(),
         )
 
 

@@ -21,6 +21,8 @@ class Progress:
 
     total: int | None = None
     """Units that the input plans, once it has been read to its end."""
+    expected: int | None = None
+    """Units that the input was found to hold, when it was counted ahead."""
     planned: int = 0
     """Units seen in the input so far."""
     resumed: int = 0
@@ -58,6 +60,7 @@ class Progress:
     @property
     def remaining_s(self) -> float | None:
         """Seconds left at the present rate; None while the total is unknown."""
-        if self.total is None or self.rate == 0:
+        total = self.total if self.total is not None else self.expected
+        if total is None or self.rate == 0:
             return None
-        return (self.total - self.resumed - self.done) / self.rate
+        return max(0, total - self.resumed - self.done) / self.rate

@@ -182,7 +182,7 @@ class _Reading:
         reaction = react(after.user)
         if not reaction.thanks or reaction.complaints:
             return None
-        return Evidence(after.number, cut(after.user.text), "thanked")
+        return Evidence(after.number, cut(after.user.text), "thanked", "signal")
 
 
 def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
@@ -208,7 +208,7 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
 
 
 def _evidence(signal: Signal) -> Evidence:
-    return Evidence(signal.quote_turn or signal.turn, signal.quote, signal.name)
+    return Evidence(signal.quote_turn or signal.turn, signal.quote, signal.name, "signal")
 
 
 def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:

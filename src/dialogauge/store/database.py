@@ -12,7 +12,7 @@ import contextlib
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,7 +73,7 @@ class RunDatabase:
         self._pending: list[tuple[Any, ...]] = []
         self._bodies: dict[bytes, tuple[str, bytes]] = {}
         self._oldest = 0.0
-        self._readonly = readonly
+        self.readonly = readonly
         with _store_errors(path):
             if readonly:
                 self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
@@ -207,6 +207,10 @@ class RunDatabase:
                     out[name] = decode_conversation(row[0])
         return out
 
+    def conversations_of(self, ids: Collection[str]) -> list[Conversation]:
+        """Return the conversations of those ids, in the order of the ids; unknown ids are left out."""
+        return list(self.conversations_named(sorted(ids)).values())
+
     def close(self) -> None:
         """Write what is pending and close the file.
 
@@ -215,7 +219,7 @@ class RunDatabase:
         """
         try:
             self.flush()
-            if not self._readonly:
+            if not self.readonly:
                 with contextlib.suppress(sqlite3.Error):
                     self._db.execute("PRAGMA journal_mode=DELETE")
         finally:

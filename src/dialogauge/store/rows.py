@@ -71,7 +71,7 @@ def _outcome_json(outcome: Judgement | JudgeFailure) -> dict[str, Any]:
         "verdict_basis": outcome.verdict_basis,
         "weakest_turn": outcome.weakest_turn,
         "issues": list(outcome.issues),
-        "evidence": [{"turn": e.turn, "quote": e.quote, "source": e.source} for e in outcome.evidence],
+        "evidence": [{"turn": e.turn, "quote": e.quote, e.kind: e.source} for e in outcome.evidence],
         "rationale": outcome.rationale,
         "details": dict(outcome.details),
     }

@@ -3,20 +3,34 @@
 from dialogauge.text.grams import containment, gram_overlap, hashed_grams
 from dialogauge.text.language import Language, LanguageTally, detect_language, has_chinese
 from dialogauge.text.normal import normalise
+from dialogauge.text.personal import (
+    PERSONAL_KINDS,
+    PersonalKind,
+    PersonalSpan,
+    count_personal,
+    find_personal,
+    redact,
+)
 from dialogauge.text.sentences import sentences
 from dialogauge.text.tokens import content_terms, count_units, stem, words
 
 __all__ = [
+    "PERSONAL_KINDS",
     "Language",
     "LanguageTally",
+    "PersonalKind",
+    "PersonalSpan",
     "containment",
     "content_terms",
+    "count_personal",
     "count_units",
     "detect_language",
+    "find_personal",
     "gram_overlap",
     "has_chinese",
     "hashed_grams",
     "normalise",
+    "redact",
     "sentences",
     "stem",
     "words",

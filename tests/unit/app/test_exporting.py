@@ -80,7 +80,7 @@ def test_csv_has_a_column_for_each_dimension(run: str, tmp_path: Path) -> None:
     assert (failed["failure_kind"], failed["failure_message"]) == ("timeout", "too slow")
     assert (failed["score_helpfulness"], failed["not_applicable"]) == ("", "")
     assert json.loads(turn["issues"]) == ["too long", 'says "no"']
-    assert json.loads(turn["evidence"]) == [{"turn": 1, "quote": "=1+1", "source": "length"}]
+    assert json.loads(turn["evidence"]) == [{"turn": 1, "quote": "=1+1", "criterion": "length"}]
 
 
 def test_no_cell_of_a_csv_is_a_formula(run: str, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_hostile_text_stays_text_wherever_it_stands():
     )
     turn = row(
         HOSTILE, turn=1, scores={"helpfulness": 1}, scenario=HOSTILE, candidate=HOSTILE, issues=[HOSTILE],
-        evidence=[{"turn": 1, "quote": HOSTILE, "source": HOSTILE}], details={"language": HOSTILE},
+        evidence=[{"turn": 1, "quote": HOSTILE, "criterion": HOSTILE}], details={"language": HOSTILE},
     )  # fmt: skip
     broken = row("other", turn=1, failure={"kind": HOSTILE, "message": HOSTILE})
     whole = row(

@@ -47,7 +47,7 @@ def test_a_judgement_is_written_whole() -> None:
         "verdict_basis": "partial",
         "weakest_turn": 1,
         "issues": ["too long"],
-        "evidence": [{"turn": 1, "quote": "b", "source": "length"}],
+        "evidence": [{"turn": 1, "quote": "b", "criterion": "length"}],
         "rationale": "fine",
         "details": {"cut": 1},
         "judge": "card/m",

@@ -233,7 +233,11 @@ def _issues(row: Row) -> tuple[str, ...]:
 
 def _quotes(row: Row) -> tuple[Quote, ...]:
     return tuple(
-        Quote(e["turn"], _cut(e["quote"], _QUOTE_CHARS), _cut(e["source"], _ID_CHARS))
+        Quote(
+            e["turn"],
+            _cut(e["quote"], _QUOTE_CHARS),
+            _cut(e.get("signal") or e.get("criterion") or "", _ID_CHARS),
+        )
         for e in row["evidence"][:_MAX_NOTES]
     )
 

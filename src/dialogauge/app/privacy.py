@@ -1,0 +1,92 @@
+"""What a run hides: the mask of a run, its salt, and keeping masked and open data out of one run.
+
+The mask is put on right after a conversation is read and its ratings are joined (`app/planning`), so what
+is stored, sent to a model, cached, written and shown was masked before. On a run that was judged openly,
+`report`, `export` and `pairs` put it on between the run file and what they write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from secrets import token_bytes
+from typing import Any, Final
+
+from dialogauge.core.errors import UsageError
+from dialogauge.data import Mask
+from dialogauge.store import RunDatabase
+
+__all__ = ["OPEN", "Privacy", "mask_for_reading", "mask_for_writing", "mask_row"]
+
+_META: Final = "privacy"
+_SALT_BYTES: Final = 32
+_IDS: Final = frozenset({"conversation_id", "user_id"})
+# Counters and names of ours: no text of users or models stands in them.
+_OURS: Final = frozenset({"usage", "prompt_digest", "level", "turn", "repeat", "verdict", "verdict_basis"})
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """What `--redact` and `--hash-ids` ask for."""
+
+    redact: bool = False
+    hash_ids: bool = False
+
+    @property
+    def words(self) -> str:
+        """The options that ask for it."""
+        return " ".join(w for w, on in (("--redact", self.redact), ("--hash-ids", self.hash_ids)) if on)
+
+
+OPEN: Final = Privacy()
+
+
+def mask_for_writing(database: RunDatabase | None, asked: Privacy) -> Mask | None:
+    """Return the mask with which a run is judged; None for an open run.
+
+    The run's salt is made with the run and kept in its file. Raises UsageError when the run holds
+    judgements under another setting: open and masked conversations never share a file.
+    """
+    kept = None if database is None else database.get_meta(_META)
+    if database is not None and database.judges():
+        held = _policy(kept)
+        if held != asked:
+            with_what = f"with {held.words}" if held.words else "openly"
+            msg = f"the run {database.path.parent} was judged {with_what}"
+            hint = f"add {held.words}" if held.words else f"drop {asked.words}"
+            raise UsageError(msg, hint=f"{hint}, choose another directory with -o, or start with --fresh")
+    salt = token_bytes(_SALT_BYTES) if kept is None else bytes.fromhex(kept["salt"])
+    if database is not None and not database.readonly:
+        value = {"redact": asked.redact, "hash_ids": asked.hash_ids, "salt": salt.hex()}
+        if value != kept:
+            database.put_meta(_META, value)
+    return Mask(asked.redact, asked.hash_ids, salt) if asked != OPEN else None
+
+
+def mask_for_reading(database: RunDatabase, asked: Privacy) -> Mask | None:
+    """Return the mask for what is written from a finished run; None when nothing is left to hide.
+
+    What the run itself was judged with is not done twice. Raises UsageError for a run without a salt.
+    """
+    kept = database.get_meta(_META)
+    held = _policy(kept)
+    left = Privacy(asked.redact and not held.redact, asked.hash_ids and not held.hash_ids)
+    if left == OPEN:
+        return None
+    if kept is None:
+        msg = f"the run {database.path.parent} keeps no salt for its ids"
+        raise UsageError(msg, hint="give the same `dialogauge judge` command again; nothing is judged twice")
+    return Mask(left.redact, left.hash_ids, bytes.fromhex(kept["salt"]))
+
+
+def _policy(kept: Mapping[str, Any] | None) -> Privacy:
+    return OPEN if kept is None else Privacy(kept["redact"], kept["hash_ids"])
+
+
+def mask_row(mask: Mask, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of `judgements.jsonl` masked: ids, and every text of users and models in it."""
+    names = mask.names(row["conversation_id"], row["user_id"])
+    out = {k: v if k in _OURS or k in _IDS else mask.value(v, names) for k, v in row.items()}
+    out["conversation_id"] = mask.id("conversation", row["conversation_id"])
+    out["user_id"] = None if row["user_id"] is None else mask.id("user", row["user_id"])
+    return out

@@ -1,0 +1,139 @@
+"""How much personal data an input holds, by kind, role, conversation and turn; never the data itself."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from dialogauge.core import Conversation, Message
+from dialogauge.data.personal_values import count_in_value
+from dialogauge.data.turn_map import message_turns
+from dialogauge.text import PersonalKind, count_personal, redact
+
+__all__ = ["PersonalConversation", "PersonalReport", "PersonalTally"]
+
+_SHOWN: Final = 20
+BESIDE: Final = "beside the messages"
+"""Under this name stands what is found in ids, profile, context, ratings and metadata."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalConversation:
+    """What one conversation holds."""
+
+    conversation_id: str
+    """Redacted itself."""
+    place: str | None
+    """File and line where it was read."""
+    total: int
+    kinds: dict[str, int]
+    turns: dict[str, dict[str, int]]
+    """Turn number -> kind -> count; `beside the messages` for what belongs to no turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalReport:
+    """What an input holds."""
+
+    kinds: dict[str, int]
+    """phone, email, card, id -> count."""
+    roles: dict[str, dict[str, int]]
+    """Who wrote it (user, assistant, tool, system), or `beside the messages`."""
+    conversations: int
+    """Conversations with at least one."""
+    turns: int
+    """Turns with at least one."""
+    top: tuple[PersonalConversation, ...]
+    """The 20 conversations with most."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain JSON values."""
+        return asdict(self)
+
+
+@dataclass
+class PersonalTally:
+    """Counts that add up over conversations; memory is that of the top list."""
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    roles: dict[str, Counter[str]] = field(default_factory=dict)
+    conversations: int = 0
+    turns: int = 0
+    _top: list[tuple[int, int, PersonalConversation]] = field(default_factory=list)
+    _seen: int = 0
+
+    def add(self, conversation: Conversation) -> None:
+        """Count what one conversation holds."""
+        self._seen += 1
+        by_turn: dict[str, Counter[str]] = {}
+        numbers = message_turns(conversation.messages)
+        for number, message in zip(numbers, conversation.messages, strict=True):
+            found = _in_message(message)
+            if found:
+                self._note(message.role, found)
+                by_turn.setdefault(BESIDE if number is None else str(number), Counter()).update(found)
+        beside = _beside(conversation)
+        if beside:
+            self._note(BESIDE, beside)
+            by_turn.setdefault(BESIDE, Counter()).update(beside)
+        if by_turn:
+            self._keep(conversation, by_turn)
+
+    def _note(self, role: str, found: Mapping[PersonalKind, int]) -> None:
+        self.kinds.update(found)
+        self.roles.setdefault(role, Counter()).update(found)
+
+    def _keep(self, conversation: Conversation, by_turn: Mapping[str, Counter[str]]) -> None:
+        self.conversations += 1
+        self.turns += sum(turn != BESIDE for turn in by_turn)
+        kinds: Counter[str] = Counter()
+        for found in by_turn.values():
+            kinds.update(found)
+        place = conversation.place
+        where = None if place is None else f"{place.file}:{place.line}" if place.line else place.file
+        entry = PersonalConversation(
+            redact(conversation.id),
+            where,
+            kinds.total(),
+            dict(kinds.most_common()),
+            {turn: dict(found) for turn, found in by_turn.items()},
+        )
+        # Of conversations with as many, the earlier ones stay.
+        item = (entry.total, -self._seen, entry)
+        if len(self._top) < _SHOWN:
+            heapq.heappush(self._top, item)
+        else:
+            heapq.heappushpop(self._top, item)
+
+    def report(self) -> PersonalReport:
+        """Return what was counted so far."""
+        return PersonalReport(
+            dict(self.kinds.most_common()),
+            {role: dict(found.most_common()) for role, found in self.roles.items()},
+            self.conversations,
+            self.turns,
+            tuple(entry for _, _, entry in sorted(self._top, reverse=True)),
+        )
+
+
+def _in_message(message: Message) -> Counter[PersonalKind]:
+    found = count_personal(message.content) if isinstance(message.content, str) else Counter()
+    if isinstance(message.content, tuple):
+        found += count_in_value([dict(part) for part in message.content])
+    for call in message.tool_calls:
+        found += count_personal(call.arguments)
+    if message.extra or message.name:
+        found += count_in_value([dict(message.extra), message.name or ""])
+    return found
+
+
+def _beside(c: Conversation) -> Counter[PersonalKind]:
+    texts = [text for text in (c.id, c.user_id, c.scenario, c.context, c.candidate) if text]
+    texts += [text for r in c.ratings for text in (r.rater, r.note) if text]
+    found = count_in_value(texts)
+    if c.profile:
+        found += count_in_value(dict(c.profile))
+    return found + count_in_value(dict(c.metadata)) if c.metadata else found
