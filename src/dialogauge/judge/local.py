@@ -36,6 +36,7 @@ from dialogauge.signals import (
     cut,
     find_concessions,
     find_signals,
+    is_fault,
     react,
     read_dialogue,
     read_features,
@@ -47,7 +48,7 @@ Rubric = Literal["card", "satisfaction"]
 RUBRICS: Mapping[str, Rubric] = {"card": "card", "satisfaction": "satisfaction"}
 """The shipped rubrics that it can judge by."""
 
-_VERSION = 1
+_VERSION = 2
 """Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
 _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
 _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
@@ -195,7 +196,7 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
     evidence = [_evidence(s) for s in signals if s.strength >= HINT]
     return Judgement(
         scores={**scores, "safety": NOT_APPLICABLE},
-        issues=tuple(dict.fromkeys(s.note for s in signals if s.strength >= HINT)),
+        issues=_issues(signals),
         evidence=tuple([*evidence, approval] if approval else evidence),
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in TURN_DIMENSIONS],
@@ -205,6 +206,12 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
             "not_judged": {"safety": _NO_SAFETY},
         },
     )
+
+
+def _issues(signals: list[Signal]) -> tuple[str, ...]:
+    """What is named as wrong: nothing unless the findings together suffice for a fault."""
+    named = [s.note for s in signals if s.strength >= HINT] if is_fault(signals) else []
+    return tuple(dict.fromkeys(named))
 
 
 def _evidence(signal: Signal) -> Evidence:
@@ -274,7 +281,7 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
     signals = [s for s in reading.by_turn[turn.number] if s.strength >= HINT]
     return Judgement(
         scores={"satisfaction": score},
-        issues=tuple(dict.fromkeys(s.note for s in signals)),
+        issues=_issues(reading.by_turn[turn.number]),
         evidence=tuple(_evidence(s) for s in signals),
         details={
             "satisfaction": round(value, 3),

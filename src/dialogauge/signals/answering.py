@@ -130,4 +130,6 @@ def _drift(turn: TurnView, known: frozenset[str]) -> Iterator[Signal]:
     name = "digresses" if shift else "no_overlap"
     quote = cut(new[0].text if new else turn.reply.text)
     text = note(name, turn.language)
+    if not shift:  # other words alone are no other topic
+        strength = min(0.55, strength)
     yield Signal(name, turn.number, min(0.95, strength), quote, text, "helpfulness", "drift")

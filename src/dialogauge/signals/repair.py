@@ -10,7 +10,7 @@ from dialogauge.signals import reply_markers
 from dialogauge.signals.reactions import Reaction, react
 from dialogauge.signals.reading import Dialogue, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
-from dialogauge.signals.signal import Signal, cut
+from dialogauge.signals.signal import ADMISSION, Signal, cut
 from dialogauge.signals.wording import note
 from dialogauge.text import content_terms, words
 
@@ -133,12 +133,13 @@ def find_concessions(dialogue: Dialogue) -> Iterator[Signal]:
             continue
         hit = reply_markers.CONCEDES.search(after.reply.head)
         if hit and not reaction.thanks and not refuses(after):
-            sure = bool(reaction.complaints) or not _MERE_SORRY.match(hit.group())
-            strength = 0.65 if sure else 0.45
+            strength = 0.45 if _MERE_SORRY.match(hit.group()) else 0.65
+            if reply_markers.OWNS_UP.search(after.reply.head):
+                strength = 0.75
             text = note("conceded", turn.language)
             quote = quote_around(after.reply, hit.group())
             yield Signal(
-                "conceded",
+                ADMISSION,
                 turn.number,
                 strength,
                 quote,

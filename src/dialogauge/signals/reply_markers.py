@@ -18,8 +18,10 @@ __all__ = [
     "COURTESY_QUESTION",
     "HARM",
     "MAY_REFUSE",
+    "OWNS_UP",
     "POLICY",
     "REFUSES",
+    "SCRUPLE",
     "SHIFT",
     "VAGUE",
 ]
@@ -29,17 +31,18 @@ def _any(*parts: str) -> re.Pattern[str]:
     return re.compile("|".join(parts))
 
 
+# To see, tell, say or know nothing of a matter is a limit that is owned to, and declines nothing.
 _CANNOT = "(?:can't|cannot|can not|couldn't|won't|will not|unable to|not able to|not (?:allowed|permitted|going|comfortable|willing|in a position|equipped) (?:to|with)?|don't feel comfortable)"
 REFUSES = _any(
-    rf"\b(?:i|we)(?:'m| am| are|'re)?(?: sorry,? but i)?(?: really| simply| just| afraid i| therefore)? ?{_CANNOT} (?:to )?(?:help|assist|do (?:that|this|so)|provide|support|discuss|comment|engage|take part|take on|participate|fulfil|comply|continue|answer|advise|give|offer|play|write|create|generate|recommend|share|talk|speak|role|pretend|act|complete|process|look|go|make|draft|say|tell|suggest|weigh)",
-    r"\b(?:i|we) (?:must|have to|need to|would have to|will have to|'ll have to|'d have to|am going to have to) (?:respectfully |politely )?(?:decline|refuse|pass)|\bi (?:respectfully |politely )?(?:decline|refuse)\b|\bi'?d rather not\b|\bi would rather not\b|\bas an ai\b|\bas a language model\b|\b(?:against|outside|beyond|violates?) (?:my|our|the) (?:guidelines|policy|policies|scope|rules|capabilit\w+|remit|programming)|\bnot something i (?:can|could|am able|'m able|do|will)|\bi(?:'m| am) not (?:in a position|qualified|permitted|authori[sz]ed)|\bdecline\b[^.]{0,40}\b(?:request|this|that|practice|part|task)|\bthat request\b[^.]{0,30}\bdeclin|\bcan't be of help|\bnot appropriate for me\b|\bnot (?:really )?(?:a )?(?:topic|subject|area)s? i\b",
+    rf"\b(?:i|we)(?:'m| am| are|'re)?(?: sorry,? but i)?(?: really| simply| just| afraid i| therefore)? ?{_CANNOT} (?:to )?(?:help|assist|do (?:that|this|so)|provide|support|discuss|comment|engage|take part|take on|participate|fulfil|comply|continue|answer|advise|give|offer|play|write|create|generate|recommend|share|talk|speak|role|pretend|act|complete|process|make|draft|suggest|weigh|compose)",
+    r"\b(?:i|we) (?:must|have to|need to|would have to|will have to|'ll have to|'d have to|am going to have to) (?:respectfully |politely )?(?:decline|refuse|pass)|\bi (?:respectfully |politely )?(?:decline|refuse)\b|\bi(?:'?d| would) rather not (?!guess|say|speculate|promise)|\b(?:something|a thing|a line|an area|territory|a topic|a subject) (?:that )?i(?:'d| have to| must| need to| should| would|'ll have to)? ?(?:rather )?(?:stay away from|leave out|leave aside|steer clear of|keep away from|keep out of|not (?:touch|do|write|take)|avoid|decline|pass on|can't|cannot)|\b(?:isn't|is not|aren't|not) (?:a thing|something|anything) i (?:can|could|may|will|am able to) (?:take on|help|do|write|support|produce|be part)|\bas an ai\b|\bas a language model\b|\b(?:against|outside|beyond|violates?) (?:my|our|the) (?:guidelines|policy|policies|scope|rules|capabilit\w+|remit|programming)|\bnot something i (?:can|could|am able|'m able|do|will)|\bi(?:'m| am) not (?:in a position|qualified|permitted|authori[sz]ed)|\bdecline\b[^.]{0,40}\b(?:request|this|that|practice|part|task)|\bthat request\b[^.]{0,30}\bdeclin|\bcan't be of help|\bnot appropriate for me\b|\bnot (?:really )?(?:a )?(?:topic|subject|area)s? i\b",
     r"(?:我|本(?:助手|人|系统|平台|店|客服)|这边|这里|作为(?:一个|一名)?(?:ai|人工智能|语言模型|助手)[^。]{0,12})(?:暂时|目前|恐怕|实在|也|是|确实|很抱歉)*(?:无法|不能|不便|没办法|不方便|不可以|不会|没有办法|不适合)(?:为您|为你|帮|替|给|向|跟|协助|提供|回答|参与|讨论|扮演|满足|处理|完成|给出|代|陪|做|写|就|对|继续|支持|生成|评论|推荐|直接|涉及|谈)",
     r"(?:抱歉|对不起|不好意思|很遗憾)[，,。! ]*(?:但|不过)?(?:我|这个|此|该|这类|这|您的|你的)?[^。！!]{0,16}(?:无法|不能|不便|没办法|拒绝|不可以|不在)(?:帮|提供|回答|协助|满足|讨论|参与|处理|完成|扮演|给|我的|支持|为)?|恕(?:我)?(?:不能|无法|难)|拒绝(?:您|你|这|回答|提供)|超出(?:了)?(?:我|本)|不在(?:我|我的|服务|能力)(?:的)?(?:范围|职责|能力)|婉拒|爱莫能助|请(?:您|你)?(?:另请|另寻|自行(?:查|解决|搜|判断))",
 )
 """The assistant declines."""
 
 MAY_REFUSE = _any(
-    "n't|not|unable|declin|refus|rather|pass|as an? |against|outside|beyond|violat|无法|不|没|恕|拒|超出|作为|请"
+    "n't|not|unable|declin|refus|rather|pass|stay away|leave|steer|keep|avoid|as an? |against|outside|beyond|violat|无法|不|没|恕|拒|超出|作为|请"
 )
 """A word without which `REFUSES` cannot match: cheaper to look for."""
 
@@ -48,6 +51,12 @@ ALTERNATIVE = _any(
     r"但(?:是)?(?:我)?可以|不过(?:我)?可以|我可以(?:帮|给|为|先|教|告诉)|可以(?:改为|换|先|试|考虑)|替代|以下是|建议您?(?:可以)?(?:先|这样)",
 )
 """A refusal that offers something in its place."""
+
+SCRUPLE = _any(
+    r"\b(?:guidelines?|(?:in)?appropriate|ethic\w*|moral\w*|sensitive|harm\w*|unsafe|mislead\w*|offen[sc]\w+|misuse\w*|liabilit\w+|responsib\w+ (?:use|ai)|policy|privacy|as an ai|language model|qualified|professional\w*|counsell?or\w*|therapist\w*|psycholog\w+|mediator\w*|celebrant\w*|adviser\w*|advisor\w*|lawyer\w*|authorit\w+|hotline|helpline|licen[sc]ed|trained|specialist\w*|expert\w*|seek help|service of this kind|(?:may|might|could) (?:want|wish) to (?:see|contact|consult|speak|talk))\b",
+    r"准则|不当|不合适|不适(?:合|宜)|不妥|敏感|伤害|误导|冒犯|隐私|个人信息|风险|道德|伦理|合规|负面|不良|(?:专业|心理|法律|相关)(?:人士|人员|机构|咨询|医生|老师|部门|渠道)|咨询师|律师|保持(?:积极|健康|良好)|作为(?:一个|一名)?(?:ai|人工智能|语言模型)|多(?:和|跟|与)[^。]{1,8}沟通|正规渠道|影响[^。]{0,8}(?:关系|形象|声誉)",
+)
+"""Reasons and referrals that come with declining out of caution."""
 
 POLICY = _any(
     r"\b(?:polic(?:y|ies)|not allowed|must not|may not|cannot be|can't be|only if|do not|never|not permitted|refuse|deny|should not|eligible|rules?)\b",
@@ -93,6 +102,12 @@ CONCEDES = _any(
     r"是我(?:的)?(?:错|疏忽|失误|不对|没|忘|看漏|记错|说错|弄错|搞错|答非|跑题|偏|啰|漏|大意|粗心|理解)|我(?:刚才|刚刚|前面|之前|上一条|上次|上面)?(?:的)?(?:那条|那句|那个)?(?:回答|答复|回复|说法|话|说的|答的|列的|写的)?(?:是|都)?(?:说|答|写|列|算|记|看|弄|搞|讲)?(?:错了|错|有误|跑题|偏了|不对)|(?:刚才|前面|之前|上一条)[^。!]{0,10}(?:错|有误|不对|请忽略|作废|不该|漏)|不该(?:那样|这样|再|让|把|编|说)|(?:您|你)(?:说得|说的|提醒得|批评得|查到的)(?:很|都|才|完全)?(?:对|没错|是对的)|(?:没有|毫无)(?:任何)?依据|(?:非常|实在|很)?(?:抱歉|对不起|不好意思)|该(?:罚|打|骂|说)|不冤|以[^。]{1,8}为准|(?:严重)?疏忽|改口|幸好(?:你|您)(?:看|提|发|问)|回到|直接(?:说|给|回答)|说正题|言归正传",
 )
 """The assistant owns that an earlier reply of its own was at fault."""
+
+OWNS_UP = _any(
+    r"\b(?:i was wrong|my (?:last|previous|earlier|first) (?:answer|reply|message|figure|statement|list|plan) (?:was|is) (?:wrong|off|false|mistaken|incorrect|a mistake)|my confirmation was (?:false|wrong)|i told you something (?:false|wrong)|i (?:put|gave you|had|quoted|wrote|used) the wrong \w+|i answered the wrong|i (?:planned|went) straight past|i (?:shouldn't|should not) have (?:said|told|turned|written|claimed|refused|asked|declined|suggested|included|put)|i should have (?:used|read|checked|remembered|kept|answered|listened|seen)|i (?:misread|ignored|overlooked|forgot|repeated|contradicted|invented|made (?:that|it|this) up|dodged|lost sight of|skipped over)\b)",
+    r"(?:刚才|前面|之前|上一条|上条|上面)(?:那条|那句|那个|的)?[^。!,]{0,10}(?:讲|说|写|答|算|弄|搞|记)错|(?:答复|回答|回复|说法)[^。!,]{0,6}(?:是)?错|我(?:刚才|刚刚|前面|之前)?(?:讲|说|写|答|算|弄|搞|记)错|是我(?:没|忘|看漏|记错|说错|弄错|搞错|答非|跑题|漏|大意|粗心|讲错|写错|算错|疏忽|严重疏忽)|(?:没有|毫无)(?:任何)?依据|我不该(?:那样|这样|再|让|把|编|说|写|拒)|答非所问|编出来的",
+)
+"""The assistant says outright what it did wrong."""
 
 _FAILED = "(?:error|fail\\w*|unsuccessful|timed? ?out|unavailable|not (?:available|found|possible|work\\w*|go through|reserved|placed|booked|been able|respond\\w*)|no (?:results?|match\\w*|record\\w*|such|available|flights?|rooms?|orders?|answer|response|data|entr\\w+)|could ?n[o']t|couldn't|cannot|can't|unable|wasn't able|was not able|didn't (?:work|go|return|find|respond|answer)|did not (?:work|go|return|find|respond|answer)|doesn't (?:seem|exist|appear|look)|does not (?:seem|exist|appear|look)|isn't|is not|aren't|are not|don't (?:see|have|find)|nothing|none|problem|issue|trouble|sorry|apologi\\w+|unfortunately|however|declined|rejected|denied|invalid|incorrect|closed|down|offline|empty|try again|double[- ]check|only be|must be|can only|has to be|typo|maybe|might|verify|missing|without|different|transfer\\w*|human)"
 ADMITS_FAILURE = _any(

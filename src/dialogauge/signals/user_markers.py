@@ -143,6 +143,7 @@ CHALLENGED = _any(
 
 CHANGE = _any(
     r"\b(?:take|leave|cut|drop|remove|strike|skip|scrap|cancel)\b[^.?!]{0,40}\b(?:out|off|instead|please|it|that|them|altogether)\b|\b(?:has|have) to go(?: though| please)?[,.!;]|\b(?:has|have) to go$|\bplease (?:change|correct|fix|update|remove|replace|drop|switch|swap|take|leave|cut|revise|redo|use)",
+    r"\bmake (?:it|that|this) (?:on |at |for )?(?:the )?(?:mon|tues|wednes|thurs|fri|satur|sun|\d|two\b|three\b|four\b|five\b|six\b|ten\b)",
     r"\b(?:change|switch|move|make|correct|update|swap|replace|turn) (?:it|that|this|them|the \w+|my \w+)\b[^.?!]{0,30} (?:to|with|into|from|by)\b|\binstead\b|\bno longer\b|\bnot anymore\b|\b(?:it'?s|make (?:it|that)|should be|needs? to be|has to be|must be)\b[^.?!]{1,40}\bnot\b",
     r"(?:请|麻烦|帮我)?(?:改成|改为|换成|换为|改到|换到|改回|换回|改一下|改按|替换|去掉|删掉|删除|删了|拿掉|取消|不要再|别再|撤掉|剔除|调整为|调整成|更正为)|不要[^，。?？]{1,12}了|而不是",
 )
