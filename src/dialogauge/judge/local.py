@@ -27,6 +27,7 @@ from dialogauge.core import (
 )
 from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
 from dialogauge.judge.local_scores import HINT, faults, score_conversation, score_turn, weakest
+from dialogauge.judge.local_words import join, say
 from dialogauge.judge.verdict import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 from dialogauge.signals import (
     Dialogue,
@@ -231,7 +232,7 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     worst = weakest(by_turn)
     grave = [s for n, _ in named for s in by_turn[n][:3]]
     issues = [
-        f"{_turn_word(dialogue.language, n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
+        f"{say('turn', dialogue.language, n=n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
         for n, _ in named
     ]
     satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
@@ -242,7 +243,7 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
         weakest_turn=worst,
         issues=tuple(issues),
         evidence=tuple(_evidence(s) for s in grave),
-        rationale=_basis(whole.notes),
+        rationale=join(list(whole.notes.values()), dialogue.language),
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in CONVERSATION_DIMENSIONS],
             "language": dialogue.language,
@@ -251,15 +252,6 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
             "notes": whole.notes,
         },
     )
-
-
-def _turn_word(language: str, number: int) -> str:
-    return f"第 {number} 轮" if language == "zh" else f"Turn {number}"
-
-
-def _basis(notes: Mapping[str, str]) -> str:
-    """One sentence of at most 40 words."""
-    return " ".join(notes.values())
 
 
 def _unsupported(dimensions: tuple[str, ...]) -> Judgement:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dialogauge.core import NOT_APPLICABLE, Score
+from dialogauge.judge.local_words import say
 from dialogauge.signals import (
     Dialogue,
     Dimension,
@@ -127,21 +128,22 @@ def _faulty(by_turn: dict[int, list[Signal]]) -> list[int]:
 
 def _coherence(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Score, str]:
     broken = _faulty(by_turn)
-    replies = len(dialogue.replied)
+    replies, language = len(dialogue.replied), dialogue.language
     if not broken:
         hints = sum(any(s.strength >= HINT for s in signals) for signals in by_turn.values())
-        return (4, "Small breaks only.") if hints > replies / 3 else (5, "Every turn fits what came before.")
+        small = hints > replies / 3
+        return (4, say("small_breaks", language)) if small else (5, say("fits", language))
     share = len(broken) / replies
     score = 1 if share > 0.6 else 2 if share > 0.34 else 3
-    return score, f"{len(broken)} of {replies} turns break the exchange."
+    return score, say("breaks", language, n=len(broken), of=replies)
 
 
 def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Score, str]:
     if not any(asks_something(t.user.edges) for t in dialogue.turns):
-        return NOT_APPLICABLE, "No task was implied."
+        return NOT_APPLICABLE, say("no_task", dialogue.language)
     broken = set(_faulty(by_turn))
     if len(broken) == len(dialogue.replied):
-        return 1, "No turn got the user further."
+        return 1, say("no_progress", dialogue.language)
     return _unfinished(dialogue, broken) or _finished(dialogue)
 
 
@@ -150,32 +152,32 @@ def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Score, str] | Non
     end = react(final.user)
     pending = final is not last and not end.thanks and not end.closing
     if last.number in broken or (pending and end.complaints):
-        return 2, "The conversation ends on a fault."
+        return 2, say("ends_on_fault", dialogue.language)
     if any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
-        return 3, "The user was handed over to somebody else, which may be right."
+        return 3, say("handed_over", dialogue.language)
     if failed_tools(last) or pending:
-        return 3, "The last request is left open."
-    return (3, "Most turns have a fault.") if len(broken) > len(dialogue.replied) / 2 else None
+        return 3, say("left_open", dialogue.language)
+    return (3, say("mostly_faulty", dialogue.language)) if len(broken) > len(dialogue.replied) / 2 else None
 
 
 def _finished(dialogue: Dialogue) -> tuple[Score, str]:
     end = react(dialogue.turns[-1].user)
     if end.thanks or end.closing:
-        return 5, "The user closes content."
-    return 4, "The last request is answered; the user does not say whether it was enough."
+        return 5, say("content", dialogue.language)
+    return 4, say("answered", dialogue.language)
 
 
 def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> tuple[Score, str]:
     repairs = read_repairs(dialogue)
     if not repairs:
-        return NOT_APPLICABLE, "The user corrected nothing."
+        return NOT_APPLICABLE, say("nothing_corrected", dialogue.language)
     marks = [_handled(r, by_turn.get(r.turn, [])) for r in repairs]
     well = sum(m >= 0.5 for m in marks)
     mean = sum(marks) / len(marks)
     score = 1 + round(4 * mean)
     if min(marks) <= 0.2:
         score = min(score, 3 if well else 2)
-    return score, f"{well} of {len(marks)} corrections or objections were taken up."
+    return score, say("taken_up", dialogue.language, n=well, of=len(marks))
 
 
 def _handled(repair: Repair, signals: Sequence[Signal]) -> float:

@@ -84,9 +84,10 @@ def _vague(turn: TurnView) -> Iterator[Signal]:
     vague = [s for s in sentences if is_vague(s)]
     share = sum(s.units for s in vague) / sum(s.units for s in sentences)
     firm = sum(bool(_FIRM.search(s.plain)) for s in sentences)
-    if share < 0.6 or len(vague) < 2 or firm > len(sentences) * 0.2:
+    if share < 0.3 or firm > len(sentences) * 0.2 or len(sentences) < 2:
         return
-    strength = min(0.95, 0.35 + 0.55 * share - (0.25 if overlap(turn) > 0.4 else 0.0))
+    clear = share >= 0.6 and len(vague) >= 2
+    strength = min(0.95 if clear else 0.5, 0.35 + 0.55 * share - (0.25 if overlap(turn) > 0.4 else 0.0))
     text = note("vague", turn.language)
     yield Signal("vague", turn.number, strength, cut(vague[0].text), text, "helpfulness", "non_answer")
 

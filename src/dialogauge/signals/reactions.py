@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from dialogauge.signals import reply_markers
 from dialogauge.signals import user_markers as mark
+from dialogauge.signals.answering import asks_something
 from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import FaultKind, Signal
@@ -32,8 +33,19 @@ _COMPLAINTS: tuple[tuple[str, re.Pattern[str], float, FaultKind | None], ...] = 
 """Signal, wide marker, strength where it is meant in one way only, the fault; the more telling first."""
 
 
+_BRIEF = 12
+"""Words of a message that does nothing but insist."""
 _LOOSE, _CAP = 0.45, 0.58
 """What only a wide marker tells may be about the matter, or about others: alone it makes no fault."""
+
+
+_STOP = re.compile(r"[.!?。！？;；,，…]")
+_OTHERS = re.compile(
+    r"\b(?:he|she|they|him|her|them|my (?:boss|landlord|friend|sister|brother|mother|mum|mom|dad|father"
+    r"|husband|wife|son|daughter|colleague|manager|teacher|doctor))\b"
+    r"|他|她|老板|房东|同事|朋友|老师|医生"
+)
+_YOU = re.compile(r"\b(?:you|your|yours)\b|你|您")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +123,8 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
         yield _signal("refusal_challenged", (turn, after), 0.6, "refusal", "")
     weight = _weight(repeated, after, reaction)
     for rank, (name, wide, strength, kind) in enumerate(found):
-        plain = PLAIN_COMPLAINTS[name].search(after.user.edges) if name in PLAIN_COMPLAINTS else None
-        if plain and _bears(name, turn):
+        plain = _plain(name, wide, after.user.edges) if _bears(name, turn) else None
+        if plain:
             strength = min(1.0, strength + weight - 0.02 * rank)
         else:
             doubt_of_tools = name == "doubted" and bool(turn.called)
@@ -122,6 +134,22 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
     strength = _asked_again(turn, after, repeated)
     if strength and not reaction.thanks:
         yield _signal("asked_again", (turn, after), strength, None, "")
+
+
+def _plain(name: str, wide: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The words of a complaint that can only mean the reply; not those that speak of a third person."""
+    pattern = PLAIN_COMPLAINTS.get(name)
+    hit = pattern.search(text) if pattern else None
+    if hit is None and name == "not_changed":  # said where a change was asked for, it needs no plainer words
+        hit = wide.search(text)
+    return None if hit and name != "not_changed" and _of_others(text, hit) else hit
+
+
+def _of_others(text: str, hit: re.Match[str]) -> bool:
+    start = max((m.end() for m in _STOP.finditer(text, 0, hit.start())), default=0)
+    end = _STOP.search(text, hit.end())
+    clause = text[start : end.start() if end else len(text)]
+    return bool(_OTHERS.search(clause)) and not _YOU.search(clause)
 
 
 def _bears(name: str, turn: TurnView) -> bool:
@@ -135,13 +163,16 @@ def _bears(name: str, turn: TurnView) -> bool:
 
 
 def _asked_again(turn: TurnView, after: TurnView, repeated: float) -> float:
-    """Asking again speaks against a reply that held nothing of it; else it may be a choice or a follow-up."""
+    """Asking again for what the reply left out; else it may be a choice or a follow-up."""
     asks_back = any(s.text[-1] in "?？" for s in turn.reply.sentences)
-    if repeated < 0.5 or asks_back or reply_markers.ADMITS_FAILURE.search(turn.reply.edges):
+    if asks_back or reply_markers.ADMITS_FAILURE.search(turn.reply.edges):
         return 0.0
     shared = turn.user.terms & after.user.terms
-    missed = len(shared - turn.reply.terms) / len(shared)
-    return min(0.6 if missed > 0.5 else 0.3, 0.2 + 0.5 * repeated)
+    missed = len(shared - turn.reply.terms) / len(shared) if shared else 0.0
+    if repeated >= 0.5:
+        return min(0.6 if missed > 0.5 else 0.3, 0.2 + 0.5 * repeated)
+    insists = missed > 0.5 and after.user.units <= _BRIEF and asks_something(after.user.edges)
+    return 0.45 if insists else 0.0
 
 
 def _weight(repeated: float, after: TurnView, reaction: Reaction) -> float:

@@ -334,7 +334,7 @@ def test_no_fault_in_what_only_looks_like_one(name, mode):
 COMPLAINTS = [
     ("I already told you my order number.", "forgotten_fact"),
     ("That's not what I asked.", "non_answer"),
-    ("But you said it was free.", "contradiction"),
+    ("Just now you said it was free.", "contradiction"),
     ("You keep giving me the same answer.", "loop"),
     ("What does that have to do with my ticket?", "drift"),
     ("我刚才已经说过订单号了。", "forgotten_fact"),
