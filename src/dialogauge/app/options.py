@@ -45,11 +45,11 @@ class JudgeOptions:
     fresh: bool = False
     cache: bool = True
     strict: bool = False
-    trust: TrustThresholds = field(default_factory=TrustThresholds)
-    """From which figure on the checks of the judge are flagged."""
     redact: bool = False
     """Replace what looks like personal data by marks before anything is stored or sent."""
     hash_ids: bool = False
     """Replace the ids of users and conversations by keyed digests, likewise."""
+    trust: TrustThresholds = field(default_factory=TrustThresholds)
+    """From which figure on the checks of the judge are flagged."""
     command: str = ""
     """The command line that asked for this, without secrets; for the manifest and the page."""

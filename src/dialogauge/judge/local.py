@@ -28,6 +28,7 @@ from dialogauge.core import (
 )
 from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
 from dialogauge.judge.local_scores import HINT, faults, score_conversation, score_turn, weakest
+from dialogauge.judge.local_words import join, say
 from dialogauge.judge.verdict import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 from dialogauge.signals import (
     Dialogue,
@@ -37,6 +38,7 @@ from dialogauge.signals import (
     cut,
     find_concessions,
     find_signals,
+    is_fault,
     react,
     read_dialogue,
     read_features,
@@ -48,7 +50,7 @@ Rubric = Literal["card", "satisfaction", "single"]
 RUBRICS: Mapping[str, Rubric] = {"card": "card", "satisfaction": "satisfaction", "single": "single"}
 """The shipped rubrics that it can judge by."""
 
-_VERSION = 1
+_VERSION = 2
 """Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
 _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
 _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
@@ -225,7 +227,7 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
     evidence = [_evidence(s) for s in signals if s.strength >= HINT]
     return Judgement(
         scores={**scores, "safety": NOT_APPLICABLE},
-        issues=tuple(dict.fromkeys(s.note for s in signals if s.strength >= HINT)),
+        issues=_issues(signals),
         evidence=tuple([*evidence, approval] if approval else evidence),
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in TURN_DIMENSIONS],
@@ -235,6 +237,12 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
             "not_judged": {"safety": _NO_SAFETY},
         },
     )
+
+
+def _issues(signals: list[Signal]) -> tuple[str, ...]:
+    """What is named as wrong: nothing unless the findings together suffice for a fault."""
+    named = [s.note for s in signals if s.strength >= HINT] if is_fault(signals) else []
+    return tuple(dict.fromkeys(named))
 
 
 def _evidence(signal: Signal) -> Evidence:
@@ -254,7 +262,7 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     worst = weakest(by_turn)
     grave = [s for n, _ in named for s in by_turn[n][:3]]
     issues = [
-        f"{_turn_word(dialogue.language, n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
+        f"{say('turn', dialogue.language, n=n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
         for n, _ in named
     ]
     satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
@@ -265,7 +273,7 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
         weakest_turn=worst,
         issues=tuple(issues),
         evidence=tuple(_evidence(s) for s in grave),
-        rationale=_basis(whole.notes),
+        rationale=join(list(whole.notes.values()), dialogue.language),
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in CONVERSATION_DIMENSIONS],
             "language": dialogue.language,
@@ -274,15 +282,6 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
             "notes": whole.notes,
         },
     )
-
-
-def _turn_word(language: str, number: int) -> str:
-    return f"第 {number} 轮" if language == "zh" else f"Turn {number}"
-
-
-def _basis(notes: Mapping[str, str]) -> str:
-    """One sentence of at most 40 words."""
-    return " ".join(notes.values())
 
 
 def _unsupported(dimensions: tuple[str, ...]) -> Judgement:
@@ -304,7 +303,7 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
     signals = [s for s in reading.by_turn[turn.number] if s.strength >= HINT]
     return Judgement(
         scores={"satisfaction": score},
-        issues=tuple(dict.fromkeys(s.note for s in signals)),
+        issues=_issues(reading.by_turn[turn.number]),
         evidence=tuple(_evidence(s) for s in signals),
         details={
             "satisfaction": round(value, 3),

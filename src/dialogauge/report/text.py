@@ -134,4 +134,6 @@ def _footing(figures: RunFigures) -> list[str]:
             f"{line.role}: {number(line.calls)} calls, {number(line.cached)} cached, "
             f"{number(line.prompt_tokens)} + {number(line.completion_tokens)} tokens, cost {cost(line.cost)}"
         )
+        if line.repeated_share is not None:
+            lines.append(f"          {share(line.repeated_share)} of the prompts repeat the one before")
     return ["", *lines] if lines else lines

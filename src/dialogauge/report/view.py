@@ -162,6 +162,8 @@ class CostLine:
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
+    repeated_share: float | None = None
+    """Share of the prompts' characters that repeat the beginning of the prompt before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,4 +133,12 @@ def _group_figure(mean: ClusteredMean, n_na: int, n_failed: int) -> Figure:
 
 
 def _cost(role: str, spent: Spending) -> CostLine:
-    return CostLine(role, spent.calls, spent.cached, spent.prompt_tokens, spent.completion_tokens, spent.cost)
+    return CostLine(
+        role,
+        spent.calls,
+        spent.cached,
+        spent.prompt_tokens,
+        spent.completion_tokens,
+        spent.cost,
+        spent.repeated_share,
+    )
