@@ -64,12 +64,17 @@ class TextView:
     @cached_property
     def terms(self) -> frozenset[str]:
         """The distinct content terms, those in code included."""
-        return frozenset(content_terms(words(self.text)))
+        whole = self._tokens if self.prose is self.text else words(self.text)
+        return frozenset(content_terms(whole))
+
+    @cached_property
+    def _tokens(self) -> list[str]:
+        return words(self.prose)
 
     @cached_property
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6), code left out."""
-        return count_units(words(self.prose))
+        return count_units(self._tokens)
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:

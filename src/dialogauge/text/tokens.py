@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from operator import add
 
 from dialogauge.text.stopwords import ENGLISH_STOP, HAN_STOP
 
@@ -11,7 +12,7 @@ __all__ = ["content_terms", "count_units", "stem", "words"]
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
-_HAN_CUT = str.maketrans(dict.fromkeys(HAN_STOP, " "))
+_HAN_RUN = re.compile(f"[^{''.join(sorted(HAN_STOP))}]+")
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s")
 
 
@@ -28,18 +29,23 @@ def content_terms(tokens: list[str]) -> list[str]:
     """
     out: list[str] = []
     for token in tokens:
-        first = token[0]
-        if "\u3400" <= first <= "\u9fff":
-            for run in token.translate(_HAN_CUT).split():
+        if "\u3400" <= token[0] <= "\u9fff":
+            for run in _HAN_RUN.findall(token):
                 if len(run) > 2:
-                    out += [run[i : i + 2] for i in range(len(run) - 1)]
+                    out += map(add, run, run[1:])
                 else:
                     out.append(run)
-        elif first.isdigit():
-            out.append(token)
-        elif len(token) > 1 and token not in ENGLISH_STOP:
-            out.append(stem(token))
+        elif term := _term(token):
+            out.append(term)
     return out
+
+
+@lru_cache(maxsize=65536)
+def _term(token: str) -> str:
+    """A number as it stands, the stem of a word; empty for a function word and a single letter."""
+    if token[0].isdigit():
+        return token
+    return stem(token) if len(token) > 1 and token not in ENGLISH_STOP else ""
 
 
 @lru_cache(maxsize=65536)
@@ -57,4 +63,5 @@ def stem(word: str) -> str:
 
 def count_units(tokens: list[str]) -> float:
     """Return the length in words, a Chinese character counting as 0.6 of a word."""
-    return sum(0.6 * len(t) if "\u3400" <= t[0] <= "\u9fff" else 1.0 for t in tokens)
+    han = [len(t) for t in tokens if "\u3400" <= t[0] <= "\u9fff"]
+    return len(tokens) - len(han) + 0.6 * sum(han)
