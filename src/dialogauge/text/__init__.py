@@ -4,7 +4,7 @@ from dialogauge.text.grams import containment, gram_overlap, hashed_grams
 from dialogauge.text.language import Language, LanguageTally, detect_language
 from dialogauge.text.normal import normalise
 from dialogauge.text.sentences import sentences
-from dialogauge.text.tokens import content_terms, count_units, stem, words
+from dialogauge.text.tokens import content_terms, count_units, pieces, stem, words
 
 __all__ = [
     "Language",
@@ -16,6 +16,7 @@ __all__ = [
     "gram_overlap",
     "hashed_grams",
     "normalise",
+    "pieces",
     "sentences",
     "stem",
     "words",

@@ -8,11 +8,12 @@ from operator import add
 
 from dialogauge.text.stopwords import ENGLISH_STOP, HAN_STOP
 
-__all__ = ["content_terms", "count_units", "stem", "words"]
+__all__ = ["content_terms", "count_units", "pieces", "stem", "words"]
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
-_HAN_RUN = re.compile(f"[^{''.join(sorted(HAN_STOP))}]+")
+_STOP = "".join(sorted(HAN_STOP))
+_PIECE = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_STOP}]+|(?:(?![{_STOP}])[{_HAN}])+")
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s")
 
 
@@ -21,20 +22,25 @@ def words(text: str) -> list[str]:
     return _TOKEN.findall(text.lower().replace("\u2019", "'"))
 
 
-def content_terms(tokens: list[str]) -> list[str]:
-    """Return what carries the topic: stems of words, numbers, bigrams of Chinese, in order.
+def pieces(text: str) -> list[str]:
+    """Return the same as `words`, runs of Chinese cut before and after function characters."""
+    return _PIECE.findall(text.lower().replace("\u2019", "'"))
 
-    Function words fall away; a Chinese run is cut at function characters, and a single character that is
-    left alone stays as it is.
+
+def content_terms(tokens: list[str]) -> list[str]:
+    """Return what carries the topic of `pieces`: stems of words, numbers, bigrams of Chinese, in order.
+
+    Function words fall away; a single Chinese character that is left alone stays as it is.
     """
     out: list[str] = []
     for token in tokens:
         if "\u3400" <= token[0] <= "\u9fff":
-            for run in _HAN_RUN.findall(token):
-                if len(run) > 2:
-                    out += map(add, run, run[1:])
-                else:
-                    out.append(run)
+            if token[0] in HAN_STOP:
+                continue
+            if len(token) > 2:
+                out += map(add, token, token[1:])
+            else:
+                out.append(token)
         elif term := _term(token):
             out.append(term)
     return out
