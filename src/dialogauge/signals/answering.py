@@ -51,7 +51,7 @@ def overlap(turn: TurnView) -> float:
 def is_vague(sentence: Sentence) -> bool:
     """Say whether a sentence would fit any question: a general phrase, and nothing firm in it."""
     plain = sentence.plain
-    return bool(mark.VAGUE.search(plain)) and not _FIRM.search(plain)
+    return not _FIRM.search(plain) and bool(mark.VAGUE.search(plain))
 
 
 def find_non_answers(dialogue: Dialogue) -> Iterator[Signal]:

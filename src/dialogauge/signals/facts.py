@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from dialogauge.text import content_terms, words
+from dialogauge.text import content_terms, pieces
 
 __all__ = ["Fact", "holds_value", "read_facts"]
 
@@ -128,7 +128,7 @@ def _clause_facts(clause: str, sentence: str) -> list[Fact]:
 def _key(clause: str, values: list[str]) -> frozenset[str]:
     for value in values:
         clause = clause.replace(value, " ")
-    terms = content_terms(words(clause))
+    terms = content_terms(pieces(clause))
     return frozenset(c for t in terms for c in ([t] if t.isascii() else t))
 
 
