@@ -149,11 +149,7 @@ def check_identical(
         status = "flagged" if share > limits.identical_share else "ok"
         sentence = (
             f"Of {long:,} conversations with over {LONG} turns, {alike:,} have the same scores at every turn"
-            + (
-                f", {_percent(share)} of all although some turns are faulty and others are not"
-                if alike
-                else ""
-            )
+            + (f", {_percent(share)} of all although some turns are faulty and some not" if alike else "")
             + (f"; of {short:,} shorter ones {_percent(short_alike / short)}." if short else ".")
         )
     return TrustCheck(
