@@ -165,15 +165,16 @@ def _bears(name: str, turn: TurnView) -> bool:
 
 def _asked_again(turn: TurnView, after: TurnView, repeated: float) -> float:
     """Asking again for what the reply left out; else it may be a choice or a follow-up."""
-    asks_back = any(s.text[-1] in "?？" for s in turn.reply.sentences)
-    if asks_back or reply_markers.ADMITS_FAILURE.search(turn.reply.edges):
-        return 0.0
     shared = turn.user.terms & after.user.terms
     missed = len(shared - turn.reply.terms) / len(shared) if shared else 0.0
+    strength = 0.0
     if repeated >= 0.5:
-        return min(0.6 if missed > 0.5 else 0.3, 0.2 + 0.5 * repeated)
-    insists = missed > 0.5 and after.user.units <= _BRIEF and asks_something(after.user.edges)
-    return 0.45 if insists else 0.0
+        strength = min(0.6 if missed > 0.5 else 0.3, 0.2 + 0.5 * repeated)
+    elif missed > 0.5 and after.user.units <= _BRIEF and asks_something(after.user.edges):
+        strength = 0.45
+    if not strength or any(s.text[-1] in "?？" for s in turn.reply.sentences):
+        return 0.0
+    return 0.0 if reply_markers.ADMITS_FAILURE.search(turn.reply.edges) else strength
 
 
 def _weight(repeated: float, after: TurnView, reaction: Reaction) -> float:
