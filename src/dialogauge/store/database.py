@@ -86,7 +86,7 @@ class RunDatabase:
 
     def _check_version(self) -> None:
         (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if found == 0 and not self._readonly:
+        if found == 0 and not self.readonly:
             self._db.execute(f"PRAGMA user_version = {_VERSION}")
         elif found != _VERSION:
             self._db.close()
