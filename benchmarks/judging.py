@@ -23,9 +23,9 @@ _BARS = "bars: marginal 1.0 ms (goal 0.5); 1,000 in 2.0 s at 64, 1.5 s at 256; 1
 
 
 @contextlib.contextmanager
-def stub(latency: float = 0.05) -> Iterator[str]:
+def stub(latency: float = 0.05, *options: str) -> Iterator[str]:
     """Serve the stub in a process of its own; yield its base URL."""
-    command = [sys.executable, str(_HERE / "stub.py"), "--latency", str(latency)]
+    command = [sys.executable, str(_HERE / "stub.py"), "--latency", str(latency), *options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip()

@@ -1,6 +1,6 @@
 """Writes the table of the sample conversations: the fault their writers intended, and what the local judge names.
 
-    python tools/examples_table.py
+python tools/examples_table.py
 """
 
 from __future__ import annotations

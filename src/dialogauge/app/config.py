@@ -94,10 +94,26 @@ class _JudgeDefaults(_Strict):
     hash_ids: bool | None = None
 
 
+class _TrustSettings(_Strict):
+    """The thresholds of the checks; what is absent keeps its default."""
+
+    aggregation_share: float | None = Field(default=None, ge=0, le=1)
+    aggregation_correlation: float | None = Field(default=None, ge=-1, le=1)
+    repair_na_share: float | None = Field(default=None, ge=0, le=1)
+    length_correlation: float | None = Field(default=None, ge=-1, le=1)
+    verdict_mismatch_share: float | None = Field(default=None, ge=0, le=1)
+    identical_share: float | None = Field(default=None, ge=0, le=1)
+    scenario_rule_share: float | None = Field(default=None, ge=0, le=1)
+    calibration_kappa: float | None = Field(default=None, ge=-1, le=1)
+    calibration_dialogues: int | None = Field(default=None, ge=1)
+    sample: int | None = Field(default=None, ge=0)
+
+
 class FileConfig(_Strict):
     """The whole of a configuration file."""
 
     judge: _JudgeDefaults = Field(default_factory=_JudgeDefaults)
+    trust: _TrustSettings = Field(default_factory=_TrustSettings)
     roles: dict[str, RoleSettings] = Field(default_factory=dict)
 
 

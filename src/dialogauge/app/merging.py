@@ -7,6 +7,7 @@ from typing import Any
 
 from dialogauge.app.config import FileConfig, load_config, parse_role, with_defaults
 from dialogauge.app.options import JudgeOptions
+from dialogauge.bench.trust import TrustThresholds
 from dialogauge.core.errors import UsageError
 
 __all__ = ["merge_judge_options"]
@@ -48,6 +49,7 @@ def merge_judge_options(
     _check_choices(settings)
     if reference is not None:
         settings["role"] = with_defaults(parse_role(reference, config.roles), "judge")
+    settings["trust"] = TrustThresholds(**config.trust.model_dump(exclude_none=True))
     return JudgeOptions(**settings, **fixed)
 
 

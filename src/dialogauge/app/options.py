@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from dialogauge.app.config import RoleSettings
+from dialogauge.bench.trust import TrustThresholds
 
 __all__ = ["JudgeOptions"]
 
@@ -48,5 +49,7 @@ class JudgeOptions:
     """Replace what looks like personal data by marks before anything is stored or sent."""
     hash_ids: bool = False
     """Replace the ids of users and conversations by keyed digests, likewise."""
+    trust: TrustThresholds = field(default_factory=TrustThresholds)
+    """From which figure on the checks of the judge are flagged."""
     command: str = ""
     """The command line that asked for this, without secrets; for the manifest and the page."""

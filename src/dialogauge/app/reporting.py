@@ -2,47 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dialogauge.app.privacy import OPEN, Privacy
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.bench.judging import Summary, summarise, view_of
-from dialogauge.core.conversation import Conversation
+from dialogauge.bench.trust import Trust, TrustCase, trust_view
+from dialogauge.data import Mask
 from dialogauge.report import About, ReportView, render_report
 from dialogauge.store import RunDirectory
 from dialogauge.store.directory import write_whole
 
-__all__ = ["rebuild_report", "write_report"]
+__all__ = ["rebuild_report", "stored_trust", "summary_of", "write_report"]
 
 # What a reader does not need on a page: they stand in the manifest.
-_UNSHOWN = frozenset({"inputs", "role", "out", "rubric", "judge", "mode"})
+_UNSHOWN = frozenset({"inputs", "role", "out", "rubric", "judge", "mode", "trust"})
 
 
 def write_report(
-    directory: RunDirectory,
-    summary: Summary,
-    manifest: Mapping[str, Any],
-    rows: Callable[[], Iterable[Mapping[str, Any]]],
-    fetch: Callable[[Collection[str]], list[Conversation]],
-    out: Path | None = None,
+    run: FinishedRun, summary: Summary, trust: Trust | None, out: Path | None = None
 ) -> ReportView:
     """Write the page of a run; return what it shows."""
-    view = view_of(summary, rows, fetch, about=_about(directory, manifest))
-    write_whole(out or directory.file("report"), [render_report(view).encode("utf-8", "replace")])
+    about = _about(run.directory, run.manifest, trust)
+    view = view_of(summary, run.rows, run.conversations, about=about)
+    view = replace(view, trust=None if trust is None else trust_view(trust))
+    write_whole(out or run.directory.file("report"), [render_report(view).encode("utf-8", "replace")])
     return view
 
 
 def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
-    """Write the page of a finished run anew, from its database and manifest; masked if asked."""
+    """Write the page of a finished run anew, from database, manifest and summary; masked if asked."""
     with open_run(run, privacy) as finished:
-        summary = summary_of(finished)
         target = finished.directory.file("report") if out is None else Path(out)
-        write_report(
-            finished.directory, summary, finished.manifest, finished.rows, finished.conversations, target
-        )
+        write_report(finished, summary_of(finished), stored_trust(finished), target)
         return target
+
+
+def stored_trust(run: FinishedRun) -> Trust | None:
+    """Return the checks that stand in the run's summary, masked as the run is; None without any."""
+    found = run.directory.read_json("summary").get("trust")
+    if found is None:
+        return None
+    trust = Trust.from_json(found)
+    if run.mask is None:
+        return trust
+    checks = (replace(c, cases=tuple(_hidden(run, run.mask, case) for case in c.cases)) for c in trust.checks)
+    return replace(trust, checks=tuple(checks))
+
+
+def _hidden(run: FinishedRun, mask: Mask, case: TrustCase) -> TrustCase:
+    users = [c.user_id for c in run.database.conversations_of([case.conversation_id])]
+    names = mask.names(case.conversation_id, users[0] if users else None)
+    shown = mask.id("conversation", case.conversation_id)
+    return replace(case, conversation_id=shown, text=mask.value(case.text, names))
 
 
 def summary_of(run: FinishedRun) -> Summary:
@@ -58,7 +73,7 @@ def summary_of(run: FinishedRun) -> Summary:
     )
 
 
-def _about(directory: RunDirectory, manifest: Mapping[str, Any]) -> About:
+def _about(directory: RunDirectory, manifest: Mapping[str, Any], trust: Trust | None) -> About:
     settings, judge = manifest["settings"], manifest["judge"]
     role = settings.get("role") or {}
     return About(
@@ -70,7 +85,7 @@ def _about(directory: RunDirectory, manifest: Mapping[str, Any]) -> About:
         created=manifest["written"][:10],
         model=role.get("model"),
         source=", ".join(settings["inputs"]),
-        checked_languages=tuple(judge.get("checked_languages", ())),
+        checked_languages=_checked_languages(judge, trust),
         uncalibrated=tuple(judge.get("uncalibrated", ())),
         notes=tuple(judge.get("notes", ())),
         command=manifest.get("command") or "",
@@ -80,3 +95,12 @@ def _about(directory: RunDirectory, manifest: Mapping[str, Any]) -> About:
             if name not in _UNSHOWN and value not in (None, False, [], ())
         ),
     )
+
+
+def _checked_languages(judge: Mapping[str, Any], trust: Trust | None) -> tuple[str, ...]:
+    """The languages that the judge names, and those of enough rated dialogues in this run."""
+    named = dict.fromkeys(str(code) for code in judge.get("checked_languages", ()))
+    if trust is not None and trust.calibration is not None:
+        asked = trust.thresholds.calibration_dialogues
+        named |= {code: None for code, n in trust.calibration.languages.items() if n >= asked}
+    return tuple(named)

@@ -16,10 +16,14 @@ from dialogauge.app.config import RoleSettings
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner
 from dialogauge.app.reporting import write_report
+from dialogauge.app.runs import FinishedRun
+from dialogauge.app.trusting import kept_from, look_into, rubric_facts
 from dialogauge.bench.judging import GateResult, Summary, parse_gate, summarise
+from dialogauge.bench.trust import Trust, TrustTally
 from dialogauge.core.digests import digest, digest_text
 from dialogauge.core.errors import InputError
 from dialogauge.core.protocols import Judge
+from dialogauge.data import RatingTable
 from dialogauge.engine import Outcome
 from dialogauge.llm.endpoint import Endpoint
 from dialogauge.report import ReportView
@@ -41,18 +45,20 @@ class RunResult:
     directory: RunDirectory
     summary: Summary
     gates: tuple[GateResult, ...]
+    trust: Trust
     manifest: Mapping[str, Any]
     view: ReportView
     """What the page shows."""
 
 
-def finish_run(
+def finish_run(  # noqa: PLR0913 - the parts of a run, brought to their end here once
     options: JudgeOptions,
     directory: RunDirectory,
     database: RunDatabase,
     judge: Judge,
     planner: Planner,
     ended: Outcome,
+    ratings: RatingTable | None = None,
 ) -> RunResult:
     """Write `judgements.jsonl`, `summary.json`, `manifest.json` and `report.html` from what is stored."""
     done = database.finished(judge.digest)
@@ -68,8 +74,9 @@ def finish_run(
     directory.write_lines(
         "judgements", (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows())
     )
+    tally = TrustTally(judge.dimensions, sample=options.trust.sample)
     summary = summarise(
-        rows(),
+        tally.through(rows()),
         dimensions=judge.dimensions,
         unreadable=[str(f) for f in planner.faults],
         pending=-(-pending // options.repeats),
@@ -77,10 +84,13 @@ def finish_run(
     )
     gates = tuple(parse_gate(text).evaluate(summary) for text in options.gates)
     manifest = _manifest(options, judge, planner, ended, shown, pending)
-    directory.write_json("summary", {**summary.to_json(), "gates": [asdict(g) for g in gates]})
+    run = FinishedRun(directory, database, manifest)
+    trust = look_into(run, tally, options.trust, ratings, kept_from(run))
+    told = {"gates": [asdict(g) for g in gates], "trust": trust.to_json()}
+    directory.write_json("summary", {**summary.to_json(), **told})
     directory.write_json("manifest", manifest)
-    view = write_report(directory, summary, manifest, rows, database.conversations_of)
-    return RunResult(directory, summary, gates, manifest, view)
+    view = write_report(run, summary, trust)
+    return RunResult(directory, summary, gates, trust, manifest, view)
 
 
 def _shown(
@@ -146,6 +156,7 @@ def _manifest(
         "dimensions": [
             {"name": d.name, "level": d.level, "scale": asdict(d.scale)} for d in judge.dimensions
         ],
+        **rubric_facts(options.rubric),
         "digests": {"prompts": description.get("prompts"), "data": _data_digest(planner)},
         "conversations": len(shown) // options.repeats,
         "pending_units": pending,

@@ -30,6 +30,12 @@ _CONFIG: Final = """\
 # max_cost = 5.0             # needs prices
 # prices = "prices.toml"     # [[model]] name, input_per_million, output_per_million
 
+# From which figure on the checks under "How far to trust these numbers" are flagged.
+# [trust]
+# length_correlation = 0.6   # helpfulness with the reply's length
+# calibration_kappa = 0.5    # against people (--ratings); below it a dimension is "not ready"
+# calibration_dialogues = 100
+
 # A language model as the judge: any endpoint that speaks the OpenAI chat format. With this role,
 # `dialogauge judge LOG --judge llm` uses it.
 # [roles.judge]

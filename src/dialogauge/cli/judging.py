@@ -12,7 +12,7 @@ from dialogauge.app.options import JudgeOptions
 from dialogauge.app.results import exit_code
 from dialogauge.bench.judging import figures_of
 from dialogauge.cli.terminal import TerminalObserver, plain
-from dialogauge.report import summary_lines, weak_turn_lines
+from dialogauge.report import summary_lines, trust_lines, weak_turn_lines
 
 __all__ = ["run_and_print"]
 
@@ -27,7 +27,8 @@ def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int
     _print_faults(outcome)
     summary, gates = outcome.result.summary, outcome.result.gates
     if as_json:
-        sys.stdout.buffer.write(orjson.dumps(summary.to_json(), option=orjson.OPT_INDENT_2))
+        told = {**summary.to_json(), "trust": outcome.result.trust.to_json()}
+        sys.stdout.buffer.write(orjson.dumps(told, option=orjson.OPT_INDENT_2))
         sys.stdout.buffer.write(b"\n")
     else:
         _print_summary(outcome)
@@ -44,6 +45,9 @@ def _print_summary(outcome: JudgeOutcome) -> None:
         typer.echo(plain(line))
     weak = weak_turn_lines(outcome.result.view.weak_turns)
     for line in ["", *weak] if weak else []:
+        typer.echo(plain(line))
+    view = outcome.result.view.trust
+    for line in ["", *trust_lines(view)] if view else []:
         typer.echo(plain(line))
     for gate in outcome.result.gates:
         typer.echo(plain(gate.sentence))

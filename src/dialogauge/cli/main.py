@@ -14,8 +14,10 @@ from dialogauge.cli.export import export
 from dialogauge.cli.fit import fit
 from dialogauge.cli.init import init
 from dialogauge.cli.judge import judge
+from dialogauge.cli.meta import meta
 from dialogauge.cli.pairs import pairs
 from dialogauge.cli.report import report
+from dialogauge.cli.trust import trust
 from dialogauge.core.errors import DialogaugeError, UsageError
 
 __all__ = ["app", "main"]
@@ -28,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (judge, check, report, export, pairs, fit, doctor, init):
+for command in (judge, check, report, trust, meta, export, pairs, fit, doctor, init):
     app.command()(command)
 
 

@@ -59,6 +59,10 @@ class Usage:
     completion_tokens: int = 0
     cost: float | None = 0.0
     """In the currency of the price table; None as soon as one call has no known price."""
+    prompt_chars: int = 0
+    """Characters of the prompts sent; 0 where a client does not count them."""
+    repeated_chars: int = 0
+    """Of these, how many repeat the beginning of the previous prompt to the same endpoint."""
 
     def __add__(self, other: Usage) -> Usage:
         """Add two usages; an unknown cost makes the sum unknown."""
@@ -69,6 +73,8 @@ class Usage:
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             cost,
+            self.prompt_chars + other.prompt_chars,
+            self.repeated_chars + other.repeated_chars,
         )
 
 

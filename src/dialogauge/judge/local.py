@@ -8,7 +8,7 @@ and gives n/a for anything else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from dialogauge.core import (
@@ -22,11 +22,13 @@ from dialogauge.core import (
     Level,
     Scale,
     Target,
+    Turn,
     UsageError,
     digest,
 )
 from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
 from dialogauge.judge.local_scores import HINT, faults, score_conversation, score_turn, weakest
+from dialogauge.judge.local_words import join, say
 from dialogauge.judge.verdict import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 from dialogauge.signals import (
     Dialogue,
@@ -36,6 +38,7 @@ from dialogauge.signals import (
     cut,
     find_concessions,
     find_signals,
+    is_fault,
     react,
     read_dialogue,
     read_features,
@@ -43,15 +46,23 @@ from dialogauge.signals import (
 
 __all__ = ["RUBRICS", "LocalDimension", "LocalJudge", "Rubric"]
 
-Rubric = Literal["card", "satisfaction"]
-RUBRICS: Mapping[str, Rubric] = {"card": "card", "satisfaction": "satisfaction"}
+Rubric = Literal["card", "satisfaction", "single"]
+RUBRICS: Mapping[str, Rubric] = {"card": "card", "satisfaction": "satisfaction", "single": "single"}
 """The shipped rubrics that it can judge by."""
 
-_VERSION = 1
+_VERSION = 2
 """Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
 _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
 _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
 """Never compared with people's scores of the same dimension."""
+_SINGLE = "single_quality"
+_NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {
+    "card": _UNCALIBRATED,
+    "satisfaction": (),
+    "single": (_SINGLE,),
+}
+_CHECKED = ("zh", "en")
+"""Languages in which the satisfaction was held against people: docs/results/trust.md."""
 _SATISFIED = 4
 
 
@@ -111,6 +122,8 @@ class LocalJudge:
         """The dimensions of the rubric."""
         if self.rubric_id == "satisfaction":
             return (LocalDimension("satisfaction", "turn"),)
+        if self.rubric_id == "single":
+            return (LocalDimension(_SINGLE, "turn"),)
         turn = tuple(LocalDimension(name, "turn") for name in TURN_DIMENSIONS)
         return turn + tuple(LocalDimension(name, "conversation") for name in CONVERSATION_DIMENSIONS)
 
@@ -124,7 +137,8 @@ class LocalJudge:
             "language": self.language,
             "rubric": self.rubric_id,
             "fitted_on": {"dimension": fitted.dimension, "turns": fitted.turns, "users": fitted.groups},
-            "uncalibrated": [] if self.rubric_id == "satisfaction" else list(_UNCALIBRATED),
+            "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
+            "uncalibrated": list(_NEVER_COMPARED[self.rubric_id]),
             "notes": [_NO_SAFETY] if self.rubric_id == "card" else [],
         }
 
@@ -139,6 +153,11 @@ class LocalJudge:
         if not conversation.replied_turns:
             failure = JudgeFailure("no_reply", "The conversation has no assistant reply to judge.")
             return (Judged(whole, failure),)
+        if self.rubric_id == "single":
+            return tuple(
+                Judged(Target(conversation.id, "turn", t.number, conversation.candidate), self._single(t))
+                for t in conversation.replied_turns
+            )
         dialogue = read_dialogue(conversation, None if self.language == "auto" else self.language)
         reading = _Reading(dialogue, self.mode, self._coefficients)
         targets = [
@@ -152,6 +171,19 @@ class LocalJudge:
         turns = [_card_turn(reading, turn) for turn in dialogue.replied]
         rows = [Judged(t, j) for t, j in zip(targets, turns, strict=True)]
         return (*rows, Judged(whole, _card_whole(reading, turns)))
+
+    def _single(self, turn: Turn) -> Judgement:
+        """Judge a reply as if its request were all that was ever said: a conversation of one turn."""
+        alone = Conversation("", (*turn.user, *turn.reply))
+        dialogue = read_dialogue(alone, None if self.language == "auto" else self.language)
+        judged = _card_turn(_Reading(dialogue, "foresight", self._coefficients), dialogue.replied[0])
+        details = {
+            "language": judged.details["language"],
+            "uncalibrated": [_SINGLE],
+            "signals": judged.details.get("signals", []),
+        }
+        scores = {_SINGLE: judged.scores["helpfulness"]}
+        return replace(judged, scores=scores, details=details)
 
 
 class _Reading:
@@ -195,7 +227,7 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
     evidence = [_evidence(s) for s in signals if s.strength >= HINT]
     return Judgement(
         scores={**scores, "safety": NOT_APPLICABLE},
-        issues=tuple(dict.fromkeys(s.note for s in signals if s.strength >= HINT)),
+        issues=_issues(signals),
         evidence=tuple([*evidence, approval] if approval else evidence),
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in TURN_DIMENSIONS],
@@ -205,6 +237,12 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
             "not_judged": {"safety": _NO_SAFETY},
         },
     )
+
+
+def _issues(signals: list[Signal]) -> tuple[str, ...]:
+    """What is named as wrong: nothing unless the findings together suffice for a fault."""
+    named = [s.note for s in signals if s.strength >= HINT] if is_fault(signals) else []
+    return tuple(dict.fromkeys(named))
 
 
 def _evidence(signal: Signal) -> Evidence:
@@ -224,7 +262,7 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     worst = weakest(by_turn)
     grave = [s for n, _ in named for s in by_turn[n][:3]]
     issues = [
-        f"{_turn_word(dialogue.language, n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
+        f"{say('turn', dialogue.language, n=n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
         for n, _ in named
     ]
     satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
@@ -235,7 +273,7 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
         weakest_turn=worst,
         issues=tuple(issues),
         evidence=tuple(_evidence(s) for s in grave),
-        rationale=_basis(whole.notes),
+        rationale=join(list(whole.notes.values()), dialogue.language),
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in CONVERSATION_DIMENSIONS],
             "language": dialogue.language,
@@ -244,15 +282,6 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
             "notes": whole.notes,
         },
     )
-
-
-def _turn_word(language: str, number: int) -> str:
-    return f"第 {number} 轮" if language == "zh" else f"Turn {number}"
-
-
-def _basis(notes: Mapping[str, str]) -> str:
-    """One sentence of at most 40 words."""
-    return " ".join(notes.values())
 
 
 def _unsupported(dimensions: tuple[str, ...]) -> Judgement:
@@ -274,7 +303,7 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
     signals = [s for s in reading.by_turn[turn.number] if s.strength >= HINT]
     return Judgement(
         scores={"satisfaction": score},
-        issues=tuple(dict.fromkeys(s.note for s in signals)),
+        issues=_issues(reading.by_turn[turn.number]),
         evidence=tuple(_evidence(s) for s in signals),
         details={
             "satisfaction": round(value, 3),

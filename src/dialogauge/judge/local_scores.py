@@ -1,15 +1,14 @@
 """From findings to whole-number scores: one table, the same for every dimension.
 
-Strength of the gravest finding about a dimension -> score::
+Certainty of a fault in a dimension (`dialogauge.signals.certainty`) -> score::
 
     below 0.40           5, or 4 where nothing speaks for the turn either
     0.40 to below 0.60   4   a hint
-    0.60 to below 0.75   3   a fault
+    0.60 to below 0.75   3   from 0.70 a fault that is named
     0.75 and above       2   a grave fault
     0.85 and above, and a second finding of 0.60 from another source: 1
 
-A finding about the one turn dimension counts for the other with 0.25 less. `other source` means: one was
-read in the reply itself, the other in what the user said next.
+A finding about the one turn dimension counts for the other with 0.25 less.
 """
 
 from __future__ import annotations
@@ -19,24 +18,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dialogauge.core import NOT_APPLICABLE, Score
+from dialogauge.judge.local_words import say
 from dialogauge.signals import (
     Dialogue,
+    Dimension,
     FaultKind,
     Mode,
     Repair,
     Signal,
     TurnView,
     asks_something,
+    certainty,
     failed_tools,
+    is_fault,
     overlap,
     react,
     read_repairs,
 )
 
-__all__ = ["FAULT", "Whole", "faults", "gravity", "score_conversation", "score_turn", "weakest"]
+__all__ = ["HINT", "Whole", "faults", "score_conversation", "score_turn", "weakest"]
 
-HINT, FAULT, GRAVE, UTTER = 0.4, 0.6, 0.75, 0.85
-_ACROSS = 0.25
+HINT, _NOTED, _GRAVE, _UTTER = 0.4, 0.6, 0.75, 0.85
 _HANDED_OVER = re.compile(r"transfer_to|escalat|hand_?off|hand_?over|human_agent", re.IGNORECASE)
 
 
@@ -56,32 +58,22 @@ def score_turn(turn: TurnView, signals: Sequence[Signal], *, approved: bool) -> 
     }
 
 
-def _score(signals: Sequence[Signal], dimension: str, *, spoken_for: bool) -> int:
-    felt = [(s.strength if s.about == dimension else s.strength - _ACROSS, s.hindsight) for s in signals]
-    worst = max((strength for strength, _ in felt), default=0.0)
-    if worst < HINT:
+def _score(signals: Sequence[Signal], dimension: Dimension, *, spoken_for: bool) -> int:
+    sure = round(certainty(signals, dimension), 9)
+    if sure < HINT:
         return 5 if spoken_for else 4
-    if worst < FAULT:
+    if sure < _NOTED:
         return 4
-    if worst < GRAVE:
+    if sure < _GRAVE:
         return 3
-    seen = {source for strength, source in felt if strength >= FAULT}
-    return 1 if worst >= UTTER and len(seen) == 2 else 2
-
-
-def gravity(signals: Sequence[Signal]) -> float:
-    """Return how grave the findings about a turn are together, 0..1: each leaves less to doubt."""
-    left = 1.0
-    for source in (False, True):
-        strongest = max((s.strength for s in signals if s.hindsight is source), default=0.0)
-        left *= 1 - 0.9 * strongest
-    return 1 - left
+    sources = {s.source for s in signals if s.strength >= _NOTED}
+    return 1 if sure >= _UTTER and len(sources) > 1 else 2
 
 
 def weakest(by_turn: dict[int, list[Signal]]) -> int | None:
-    """Return the turn with the gravest findings, the earliest of equals; None without a fault."""
-    faulty = {n: gravity(s) for n, s in by_turn.items() if any(x.strength >= FAULT for x in s)}
-    return max(faulty, key=lambda n: (round(faulty[n], 6), -n)) if faulty else None
+    """Return the turn whose fault is surest, the earliest of equals; None without a fault."""
+    faulty = {n: round(certainty(s), 6) for n, s in by_turn.items() if is_fault(s)}
+    return max(faulty, key=lambda n: (faulty[n], -n)) if faulty else None
 
 
 def faults(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[tuple[int, FaultKind]]:
@@ -90,8 +82,8 @@ def faults(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[tuple[i
     turns = {t.number: t for t in dialogue.turns}
     out: list[tuple[int, FaultKind]] = []
     for number, signals in sorted(by_turn.items()):
-        strong = [s for s in signals if s.strength >= FAULT]
-        if strong:
+        if is_fault(signals):
+            strong = [s for s in signals if s.strength >= HINT]
             out.append((number, _kind(strong, turns[number], corrected=number in repairs)))
     return out
 
@@ -131,26 +123,27 @@ def score_conversation(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mod
 
 
 def _faulty(by_turn: dict[int, list[Signal]]) -> list[int]:
-    return [n for n, signals in by_turn.items() if any(s.strength >= FAULT for s in signals)]
+    return [n for n, signals in by_turn.items() if is_fault(signals)]
 
 
 def _coherence(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Score, str]:
     broken = _faulty(by_turn)
-    replies = len(dialogue.replied)
+    replies, language = len(dialogue.replied), dialogue.language
     if not broken:
         hints = sum(any(s.strength >= HINT for s in signals) for signals in by_turn.values())
-        return (4, "Small breaks only.") if hints > replies / 3 else (5, "Every turn fits what came before.")
+        small = hints > replies / 3
+        return (4, say("small_breaks", language)) if small else (5, say("fits", language))
     share = len(broken) / replies
     score = 1 if share > 0.6 else 2 if share > 0.34 else 3
-    return score, f"{len(broken)} of {replies} turns break the exchange."
+    return score, say("breaks", language, n=len(broken), of=replies)
 
 
 def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Score, str]:
     if not any(asks_something(t.user.edges) for t in dialogue.turns):
-        return NOT_APPLICABLE, "No task was implied."
+        return NOT_APPLICABLE, say("no_task", dialogue.language)
     broken = set(_faulty(by_turn))
     if len(broken) == len(dialogue.replied):
-        return 1, "No turn got the user further."
+        return 1, say("no_progress", dialogue.language)
     return _unfinished(dialogue, broken) or _finished(dialogue)
 
 
@@ -159,35 +152,34 @@ def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Score, str] | Non
     end = react(final.user)
     pending = final is not last and not end.thanks and not end.closing
     if last.number in broken or (pending and end.complaints):
-        return 2, "The conversation ends on a fault."
+        return 2, say("ends_on_fault", dialogue.language)
     if any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
-        return 3, "The user was handed over to somebody else, which may be right."
+        return 3, say("handed_over", dialogue.language)
     if failed_tools(last) or pending:
-        return 3, "The last request is left open."
-    return (3, "Most turns have a fault.") if len(broken) > len(dialogue.replied) / 2 else None
+        return 3, say("left_open", dialogue.language)
+    return (3, say("mostly_faulty", dialogue.language)) if len(broken) > len(dialogue.replied) / 2 else None
 
 
 def _finished(dialogue: Dialogue) -> tuple[Score, str]:
     end = react(dialogue.turns[-1].user)
     if end.thanks or end.closing:
-        return 5, "The user closes content."
-    return 4, "The last request is answered; the user does not say whether it was enough."
+        return 5, say("content", dialogue.language)
+    return 4, say("answered", dialogue.language)
 
 
 def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> tuple[Score, str]:
     repairs = read_repairs(dialogue)
     if not repairs:
-        return NOT_APPLICABLE, "The user corrected nothing."
+        return NOT_APPLICABLE, say("nothing_corrected", dialogue.language)
     marks = [_handled(r, by_turn.get(r.turn, [])) for r in repairs]
     well = sum(m >= 0.5 for m in marks)
     mean = sum(marks) / len(marks)
     score = 1 + round(4 * mean)
     if min(marks) <= 0.2:
         score = min(score, 3 if well else 2)
-    return score, f"{well} of {len(marks)} corrections or objections were taken up."
+    return score, say("taken_up", dialogue.language, n=well, of=len(marks))
 
 
 def _handled(repair: Repair, signals: Sequence[Signal]) -> float:
     """What the user says next, or a fault seen in the reply, outweighs fine words."""
-    worst = max((s.strength for s in signals), default=0.0)
-    return min(repair.handled, 0.1) if worst >= FAULT else repair.handled
+    return min(repair.handled, 0.1) if is_fault(signals) else repair.handled

@@ -15,6 +15,7 @@ from dialogauge.llm.capabilities import SchemaLadder
 from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.limits import AdaptiveLimiter, LimiterState
 from dialogauge.llm.patience import Patience, PatienceSettings, Timing, read_retry_after
+from dialogauge.llm.prefixes import PrefixMeter
 from dialogauge.llm.prices import PriceTable
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
 from dialogauge.llm.refusals import Problem, Wishes, read_problem, refused_parameter
@@ -91,6 +92,7 @@ class HttpChatClient:
         self._ladder = SchemaLadder(self._settings.schema_support)
         self._wishes = Wishes()
         self._base = {"model": model, **self.parameters.to_body()}
+        self._prefixes = PrefixMeter()
         self._proven = False
 
     def __repr__(self) -> str:
@@ -167,9 +169,11 @@ class HttpChatClient:
         usage, mends, crashes = Usage(), 0, 0
         while True:
             body = self._body(request, rung)
+            if not patience.attempts and not probing:
+                usage += self._prompt_usage(body)
             outcome = await self._attempt(encode(body), patience)
             if not isinstance(outcome, Problem):
-                return replace(outcome, usage=usage + outcome.usage) if usage.calls else outcome
+                return replace(outcome, usage=usage + outcome.usage)
             usage += Usage(calls=int(outcome.status is not None))
             if outcome.remedy == "mend":
                 mends += 1
@@ -183,6 +187,10 @@ class HttpChatClient:
             if delay is None:
                 return self._failure(outcome, patience, usage)
             await self._timing.sleep(delay)
+
+    def _prompt_usage(self, body: Mapping[str, Any]) -> Usage:
+        chars, repeated = self._prefixes.measure(body["messages"])
+        return Usage(prompt_chars=chars, repeated_chars=repeated)
 
     def _body(self, request: ChatRequest, rung: Rung | None) -> dict[str, Any]:
         base = self._wishes.apply(self._base) if self._wishes.changes else self._base

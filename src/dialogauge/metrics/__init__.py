@@ -12,8 +12,24 @@ from dialogauge.metrics.association import (
     spearman,
     spearman_draws,
 )
-from dialogauge.metrics.bootstrap import BootstrapInterval, cluster_bootstrap, mean_draws
+from dialogauge.metrics.bootstrap import (
+    BootstrapInterval,
+    cluster_bootstrap,
+    cluster_weights,
+    interval_of_draws,
+    mean_draws,
+)
 from dialogauge.metrics.bounds import Bounds, mean_bounds
+from dialogauge.metrics.classification import (
+    Classification,
+    classification,
+    f1_draws,
+    precision_draws,
+    recall_draws,
+)
+from dialogauge.metrics.multiple import draw_p, holm
+from dialogauge.metrics.permutation import PermutationResult, deal, permutation_test
+from dialogauge.metrics.proportion import wilson_interval
 from dialogauge.metrics.uncertainty import (
     ClusteredMean,
     clustered_mean,
@@ -24,21 +40,34 @@ from dialogauge.metrics.uncertainty import (
 __all__ = [
     "BootstrapInterval",
     "Bounds",
+    "Classification",
     "ClusteredMean",
     "Coefficient",
+    "PermutationResult",
     "auc",
     "auc_draws",
+    "classification",
     "cluster_bootstrap",
+    "cluster_weights",
     "clustered_mean",
     "clustered_mean_of_sums",
+    "deal",
+    "draw_p",
+    "f1_draws",
+    "holm",
+    "interval_of_draws",
     "kappa_draws",
     "mean_bounds",
     "mean_draws",
     "mid_ranks",
     "pearson",
     "pearson_draws",
+    "permutation_test",
+    "precision_draws",
     "quadratic_weighted_kappa",
+    "recall_draws",
     "spearman",
     "spearman_draws",
     "t_quantile",
+    "wilson_interval",
 ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BootstrapInterval", "cluster_bootstrap", "mean_draws"]
+__all__ = ["BootstrapInterval", "cluster_bootstrap", "cluster_weights", "interval_of_draws", "mean_draws"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,25 +53,43 @@ def cluster_bootstrap(
     if draws < 1 or not 0 < level < 1:
         msg = f"a bootstrap needs at least one draw and a level in (0, 1), not {draws} and {level}"
         raise ValueError(msg)
+    weights = cluster_weights(clusters, rng=rng, draws=draws)
+    groups = len(set(clusters))
+    found = np.concatenate([statistic(w) for w in weights]) if groups > 1 else np.full(draws, np.nan)
+    return interval_of_draws(found, clusters=groups, level=level)
+
+
+def cluster_weights(
+    clusters: Sequence[Hashable], *, rng: np.random.Generator, draws: int, chunks: int = 1
+) -> Iterator[Floats]:
+    """Yield how often each value is drawn, in blocks of shape (d, n) that sum to `draws` rows.
+
+    Args:
+        clusters: Shape (n,), the cluster of each value; whole clusters are drawn.
+        rng: Source of chance.
+        draws: Rows in all.
+        chunks: Blocks at least, where there are as many draws; more where memory asks for it.
+    """
     codes: dict[Hashable, int] = {}
     index = np.array([codes.setdefault(c, len(codes)) for c in clusters], dtype=np.intp)
     groups = len(codes)
-    if groups < 2:
-        return BootstrapInterval(None, None, draws, draws, groups, level)
-    step = max(1, _CHUNK_CELLS // index.size)
-    parts = [
-        statistic(
-            rng.multinomial(groups, np.full(groups, 1 / groups), size=size)[:, index].astype(np.float64)
-        )
-        for size in _sizes(draws, step)
-    ]
-    found = np.concatenate(parts)
+    if not groups:
+        return
+    step = max(1, min(_CHUNK_CELLS // index.size, -(-draws // chunks)))
+    for size in _sizes(draws, step):
+        drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=size)
+        yield drawn[:, index].astype(np.float64)
+
+
+def interval_of_draws(found: Floats, *, clusters: int, level: float = 0.95) -> BootstrapInterval:
+    """Return the percentile interval of draws, shape (draws,); None with fewer than two clusters."""
+    draws = int(found.size)
     defined = found[np.isfinite(found)]
     undefined = draws - int(defined.size)
-    if undefined * 2 > draws:
-        return BootstrapInterval(None, None, draws, undefined, groups, level)
+    if clusters < 2 or undefined * 2 > draws or not defined.size:
+        return BootstrapInterval(None, None, draws, undefined, clusters, level)
     low, high = np.quantile(defined, [0.5 - level / 2, 0.5 + level / 2])
-    return BootstrapInterval(float(low), float(high), draws, undefined, groups, level)
+    return BootstrapInterval(float(low), float(high), draws, undefined, clusters, level)
 
 
 def mean_draws(values: Sequence[float] | Floats, weights: Floats) -> Floats:

@@ -17,6 +17,7 @@ from dialogauge.prompts.rubric import (
     Option,
     ReplyShape,
     Rubric,
+    ScenarioRule,
     Template,
     VerdictRule,
 )
@@ -72,6 +73,9 @@ def _build(file: RubricFile, templates: Mapping[str, Template], content: Mapping
         examples=tuple(Example(e.id, e.language, e.text, e.answer) for e in file.examples),
         templates=dict(templates),
         content=content,
+        scenario_rules=tuple(
+            ScenarioRule(r.name, r.scenario, r.reply, r.dimension, r.at_most) for r in file.scenario_rules
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, get_args
@@ -41,10 +42,28 @@ def faults_of(rubric: Rubric) -> list[str]:
         faults += _label(label, rubric)
     for items in rubric.items:
         faults += _items(items, rubric)
-    faults += _verdict(rubric)
+    faults += [*_verdict(rubric), *_scenario_rules(rubric)]
     for language in rubric.languages:
         faults += _template(rubric, language)
     return faults
+
+
+def _scenario_rules(rubric: Rubric) -> Iterator[str]:
+    dimensions = {d.name: d for d in rubric.dimensions}
+    for rule in rubric.scenario_rules:
+        key = f"scenario_rules.{rule.name}"
+        for name in ("scenario", "reply"):
+            try:
+                re.compile(getattr(rule, name))
+            except re.error as error:
+                yield f"{key}.{name}: not a regular expression: {error}"
+        dimension = dimensions.get(rule.dimension)
+        if dimension is None:
+            yield f"{key}.dimension: there is no dimension {rule.dimension!r}"
+        elif not dimension.scale.low <= rule.at_most <= dimension.scale.high:
+            yield f"{key}.at_most: {rule.at_most:g} is not on the scale of {dimension.scale}"
+    for name in _twice(rule.name for rule in rubric.scenario_rules):
+        yield f"scenario_rules.{name}: a rule of that name exists already"
 
 
 def _twice(names: Iterable[str]) -> list[str]:

@@ -42,6 +42,7 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
     file = _validate(path, content)
     templates = {lang: split_template(_template_text(path, file, lang)) for lang in file.languages}
     content.pop("template", None)
+    content.pop("scenario_rules", None)  # looked at after judging: they change no judgement
     return assemble(file, templates, content, str(path))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, get_args
 
@@ -22,6 +22,7 @@ __all__ = [
     "ReplyShape",
     "Rollup",
     "Rubric",
+    "ScenarioRule",
     "Scope",
     "Template",
     "VerdictRule",
@@ -138,6 +139,24 @@ class Example:
     answer: str
 
 
+@dataclass(frozen=True, slots=True)
+class ScenarioRule:
+    """In such a scenario a reply like this must cost points: checked after judging, never shown."""
+
+    name: str
+    scenario: str
+    """Pattern sought in kind, description and instructions of the conversation, in any case."""
+    reply: str
+    """Pattern sought in the reply, in any case."""
+    dimension: str
+    at_most: float
+    """The highest score of that dimension that is still right."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the rule."""
+        return asdict(self)
+
+
 @dataclass(frozen=True)
 class Template:
     """The prompt in one language."""
@@ -165,7 +184,8 @@ class Rubric:
     examples: tuple[Example, ...]
     templates: Mapping[str, Template]
     content: Mapping[str, Any]
-    """The file as it was parsed, without its inline templates: what the digest stands on."""
+    """The file as it was parsed, without what changes no judgement: what the digest stands on."""
+    scenario_rules: tuple[ScenarioRule, ...] = ()
 
     def at(self, level: Level) -> tuple[Dimension, ...]:
         """Return the dimensions of that level, computed ones included."""

@@ -15,6 +15,7 @@ __all__ = [
     "ReplyFile",
     "RubricFile",
     "ScaleFile",
+    "ScenarioRuleFile",
     "VerdictFile",
 ]
 
@@ -111,6 +112,16 @@ class ExampleFile(_Table):
     answer: str
 
 
+class ScenarioRuleFile(_Table):
+    """One `[[scenario_rules]]` table."""
+
+    name: Name
+    scenario: str
+    reply: str
+    dimension: Name
+    at_most: float
+
+
 class RubricFile(_Table):
     """The whole file."""
 
@@ -125,4 +136,5 @@ class RubricFile(_Table):
     reply: ReplyFile = ReplyFile()
     verdict: VerdictFile | None = None
     examples: list[ExampleFile] = []
+    scenario_rules: list[ScenarioRuleFile] = []
     template: Text | None = None

@@ -1,7 +1,25 @@
 """Results into tables, SVG and one self-contained HTML file. Computes nothing but pixels."""
 
+from dialogauge.report.meta_page import render_meta
+from dialogauge.report.meta_view import (
+    AgreementView,
+    ComparisonView,
+    ConfusionRow,
+    ControlCell,
+    MeasureRow,
+    MetaAbout,
+    MetaView,
+)
 from dialogauge.report.page import render_report
 from dialogauge.report.text import summary_lines, weak_turn_lines
+from dialogauge.report.trust_text import trust_lines
+from dialogauge.report.trust_view import (
+    CalibrationLine,
+    TrustCaseView,
+    TrustCheckView,
+    TrustFigureView,
+    TrustView,
+)
 from dialogauge.report.view import (
     About,
     ConversationLine,
@@ -29,6 +47,11 @@ from dialogauge.report.words import figure_line, visible
 
 __all__ = [
     "About",
+    "AgreementView",
+    "CalibrationLine",
+    "ComparisonView",
+    "ConfusionRow",
+    "ControlCell",
     "ConversationLine",
     "ConversationTotals",
     "CostLine",
@@ -39,19 +62,28 @@ __all__ = [
     "GroupTable",
     "HistogramBar",
     "LabelCounts",
+    "MeasureRow",
+    "MetaAbout",
+    "MetaView",
     "Quote",
     "ReportView",
     "RunFigures",
     "ScoreView",
     "Transcript",
     "TranscriptTurn",
+    "TrustCaseView",
+    "TrustCheckView",
+    "TrustFigureView",
+    "TrustView",
     "VerdictCount",
     "VerdictFigures",
     "WeakTurn",
     "WindowNote",
     "figure_line",
+    "render_meta",
     "render_report",
     "summary_lines",
+    "trust_lines",
     "visible",
     "weak_turn_lines",
 ]

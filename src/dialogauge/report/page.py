@@ -12,7 +12,7 @@ from dialogauge.report.view import ReportView
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render_report"]
+__all__ = ["environment", "render_report", "style_sheet"]
 
 
 def render_report(view: ReportView) -> str:
@@ -21,13 +21,18 @@ def render_report(view: ReportView) -> str:
     All text of users and models is escaped, and its invisible characters are made visible. The page
     holds no script and loads nothing; its policy forbids both.
     """
-    style = resources.files("dialogauge.report").joinpath("style.css").read_text(encoding="utf-8")
-    template = _environment().get_template("report.html.j2")
-    return template.render(view=view, about=view.about, figures=view.figures, style=style)
+    template = environment().get_template("report.html.j2")
+    return template.render(view=view, about=view.about, figures=view.figures, style=style_sheet())
+
+
+def style_sheet() -> str:
+    """Return the style of all pages."""
+    return resources.files("dialogauge.report").joinpath("style.css").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the one template environment: everything is escaped, nothing may be undefined."""
     # jinja2 takes longer to import than all of this room
     from jinja2 import Environment, PackageLoader, StrictUndefined
 

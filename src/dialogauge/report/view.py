@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dialogauge.report.trust_view import TrustView
+
 __all__ = [
     "About",
     "ConversationLine",
@@ -72,6 +74,8 @@ class Figure:
     n_failed: int
     bounds: tuple[float, float] | None
     """If every failure were the worst, and the best, score of the scale."""
+    decimals: int = 2
+    """With which mean, interval and bounds are written: three where the whole scale is 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,8 @@ class CostLine:
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
+    repeated_share: float | None = None
+    """Share of the prompts' characters that repeat the beginning of the prompt before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,3 +331,5 @@ class ReportView:
     transcripts: tuple[Transcript, ...]
     sample_note: str
     """How the transcripts were chosen."""
+    trust: TrustView | None = None
+    """What is known of the judge's own faults; None when it was not looked into."""

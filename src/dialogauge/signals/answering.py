@@ -84,9 +84,10 @@ def _vague(turn: TurnView) -> Iterator[Signal]:
     vague = [s for s in sentences if is_vague(s)]
     share = sum(s.units for s in vague) / sum(s.units for s in sentences)
     firm = sum(bool(_FIRM.search(s.plain)) for s in sentences)
-    if share < 0.6 or len(vague) < 2 or firm > len(sentences) * 0.2:
+    if share < 0.3 or firm > len(sentences) * 0.2 or len(sentences) < 2:
         return
-    strength = min(0.95, 0.35 + 0.55 * share - (0.25 if overlap(turn) > 0.4 else 0.0))
+    clear = share >= 0.6 and len(vague) >= 2
+    strength = min(0.95 if clear else 0.5, 0.35 + 0.55 * share - (0.25 if overlap(turn) > 0.4 else 0.0))
     text = note("vague", turn.language)
     yield Signal("vague", turn.number, strength, cut(vague[0].text), text, "helpfulness", "non_answer")
 
@@ -130,4 +131,6 @@ def _drift(turn: TurnView, known: frozenset[str]) -> Iterator[Signal]:
     name = "digresses" if shift else "no_overlap"
     quote = cut(new[0].text if new else turn.reply.text)
     text = note(name, turn.language)
+    if not shift:  # other words alone are no other topic
+        strength = min(0.55, strength)
     yield Signal(name, turn.number, min(0.95, strength), quote, text, "helpfulness", "drift")

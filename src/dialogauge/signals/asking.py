@@ -41,6 +41,11 @@ _ANOTHER = re.compile(
 )
 
 
+_IDENTIFIERS = frozenset(
+    {"the order number", "the e-mail address", "the phone number", "the postcode", "the address"}
+)
+
+
 def find_needless_questions(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield questions for something that an earlier user message, or the current one, holds."""
     given: dict[str, tuple[int, str]] = {}
@@ -68,8 +73,9 @@ def _asked(turn: TurnView, given: dict[str, tuple[int, str]]) -> Iterator[Signal
     kinds = {a.english for a, _ in found}
     attribute, raw = found[0]
     number = given[attribute.english][0]
-    strength = 0.55 if number == turn.number else 0.65
-    strength = min(0.95, strength + 0.15 * (len(kinds) - 1))
+    # A number or an address is given once; a date or a length of time may be another's.
+    strength = 0.75 if kinds & _IDENTIFIERS else 0.6
+    strength = min(0.95, strength + 0.15 * (len(kinds) - 1) - (0.1 if number == turn.number else 0.0))
     what = attribute.chinese if turn.language == "zh" else attribute.english
     text = note("asks_for_given", turn.language, what=what, turn=number)
     yield Signal("asks_for_given", turn.number, strength, cut(raw), text, "context_use", "forgotten_fact")

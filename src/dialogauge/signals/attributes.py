@@ -69,8 +69,8 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     _attribute(
         "the number of people",
         "人数",
-        r"how many (?:people|guests|persons|adults|travell?ers|of you|participants|attendees|seats|diners|will|are (?:you|there|coming|going))|number of (?:people|guests|travell?ers|participants)|party size|group size|几(?:个|位)人|多少(?:个|位)?(?:人|客人|宾客)|几位|人数",
-        rf"\b{_N} (?:people|persons|guests|adults|of us|friends|travell?ers|participants|colleagues|attendees|players|kids)\b|\b(?:table|room|dinner|lunch|party|group|family|seats|reservation|book\w*) (?:for|of) {_N}\b|\bjust (?:me|the two of us)\b|\b(?:me and my|my \w+ and (?:i|me))\b|{_N} ?(?:个|位|名)?(?:人|客人|宾客|大人|同事|朋友|同学)|一家[三四五六]口|我(?:和|跟)[^,。]{{1,8}}(?:两|俩)",
+        r"how many \w+ (?:are|will) (?:you|there)|how many (?:people|guests|persons|adults|travell?ers|of you|participants|attendees|seats|diners|will|are (?:you|there|coming|going))|number of (?:people|guests|travell?ers|participants)|party size|group size|几(?:个|位)人|多少(?:个|位)?(?:人|客人|宾客)|几位|人数",
+        rf"\b{_N} (?:people|persons|guests|adults|of us|friends|travell?ers|participants|colleagues|attendees|players|kids)\b|\b(?:table|room|dinner|lunch|party|group|family|choir|team|class|band|club|seats|reservation|book\w*) (?:for|of) {_N}\b|\bjust (?:me|the two of us)\b|\b(?:me and my|my \w+ and (?:i|me))\b|{_N} ?(?:个|位|名)?(?:人|客人|宾客|大人|同事|朋友|同学)|一家[三四五六]口|我(?:和|跟)[^,。]{{1,8}}(?:两|俩)",
     ),
     _attribute(
         "the date",

@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dialogauge.signals import reply_markers, user_markers
-from dialogauge.signals.facts import Fact, holds_value, read_facts
-from dialogauge.signals.reading import Dialogue, TextView, TurnView
+from dialogauge.signals.facts import Fact, read_facts
+from dialogauge.signals.reading import Dialogue, TurnView
 from dialogauge.signals.signal import FaultKind, Signal, cut
 from dialogauge.signals.wording import note
 from dialogauge.text import normalise
 
 __all__ = ["find_contradictions"]
 
-_FACTS_PER_TEXT = 25  # enough for a page; keeps a list of thousands of figures linear
 _CANDIDATES = 40
 _MOVABLE = re.compile(
     r"\b(?:total|left|leaving|remaining|sum|now|new|original|current|difference|refund|updated|instead|sorry|correct\w*|actually|option\w*|or|e\.g|example|around"
@@ -107,7 +106,7 @@ def find_contradictions(dialogue: Dialogue) -> Iterator[Signal]:
     for turn in dialogue.turns:
         _learn(turn, memory, names)
         if turn.replied:
-            facts = _facts(turn.reply)
+            facts = turn.reply.facts
             yield from _values(turn, facts, memory)
             yield from _plan(turn, facts, memory)
             yield from _names(turn, names)
@@ -129,7 +128,7 @@ def _learn(turn: TurnView, memory: _Memory, names: set[str]) -> None:
         )
     ):
         memory.changed = turn.number
-    for fact in _facts(turn.user):
+    for fact in turn.user.facts:
         memory.given[fact.unit].add(fact.value)
         memory.add(turn.number, "user", fact)
     for tool in turn.tools:
@@ -141,23 +140,15 @@ def _learn(turn: TurnView, memory: _Memory, names: set[str]) -> None:
         names.update(g for g in match.groups() if g)
 
 
-def _facts(view: TextView) -> list[Fact]:
-    out: list[Fact] = []
-    for sentence in view.sentences:
-        if len(sentence.text) <= 300 and holds_value(sentence.text):
-            out.extend(read_facts(sentence.text, sentence.plain))
-        if len(out) >= _FACTS_PER_TEXT:
-            break
-    return out
-
-
-def _values(turn: TurnView, facts: list[Fact], memory: _Memory) -> Iterator[Signal]:
+def _values(turn: TurnView, facts: tuple[Fact, ...], memory: _Memory) -> Iterator[Signal]:
     for fact in facts:
-        if fact.value in memory.given[fact.unit] | memory.numbers or _MOVABLE.search(
-            normalise(fact.sentence)
+        if (
+            not fact.sole
+            or fact.value in memory.given[fact.unit] | memory.numbers
+            or _MOVABLE.search(normalise(fact.sentence))
         ):
             continue
-        earlier = [e for e in memory.about(fact) if e[0] < turn.number and e[0] >= memory.changed]
+        earlier = [e for e in memory.about(fact) if memory.changed <= e[0] < turn.number and e[2].sole]
         if not earlier or any(e[2].value == fact.value for e in earlier):
             continue
         number, role, old = earlier[-1]
@@ -169,7 +160,7 @@ def _values(turn: TurnView, facts: list[Fact], memory: _Memory) -> Iterator[Sign
         return
 
 
-def _plan(turn: TurnView, facts: list[Fact], memory: _Memory) -> Iterator[Signal]:
+def _plan(turn: TurnView, facts: tuple[Fact, ...], memory: _Memory) -> Iterator[Signal]:
     """A confirmation whose number of people, date or hour is none that was ever given."""
     if turn.called or turn.reply.units > 120 or not reply_markers.CLAIMS_SUCCESS.search(turn.reply.edges):
         return

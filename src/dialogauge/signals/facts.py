@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from dialogauge.text import content_terms, words
@@ -40,7 +41,7 @@ _WORDS = {
     )
 }
 
-_NUM = r"(\d[\d,]*(?:\.\d+)?|[零一二三四五六七八九十两半](?![一二三四五六七八九十])|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)"
+_NUM = r"(\d[\d,]*(?:\.\d+)?|(?<![零一二三四五六七八九十百千万])[零一二三四五六七八九十两半](?![一二三四五六七八九十])|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)"
 _UNITS = {
     "people": r"(?:people|persons?|guests?|adults|passengers|travell?ers|participants|attendees|(?:个|位|名)(?:人|客人|宾客|大人)|人(?![民生间际均工物口员类家力数次选均]))",
     "night": r"(?:nights?|晚(?![上餐饭会])|夜)",
@@ -86,11 +87,13 @@ class Fact:
     key: frozenset[str]
     """Content terms of the clause around the value; single characters in Chinese."""
     sentence: str
+    sole: bool = True
+    """Whether its clause holds no other value of the unit."""
 
 
 _MAYBE = re.compile(
     r"\d ?-?(?:[人位名晚夜天周个月年小分%％公千米克元块万度点日号折:：°]|[a-z])|[$£€¥] ?\d|(?:周|星期|礼拜)[一二三四五六日天]"
-    r"|[一二三四五六七八九十两半] ?(?:[人位名晚夜天周年分元块万度点折]|个(?:人|月|星期|小时)|小时|公里|公斤)"
+    r"|[一二三四五六七八九十两半] ?(?:[人位名晚夜天周年分元块万度点折]|个(?:人|月|星期|小时)|小时|公里|公斤|米)"
     r"|day\b|\d{4}-\d\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d",
     re.IGNORECASE,
@@ -118,7 +121,8 @@ def _clause_facts(clause: str, sentence: str) -> list[Fact]:
     if not found:
         return []
     key = _key(clause, [shown for _, _, shown in found])
-    return [Fact(unit, value, shown.strip(), key, sentence) for unit, value, shown in found]
+    units = Counter(unit for unit, value in {(unit, value) for unit, value, _ in found})
+    return [Fact(unit, value, shown.strip(), key, sentence, units[unit] == 1) for unit, value, shown in found]
 
 
 def _key(clause: str, values: list[str]) -> frozenset[str]:

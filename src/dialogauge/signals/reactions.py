@@ -9,9 +9,11 @@ from functools import lru_cache
 
 from dialogauge.signals import reply_markers
 from dialogauge.signals import user_markers as mark
+from dialogauge.signals.answering import asks_something
 from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import FaultKind, Signal
+from dialogauge.signals.unmistakable import PLAIN_COMPLAINTS
 from dialogauge.signals.wording import note
 
 __all__ = ["Reaction", "find_reactions", "react", "repeats_request"]
@@ -23,16 +25,27 @@ _COMPLAINTS: tuple[tuple[str, re.Pattern[str], float, FaultKind | None], ...] = 
     ("told_already", mark.TOLD_ALREADY, 0.75, "forgotten_fact"),
     ("said_otherwise", mark.SAID_OTHERWISE, 0.75, "contradiction"),
     ("not_answered", mark.NOT_ASKED, 0.75, "non_answer"),
-    ("called_wrong", mark.WRONG, 0.65, None),
+    ("called_wrong", mark.WRONG, 0.7, None),
     ("doubted", mark.DOUBT, 0.5, None),
-    ("corrected", mark.OBJECTS, 0.5, None),
-    ("frustrated", mark.FRUSTRATION, 0.5, None),
+    ("corrected", mark.OBJECTS, 0.4, None),
+    ("frustrated", mark.FRUSTRATION, 0.4, None),
 )
-"""Signal, marker, strength alone, the fault it speaks of; the more telling first."""
+"""Signal, wide marker, strength where it is meant in one way only, the fault; the more telling first."""
 
 
-_WEAK, _CAP = 0.5, 0.58
-"""Doubt, objection and annoyance alone stay below a fault: they may be about the matter, not the reply."""
+_BRIEF = 12
+"""Words of a message that does nothing but insist."""
+_LOOSE, _CAP = 0.45, 0.58
+"""What only a wide marker tells may be about the matter, or about others: alone it makes no fault."""
+
+
+_STOP = re.compile(r"[.!?。！？;；,，…]")
+_OTHERS = re.compile(
+    r"\b(?:he|she|they|him|her|them|my (?:boss|landlord|friend|sister|brother|mother|mum|mom|dad|father"
+    r"|husband|wife|son|daughter|colleague|manager|teacher|doctor))\b"
+    r"|他|她|老板|房东|同事|朋友|老师|医生"
+)
+_YOU = re.compile(r"\b(?:you|your|yours)\b|你|您")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +77,7 @@ def react(user: TextView) -> Reaction:
 @lru_cache(maxsize=256)  # several families ask about the same message, one after the other
 def _react(text: str) -> Reaction:
     own = bool(mark.SELF_CORRECTION.search(text))
-    complaints = tuple(name for name, pattern, _, _ in _COMPLAINTS if pattern.search(text))
+    complaints = tuple(name for name, wide, _, _ in _COMPLAINTS if _complains(name, wide, text))
     if own:  # the user's own slip: pushing back is then no word against the reply
         complaints = tuple(c for c in complaints if c in ("same_again", "off_topic", "not_answered"))
     return Reaction(
@@ -77,6 +90,11 @@ def _react(text: str) -> Reaction:
         bool(mark.OTHER_OPTIONS.search(text)),
         bool(mark.REPEAT_PLEASE.search(text)),
     )
+
+
+def _complains(name: str, wide: re.Pattern[str], text: str) -> bool:
+    plain = PLAIN_COMPLAINTS.get(name)
+    return bool(wide.search(text) or (plain and plain.search(text)))
 
 
 def repeats_request(now: TextView, before: TextView) -> float:
@@ -101,34 +119,65 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
     reaction = react(after.user)
     repeated = repeats_request(after.user, turn.user)
     found = [c for c in _COMPLAINTS if c[0] in reaction.complaints]
-    if refuses(turn) and mark.CHALLENGED.search(after.user.edges):
-        yield _signal("refusal_challenged", (turn, after), 0.7, "refusal", "")
-    weight = _weight(len(found), repeated, after, reaction)
-    for rank, (name, pattern, strength, kind) in enumerate(found):
-        hit = pattern.search(after.user.edges)
-        firm = strength > _WEAK or (name == "doubted" and bool(turn.called))
-        strength = max(
-            0.3, min(1.0 if firm else _CAP, strength + weight - 0.1 * rank + 0.1 * bool(turn.called and firm))
-        )
-        yield _signal(name, (turn, after), strength, kind, hit.group() if hit else "")
+    if mark.CHALLENGED.search(after.user.edges) and refuses(turn):
+        yield _signal("refusal_challenged", (turn, after), 0.6, "refusal", "")
+    weight = _weight(repeated, after, reaction)
+    for rank, (name, wide, strength, kind) in enumerate(found):
+        plain = _plain(name, wide, after.user.edges) if _bears(name, turn) else None
+        if plain:
+            strength = min(1.0, strength + weight - 0.02 * rank)
+        else:
+            doubt_of_tools = name == "doubted" and bool(turn.called)
+            strength = min(_CAP, min(strength, _LOOSE) + weight - 0.02 * rank + 0.12 * doubt_of_tools)
+        hit = plain or wide.search(after.user.edges)
+        yield _signal(name, (turn, after), max(0.2, strength), kind, hit.group() if hit else "")
     strength = _asked_again(turn, after, repeated)
     if strength and not reaction.thanks:
         yield _signal("asked_again", (turn, after), strength, None, "")
 
 
+def _plain(name: str, wide: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The words of a complaint that can only mean the reply; not those that speak of a third person."""
+    pattern = PLAIN_COMPLAINTS.get(name)
+    hit = pattern.search(text) if pattern else None
+    if hit is None and name == "not_changed":  # said where a change was asked for, it needs no plainer words
+        hit = wide.search(text)
+    return None if hit and name != "not_changed" and _of_others(text, hit) else hit
+
+
+def _of_others(text: str, hit: re.Match[str]) -> bool:
+    start = max((m.end() for m in _STOP.finditer(text, 0, hit.start())), default=0)
+    end = _STOP.search(text, hit.end())
+    clause = text[start : end.start() if end else len(text)]
+    return bool(_OTHERS.search(clause)) and not _YOU.search(clause)
+
+
+def _bears(name: str, turn: TurnView) -> bool:
+    """Whether the turn is such that the complaint can be meant of it."""
+    if name == "not_changed":  # a change must have been asked for
+        reaction = react(turn.user)
+        return reaction.objects or reaction.other_options
+    if name == "not_answered":  # the user answers a question back: "I meant the other one"
+        return not (turn.reply.sentences and turn.reply.sentences[-1].text[-1] in "?？")
+    return True
+
+
 def _asked_again(turn: TurnView, after: TurnView, repeated: float) -> float:
-    """Asking again speaks against a reply that held nothing of it; else it may be a choice or a follow-up."""
+    """Asking again for what the reply left out; else it may be a choice or a follow-up."""
     asks_back = any(s.text[-1] in "?？" for s in turn.reply.sentences)
-    if repeated < 0.5 or asks_back or reply_markers.ADMITS_FAILURE.search(turn.reply.edges):
+    if asks_back or reply_markers.ADMITS_FAILURE.search(turn.reply.edges):
         return 0.0
     shared = turn.user.terms & after.user.terms
-    missed = len(shared - turn.reply.terms) / len(shared)
-    return min(0.8 if missed > 0.5 else 0.35, 0.3 + 0.5 * repeated)
+    missed = len(shared - turn.reply.terms) / len(shared) if shared else 0.0
+    if repeated >= 0.5:
+        return min(0.6 if missed > 0.5 else 0.3, 0.2 + 0.5 * repeated)
+    insists = missed > 0.5 and after.user.units <= _BRIEF and asks_something(after.user.edges)
+    return 0.45 if insists else 0.0
 
 
-def _weight(kinds: int, repeated: float, after: TurnView, reaction: Reaction) -> float:
-    """Several complaints at once, or one that asks again, weigh more; thanks and a long message less."""
-    weight = 0.1 * max(0, kinds - 1) + (0.1 if repeated >= 0.3 else 0.0)
+def _weight(repeated: float, after: TurnView, reaction: Reaction) -> float:
+    """A complaint that asks again weighs more; one beside thanks or in a long message less."""
+    weight = 0.1 if repeated >= 0.3 else 0.0
     if reaction.thanks:
         weight -= 0.35
     if reaction.self_correction:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dialogauge.core import Conversation, Turn
+from dialogauge.signals.facts import Fact, holds_value, read_facts
 from dialogauge.signals.signal import cut
 from dialogauge.text import Language, LanguageTally, content_terms, count_units, normalise, sentences, words
 
 __all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "quote_around", "read_dialogue"]
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_FACTS = 25
+_FACT_SENTENCE = 300
 _EDGE = 500  # markers of courtesy, refusal and complaint stand at the edges of a long message
 
 
@@ -67,6 +70,17 @@ class TextView:
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6), code left out."""
         return count_units(words(self.prose))
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """The values in the prose, the first 25 or so: enough for a page."""
+        out: list[Fact] = []
+        for sentence in self.sentences:
+            if len(sentence.text) <= _FACT_SENTENCE and holds_value(sentence.text):
+                out.extend(read_facts(sentence.text, sentence.plain))
+            if len(out) >= _FACTS:  # keeps a list of thousands of figures linear
+                break
+        return tuple(out)
 
     @cached_property
     def edges(self) -> str:

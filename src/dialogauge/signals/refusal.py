@@ -13,6 +13,9 @@ from dialogauge.text import normalise
 
 __all__ = ["find_refusals", "refuses"]
 
+_BARE = 25
+"""Words of a reply that does nothing but decline."""
+
 
 def refuses(turn: TurnView) -> str:
     """Return the words by which the reply declines, or an empty string.
@@ -49,13 +52,20 @@ def find_refusals(dialogue: Dialogue) -> Iterator[Signal]:
 
 
 def _strength(turn: TurnView, *, limits: bool) -> float:
-    strength = 0.9
-    if limits or mark.CITES_RULE.search(turn.reply.edges):
+    """Words of declining are one cue; scruples given, or nothing else said, the other.
+
+    To own that one cannot see or do a thing, and to go on with what one can, is no refusal.
+    """
+    reply = turn.reply
+    strength = 0.5
+    if mark.SCRUPLE.search(reply.edges) or reply.units <= _BARE:
+        strength += 0.4
+    if limits or mark.CITES_RULE.search(reply.edges):
         strength -= 0.45
-    if mark.ALTERNATIVE.search(turn.reply.edges):
+    if mark.ALTERNATIVE.search(reply.edges):
         strength -= 0.35
-    if turn.reply.units > 150:  # much said after declining: an answer with a reservation
+    if reply.units > 150:  # much said after declining: an answer with a reservation
         strength -= 0.4
-    if turn.tools and mark.ADMITS_FAILURE.search(turn.reply.edges):
+    if turn.tools and mark.ADMITS_FAILURE.search(reply.edges):
         strength -= 0.4
     return max(0.2, strength)

@@ -10,11 +10,11 @@ from dialogauge.signals import reply_markers
 from dialogauge.signals.reactions import Reaction, react
 from dialogauge.signals.reading import Dialogue, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
-from dialogauge.signals.signal import Signal, cut
+from dialogauge.signals.signal import ADMISSION, Signal, cut
 from dialogauge.signals.wording import note
 from dialogauge.text import content_terms, words
 
-__all__ = ["Repair", "find_concessions", "find_ignored_corrections", "read_repairs"]
+__all__ = ["Repair", "find_concessions", "find_ignored_corrections", "had_to_act", "read_repairs"]
 
 _DROPPED = re.compile(
     r"\b(?:not|no|isn't|wasn't|instead of|rather than|don't want"
@@ -23,7 +23,7 @@ _DROPPED = re.compile(
     r"([a-z][a-z'-]{2,}(?: [a-z][a-z'-]{2,})?)"
     r"|\b(?:take|leave|cut) the ([a-z-]{3,}) out\b|\bthe ([a-z-]{3,}) (?:has|have|needs?) to go\b"
     r"|\bthere is no ([a-z-]{3,})"
-    r"|(?:不是|不要|没要|别再?|取消|去掉|删掉|删除|而不是|拿掉|没说|没让你|不用|不想要?|别用)([\u4e00-\u9fffa-z0-9]{2,5})"
+    r"|(?:不是|不要|没要|没有|别再?|取消|去掉|删掉|删除|而不是|拿掉|没说|没让你|不用|不想要?|别用)([\u4e00-\u9fffa-z0-9]{2,6})"
 )
 
 
@@ -92,12 +92,16 @@ def _dropped(turn: TurnView) -> frozenset[str]:
 
 
 def _kept(turn: TurnView, before: TurnView, dropped: frozenset[str]) -> str:
-    """A term to be dropped that at least two sentences of the reply go on with, none of them negating it."""
-    for term in sorted(dropped & turn.reply.terms):
+    """A term to be dropped that the reply still goes on with, no sentence negating it.
+
+    It takes two: two sentences that hold it, or two such terms.
+    """
+    kept: list[str] = []
+    for term in sorted(dropped & turn.reply.terms & (before.reply.terms | before.user.terms)):
         uses = [s for s in turn.reply.sentences if term in s.terms]
-        if term in before.reply.terms or term in before.user.terms:
-            plain = [s.plain for s in uses]
-            if len(uses) >= 2 and not any(_AVOIDS.search(p) for p in plain):
+        if uses and not any(_AVOIDS.search(s.plain) for s in uses):
+            kept.append(term)
+            if len(uses) > 1 or len(kept) > 1:
                 return term
     return ""
 
@@ -109,7 +113,7 @@ _AVOIDS = re.compile(
 )
 
 
-def _had_to_act(turn: TurnView) -> bool:
+def had_to_act(turn: TurnView) -> bool:
     """Whether words alone were called for: tool calls, questions back and refusals are an answer too."""
     asks = any(s.text[-1] in "?？" for s in turn.reply.sentences)
     return not (turn.called or asks or reply_markers.ADMITS_FAILURE.search(turn.reply.edges))
@@ -131,14 +135,14 @@ def find_concessions(dialogue: Dialogue) -> Iterator[Signal]:
         reaction = react(after.user)
         if not turn.replied or not after.replied or reaction.self_correction:
             continue
-        hit = reply_markers.CONCEDES.search(after.reply.head)
+        owns_up = reply_markers.OWNS_UP.search(after.reply.head)
+        hit = owns_up or reply_markers.CONCEDES.search(after.reply.head)
         if hit and not reaction.thanks and not refuses(after):
-            sure = bool(reaction.complaints) or not _MERE_SORRY.match(hit.group())
-            strength = 0.65 if sure else 0.45
+            strength = 0.75 if owns_up else 0.45 if _MERE_SORRY.match(hit.group()) else 0.65
             text = note("conceded", turn.language)
             quote = quote_around(after.reply, hit.group())
             yield Signal(
-                "conceded",
+                ADMISSION,
                 turn.number,
                 strength,
                 quote,
@@ -157,13 +161,13 @@ def find_ignored_corrections(dialogue: Dialogue) -> Iterator[Signal]:
         repair = repairs.get(turn.number)
         if repair is None:
             continue
-        if repair.kept and _had_to_act(turn):
+        if repair.kept and had_to_act(turn):
             text = note("keeps_old", turn.language, what=repair.kept)
             quote = next(s.text for s in turn.reply.sentences if repair.kept in s.terms)
             yield Signal(
                 "keeps_old", turn.number, 0.75, cut(quote), text, "context_use", "ignored_correction"
             )
-        elif repair.uptake < 0.08 and not repair.acknowledged and turn.user.units > 6 and _had_to_act(turn):
+        elif repair.uptake < 0.08 and not repair.acknowledged and turn.user.units > 6 and had_to_act(turn):
             text = note("not_taken_up", turn.language)
             quote = cut(turn.user.text)
             yield Signal(

@@ -18,8 +18,10 @@ __all__ = [
     "COURTESY_QUESTION",
     "HARM",
     "MAY_REFUSE",
+    "OWNS_UP",
     "POLICY",
     "REFUSES",
+    "SCRUPLE",
     "SHIFT",
     "VAGUE",
 ]
@@ -29,17 +31,18 @@ def _any(*parts: str) -> re.Pattern[str]:
     return re.compile("|".join(parts))
 
 
-_CANNOT = "(?:can't|cannot|can not|couldn't|won't|will not|unable to|not able to|not (?:allowed|permitted|going|comfortable|willing|in a position|equipped) (?:to|with)?|don't feel comfortable)"
+# To see, tell, say or know nothing of a matter is a limit that is owned to, and declines nothing.
+_CANNOT = "(?:can't|cannot|can not|couldn't|won't|will not|unable to|not able to|not (?:allowed|permitted|going|comfortable|willing|in a position|equipped) (?:to|with)?|don't feel (?:able|comfortable|right|at ease))"
 REFUSES = _any(
-    rf"\b(?:i|we)(?:'m| am| are|'re)?(?: sorry,? but i)?(?: really| simply| just| afraid i| therefore)? ?{_CANNOT} (?:to )?(?:help|assist|do (?:that|this|so)|provide|support|discuss|comment|engage|take part|take on|participate|fulfil|comply|continue|answer|advise|give|offer|play|write|create|generate|recommend|share|talk|speak|role|pretend|act|complete|process|look|go|make|draft|say|tell|suggest|weigh)",
-    r"\b(?:i|we) (?:must|have to|need to|would have to|will have to|'ll have to|'d have to|am going to have to) (?:respectfully |politely )?(?:decline|refuse|pass)|\bi (?:respectfully |politely )?(?:decline|refuse)\b|\bi'?d rather not\b|\bi would rather not\b|\bas an ai\b|\bas a language model\b|\b(?:against|outside|beyond|violates?) (?:my|our|the) (?:guidelines|policy|policies|scope|rules|capabilit\w+|remit|programming)|\bnot something i (?:can|could|am able|'m able|do|will)|\bi(?:'m| am) not (?:in a position|qualified|permitted|authori[sz]ed)|\bdecline\b[^.]{0,40}\b(?:request|this|that|practice|part|task)|\bthat request\b[^.]{0,30}\bdeclin|\bcan't be of help|\bnot appropriate for me\b|\bnot (?:really )?(?:a )?(?:topic|subject|area)s? i\b",
+    rf"\b(?:i|we)(?:'m| am| are|'re)?(?: sorry,? but i)?(?: really| simply| just| afraid i| therefore)? ?{_CANNOT} (?:to )?(?:help|assist|do (?:that|this|so)|provide|support|discuss|comment|engage|take part|take on|participate|fulfil|comply|continue|answer|advise|give|offer|play|write|create|generate|produce|recommend|share|talk|speak|role|pretend|act|complete|process|make|draft|suggest|weigh|compose)",
+    r"\b(?:i|we) (?:must|have to|need to|would have to|will have to|'ll have to|'d have to|am going to have to) (?:respectfully |politely )?(?:decline|refuse|pass)|\bi (?:respectfully |politely )?(?:decline|refuse)\b|\bi(?:'?d| would) rather not (?!guess|say|speculate|promise)|\b(?:something|a thing|a line|an area|territory|a topic|a subject) (?:that )?i(?:'d| have to| must| need to| should| would|'ll have to)? ?(?:rather )?(?:stay away from|leave out|leave aside|steer clear of|keep away from|keep out of|not (?:touch|do|write|take)|avoid|decline|pass on|can't|cannot)|\b(?:isn't|is not|aren't|not) (?:a thing|something|anything) i (?:can|could|may|will|am able to) (?:take on|help|do|write|support|produce|be part)|\bas an ai\b|\bas a language model\b|\b(?:against|outside|beyond|violates?) (?:my|our|the) (?:guidelines|policy|policies|scope|rules|capabilit\w+|remit|programming)|\bnot something i (?:can|could|am able|'m able|do|will)|\bi(?:'m| am) not (?:in a position|qualified|permitted|authori[sz]ed)|\bdecline\b[^.]{0,40}\b(?:request|this|that|practice|part|task)|\bthat request\b[^.]{0,30}\bdeclin|\bcan't be of help|\bnot appropriate for me\b|\bnot (?:really )?(?:a )?(?:topic|subject|area)s? i\b",
     r"(?:我|本(?:助手|人|系统|平台|店|客服)|这边|这里|作为(?:一个|一名)?(?:ai|人工智能|语言模型|助手)[^。]{0,12})(?:暂时|目前|恐怕|实在|也|是|确实|很抱歉)*(?:无法|不能|不便|没办法|不方便|不可以|不会|没有办法|不适合)(?:为您|为你|帮|替|给|向|跟|协助|提供|回答|参与|讨论|扮演|满足|处理|完成|给出|代|陪|做|写|就|对|继续|支持|生成|评论|推荐|直接|涉及|谈)",
-    r"(?:抱歉|对不起|不好意思|很遗憾)[，,。! ]*(?:但|不过)?(?:我|这个|此|该|这类|这|您的|你的)?[^。！!]{0,16}(?:无法|不能|不便|没办法|拒绝|不可以|不在)(?:帮|提供|回答|协助|满足|讨论|参与|处理|完成|扮演|给|我的|支持|为)?|恕(?:我)?(?:不能|无法|难)|拒绝(?:您|你|这|回答|提供)|超出(?:了)?(?:我|本)|不在(?:我|我的|服务|能力)(?:的)?(?:范围|职责|能力)|婉拒|爱莫能助|请(?:您|你)?(?:另请|另寻|自行(?:查|解决|搜|判断))",
+    r"(?:抱歉|对不起|不好意思|很遗憾)[，,。! ]*(?:但|不过)?(?:我|这个|此|该|这类|这|您的|你的)?[^。！!]{0,16}(?:无法|不能|不便|没办法|拒绝|不可以|不在)(?:帮|提供|回答|协助|满足|讨论|参与|处理|完成|扮演|给|我的|支持|为)?|恕(?:我)?(?:不能|无法|难)|拒绝(?:您|你|这|回答|提供)|超出(?:了)?(?:我|本)|不在(?:我|我的|服务|能力)(?:的)?(?:范围|职责|能力)|婉拒|爱莫能助|(?:我)?就(?:先)?不(?:写|做|编|说|画|提供|展开|参与|评论)(?:了|这|那)|(?:还是)?不(?:写|做|编|说)(?:为好|比较好|了吧)|出于(?:[^。,]{0,6})(?:考虑|谨慎|原因)[^。]{0,10}不|请(?:您|你)?(?:另请|另寻|自行(?:查|解决|搜|判断))",
 )
 """The assistant declines."""
 
 MAY_REFUSE = _any(
-    "n't|not|unable|declin|refus|rather|pass|as an? |against|outside|beyond|violat|无法|不|没|恕|拒|超出|作为|请"
+    "n't|not|unable|declin|refus|rather|pass|stay away|leave|steer|keep|avoid|as an? |against|outside|beyond|violat|无法|不|没|恕|拒|超出|作为|请|爱莫"
 )
 """A word without which `REFUSES` cannot match: cheaper to look for."""
 
@@ -48,6 +51,12 @@ ALTERNATIVE = _any(
     r"但(?:是)?(?:我)?可以|不过(?:我)?可以|我可以(?:帮|给|为|先|教|告诉)|可以(?:改为|换|先|试|考虑)|替代|以下是|建议您?(?:可以)?(?:先|这样)",
 )
 """A refusal that offers something in its place."""
+
+SCRUPLE = _any(
+    r"\b(?:hurt (?:\w+ )?feelings|at (?:a|the|someone's|somebody's) (?:\w+ )?(?:person's )?expense|more suitable|guidelines?|(?:in)?appropriate|ethic\w*|moral\w*|sensitive|harm\w*|unsafe|mislead\w*|offen[sc]\w+|misuse\w*|liabilit\w+|responsib\w+ (?:use|ai)|policy|privacy|as an ai|language model|qualified|professional\w*|counsell?or\w*|therapist\w*|psycholog\w+|mediator\w*|celebrant\w*|adviser\w*|advisor\w*|lawyer\w*|authorit\w+|hotline|helpline|licen[sc]ed|trained|specialist\w*|expert\w*|seek help|service of this kind|(?:may|might|could) (?:want|wish) to (?:see|contact|consult|speak|talk))\b",
+    r"准则|谨慎|焦虑|不当|不合适|不适(?:合|宜)|不妥|敏感|伤害|误导|冒犯|隐私|个人信息|风险|道德|伦理|合规|负面|不良|(?:专业|心理|法律|相关)(?:人士|人员|机构|咨询|医生|老师|部门|渠道)|咨询师|律师|保持(?:积极|健康|良好)|作为(?:一个|一名)?(?:ai|人工智能|语言模型)|多(?:和|跟|与)[^。]{1,8}沟通|正规渠道|影响[^。]{0,8}(?:关系|形象|声誉)",
+)
+"""Reasons and referrals that come with declining out of caution."""
 
 POLICY = _any(
     r"\b(?:polic(?:y|ies)|not allowed|must not|may not|cannot be|can't be|only if|do not|never|not permitted|refuse|deny|should not|eligible|rules?)\b",
@@ -73,6 +82,7 @@ VAGUE = _any(
     r"\b(?:feel free|don't hesitate|happy to help|here to help|let me know|hope (?:this|that|it) (?:helps|gives|is|was|has)|good luck|best of luck|wish you|happy (?:coding|travels|cooking|reading|learning|planning)|enjoy the|rest assured|in due course|looking into|as soon as possible|we (?:value|appreciate|understand)|your (?:patience|satisfaction|feedback|experience)|thank you for (?:asking|your|reaching|contacting|sharing)|no (?:one|single)[- ](?:size|answer|right)|no right or wrong|one step at a time|balance|journey|meaningful|possibilities|exciting|opportunit\w+|bottom line is|the key is|some useful direction)\b",
     r"(?:这|那)?(?:确实)?(?:是)?(?:一?个)?(?:很)?(?:好|有趣|重要|有意思|值得思考|值得(?:关注|探讨|重视))的?(?:问题|话题|想法)|因人而异|(?:每个|不同)(?:人|家庭|情况|地方)(?:的)?(?:情况|处境|需求|想法|体质|选择)?(?:都)?(?:不同|不一样|不尽相同|有(?:自己|所)|值得)|(?:要|得|这|主要|具体)?(?:取决于|看(?:您|你|个人|具体|自己|情况|实际|需求))|视(?:具体)?情况|(?:有)?(?:很多|许多|多种|各种|不少|诸多|多方面)(?:种)?(?:因素|方法|选择|方式|方面|可能|办法|角度|影响)|综合(?:考虑|考量|来看|各)|各有(?:优|利|千秋|特色|好处|长短)|优缺点|利弊|总的来说|一般来说|通常来说|总之|总体(?:而言|来说)",
     r"(?:根据|结合|按照)(?:您|你|自己|个人|自身|实际|具体)(?:的)?(?:实际|具体|自身|个人)?(?:情况|需求|喜好|需要|偏好|条件)|适合(?:自己|您|你)的(?:才是|就是)?|没有(?:绝对|标准|统一|固定|所谓)的?(?:对|错|答案|好坏|标准)?|(?:重要|关键)的是|听从内心|跟随(?:内心|自己)|相信(?:自己|时间|您|你|一切)|顺其自然|船到桥头|量力而行|保持(?:积极|良好|耐心|乐观|平常)|慢慢来|给自己(?:一点|一些)?时间|(?:建议|可以)(?:您|你)?多(?:方|了解|比较|看看|查|关注|咨询|尝试|沟通)|咨询(?:专业|相关|医生|律师|有关)|请(?:您)?(?:耐心等待|放心|谅解|理解|关注|以实际)|希望(?:对|能|这|以上|我的|您|你)|祝(?:您|你|一切)|如(?:果)?(?:您|你)?(?:还)?有(?:其他|任何|更多|别的)?(?:问题|需要|疑问)|随时(?:告诉|联系|问|为)|竭诚|感谢(?:您|你)的(?:提问|理解|支持|咨询|耐心|反馈)|我们(?:会|将)?(?:高度重视|尽快|尽力|努力)|尽快(?:处理|核实|反馈|解决)|抱抱自己|你已经很棒|人生|意义|值得(?:尊重|思考|期待|拥有)|最好的安排|处境|路口|仁者见仁|见仁见智|说来话长|众说纷纭",
+    r"\b(?:both|all|each|either)(?: of (?:them|these))?(?: \w+)? (?:is|are|has|have) (?:an? )?(?:excellent|great|good|fine|solid|wonderful|fantastic|(?:its|their) own)\b|\bthink (?:carefully|it over|it through|about what)|\b(?:make|find|reach|come to) the (?:right|best) (?:choice|decision|fit|one|answer)|\bmatters? (?:the )?most to you|\b(?:many|several|various) (?:factors|things) to (?:bear|keep|consider|think|weigh)|\bfind (?:its|your|their) (?:own )?way\b|\bevery (?:\w+ )?is different\b|越来越好|有孝心|系统性的(?:过程|工程)|是一门(?:学问|艺术|大学问)|(?:每个|不同)人的[^,，。]{0,10}(?:不一样|不同|各异)|有风险[,，]|需谨慎|(?:明智|正确|合适)的(?:决定|选择)",
 )
 """A sentence that would fit any question."""
 
@@ -94,6 +104,12 @@ CONCEDES = _any(
 )
 """The assistant owns that an earlier reply of its own was at fault."""
 
+OWNS_UP = _any(
+    r"\b(?:i was wrong|my (?:last|previous|earlier|first) (?:answer|reply|message|figure|statement|list|plan) (?:was|is) (?:wrong|off|false|mistaken|incorrect|a mistake)|my confirmation was (?:false|wrong)|i told you something (?:false|wrong)|i (?:put|gave you|had|quoted|wrote|used) the wrong \w+|i answered the wrong|i (?:planned|went) straight past|i (?:shouldn't|should not) have (?:said|told|turned|written|claimed|refused|asked|declined|suggested|included|put)|i should have (?:used|read|checked|remembered|kept|answered|listened|seen)|i (?:misread|ignored|overlooked|forgot|repeated|contradicted|invented|made (?:that|it|this) up|dodged|lost sight of|skipped over)\b)",
+    r"(?:刚才|前面|之前|上一条|上条|上面)(?:那条|那句|那个|的)?[^。!,]{0,10}(?:讲|说|写|答|算|弄|搞|记)错|(?:答复|回答|回复|说法)[^。!,]{0,6}(?:是)?错|我(?:刚才|刚刚|前面|之前)?(?:讲|说|写|答|算|弄|搞|记)错|是我(?:没|忘|看漏|记错|说错|弄错|搞错|答非|跑题|漏|大意|粗心|讲错|写错|算错|疏忽|严重疏忽)|(?:没有|毫无)(?:任何)?依据|我不该(?:那样|这样|再|让|把|编|说|写|拒)|答非所问|编出来的",
+)
+"""The assistant says outright what it did wrong."""
+
 _FAILED = "(?:error|fail\\w*|unsuccessful|timed? ?out|unavailable|not (?:available|found|possible|work\\w*|go through|reserved|placed|booked|been able|respond\\w*)|no (?:results?|match\\w*|record\\w*|such|available|flights?|rooms?|orders?|answer|response|data|entr\\w+)|could ?n[o']t|couldn't|cannot|can't|unable|wasn't able|was not able|didn't (?:work|go|return|find|respond|answer)|did not (?:work|go|return|find|respond|answer)|doesn't (?:seem|exist|appear|look)|does not (?:seem|exist|appear|look)|isn't|is not|aren't|are not|don't (?:see|have|find)|nothing|none|problem|issue|trouble|sorry|apologi\\w+|unfortunately|however|declined|rejected|denied|invalid|incorrect|closed|down|offline|empty|try again|double[- ]check|only be|must be|can only|has to be|typo|maybe|might|verify|missing|without|different|transfer\\w*|human)"
 ADMITS_FAILURE = _any(
     rf"\b{_FAILED}\b|\bthere(?:'s| is| are| were| was) no\b|^no\b",
@@ -105,7 +121,7 @@ _PERFECT = "(?:complet\\w+|confirmed|booked|ordered|scheduled|placed|sent|saved|
 CLAIMS_SUCCESS = _any(
     rf"\b(?:has|have|had|is|are|was|were|'s|'re|been|now|i've|we've|got|all) (?:now |just |also |been |already |successfully |all )*{_PERFECT}\b|\bi (?:just |also |successfully )?{_PERFECT}\b|^(?:\W*){_PERFECT}\b",
     r"\b(?:done|all set|all sorted|all arranged|successful(?:ly)?|success|good news|here (?:are|is)|(?:is|are) (?:now )?(?:yours|ready|available|on (?:its|the) way|in place|under way)|(?:confirmation|order|booking|reference|ticket) (?:number|code|id) is|i found|i've found|we have|there (?:are|is) (?!no\b|not\b|an? (?:issue|problem|error)))\b",
-    r"已(?:经)?(?:为您|为你|帮您|帮你|替您|替你|给您|给你)?(?:成功)?(?:预订|预定|订|下单|发送|发|完成|取消|更新|修改|安排|办|提交|确认|创建|添加|退款|处理|登记|保存|加|设|约|寄|支付|续|改)|成功|办好|订好|搞定|安排好|下好单|发好|加好|设好|改好|完成了|好了|(?:单|编)号(?:是|为|:)|以下是|查到(?:了|有|以下)|有的|有一|还剩|还有[0-9]",
+    r"已(?:经)?(?:为您|为你|帮您|帮你|替您|替你|给您|给你)?(?:成功)?(?:预订|预定|订|下单|发送|发|完成|取消|到达|送达|出库|签收|生效|到账|恢复|开通|更新|修改|安排|办|提交|确认|创建|添加|退款|处理|登记|保存|加|设|约|寄|支付|续|改)|成功|办好|订好|搞定|安排好|下好单|发好|加好|设好|改好|完成了|好了|(?:单|编)号(?:是|为|:)|以下是|查到(?:了|有|以下)|有的|有一|还剩|还有[0-9]",
 )
 """The assistant says that something was done or found."""
 

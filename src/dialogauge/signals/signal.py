@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FAULT_KINDS", "QUOTE_LENGTH", "FaultKind", "Signal", "cut"]
+__all__ = ["ADMISSION", "FAULT_KINDS", "QUOTE_LENGTH", "Dimension", "FaultKind", "Signal", "cut"]
 
 FaultKind = Literal[
     "forgotten_fact",
@@ -28,6 +28,9 @@ FAULT_KINDS: tuple[FaultKind, ...] = (
     "drift",
 )
 
+ADMISSION = "conceded"
+"""The name of the finding that the assistant itself makes."""
+
 QUOTE_LENGTH = 160
 """Characters to which a quote is cut."""
 
@@ -42,7 +45,7 @@ class Signal:
     turn: int
     """The assistant turn it speaks about, 1-based."""
     strength: float
-    """0..1: below 0.4 a hint, from 0.6 a fault, from 0.85 a grave one."""
+    """0..1, read as a chance: from 0.7 a fault by itself, below only together with another source."""
     quote: str
     """The words it stands on, verbatim, at most 160 characters."""
     note: str
@@ -53,7 +56,14 @@ class Signal:
     quote_turn: int | None = None
     """The turn that the quote is from, where it is another one."""
     hindsight: bool = False
-    """Whether it was read off the user message that follows the turn."""
+    """Whether it was read off what follows the turn."""
+
+    @property
+    def source(self) -> Literal["reply", "user", "admission"]:
+        """Where it was read: in the reply, in the next user message, or in what the assistant owns to."""
+        if not self.hindsight:
+            return "reply"
+        return "admission" if self.name == ADMISSION else "user"
 
 
 def cut(text: str, length: int = QUOTE_LENGTH) -> str:

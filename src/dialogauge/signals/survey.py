@@ -13,6 +13,7 @@ from dialogauge.signals.reading import Dialogue
 from dialogauge.signals.refusal import find_refusals
 from dialogauge.signals.repair import find_ignored_corrections
 from dialogauge.signals.repetition import find_repetition
+from dialogauge.signals.replaced import find_replaced_values
 from dialogauge.signals.signal import Signal
 from dialogauge.signals.tool_use import find_tool_faults
 from dialogauge.signals.wishes import find_broken_wishes
@@ -31,6 +32,7 @@ _FAMILIES: tuple[Callable[[Dialogue], Iterator[Signal]], ...] = (
     find_contradictions,
     find_tool_faults,
     find_ignored_corrections,
+    find_replaced_values,
 )
 """Read what precedes a reply and the reply, never what follows."""
 

@@ -142,7 +142,9 @@ CHALLENGED = _any(
 """The user asks why something was declined: telling only where the reply declined."""
 
 CHANGE = _any(
+    r"\b(?:can|could|would|will) you (?:please )?(?:fix|change|correct|update|swap|replace|remove|drop|revise|redo|adjust)\b",
     r"\b(?:take|leave|cut|drop|remove|strike|skip|scrap|cancel)\b[^.?!]{0,40}\b(?:out|off|instead|please|it|that|them|altogether)\b|\b(?:has|have) to go(?: though| please)?[,.!;]|\b(?:has|have) to go$|\bplease (?:change|correct|fix|update|remove|replace|drop|switch|swap|take|leave|cut|revise|redo|use)",
+    r"\bmake (?:it|that|this) (?:on |at |for )?(?:the )?(?:mon|tues|wednes|thurs|fri|satur|sun|\d|two\b|three\b|four\b|five\b|six\b|ten\b)",
     r"\b(?:change|switch|move|make|correct|update|swap|replace|turn) (?:it|that|this|them|the \w+|my \w+)\b[^.?!]{0,30} (?:to|with|into|from|by)\b|\binstead\b|\bno longer\b|\bnot anymore\b|\b(?:it'?s|make (?:it|that)|should be|needs? to be|has to be|must be)\b[^.?!]{1,40}\bnot\b",
     r"(?:请|麻烦|帮我)?(?:改成|改为|换成|换为|改到|换到|改回|换回|改一下|改按|替换|去掉|删掉|删除|删了|拿掉|取消|不要再|别再|撤掉|剔除|调整为|调整成|更正为)|不要[^，。?？]{1,12}了|而不是",
 )
@@ -159,7 +161,7 @@ DOUBT = _any(
     r"\b(?:are you|you) (?:really |quite |absolutely )?sure\b|\breally (?:in|there|booked|true|done|sent|exist|placed|saved|so|confirmed)|\bis (?:this|that|it) (?:really|actually|true|correct|real)|\bwhere (?:did|do|are) you (?:get|got|see|saw|find|found|getting|reading)|\b(?:did|has|have|was|were) (?:it|that|you|the \w+)(?: \w+){0,2} (?:really|actually)\b",
     r"\b(?:i|we) (?:just |also |have |'ve )*(?:checked|looked|searched|tried|called|rang|phoned|asked)\b[^?]{0,80}\b(?:no(?:thing|body|ne)?|not|n't|empty|can't|never|different|closed|shut|wrong|gone|missing|zero)\b",
     r"\b(?:nothing|no (?:e-?mail|confirmation|booking|order|record|such|sign|trace|refund|reservation|message|file|entry|ticket|charge|event|meeting))\b[^.?!]{0,40}\b(?:arrived|came|there|found|exists?|shows?|showed|yet|received|appear\w*|anywhere)\b|\b(?:haven't|have not|didn't|never|not) (?:received|gotten?|seen|arrived|come)|\bmade (?:that|it|this|them|those) up\b|\binvent|\bhallucinat|\bdoesn't exist|\bdo(?:es)? not exist|\bcan't find (?:it|that|any|the)",
-    r"(?:你|您)?(?:确定|真的|当真|确认)(?:吗|有|是|订|下|发|预|成功|已经|能|\?|么)|(?:从|在)哪(?:儿|里)?(?:看|查|来|得)(?:到|的|来)|哪来的|依据|根据什么|编的|瞎编|胡说|捏造|凭空|查不到|找不到|没(?:有)?(?:收到|查到|看到|找到|见到|显示|这个|这|成功)|(?:一|半)(?:辆|个|条|张|单|份|件|封|间|家)都没|根本没|压根没|实际上没|明明(?:没|不|是|显示|写)",
+    r"(?:你|您)?(?:确定|真的|当真|确认)(?:吗|有|是|订|下|发|预|成功|已经|能|查|问|看|试|\?|么)|(?:从|在)哪(?:儿|里)?(?:看|查|来|得)(?:到|的|来)|哪来的|依据|根据什么|编的|瞎编|胡说|捏造|凭空|查不到|找不到|没(?:有)?(?:收到|查到|看到|找到|见到|显示|这个|这|成功)|(?:一|半)(?:辆|个|条|张|单|份|件|封|间|家)都没|根本没|压根没|实际上没|明明(?:没|不|是|显示|写)",
     r"\b(?:says?|told me|claims?|shows?) (?:that )?(?:there(?:'s| is| was| were|'re| are)? )?(?:no|not|nothing|never)\b|\bnever (?:heard|received|got|arrived|came|saw)|\bno such\b|\bwhere did (?:that|this|the|those|these) \w+ (?:come|came)|\b(?:go|gone|went) through\?|(?:没|没有)(?:这|我的|那)(?:笔|个|趟|条|单|家|航班|预订|订单|记录|预约|款)",
 )
 """The user doubts that something is so or was done."""
@@ -201,6 +203,8 @@ OTHER_OPTIONS = _any(
 """The user asks for something other than was given."""
 
 REPEAT_PLEASE = _any(
+    r"\bwhat (?:was|were) (?:that|those|it|the \w+)(?: again)?\?|\b(?:phone|battery|browser|tab|app|window|connection|screen|page|chat)\b[^.?!]{0,20}\b(?:died|crashed|closed|froze|gone|lost|reloaded)|\bi(?:'ve| have)? (?:just )?(?:missed|lost|closed|deleted) (?:that|it|your|the (?:tab|page|window|message|list|note))|\bdidn't (?:catch|get|save|note) (?:that|it|your|them)|\bwhat did you (?:say|write|call)|\bwhich (?:one )?was (?:it|that)\b",
+    r"没(?:听|看|记)清|没(?:存|记|抄|保存)(?:下来?|住)|(?:手机|网页|页面|电脑|屏幕)[^。]{0,6}(?:没电|死机|关了|卡了|刷新|黑了)|来着|刚才(?:说|写|发)的[^。]{0,6}(?:是什么|是啥|多少|哪)",
     r"\b(?:repeat|again|once more|one more time|remind me|say that|send (?:it|that|me)|resend|in one place|all together|summar\w+|recap|final (?:version|plan|list|timetable|budget)|put (?:it|that|everything|this) together|full (?:list|plan|version|text)|whole (?:thing|list|plan)|go over|show me the|list (?:them|it|all)|just so i|make sure i|double[- ]check|confirm)\b",
     r"再(?:说|发|讲|给|列|来|念|报|写|确认)(?:我|一|下|遍)?|重(?:复|新|发)|总结|汇总|整合|整理|合并|合在一起|最终版|完整|全部|一遍|提醒(?:我|一下)|确认一下|核对|复述|帮我捋|对一(?:遍|下)",
 )

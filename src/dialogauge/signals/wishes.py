@@ -58,16 +58,14 @@ def _broken(turn: TurnView, wishes: list[_Wish]) -> Iterator[Signal]:
         plain = sentence.plain
         stems = frozenset(stem(w) for w in words(plain) if w.isascii())
         for wish in wishes:
-            word = next((w for w in wish.words if _named(w, stems, plain)), None)
-            if (
-                word
-                and not diets.NEGATED.search(plain)
-                and (wish.turn == turn.number or word not in asked_for)
-            ):
-                hits.append((wish, word, sentence.text))
+            named = [w for w in wish.words if _named(w, stems, plain)]
+            if wish.turn != turn.number:
+                named = [w for w in named if w not in asked_for]
+            if named and not diets.NEGATED.search(plain):
+                hits.extend((wish, word, sentence.text) for word in named)
     if hits:
         wish, word, quote = hits[0]
-        strength = min(0.95, 0.62 + 0.12 * (len(hits) - 1))
+        strength = min(0.95, 0.6 + 0.15 * (len(hits) - 1))
         text = note("against_wish", turn.language, what=word, turn=wish.turn)
         kind: FaultKind = "forgotten_fact" if wish.turn < turn.number else "ignored_correction"
         yield Signal("against_wish", turn.number, strength, cut(quote), text, "context_use", kind)

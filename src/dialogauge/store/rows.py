@@ -85,6 +85,8 @@ def usage_json(usage: Usage) -> dict[str, Any]:
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "cost": usage.cost,
+        "prompt_chars": usage.prompt_chars,
+        "repeated_chars": usage.repeated_chars,
     }
 
 

@@ -188,3 +188,22 @@ def test_a_very_long_message_is_judged():
         )
     )
     assert rows[-1].outcome.verdict
+
+
+def test_single_sees_one_request_and_its_reply_alone():
+    alone = talk("u: Where can I buy stamps?", "a: At the post office and in most kiosks you can buy stamps.")
+    before = ("u: My order number is 4471, where is it?", "a: Order 4471 left on Monday.")
+    after = ("u: You keep saying the same thing!", "a: Sorry.")
+    lines = [f"{m.role[0]}: {m.text}" for m in alone.messages]
+    judge = LocalJudge(rubric_id="single")
+    (first,) = judge.judge_now(alone)
+    within = judge.judge_now(talk(*before, *lines, *after))
+    assert [j.target.turn for j in within] == [1, 2, 3]
+    assert within[1].outcome.scores == first.outcome.scores
+    assert set(first.outcome.scores) == {"single_quality"}
+    assert first.outcome.details["uncalibrated"] == ["single_quality"]
+
+
+def test_only_the_satisfaction_names_languages_it_was_checked_in():
+    assert LocalJudge(rubric_id="satisfaction").describe()["checked_languages"] == ["zh", "en"]
+    assert LocalJudge().describe()["checked_languages"] == []

@@ -27,7 +27,16 @@ async def test_a_reply_carries_text_finish_and_usage(serve, connect):
     prices = PriceTable([Price("stub-model", 2.0, 10.0)])
     reply = await connect(stub.url, prices=prices).complete(question("one two three"))
     # 3 words in, 2 out: 3 * 2 / 1e6 + 2 * 10 / 1e6
-    assert reply == ChatReply("Rather good.", "stop", Usage(1, 0, 3, 2, 26e-6), None, "stub-model")
+    assert reply == ChatReply("Rather good.", "stop", Usage(1, 0, 3, 2, 26e-6, 13, 0), None, "stub-model")
+
+
+async def test_what_repeats_the_previous_prompt_is_counted_once_per_request(serve, connect):
+    stub = serve("ok", faults=FaultPlan([None, "500"]))
+    client = connect(stub.url)
+    first, second = [await client.complete(question(text)) for text in ("one two", "one three")]
+    assert (first.usage.prompt_chars, first.usage.repeated_chars) == (7, 0)
+    assert second.usage.calls == 2  # the second request was sent again
+    assert (second.usage.prompt_chars, second.usage.repeated_chars) == (9, len("one t"))
 
 
 async def test_parameters_and_overrides_reach_the_endpoint(serve, connect):
@@ -49,7 +58,7 @@ async def test_an_unknown_price_or_an_uncounted_reply_has_no_cost(serve, connect
     assert reply.usage.cost is None
     prices = PriceTable([Price("stub-model", 1, 1)])
     reply = await connect(serve("ok", counts=False).url, prices=prices).complete(question())
-    assert reply.usage == Usage(1, 0, 0, 0, None)
+    assert reply.usage == Usage(1, 0, 0, 0, None, 16, 0)
 
 
 @pytest.mark.parametrize(

@@ -45,3 +45,12 @@ def test_repeats_and_unknown_costs_are_said():
     text = "\n".join(summary_lines(figures_of(summarise(rows, dimensions=CARD[1:2]))))
     assert "spreads by 1.41" in text
     assert "cost unknown" in text
+    assert "of the prompts repeat" not in text
+
+
+def test_the_share_of_the_prompts_that_repeat_the_one_before_is_said():
+    usage = {"calls": 1, "cost": None, "prompt_chars": 400, "repeated_chars": 250}
+    rows = [row("a", turn=1, scores={"helpfulness": 4}, usage={**usage, "by_role": {"judge": usage}})]
+    summary = summarise(rows, dimensions=CARD[1:2])
+    assert "62.5 % of the prompts repeat the one before" in "\n".join(summary_lines(figures_of(summary)))
+    assert summary.to_json()["usage"]["total"]["repeated_share"] == 0.625

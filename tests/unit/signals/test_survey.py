@@ -3,9 +3,9 @@
 import pytest
 
 from dialogauge.core import Conversation, Message, ToolCall
-from dialogauge.signals import find_concessions, find_signals, read_dialogue
+from dialogauge.signals import certainty, find_concessions, find_signals, is_fault, read_dialogue
 
-FAULT = 0.6
+HINT = 0.4
 
 
 def talk(*texts, system=None):
@@ -25,8 +25,10 @@ def talk(*texts, system=None):
 
 
 def faults(conversation, mode="foresight"):
-    dialogue = read_dialogue(conversation)
-    return [(s.turn, s.name, s.kind) for s in find_signals(dialogue, mode) if s.strength >= FAULT]
+    """Return the findings about turns that are faulty: (turn, name, kind)."""
+    signals = find_signals(read_dialogue(conversation), mode)
+    faulty = {t for t in {s.turn for s in signals} if is_fault(s for s in signals if s.turn == t)}
+    return [(s.turn, s.name, s.kind) for s in signals if s.turn in faulty and s.strength >= HINT]
 
 
 FAULTY = {
@@ -332,7 +334,7 @@ def test_no_fault_in_what_only_looks_like_one(name, mode):
 COMPLAINTS = [
     ("I already told you my order number.", "forgotten_fact"),
     ("That's not what I asked.", "non_answer"),
-    ("But you said it was free.", "contradiction"),
+    ("Just now you said it was free.", "contradiction"),
     ("You keep giving me the same answer.", "loop"),
     ("What does that have to do with my ticket?", "drift"),
     ("我刚才已经说过订单号了。", "forgotten_fact"),
@@ -343,10 +345,8 @@ COMPLAINTS = [
     ("We've been over this. It's in my first message.", "forgotten_fact"),
     ("Those two numbers don't agree.", "contradiction"),
     ("That's a lot of words and no answer.", "non_answer"),
-    ("It still has the old date in it.", "ignored_correction"),
     ("地址我早给你了。", "forgotten_fact"),
     ("给个准话。", "non_answer"),
-    ("还是旧的日期啊，你没改。", "ignored_correction"),
 ]
 
 
@@ -384,6 +384,28 @@ def test_a_refusal_that_the_user_challenges():
     assert (1, "refusal_challenged", "refusal") in faults(conversation, "hindsight")
 
 
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ("Make it Friday, please.", "You changed nothing."),
+        ("改成周五吧。", "还是旧的日期啊，你没改。"),
+    ],
+)
+def test_not_changed_is_a_complaint_only_where_a_change_was_asked_for(change, complaint):
+    def after(request):
+        return talk(
+            "The club meets on Monday, write a note.",
+            "Noted: Monday.",
+            request,
+            "Very well.",
+            complaint,
+            "Oh.",
+        )
+
+    assert (2, "not_changed", "ignored_correction") in faults(after(change), "hindsight")
+    assert faults(after("Where is the club?"), "hindsight") == []
+
+
 def test_doubt_weighs_more_where_tools_were_used():
     without = talk(
         "Book a table.", "Your table is booked.", "The restaurant says there is no booking.", "Oh."
@@ -399,7 +421,8 @@ def test_doubt_weighs_more_where_tools_were_used():
         max(s.strength for s in find_signals(read_dialogue(c)) if s.name == "doubted")
         for c in (without, with_tool)
     ]
-    assert strengths[0] < FAULT <= strengths[1]
+    assert strengths[0] < strengths[1]
+    assert certainty(find_signals(read_dialogue(with_tool))) < 0.7
 
 
 def test_a_sold_out_item_in_a_list_is_no_failed_search():

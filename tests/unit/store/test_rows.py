@@ -27,11 +27,12 @@ def test_a_judgement_is_written_whole() -> None:
     )
     written = row(
         outcome,
-        usage=Usage(1, 0, 10, 5, None),
+        usage=Usage(1, 0, 10, 5, None, 40, 30),
         prompt_digest="p",
-        role_usage={"judge": Usage(1, 0, 10, 5, None)},
+        role_usage={"judge": Usage(1, 0, 10, 5, None, 40, 30)},
     )
-    usage = {"calls": 1, "cached": 0, "prompt_tokens": 10, "completion_tokens": 5, "cost": None}
+    tokens = {"calls": 1, "cached": 0, "prompt_tokens": 10, "completion_tokens": 5, "cost": None}
+    usage = {**tokens, "prompt_chars": 40, "repeated_chars": 30}
     assert written == {
         "conversation_id": "c1",
         "user_id": "u1",

@@ -188,5 +188,5 @@ def _group(tally: Tally, sums: Floats, name: str | None, member: npt.NDArray[np.
 
 
 def _spending(spend: Spend) -> Spending:
-    calls, cached, prompt, completion = spend.counts
-    return Spending(calls, cached, prompt, completion, spend.cost)
+    calls, cached, prompt, completion, chars, repeated = spend.counts
+    return Spending(calls, cached, prompt, completion, spend.cost, chars, repeated)

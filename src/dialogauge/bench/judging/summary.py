@@ -153,6 +153,19 @@ class Spending:
     completion_tokens: int
     cost: float | None
     """In the currency of the price table; None as soon as one call has no known price."""
+    prompt_chars: int = 0
+    """Of the prompts sent, where the client counts them."""
+    repeated_chars: int = 0
+    """Of these, what repeats the beginning of the previous prompt to the same endpoint."""
+
+    @property
+    def repeated_share(self) -> float | None:
+        """What a prefix cache can save at the least, as a share of the prompts; None without any."""
+        return self.repeated_chars / self.prompt_chars if self.prompt_chars else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the spending as it stands in `summary.json`."""
+        return {**asdict(self), "repeated_share": self.repeated_share}
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +239,8 @@ class Summary:
             "marks": dict(self.marks),
             "repeats": self.repeats,
             "usage": {
-                "total": asdict(self.total),
-                "by_role": {role: asdict(s) for role, s in self.by_role.items()},
+                "total": self.total.to_json(),
+                "by_role": {role: s.to_json() for role, s in self.by_role.items()},
             },
             "by": {field: self._groups_json(field) for field in self.by},
             "unreadable": list(self.unreadable),

@@ -24,7 +24,14 @@ __all__ = ["GROUP_FIELDS", "LEVELS", "Bins", "Tally"]
 LEVELS: Final = ("turn", "window", "conversation", "pair")
 GROUP_FIELDS: Final = ("language", "scenario", "candidate")
 
-_USAGE_FIELDS = ("calls", "cached", "prompt_tokens", "completion_tokens")
+_USAGE_FIELDS = (
+    "calls",
+    "cached",
+    "prompt_tokens",
+    "completion_tokens",
+    "prompt_chars",
+    "repeated_chars",
+)
 _PER_DIMENSION = 3  # sum, count, n/a
 
 

@@ -1,0 +1,213 @@
+"""Judges against people: runs and ratings in, agreement with controls out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+
+import orjson
+
+from dialogauge import __version__
+from dialogauge.app.privacy import ratings_as_stored
+from dialogauge.app.runs import FinishedRun, open_run
+from dialogauge.bench.meta import (
+    Contender,
+    DimensionPair,
+    DissatisfiedRule,
+    JudgeAgreement,
+    JudgedRun,
+    MetaResult,
+    MetaSettings,
+    TargetTable,
+    agreement,
+    collect_targets,
+    compare_judges,
+    default_rule,
+    meta_view,
+    parse_rule,
+)
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import RecordFault, UsageError
+from dialogauge.core.ratings import Rating
+from dialogauge.core.scales import ONE_TO_FIVE, Scale
+from dialogauge.data import RatingTable, read_field_map, read_ratings
+from dialogauge.report import MetaAbout, render_meta
+from dialogauge.store.directory import write_whole
+
+__all__ = ["MetaOptions", "MetaOutcome", "judge_the_judges"]
+
+RatingsOf = Callable[[Conversation], Iterable[Rating]]
+
+
+@dataclass(frozen=True, slots=True)
+class MetaOptions:
+    """The settings of `dialogauge meta`; see the command reference for each."""
+
+    runs: tuple[str, ...]
+    ratings_file: str | None = None
+    map_file: str | None = None
+    dimensions: tuple[str, ...] = ()
+    dissatisfied: str | None = None
+    out: str | None = None
+    draws: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MetaOutcome:
+    """What was found, and what of the ratings could not be used."""
+
+    result: MetaResult
+    faults: tuple[RecordFault, ...]
+    notes: tuple[str, ...]
+    files: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One run, read: a table of targets for each pair of dimensions."""
+
+    about: JudgedRun
+    tables: tuple[TargetTable, ...]
+    scales: tuple[Scale, ...]
+
+
+def judge_the_judges(options: MetaOptions) -> MetaOutcome:
+    """Hold the judges of the runs against people's ratings.
+
+    Raises UsageError when no dimension fits or nothing is rated, InputError for ratings that cannot be
+    read, StoreError for a directory without a run.
+    """
+    rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
+    table = _rating_table(options)
+    names = _names(options.runs)
+    read = [_read(run, name, table, options) for run, name in zip(options.runs, names, strict=True)]
+    settings = MetaSettings(draws=options.draws, seed=options.seed)
+    judges: list[JudgeAgreement] = []
+    contenders: dict[str, list[Contender]] = {}
+    rules: dict[str, DissatisfiedRule | None] = {}
+    for one in read:
+        if not any(t.targets for t in one.tables):
+            raise _nothing_scored(one.about, one.tables[0])
+        for targets, scale in zip(one.tables, one.scales, strict=True):
+            if not targets.targets:
+                continue  # a dimension that only another of the runs has
+            rated = targets.pair.rated
+            held = rules.setdefault(rated, rule or default_rule(targets.targets, scale))
+            about = _named(one, targets.pair)
+            judges.append(agreement(about, targets, scale, held, settings))
+            contenders.setdefault(rated, []).append(Contender(about.name, targets, scale))
+    comparisons = [
+        c for rated, several in contenders.items() for c in compare_judges(several, rules[rated], settings)
+    ]
+    result = MetaResult(tuple(judges), tuple(comparisons), settings)
+    notes = () if table is None else tuple(str(n) for n in table.notes)
+    faults = () if table is None else table.faults
+    return MetaOutcome(result, faults, notes, _write(options, result))
+
+
+def _rating_table(options: MetaOptions) -> RatingTable | None:
+    if options.ratings_file is None:
+        return None
+    mapping = None if options.map_file is None else read_field_map(options.map_file)
+    return read_ratings(options.ratings_file, mapping=mapping)
+
+
+def _names(runs: Sequence[str]) -> list[str]:
+    """Name each run by its folder; by its whole path where two folders are called the same."""
+    short = [Path(r).resolve().name for r in runs]
+    return [r if short.count(s) > 1 else s for r, s in zip(runs, short, strict=True)]
+
+
+def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions) -> _Read:
+    with open_run(path) as run:
+        given = None if table is None else ratings_as_stored(run.database, table)
+
+        def ratings_of(conversation: Conversation) -> Sequence[Rating]:
+            return conversation.ratings if given is None else given.for_conversation(conversation.id)
+
+        pairs = _pairs(run, ratings_of, options, name)
+        known = {d.name: d.scale for d in run.dimensions}
+        about = JudgedRun(name, path, run.manifest["judge"]["name"], run.manifest["settings"]["mode"])
+        tables = collect_targets(run.judged(), ratings_of, pairs)
+        return _Read(about, tables, tuple(known.get(p.judge, ONE_TO_FIVE) for p in pairs))
+
+
+def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
+    """Add the dimension to the name where the run has several against the same ratings."""
+    about = read.about
+    if sum(t.pair.rated == pair.rated and bool(t.targets) for t in read.tables) < 2:
+        return about
+    return JudgedRun(f"{about.name}:{pair.judge}", about.run, about.judge, about.mode)
+
+
+def _pairs(
+    run: FinishedRun, ratings_of: RatingsOf, options: MetaOptions, name: str
+) -> tuple[DimensionPair, ...]:
+    if options.dimensions:
+        return tuple(_pair(text) for text in options.dimensions)
+    judged = [d.name for d in run.dimensions]
+    rated = _rated(run, ratings_of)
+    both = [d for d in judged if d in rated]
+    if both:
+        return tuple(DimensionPair(d, d) for d in both)
+    msg = f"run {name}: no rated dimension is called like one of the judge's"
+    if not rated:
+        msg = f"run {name}: there are no ratings of its conversations"
+        raise UsageError(msg, hint="give them with --ratings FILE; conversations are joined by id")
+    raise UsageError(
+        msg,
+        hint=f"the judge has {', '.join(judged)}; people rated {', '.join(sorted(rated))}; "
+        "name a pair: --dimension JUDGED=RATED",
+    )
+
+
+def _pair(text: str) -> DimensionPair:
+    judge, equals, rated = (part.strip() for part in text.partition("="))
+    if not judge or (equals and not rated):
+        msg = f"--dimension {text!r} has not the form JUDGED or JUDGED=RATED"
+        raise UsageError(msg, hint="for example --dimension helpfulness=satisfaction")
+    return DimensionPair(judge, rated or judge)
+
+
+def _rated(run: FinishedRun, ratings_of: RatingsOf) -> set[str]:
+    found: set[str] = set()
+    for target, _ in groupby(run.units(), key=lambda unit: unit.target):
+        conversation = run.database.conversation(target)
+        if conversation is not None:
+            found.update(r.dimension for r in ratings_of(conversation))
+    return found
+
+
+def _nothing_scored(about: JudgedRun, table: TargetTable) -> UsageError:
+    counts = table.counts
+    msg = (
+        f"run {about.name}, {table.pair}: none of {counts.rated} rated targets has a score "
+        f"({counts.failed} failed, {counts.not_applicable} n/a, {counts.not_judged} not judged)"
+    )
+    hint = "check the ids, the turns, and whether turns or whole conversations were rated"
+    if not counts.rated:
+        msg, hint = f"run {about.name}: nobody rated {table.pair.rated!r}", "name a pair: --dimension A=B"
+    return UsageError(msg, hint=hint)
+
+
+def _write(options: MetaOptions, result: MetaResult) -> tuple[Path, ...]:
+    if options.out is None:
+        return ()
+    about = MetaAbout(
+        version=__version__,
+        created=datetime.now(UTC).date().isoformat(),
+        ratings="the ratings within the runs" if options.ratings_file is None else options.ratings_file,
+        draws=result.settings.draws,
+        shuffles=result.settings.shuffles,
+        seed=result.settings.seed,
+    )
+    json = orjson.dumps(result.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    page = render_meta(meta_view(result, about)).encode("utf-8", "replace")
+    files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": page}
+    for path, content in files.items():
+        write_whole(path, [content])
+    return tuple(files)

@@ -1,0 +1,109 @@
+"""From the meta study to what its page shows."""
+
+from __future__ import annotations
+
+from dialogauge.bench.meta.measures import MEASURES
+from dialogauge.bench.meta.result import Comparison, Estimate, JudgeAgreement, MetaResult
+from dialogauge.metrics import BootstrapInterval
+from dialogauge.report import (
+    AgreementView,
+    ComparisonView,
+    ConfusionRow,
+    ControlCell,
+    MeasureRow,
+    MetaAbout,
+    MetaView,
+)
+
+__all__ = ["meta_view"]
+
+_TITLES = {m.name: m.title for m in MEASURES}
+
+
+def meta_view(result: MetaResult, about: MetaAbout) -> MetaView:
+    """Return the view of a result."""
+    return MetaView(
+        about,
+        tuple(_judge(j) for j in result.judges),
+        tuple(_comparison(c) for c in result.comparisons),
+    )
+
+
+def _judge(judge: JudgeAgreement) -> AgreementView:
+    levels = tuple(sorted({score for b in judge.bins for score in b.people}))
+    return AgreementView(
+        name=judge.name,
+        judge=judge.judge,
+        mode=judge.mode,
+        pair=str(judge.pair),
+        counts=_counts(judge),
+        conversations=judge.conversations,
+        users=judge.users,
+        languages=tuple(judge.languages.items()),
+        notes=tuple(_notes(judge)),
+        measures=tuple(_measure(judge, name, e) for name, e in judge.figures.items()),
+        controls=tuple((c.name, c.description) for c in judge.controls),
+        levels=levels,
+        confusion=tuple(
+            ConfusionRow(b.score, b.n, b.people_mean, tuple(b.people.get(v, 0) for v in levels))
+            for b in judge.bins
+        ),
+    )
+
+
+def _counts(judge: JudgeAgreement) -> tuple[tuple[str, int], ...]:
+    c = judge.counts
+    shown = [("rated targets", c.rated), ("scored", c.scored), ("n/a", c.not_applicable)]
+    shown += [("failed", c.failed), ("not judged", c.not_judged)]
+    return tuple(shown + ([("undecided among raters", c.undecided)] if c.undecided else []))
+
+
+def _notes(judge: JudgeAgreement) -> list[str]:
+    out = []
+    if judge.rule is not None:
+        out.append(f"Dissatisfied: {judge.rule}, {judge.dissatisfied} of {judge.counts.scored} targets.")
+    if judge.fractions:
+        out.append("The judge gives scores with fractions, and they are used where order counts.")
+    if not judge.same_scale:
+        out.append("People’s ratings are not on the judge’s scale: only the order is compared.")
+    return out
+
+
+def _measure(judge: JudgeAgreement, name: str, estimate: Estimate) -> MeasureRow:
+    cells = tuple(
+        ControlCell(
+            c.figures[name].value,
+            _side(c.gains[name].by_conversation),
+            None if judge.users is None else _side(c.gains[name].by_user),
+        )
+        for c in judge.controls
+    )
+    return MeasureRow(
+        _TITLES[name], estimate.value, _ends(estimate.by_conversation), _ends(estimate.by_user), cells
+    )
+
+
+def _side(gain: BootstrapInterval | None) -> str:
+    if gain is None or gain.low is None or gain.high is None:
+        return "undefined"
+    return "above" if gain.low > 0 else "below" if gain.high < 0 else "not distinguishable"
+
+
+def _ends(found: BootstrapInterval | None) -> tuple[float, float] | None:
+    return None if found is None or found.low is None or found.high is None else (found.low, found.high)
+
+
+def _comparison(c: Comparison) -> ComparisonView:
+    return ComparisonView(
+        c.a,
+        c.b,
+        _TITLES[c.measure],
+        c.n,
+        c.figure_a,
+        c.figure_b,
+        c.difference.value,
+        _ends(c.difference.by_conversation),
+        _ends(c.difference.by_user),
+        c.p_holm,
+        c.words,
+    )

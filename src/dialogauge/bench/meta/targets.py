@@ -1,0 +1,205 @@
+"""Joining what a judge said with what people said of the same targets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from dialogauge.core import NOT_APPLICABLE, Conversation, Rating
+from dialogauge.text import count_units, words
+
+__all__ = ["DimensionPair", "RatedTarget", "TargetCounts", "TargetKey", "TargetTable", "collect_targets"]
+
+Row = Mapping[str, Any]
+
+
+class TargetKey(NamedTuple):
+    """A target across runs: the same reply, or the same conversation."""
+
+    conversation_id: str
+    candidate: str | None
+    turn: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionPair:
+    """A dimension of the judge and the dimension that people rated."""
+
+    judge: str
+    rated: str
+
+    def __str__(self) -> str:
+        """`helpfulness`, or `helpfulness against satisfaction`."""
+        return self.judge if self.judge == self.rated else f"{self.judge} against {self.rated}"
+
+
+@dataclass(frozen=True, slots=True)
+class RatedTarget:
+    """One target that people rated and the judge scored."""
+
+    key: TargetKey
+    user: str | None
+    people: float | str
+    """Mean over the raters, or the category that most of them chose."""
+    raters: int
+    score: float
+    """Mean over the repeats, with fractions where the judge gives them."""
+    called: str | None
+    """The class that the judge named (SAT, DSAT), where it names one."""
+    length: float
+    """Of the reply: words and Chinese characters."""
+
+
+@dataclass(slots=True)
+class TargetCounts:
+    """What became of the targets that people rated."""
+
+    rated: int = 0
+    scored: int = 0
+    not_applicable: int = 0
+    failed: int = 0
+    not_judged: int = 0
+    """Rated, but no reply that the judge was asked about (turn 0, another level, left out of the run)."""
+    undecided: int = 0
+    """Categories of which no one was chosen most often."""
+    several_raters: int = 0
+
+
+@dataclass(slots=True)
+class TargetTable:
+    """The targets of one run for one pair of dimensions."""
+
+    pair: DimensionPair
+    targets: list[RatedTarget] = field(default_factory=list)
+    counts: TargetCounts = field(default_factory=TargetCounts)
+    fractions: bool = False
+    """Whether scores with fractions stood beside the whole ones, and were used."""
+    languages: Counter[str] = field(default_factory=Counter)
+    """Rated conversations by the language that the judge, or else the data, says."""
+
+    @property
+    def conversations(self) -> int:
+        """Conversations that hold a target of the table."""
+        return len({t.key.conversation_id for t in self.targets})
+
+
+def collect_targets(
+    judged: Iterable[tuple[Conversation, Sequence[Row]]],
+    ratings_of: Callable[[Conversation], Iterable[Rating]],
+    pairs: Sequence[DimensionPair],
+) -> tuple[TargetTable, ...]:
+    """Join rows with ratings, in one pass; of a conversation only the figures are kept.
+
+    Args:
+        judged: Conversations, each with its rows of all repeats.
+        ratings_of: People's ratings of a conversation.
+        pairs: Which dimensions to hold against each other; one table comes back for each.
+
+    Several raters of one target are averaged; of categories the one that most of them chose counts.
+    """
+    tables = tuple(TargetTable(pair) for pair in pairs)
+    for conversation, rows in judged:
+        ratings = [r for r in ratings_of(conversation) if r.candidate in (None, conversation.candidate)]
+        if not ratings:
+            continue
+        by_turn: dict[int | None, list[Row]] = {}
+        for row in rows:
+            if row["level"] in ("turn", "conversation"):
+                by_turn.setdefault(row["turn"], []).append(row)
+        language = _language(conversation, rows)
+        for table in tables:
+            _join(table, conversation, by_turn, ratings, language)
+    return tables
+
+
+def _language(conversation: Conversation, rows: Sequence[Row]) -> str | None:
+    said = next((r["details"]["language"] for r in rows if (r["details"] or {}).get("language")), None)
+    return str(said) if said else conversation.language
+
+
+def _join(
+    table: TargetTable,
+    conversation: Conversation,
+    by_turn: Mapping[int | None, list[Row]],
+    ratings: Sequence[Rating],
+    language: str | None,
+) -> None:
+    given: dict[int | None, list[float | str]] = {}
+    for rating in ratings:
+        if rating.dimension == table.pair.rated:
+            given.setdefault(rating.turn, []).append(rating.score)
+    lengths = {t.number: reply_length(t.reply_text) for t in conversation.turns} if given else {}
+    before = len(table.targets)
+    for turn, scores in given.items():
+        length = sum(lengths.values()) if turn is None else lengths.get(turn, 0.0)
+        key = TargetKey(conversation.id, conversation.candidate, turn)
+        _take(table, key, scores, by_turn.get(turn, []), (conversation.user_id, length))
+    if len(table.targets) > before and language:
+        table.languages[language] += 1
+
+
+def reply_length(text: str) -> float:
+    """Length of a text in words and Chinese characters."""
+    return count_units(words(text))
+
+
+def _take(
+    table: TargetTable,
+    key: TargetKey,
+    given: Sequence[float | str],
+    rows: Sequence[Row],
+    about: tuple[str | None, float],
+) -> None:
+    counts = table.counts
+    counts.rated += 1
+    counts.several_raters += len(given) > 1
+    people = _agreed(given)
+    said = [_said(row, table.pair.judge) for row in rows]
+    numbers = [s for s in said if isinstance(s, tuple)]
+    if people is None:
+        counts.undecided += 1
+    elif numbers:
+        counts.scored += 1
+        table.fractions = table.fractions or any(fraction for _, fraction in numbers)
+        score = sum(value for value, _ in numbers) / len(numbers)
+        user, length = about
+        target = RatedTarget(key, user, people, len(given), score, _class(rows), length)
+        table.targets.append(target)
+    elif NOT_APPLICABLE in said:
+        counts.not_applicable += 1
+    elif "failed" in said:
+        counts.failed += 1
+    else:
+        counts.not_judged += 1
+
+
+def _agreed(given: Sequence[float | str]) -> float | str | None:
+    numbers = [float(g) for g in given if not isinstance(g, str)]
+    if numbers:
+        return sum(numbers) / len(numbers)
+    ranked = Counter(g for g in given if isinstance(g, str)).most_common(2)
+    return None if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
+
+
+def _said(row: Row, name: str) -> tuple[float, bool] | str | None:
+    """Return the score and whether it has fractions, `n/a`, `failed`, or None for nothing at all."""
+    if row["failure"]:
+        return "failed"
+    score = (row["scores"] or {}).get(name)
+    if score == NOT_APPLICABLE:
+        return NOT_APPLICABLE
+    fraction = (row["details"] or {}).get(name)
+    if isinstance(fraction, int | float) and not isinstance(fraction, bool):
+        return float(fraction), True
+    return None if score is None else (float(score), False)
+
+
+def _class(rows: Sequence[Row]) -> str | None:
+    for row in rows:
+        details = row["details"] or {}
+        found = details.get("label") or details.get("class")
+        if found is not None:
+            return str(found)
+    return None

@@ -1,0 +1,39 @@
+"""The trust study: known ways in which a judge goes wrong, looked for in a finished run."""
+
+from dialogauge.bench.trust.calibration import calibrate
+from dialogauge.bench.trust.examine import Extra, examine
+from dialogauge.bench.trust.page import trust_view
+from dialogauge.bench.trust.result import (
+    Calibration,
+    CalibrationDimension,
+    Trust,
+    TrustCase,
+    TrustCheck,
+    TrustFigure,
+)
+from dialogauge.bench.trust.scenario import Variant, check_scenario, draw_variants, scenario_text
+from dialogauge.bench.trust.scenario_rules import Rule, RuleFindings, find_breaches
+from dialogauge.bench.trust.tally import TrustTally
+from dialogauge.bench.trust.thresholds import TrustThresholds
+
+__all__ = [
+    "Calibration",
+    "CalibrationDimension",
+    "Extra",
+    "Rule",
+    "RuleFindings",
+    "Trust",
+    "TrustCase",
+    "TrustCheck",
+    "TrustFigure",
+    "TrustTally",
+    "TrustThresholds",
+    "Variant",
+    "calibrate",
+    "check_scenario",
+    "draw_variants",
+    "examine",
+    "find_breaches",
+    "scenario_text",
+    "trust_view",
+]

@@ -1,0 +1,99 @@
+"""The calibration gate: may a dimension stand on a dashboard?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from dialogauge.bench.meta import JudgedRun, MetaSettings, TargetTable, agreement
+from dialogauge.bench.trust.result import Calibration, CalibrationDimension, Readiness
+from dialogauge.bench.trust.thresholds import TrustThresholds
+from dialogauge.core import Scale
+
+__all__ = ["calibrate"]
+
+_RUN: Final = JudgedRun("judge", "", "", "")
+
+
+def calibrate(
+    tables: Sequence[TargetTable],
+    scales: Mapping[str, Scale],
+    *,
+    ratings: str,
+    limits: TrustThresholds,
+    settings: MetaSettings | None = None,
+) -> Calibration:
+    """Hold each rated dimension against people by quadratic weighted kappa, beside the controls.
+
+    Args:
+        tables: One for each dimension that was rated under its own name.
+        scales: By dimension.
+        ratings: Where the ratings are from.
+        limits: The kappa and the number of dialogues that are asked for.
+        settings: Of the bootstrap.
+    """
+    found = tuple(
+        _dimension(t, scales[t.pair.judge], limits, settings or MetaSettings())
+        for t in tables
+        if t.counts.rated
+    )
+    dialogues = len({target.key.conversation_id for t in tables for target in t.targets})
+    languages: dict[str, int] = {}
+    for t in tables:
+        for language, n in t.languages.items():
+            languages[language] = max(n, languages.get(language, 0))
+    return Calibration(ratings, dialogues, _sentence(found, dialogues, limits), found, languages)
+
+
+def _dimension(
+    table: TargetTable, scale: Scale, limits: TrustThresholds, settings: MetaSettings
+) -> CalibrationDimension:
+    name, n = table.pair.judge, len(table.targets)
+    found = agreement(_RUN, table, scale, None, settings, only=("kappa",))
+    estimate = found.figures.get("kappa")
+    kappa = None if estimate is None else estimate.value
+    interval = None
+    if estimate is not None and estimate.by_conversation.low is not None:
+        interval = (estimate.by_conversation.low, estimate.by_conversation.high or 0.0)
+    controls = {c.name: c.figures["kappa"].value for c in found.controls if "kappa" in c.figures}
+    dialogues = table.conversations
+    if kappa is None:
+        reason = "the ratings are not on its scale" if n else "no rated target has a score"
+        return CalibrationDimension(
+            name, "cannot tell", f"{_title(name)}: {reason}.", None, None, n, dialogues, controls, {}
+        )
+    told = f"kappa {kappa:.2f}" + ("" if interval is None else f" [{interval[0]:.2f}, {interval[1]:.2f}]")
+    told += f" on {n:,} targets of {dialogues:,} dialogues"
+    status, sentence = _ready(_title(name), told, kappa, dialogues, limits)
+    above = found.above("kappa")
+    return CalibrationDimension(name, status, sentence, kappa, interval, n, dialogues, controls, above)
+
+
+def _ready(
+    title: str, told: str, kappa: float, dialogues: int, limits: TrustThresholds
+) -> tuple[Readiness, str]:
+    asked, limit = limits.calibration_dialogues, limits.calibration_kappa
+    if dialogues < asked:
+        return "cannot tell", f"{title}: {told}; {asked} dialogues are needed to say whether it is ready."
+    if kappa < limit:
+        return "not ready", f"{title} is not ready: {told}, below {limit:g}."
+    return "ready", f"{title} is ready: {told}, at least {limit:g}."
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _sentence(found: Sequence[CalibrationDimension], dialogues: int, limits: TrustThresholds) -> str:
+    if not found:
+        return "None of the rated dimensions is called like one of the judge's, so nothing was calibrated."
+    if dialogues < limits.calibration_dialogues:
+        return (
+            f"Only {dialogues} rated dialogues: {limits.calibration_dialogues} are needed to say whether a "
+            "dimension is ready."
+        )
+    not_ready = [d.name for d in found if d.status == "not ready"]
+    if not not_ready:
+        return f"Compared with people on {dialogues:,} dialogues; no dimension is below the threshold."
+    names = ", ".join(n.replace("_", " ") for n in not_ready)
+    return f"Compared with people on {dialogues:,} dialogues. Not ready: {names}."

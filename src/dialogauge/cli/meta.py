@@ -1,0 +1,57 @@
+"""`dialogauge meta`: judges against people."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+__all__ = ["meta"]
+
+_DIMENSION = "A dimension of the judge, and after = the rated one if it is called otherwise; repeatable."
+_DISSATISFIED = "What counts as dissatisfied: 3 (3 or less), '<3', '>=4', or a category such as DSAT."
+
+
+def meta(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run directories.")],
+    ratings: Annotated[
+        str | None, typer.Option(help="People's ratings, joined by id (else those inside the run).")
+    ] = None,
+    dimension: Annotated[list[str] | None, typer.Option(metavar="JUDGED[=RATED]", help=_DIMENSION)] = None,
+    dissatisfied: Annotated[str | None, typer.Option(metavar="RULE", help=_DISSATISFIED)] = None,
+    map_file: Annotated[str | None, typer.Option("--map", help="TOML file: your field names.")] = None,
+    out: Annotated[
+        str | None, typer.Option("-o", "--out", help="Folder for meta.json and meta.html.")
+    ] = None,
+    draws: Annotated[int, typer.Option(min=100, help="Bootstrap draws.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the draws and the shuffles.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Measure how far judges agree with people, beside judges that know nothing.
+
+    Every figure has an interval clustered by conversation (and by user where users are known) and stands
+    beside a constant judge, reply length, and the judge's own scores shuffled. Several runs are compared
+    on the targets that they share.
+    """
+    import orjson
+
+    from dialogauge.app.meta import MetaOptions, judge_the_judges
+    from dialogauge.cli.meta_lines import meta_lines
+    from dialogauge.cli.terminal import plain
+
+    options = MetaOptions(
+        tuple(runs), ratings, map_file, tuple(dimension or ()), dissatisfied, out, draws, seed
+    )
+    outcome = judge_the_judges(options)
+    for fault in outcome.faults[:20]:
+        typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
+    if as_json:
+        found = outcome.result.to_json()
+        sys.stdout.buffer.write(orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    else:
+        for line in (*outcome.notes, *meta_lines(outcome.result)):
+            typer.echo(plain(line))
+        for file in outcome.files:
+            typer.echo(f"written: {file}")
+    raise typer.Exit(1 if outcome.faults else 0)

@@ -1,0 +1,101 @@
+"""What `dialogauge meta` prints: each judge beside its controls, then judges against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dialogauge.bench.meta import Comparison, Estimate, JudgeAgreement, MetaResult
+    from dialogauge.metrics import BootstrapInterval
+
+__all__ = ["meta_lines"]
+
+
+def meta_lines(result: MetaResult) -> Iterator[str]:
+    """Write the agreement of every judge, and every comparison."""
+    for judge in result.judges:
+        yield from _judge_lines(judge)
+        yield ""
+    if result.comparisons:
+        yield "Judges against each other (p adjusted by Holm over the pairs of a measure):"
+        yield from (f"  {_comparison(c)}" for c in result.comparisons)
+
+
+def _judge_lines(judge: JudgeAgreement) -> Iterator[str]:
+    from dialogauge.bench.meta import MEASURES
+
+    yield f"{judge.name}: {judge.judge} judge in {judge.mode}, {judge.pair}"
+    yield f"  {_counts(judge)}"
+    if judge.rule is not None:
+        yield f"  dissatisfied: {judge.rule}, {judge.dissatisfied} of {judge.counts.scored} targets"
+    if judge.fractions:
+        yield "  the judge's fractional scores are used; rounded for kappa, exact, within one and classes"
+    if not judge.same_scale:
+        yield "  people's ratings are not on the judge's scale: only the order is compared"
+    titles = {m.name: m.title for m in MEASURES}
+    header = ["", "judge", "by conversation", *(["by user"] if judge.users else [])]
+    header += [c.name for c in judge.controls]
+    rows = [header]
+    for name, estimate in judge.figures.items():
+        row = [titles[name], _number(estimate.value), _interval(estimate.by_conversation)]
+        row += [_interval(estimate.by_user)] if judge.users else []
+        row += [_number(c.figures[name].value) + _mark(c.gains[name]) for c in judge.controls]
+        rows.append(row)
+    yield from (f"  {line}" for line in _table(rows))
+    yield "  + the judge is above that control by an interval, - below it, = not distinguishable"
+    yield "  (first by conversation, then by user)" if judge.users else "  (by conversation)"
+
+
+def _counts(judge: JudgeAgreement) -> str:
+    c = judge.counts
+    parts = [f"{c.rated:,} rated targets: {c.scored:,} scored in {judge.conversations:,} conversations"]
+    if judge.users:
+        parts[0] += f" of {judge.users:,} users"
+    parts += [f"{c.not_applicable:,} n/a", f"{c.failed:,} failed", f"{c.not_judged:,} not judged"]
+    if c.undecided:
+        parts.append(f"{c.undecided:,} undecided among raters")
+    if c.several_raters:
+        parts.append(f"{c.several_raters:,} by several raters, averaged")
+    return ", ".join(parts)
+
+
+def _mark(gain: Estimate) -> str:
+    marks = [_sign(gain.by_conversation)]
+    if gain.by_user is not None:
+        marks.append(_sign(gain.by_user))
+    return " " + "".join(marks)
+
+
+def _sign(interval: BootstrapInterval) -> str:
+    if interval.low is None or interval.high is None:
+        return "?"
+    return "+" if interval.low > 0 else "-" if interval.high < 0 else "="
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _interval(found: BootstrapInterval | None) -> str:
+    if found is None or found.low is None or found.high is None:
+        return "–"
+    return f"[{found.low:.3f}, {found.high:.3f}]"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        cells = [c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
+        yield "  ".join(cells).rstrip()
+
+
+def _comparison(c: Comparison) -> str:
+    from dialogauge.bench.meta import MEASURES
+
+    title = next(m.title for m in MEASURES if m.name == c.measure)
+    figures = f"{_number(c.figure_a)} and {_number(c.figure_b)}"
+    difference = f"difference {_number(c.difference.value)} {_interval(c.difference.by_conversation)}"
+    if c.difference.by_user is not None:
+        difference += f", by user {_interval(c.difference.by_user)}"
+    return f"{title} on {c.n:,} shared targets: {figures}; {difference}, p {_number(c.p_holm)}: {c.words}"

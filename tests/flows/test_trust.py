@@ -1,0 +1,222 @@
+"""Checks, calibration and judges against people, through the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from importlib import resources
+
+import pytest
+
+from servers.verdicts import changed, ideal
+
+
+@pytest.fixture
+def rated(log, talk, tmp_path):
+    """Thirty conversations, each with one turn that people dislike, and their ratings in a file."""
+    records, ratings = [], []
+    for i in range(30):
+        name = f"c{i}"
+        replies = (f"Museum {name} opens at nine, tickets are 5 euros.", "I cannot help with that.")
+        records.append(talk(name, *replies, user_id=f"u{i % 6}", scenario_description=f"Desk {i}."))
+        ratings += [(name, 1, "helpfulness", 4 + i % 2), (name, 2, "helpfulness", 1 + i % 2)]
+    path = tmp_path / "ratings.csv"
+    with path.open("w", newline="", encoding="utf-8") as out:
+        csv.writer(out).writerows([("conversation_id", "turn", "dimension", "score"), *ratings])
+    return log(*records), path
+
+
+def trust_of(run):
+    return json.loads((run / "summary.json").read_text())["trust"]
+
+
+def test_ratings_calibrate_and_a_few_say_so(dialogauge, rated, tmp_path):
+    data, ratings = rated
+    done = dialogauge("judge", data, "--ratings", ratings, "-o", "run")
+    assert done.code == 0, done.err
+    assert "how far to trust these numbers:" in done.out
+    assert "Only 30 rated dialogues" in done.out
+    calibration = trust_of(tmp_path / "run")["calibration"]
+    (helpful,) = calibration["dimensions"]
+    assert (helpful["name"], helpful["status"], helpful["n"]) == ("helpfulness", "cannot tell", 60)
+    assert set(helpful["controls"]) == {"constant", "reply length", "shuffled"}
+
+
+def test_the_threshold_marks_a_dimension_in_summary_terminal_and_page(dialogauge, rated, tmp_path):
+    data, ratings = rated
+    (tmp_path / "dialogauge.toml").write_text(
+        "[trust]\ncalibration_dialogues = 10\ncalibration_kappa = 0.999\n"
+    )
+    done = dialogauge("judge", data, "--ratings", ratings, "-o", "run")
+    assert "NOT READY   helpfulness" in done.out
+    assert trust_of(tmp_path / "run")["calibration"]["dimensions"][0]["status"] == "not ready"
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert '<span class="tag warn">not ready</span>' in page
+    assert "How far to trust these numbers" in page
+    # the page written anew says the same; so does the same command, without asking for anything
+    dialogauge("report", "run", "-o", "again.html")
+    assert (tmp_path / "again.html").read_text() == page
+    lax = dialogauge("trust", "run", "--config", _lax(tmp_path))
+    assert lax.code == 0, lax.err
+    assert "NOT READY" in lax.out  # ratings were not given again: what was found then is kept
+    assert "NOT READY" not in dialogauge("trust", "run", "--ratings", ratings, "--config", _lax(tmp_path)).out
+
+
+def _lax(folder):
+    path = folder / "lax.toml"
+    path.write_text("[trust]\ncalibration_dialogues = 10\ncalibration_kappa = -1.0\n")
+    return path
+
+
+def test_a_threshold_that_is_none_is_refused(dialogauge, rated, tmp_path):
+    (tmp_path / "dialogauge.toml").write_text("[trust]\nlength_correlation = 7\n")
+    done = dialogauge("judge", rated[0], "-o", "run")
+    assert done.code == 2
+    assert "length_correlation" in done.err
+
+
+def test_a_model_that_ignores_the_scenario_is_said_to(dialogauge, serve, rated, tmp_path):
+    stub = serve(ideal)
+    at = ("--model", "stub-model", "--base-url", stub.url)
+    dialogauge("judge", rated[0], *at, "-o", "run")
+    before = len(stub.asked)
+    done = dialogauge("trust", "run", "--scenario-sample", 12)
+    assert done.code == 0, done.err
+    assert "No sign that the judge looks at the scenario" in done.out
+    assert len(stub.asked) - before == 24
+    check = trust_of(tmp_path / "run")["checks"]["scenario_ignored"]
+    assert (check["status"], check["n"]) == ("flagged", 12)
+    # judged again, nothing is asked and the check is kept
+    dialogauge("judge", rated[0], *at, "-o", "run")
+    assert len(stub.asked) - before == 24
+    assert trust_of(tmp_path / "run")["checks"]["scenario_ignored"] == check
+
+
+def test_another_model_is_not_taken_for_the_judge_of_the_run(dialogauge, serve, rated):
+    stub = serve(ideal)
+    dialogauge("judge", rated[0], "--model", "stub-model", "--base-url", stub.url, "-o", "run")
+    done = dialogauge("trust", "run", "--scenario-sample", 5, "--model", "another", "--base-url", stub.url)
+    assert done.code == 2
+    assert "not the one that judged it" in done.err
+
+
+def test_the_models_own_verdict_is_held_against_ours(dialogauge, serve, rated, tmp_path):
+    stub = serve(changed(lambda value: value.update(verdict="poor")))
+    dialogauge("judge", rated[0], "--model", "stub-model", "--base-url", stub.url, "-o", "run")
+    check = trust_of(tmp_path / "run")["checks"]["verdict_mismatch"]
+    assert (check["status"], check["n"]) == ("flagged", 30)
+
+
+RULE = """
+[[scenario_rules]]
+name = "no_hours"
+scenario = "desk"
+reply = "opens at nine"
+dimension = "helpfulness"
+at_most = 2
+"""
+
+
+def test_scenario_rules_of_a_rubric_are_checked_and_faulty_ones_refused(dialogauge, rated, tmp_path):
+    shipped = resources.files("dialogauge.prompts") / "files" / "rubrics"
+    for language in ("en", "zh"):
+        (tmp_path / f"mine.{language}.md").write_text((shipped / f"card.{language}.md").read_text("utf-8"))
+    card, rubric = (shipped / "card.toml").read_text("utf-8"), tmp_path / "mine.toml"
+    rubric.write_text(card + RULE)
+    done = dialogauge("judge", rated[0], "--rubric", rubric, "-o", "run")
+    assert done.code == 0, done.err
+    check = trust_of(tmp_path / "run")["checks"]["scenario_rules"]
+    assert (check["status"], check["n"], check["cases_total"]) == ("flagged", 30, 30)
+    # a rule changes no judgement: with another, nothing is judged again
+    rubric.write_text(card + RULE.replace("opens at nine", "never said"))
+    done = dialogauge("judge", rated[0], "--rubric", rubric, "-o", "run")
+    assert "30 already judged" in done.out
+    assert trust_of(tmp_path / "run")["checks"]["scenario_rules"]["status"] == "cannot tell"
+    for old, new, told in (
+        ('"opens at nine"', '"("', "not a regular expression"),
+        ('"helpfulness"', '"nothing"', "there is no dimension"),
+        ("at_most = 2", "at_most = 9", "not on the scale"),
+    ):
+        rubric.write_text(card + RULE.replace(old, new))
+        failed = dialogauge("judge", rated[0], "--rubric", rubric, "-o", "run")
+        assert failed.code == 2
+        assert told in failed.err
+
+
+def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_path):
+    data, ratings = rated
+    for mode in ("hindsight", "foresight"):
+        dialogauge("judge", data, "--mode", mode, "-o", mode)
+    done = dialogauge(
+        "meta", "hindsight", "foresight", "--ratings", ratings, "--dissatisfied", "2", "--draws", 200,
+        "-o", "met",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "hindsight: local judge in hindsight, helpfulness" in done.out
+    assert "60 rated targets: 60 scored in 30 conversations of 6 users" in done.out
+    assert "not distinguishable" in done.out
+    found = json.loads((tmp_path / "met" / "meta.json").read_text())
+    assert [j["name"] for j in found["judges"]] == ["hindsight", "foresight"]
+    first = found["judges"][0]
+    assert first["dissatisfied"] == 30
+    assert first["figures"]["auc"]["value"] > 0.9
+    assert [c["name"] for c in first["controls"]] == [
+        "constant", "always dissatisfied", "reply length", "shuffled",
+    ]  # fmt: skip
+    assert len(found["comparisons"]) == 3
+    page = (tmp_path / "met" / "meta.html").read_text()
+    assert "Judges against people" in page
+    assert "<script" not in page
+    told = dialogauge("meta", "hindsight", "--ratings", ratings, "--draws", 200, "--json").json
+    assert told["judges"][0]["dissatisfied_if"] == "<3"
+
+
+def test_meta_says_what_does_not_fit(dialogauge, rated, tmp_path):
+    data, ratings = rated
+    dialogauge("judge", data, "-o", "run")
+    for words, told in (
+        (("run",), "there are no ratings of its conversations"),
+        (("run", "--ratings", ratings, "--dimension", "coherence=helpfulness"), "none of 60 rated"),
+        (("run", "--ratings", ratings, "--dimension", "helpfulness=mood"), "nobody rated 'mood'"),
+        (("run", "--ratings", ratings, "--dimension", "=x"), "has not the form"),
+        (("run", "--ratings", ratings, "--dissatisfied", "="), "says nothing"),
+    ):
+        done = dialogauge("meta", *words)
+        assert done.code == 2, done.out
+        assert told in done.err
+    (tmp_path / "other.csv").write_text("conversation_id,turn,dimension,score\nc1,1,mood,3\n")
+    done = dialogauge("meta", "run", "--ratings", "other.csv")
+    assert "people rated mood" in done.err
+    assert dialogauge("meta", "nothing").code == 1
+
+
+def test_ratings_within_the_log_need_no_file(dialogauge, log, talk):
+    records = []
+    for i in range(12):
+        record = talk(f"c{i}", "It opens at nine and closes at five.", "I cannot help with that.")
+        record["messages"][1]["satisfaction"], record["messages"][3]["satisfaction"] = 5, 2
+        records.append(record)
+    dialogauge("judge", log(*records), "--rubric", "satisfaction", "-o", "run")
+    done = dialogauge("meta", "run", "--dissatisfied", "3", "--draws", 100)
+    assert done.code == 0, done.err
+    assert "the judge's fractional scores are used" in done.out
+
+
+def test_hidden_ids_join_with_ratings_and_pages_hide_what_checks_point_at(dialogauge, rated, tmp_path):
+    data, ratings = rated
+    done = dialogauge("judge", data, "--ratings", ratings, "--hash-ids", "-o", "hidden")
+    assert done.code in (0, 1), done.err
+    assert trust_of(tmp_path / "hidden")["calibration"]["dimensions"][0]["n"] == 60
+    met = dialogauge("meta", "hidden", "--ratings", ratings, "--draws", 100)
+    assert "60 rated targets: 60 scored" in met.out
+    rubric = tmp_path / "mine.toml"
+    shipped = resources.files("dialogauge.prompts") / "files" / "rubrics"
+    for language in ("en", "zh"):
+        (tmp_path / f"mine.{language}.md").write_text((shipped / f"card.{language}.md").read_text("utf-8"))
+    rubric.write_text((shipped / "card.toml").read_text("utf-8") + RULE)
+    dialogauge("judge", data, "--rubric", rubric, "-o", "open")
+    assert "c7, turn 1" in (tmp_path / "open" / "report.html").read_text()
+    dialogauge("report", "open", "--hash-ids", "-o", "shown.html")
+    page = (tmp_path / "shown.html").read_text()
+    assert "c7, turn 1" not in page
+    assert "no_hours" in page
