@@ -142,7 +142,9 @@ def recllmsim(shared: Path, work: Path) -> Iterator[str]:
 
 def uss(shared: Path, work: Path) -> Iterator[str]:
     """English."""
-    yield from against_people("uss", [shared / "data" / "uss" / "MWOZ.txt"], work, MODES, "satisfaction", "<3")
+    yield from against_people(
+        "uss", [shared / "data" / "uss" / "MWOZ.txt"], work, MODES, "satisfaction", "<3"
+    )
 
 
 def tau(shared: Path, work: Path) -> Iterator[str]:
