@@ -98,8 +98,9 @@ def _same_thing(a: Fact, b: Fact) -> bool:
 
 # A reply that opens by saying what it shifts, cuts or adds gives new values on purpose.
 _ADJUSTS = re.compile(
-    r"\b(?:becomes?|drops? to|(?:down|back|up) to|comes? (?:down )?to|rearrang\w+|re-?calculat\w+|reschedul\w+"
-    r"|shift(?:s|ed)?|mov(?:es?|ed) to|trim(?:s|med)?|cut (?:back|down)|adjust(?:s|ed)?|free(?:s|d)? up|leaves you)\b"
+    r"\b(?:becomes?|drops? to|(?:down|back|up) to|comes? (?:down )?to|rearrang\w+|re-?calculat\w+"
+    r"|reschedul\w+|shift(?:s|ed)?|mov(?:es?|ed) to|trim(?:s|med)?|cut (?:back|down)|adjust(?:s|ed)?"
+    r"|free(?:s|d)? up|leaves you)\b"
     r"|变(?:成|为)|改(?:成|为|到)|调整|减(?:少|到|了|去|掉)|少的|(?:增加|加)到|挪(?:到|出|走)|腾(?:出|到)"
     r"|空(?:出|下)来|重新(?:算|排|分)|缩(?:短|到)|压(?:缩|到)"
 )
