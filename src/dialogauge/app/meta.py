@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
-import orjson
-
 from dialogauge import __version__
 from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun, open_run
@@ -36,6 +34,7 @@ from dialogauge.core.scales import ONE_TO_FIVE, Scale
 from dialogauge.data import RatingTable, read_field_map, read_ratings
 from dialogauge.report import MetaAbout, render_meta
 from dialogauge.store.directory import write_whole
+from dialogauge.store.json_lines import json_document
 
 __all__ = ["MetaOptions", "MetaOutcome", "judge_the_judges"]
 
@@ -205,7 +204,7 @@ def _write(options: MetaOptions, result: MetaResult) -> tuple[Path, ...]:
         shuffles=result.settings.shuffles,
         seed=result.settings.seed,
     )
-    json = orjson.dumps(result.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    json = json_document(result.to_json())
     page = render_meta(meta_view(result, about)).encode("utf-8", "replace")
     files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": page}
     for path, content in files.items():
