@@ -201,7 +201,21 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         run(f"export {ending}", "export", "run", "-o", f"out.{ending}")
     for kind in ("kto", "active"):
         run(f"pairs {kind}", "pairs", "run", "--kind", kind, "-o", f"{kind}.jsonl")
-    run("table", "check", "table.csv")
+    rated = [
+        {
+            "conversation_id": t,
+            "turn": turn,
+            "score": 1 + (n + turn) % 5,
+            "dimension": HOSTILE["image"],
+            "rater": t,
+        }
+        for n, t in enumerate(HOSTILE.values())
+        for turn in (1, 2)
+    ]
+    (run.folder / "rated.jsonl").write_text("\n".join(map(json.dumps, rated)), encoding="utf-8")
+    pair = f"helpfulness={HOSTILE['image']}"
+    run("meta", "meta", "run", "--ratings", "rated.jsonl", "--dimension", pair, "--draws", 100, "-o", "meta")
+    run("trust", "trust", "run", "--ratings", "rated.jsonl")
     _judge_by_model(run)
     return run
 
@@ -243,7 +257,14 @@ def test_everything_was_judged(run: Run) -> None:
     assert json.loads(run.read("rubric/summary.json"))["scored"] > 0
 
 
-PAGES = ("run/report.html", "again.html", "model/report.html", "rubric/report.html", "bad/report.html")
+PAGES = (
+    "run/report.html",
+    "again.html",
+    "model/report.html",
+    "rubric/report.html",
+    "bad/report.html",
+    "meta/meta.html",
+)
 
 
 class Tags(HTMLParser):
@@ -385,8 +406,9 @@ def test_parquet_keeps_every_id(run: Run) -> None:
 
 
 def test_no_file_is_named_after_data(run: Run) -> None:
-    given = {"log.jsonl", "bad.jsonl", "numbered.jsonl", "ratings.jsonl", "rubric.toml"}
+    given = {"rated.jsonl", "log.jsonl", "bad.jsonl", "numbered.jsonl", "ratings.jsonl", "rubric.toml"}
     written = {"again.html", "out.csv", "out.jsonl", "out.parquet", "model.csv"}
+    written |= {"meta", "meta/meta.json", "meta/meta.html"}
     written |= {f"{kind}{ending}" for kind in ("kto", "active") for ending in (".jsonl", ".provenance.jsonl")}
     found = set()
     for path in run.folder.rglob("*"):
