@@ -201,6 +201,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         run(f"export {ending}", "export", "run", "-o", f"out.{ending}")
     for kind in ("kto", "active"):
         run(f"pairs {kind}", "pairs", "run", "--kind", kind, "-o", f"{kind}.jsonl")
+    dimension = HOSTILE["image"]
     rated = [
         {
             "conversation_id": t,
@@ -213,7 +214,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         for turn in (1, 2)
     ]
     (run.folder / "rated.jsonl").write_text("\n".join(map(json.dumps, rated)), encoding="utf-8")
-    pair = f"helpfulness={HOSTILE['image']}"
+    pair = f"helpfulness={dimension}"
     run("meta", "meta", "run", "--ratings", "rated.jsonl", "--dimension", pair, "--draws", 100, "-o", "meta")
     run("trust", "trust", "run", "--ratings", "rated.jsonl")
     _judge_by_model(run)
