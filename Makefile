@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint types floors tests docs bench clean
+.PHONY: demo test lint types floors tests docs bench clean soak
 
 demo: .venv/installed
 	$(BIN)/dialogauge judge examples -o runs/demo
@@ -26,6 +26,9 @@ tests: .venv/installed-dev
 
 docs: .venv/installed-dev
 	$(BIN)/python tools/command_reference.py
+
+soak: .venv/installed-dev
+	$(BIN)/python -m benchmarks.faults
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks
