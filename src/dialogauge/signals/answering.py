@@ -51,7 +51,7 @@ def overlap(turn: TurnView) -> float:
 def is_vague(sentence: Sentence) -> bool:
     """Say whether a sentence would fit any question: a general phrase, and nothing firm in it."""
     plain = sentence.plain
-    return bool(mark.VAGUE.search(plain)) and not _FIRM.search(plain)
+    return not _FIRM.search(plain) and bool(mark.VAGUE.search(plain))
 
 
 def find_non_answers(dialogue: Dialogue) -> Iterator[Signal]:
@@ -121,10 +121,10 @@ def _drift(turn: TurnView, known: frozenset[str]) -> Iterator[Signal]:
         return
     recalled = len(reply & known) / len(reply)
     shift = mark.SHIFT.search(turn.reply.head)
-    new = [s for s in turn.reply.sentences if not (s.terms & known) and s.units >= 3]
-    strangeness = sum(s.units for s in new) / max(1.0, turn.reply.units)
     if recalled > 0.12 and not shift:
         return
+    new = [s for s in turn.reply.sentences if not (s.terms & known) and s.units >= 3]
+    strangeness = sum(s.units for s in new) / max(1.0, turn.reply.units)
     strength = 0.3 + 0.3 * strangeness + (0.3 if shift else 0.0) + (0.15 if on_topic == 0 else 0.0)
     if strength < 0.4:
         return
