@@ -8,7 +8,8 @@ other half could not match there, so the result is the same.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+
+from dialogauge.signals.lazy import lazy
 
 __all__ = ["Marker"]
 
@@ -24,15 +25,15 @@ class Marker:
         """Take patterns; each is English, Chinese, or (where it holds words of both) mixed."""
         self._parts = parts
 
-    @cached_property
+    @lazy
     def _all(self) -> re.Pattern[str]:
         return re.compile("|".join(self._parts))
 
-    @cached_property
+    @lazy
     def _english(self) -> re.Pattern[str]:
         return re.compile("|".join(p for p in self._parts if _WORD.search(p) or not _CHINESE.search(p)))
 
-    @cached_property
+    @lazy
     def _chinese(self) -> re.Pattern[str]:
         return re.compile("|".join(p for p in self._parts if _CHINESE.search(p)) or "(?!)")
 
