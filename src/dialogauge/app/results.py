@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
-import orjson
-
 from dialogauge import __version__
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.options import JudgeOptions
@@ -29,6 +27,7 @@ from dialogauge.llm.endpoint import Endpoint
 from dialogauge.report import ReportView
 from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.store.database import PLANNED
+from dialogauge.store.json_lines import json_line
 
 __all__ = ["RunResult", "exit_code", "finish_run"]
 
@@ -72,9 +71,7 @@ def finish_run(  # noqa: PLR0913 - the parts of a run, brought to their end here
         for unit in database.units(judge.digest, shown):
             yield from unit.rows
 
-    directory.write_lines(
-        "judgements", (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows())
-    )
+    directory.write_lines("judgements", (json_line(row) for row in rows()))
     tally = TrustTally(judge.dimensions, sample=options.trust.sample)
     summary = summarise(
         tally.through(rows()),

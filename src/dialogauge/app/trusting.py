@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun
 from dialogauge.bench.meta import DimensionPair, collect_targets
 from dialogauge.bench.trust import (
@@ -83,10 +84,10 @@ def look_into(
         ratings: People's, to calibrate against; None keeps what was found before.
         kept: What was found before.
     """
-    rules = [ScenarioRule(**r) for r in run.manifest["scenario_rules"]]
+    rules = [ScenarioRule(**r) for r in run.manifest.get("scenario_rules", ())]
     extra = Extra(
         scenario=kept.scenario,
-        scenario_shown=run.manifest["shows_scenario"],
+        scenario_shown=run.manifest.get("shows_scenario", True),
         rules=find_breaches(run.judged(), rules) if rules else None,
         calibration=kept.calibration if ratings is None else _calibration(run, ratings, limits),
     )
@@ -94,6 +95,7 @@ def look_into(
 
 
 def _calibration(run: FinishedRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
+    ratings = ratings_as_stored(run.database, ratings)
     rated = {r.dimension for r in ratings.ratings}
     pairs = [DimensionPair(d.name, d.name) for d in run.dimensions if d.name in rated]
     tables = collect_targets(_rated(run, ratings), lambda c: ratings.for_conversation(c.id), pairs)

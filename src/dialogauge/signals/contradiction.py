@@ -84,14 +84,26 @@ class _Memory:
             for entry in self.by_term[term][-_CANDIDATES:]:
                 if entry[2].unit == fact.unit and _same_thing(fact, entry[2]):
                     found[id(entry[2])] = entry
-        return list(found.values())
+        return sorted(found.values(), key=lambda e: (e[0], e[1], e[2].sentence, e[2].value))
 
 
 def _same_thing(a: Fact, b: Fact) -> bool:
     """Whether two facts are values of one thing: the key of one lies within the key of the other."""
-    small, large = sorted((a.key, b.key), key=len)
+    small, large = (a.key, b.key) if len(a.key) <= len(b.key) else (b.key, a.key)
+    if len(small) < 2 or len(large) > len(small) + 3 or not small <= large:
+        return False
     chinese = sum(not t.isascii() for t in small) > len(small) / 2
-    return len(small) >= (3 if chinese else 2) and small <= large and len(large) <= len(small) + 3
+    return len(small) >= (3 if chinese else 2)
+
+
+# A reply that opens by saying what it shifts, cuts or adds gives new values on purpose.
+_ADJUSTS = re.compile(
+    r"\b(?:becomes?|drops? to|(?:down|back|up) to|comes? (?:down )?to|rearrang\w+|re-?calculat\w+"
+    r"|reschedul\w+|shift(?:s|ed)?|mov(?:es?|ed) to|trim(?:s|med)?|cut (?:back|down)|adjust(?:s|ed)?"
+    r"|free(?:s|d)? up|leaves you)\b"
+    r"|变(?:成|为)|改(?:成|为|到)|调整|减(?:少|到|了|去|掉)|少的|(?:增加|加)到|挪(?:到|出|走)|腾(?:出|到)"
+    r"|空(?:出|下)来|重新(?:算|排|分)|缩(?:短|到)|压(?:缩|到)"
+)
 
 
 def find_contradictions(dialogue: Dialogue) -> Iterator[Signal]:
@@ -141,10 +153,13 @@ def _learn(turn: TurnView, memory: _Memory, names: set[str]) -> None:
 
 
 def _values(turn: TurnView, facts: tuple[Fact, ...], memory: _Memory) -> Iterator[Signal]:
+    if _ADJUSTS.search(turn.reply.head):
+        return
     for fact in facts:
         if (
             not fact.sole
-            or fact.value in memory.given[fact.unit] | memory.numbers
+            or fact.value in memory.given[fact.unit]
+            or fact.value in memory.numbers
             or _MOVABLE.search(normalise(fact.sentence))
         ):
             continue

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 
 from dialogauge.core import Conversation, Turn
 from dialogauge.signals.facts import Fact, holds_value, read_facts
+from dialogauge.signals.lazy import lazy
 from dialogauge.signals.signal import cut
-from dialogauge.text import Language, LanguageTally, content_terms, count_units, normalise, sentences, words
+from dialogauge.text import Language, LanguageTally, content_terms, count_units, normalise, pieces, sentences
 
 __all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "quote_around", "read_dialogue"]
 
@@ -25,21 +25,21 @@ class Sentence:
 
     text: str
 
-    @cached_property
+    @lazy
     def plain(self) -> str:
         """The sentence in one form, for markers and values."""
         return normalise(self.text)
 
-    @cached_property
+    @lazy
     def _tokens(self) -> list[str]:
-        return words(self.text)
+        return pieces(self.text)
 
-    @cached_property
+    @lazy
     def terms(self) -> frozenset[str]:
         """The distinct content terms."""
-        return frozenset(content_terms(self._tokens))
+        return content_terms(self._tokens)
 
-    @cached_property
+    @lazy
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6)."""
         return count_units(self._tokens)
@@ -51,27 +51,32 @@ class TextView:
 
     text: str
 
-    @cached_property
+    @lazy
     def prose(self) -> str:
         """The text without code blocks."""
         return _CODE.sub("\n", self.text) if "```" in self.text else self.text
 
-    @cached_property
+    @lazy
     def sentences(self) -> tuple[Sentence, ...]:
         """The sentences of the prose in order."""
         return tuple(map(Sentence, sentences(self.prose)))
 
-    @cached_property
+    @lazy
     def terms(self) -> frozenset[str]:
         """The distinct content terms, those in code included."""
-        return frozenset(content_terms(words(self.text)))
+        whole = self._tokens if self.prose is self.text else pieces(self.text)
+        return content_terms(whole)
 
-    @cached_property
+    @lazy
+    def _tokens(self) -> list[str]:
+        return pieces(self.prose)
+
+    @lazy
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6), code left out."""
-        return count_units(words(self.prose))
+        return count_units(self._tokens)
 
-    @cached_property
+    @lazy
     def facts(self) -> tuple[Fact, ...]:
         """The values in the prose, the first 25 or so: enough for a page."""
         out: list[Fact] = []
@@ -82,7 +87,7 @@ class TextView:
                 break
         return tuple(out)
 
-    @cached_property
+    @lazy
     def edges(self) -> str:
         """The prose in one form for markers; a long text is reduced to its beginning and end."""
         prose = self.prose
@@ -90,7 +95,7 @@ class TextView:
             prose = prose[:_EDGE] + "\n" + prose[-_EDGE:]
         return normalise(prose)
 
-    @cached_property
+    @lazy
     def head(self) -> str:
         """The first 300 characters in one form."""
         return normalise(self.prose[:300])
