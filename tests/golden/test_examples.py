@@ -21,7 +21,10 @@ from dialogauge.prompts import load_rubric
 from flows.conftest import EXAMPLES
 from servers.verdicts import fill
 
-HALVES = ("working",)
+# Five blind halves were written, and the requirement was met by none of them as a whole; what each gave and
+# what was tried in between stands in docs/experiments/local_signals.md. The requirement stays as it is.
+MISSED = pytest.mark.xfail(reason="59 of 72 blind faulty turns named, 17 of 21 blind clean ones without a fault")
+HALVES = ("working", pytest.param("held_out", marks=MISSED))
 REQUIRED = 0.8
 
 
@@ -72,7 +75,7 @@ async def test_the_structure_of_the_cards_own_example():
 
 
 def test_the_halves_cover_what_they_should():
-    both = [c for name in HALVES for c in half(name)]
+    both = [c for name in ("working", "held_out") for c in half(name)]
     assert len(both) >= 24
     assert len({c.id for c in both}) == len(both)
     assert {c.language for c in both} == {"en", "zh"}
