@@ -1,0 +1,44 @@
+"""The scores of the history turns that are most like the target, by request and reply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from dialogauge.calibrate import half_up
+from dialogauge.judge.history.guess import Guess, Rule, prior
+from dialogauge.judge.personal import BlockView, Population, Reply
+from dialogauge.retrieval import TfidfIndex
+
+__all__ = ["nearest"]
+
+
+def nearest(k: int) -> Rule:
+    """Return the rule: the mean score of the k nearest turns, halves upward.
+
+    Texts are the request twice and the reply; TF-IDF over character 2- to 4-grams, with sublinear term
+    frequency, fitted to the history of the block. Without history the training users' mean.
+    """
+    return partial(_nearest, k=k)
+
+
+def _nearest(view: BlockView, population: Population, *, k: int) -> Sequence[Guess]:
+    if not view.history:
+        value = prior(population)
+        return [Guess(half_up(value), value, prior=True)] * len(view.targets)
+    index = TfidfIndex([_text(r.reply) for r in view.history], shortest=2, longest=4, sublinear=True)
+    return [_guess(view, index, target, k) for target in view.targets]
+
+
+def _guess(view: BlockView, index: TfidfIndex, target: Reply, k: int) -> Guess:
+    cosines = index.cosines(_text(target))
+    found = [int(i) for i in np.argsort(cosines, kind="stable")[::-1][:k]]
+    value = sum(view.history[i].score for i in found) / len(found)
+    sources = tuple((view.history[i].reply.id, float(cosines[i])) for i in found)
+    return Guess(half_up(value), value, sources=sources)
+
+
+def _text(reply: Reply) -> str:
+    return f"{reply.request} {reply.request} {reply.text}"
