@@ -6,7 +6,7 @@ import json
 import random
 from pathlib import Path
 
-__all__ = ["write_log"]
+__all__ = ["text_of", "write_log"]
 
 _TEXT = (
     "order parcel delivery address street morning evening train ticket station hotel room night price "
@@ -27,13 +27,13 @@ def write_log(
     with path.open("w", encoding="utf-8") as out:
         for n in range(number):
             messages = [
-                {"role": role, "content": _text(rng, message_chars)}
+                {"role": role, "content": text_of(rng, message_chars)}
                 for _ in range(exchanges)
                 for role in ("user", "assistant")
             ]
             out.write(json.dumps({"id": f"c{n:07d}", "messages": messages}) + "\n")
 
 
-def _text(rng: random.Random, chars: int) -> str:
+def text_of(rng: random.Random, chars: int) -> str:
     words = " ".join(rng.choices(_WORDS, k=chars // 6 + 3))[: chars - 1]
     return words[:1].upper() + words[1:] + "."

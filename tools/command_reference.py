@@ -51,7 +51,7 @@ ENDS = {
     "judge": "0, 1, 2, 3, 100 or 130, as in the table at the end.",
     "check": "0; 1 when a record or a file could not be read.",
     "report": "0; 1 when there is no finished run in the directory.",
-    "trust": "0; 1 when there is no finished run or the sample cannot be judged; 2 when its judge cannot be built.",
+    "trust": "0; 1 when there is no finished run, or the sample cannot be judged; 2 for another judge.",
     "meta": "0; 1 when a rating could not be read; 2 when nothing fits: no ratings, no scores, no dimension.",
     "export": "0; 1 when there is no finished run; 2 for an ending that is not known, or a missing extra.",
     "pairs": "0; 1 when a cap or an endpoint ended it early, and what there is by then is written.",

@@ -1,6 +1,6 @@
 """Measures the local judge against people and writes the figures of docs/results/trust.md.
 
-    DIALOGAUGE_SHARED=FOLDER python tools/trust_figures.py [--work DIR] [--only recllmsim uss tau examples]
+    python tools/trust_figures.py FOLDER [--work DIR] [--only recllmsim uss tau examples]
 
 Every figure comes from the documented commands, which are printed as they run; the tables between the
 markers of the page are replaced by what was measured now.
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -22,23 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge import __version__
+from dialogauge.bench.meta import MEASURES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "results" / "trust.md"
 MODES = ("hindsight", "foresight")
-SHOWN = (
-    "pearson",
-    "spearman",
-    "kappa",
-    "exact",
-    "within_one",
-    "mae",
-    "bias",
-    "f1",
-    "precision",
-    "recall",
-    "auc",
-)
+SHOWN = tuple(m.name for m in MEASURES)
 LOW = 3
 """A score of 3 or less says that a turn is faulty."""
 
@@ -56,11 +44,14 @@ def dialogauge(*words: object) -> str:
 
 
 def against_people(
-    name: str, data: Sequence[object], work: Path, rubric: str, rule: str, *pair: str
+    name: str, data: Sequence[object], work: Path, modes: Sequence[str], *how: str
 ) -> Iterator[str]:
-    """Judge a data set in both modes, hold both against its ratings, and write the tables."""
-    runs = []
-    for mode in MODES:
+    """Judge a data set in each mode, hold all against its ratings, and write the tables.
+
+    The first two of `how` are the rubric and the rule of dissatisfaction; the others go to `meta`.
+    """
+    runs, (rubric, rule, *pair) = [], how
+    for mode in modes:
         runs.append(work / f"{name}-{mode}")
         dialogauge("judge", *data, "--rubric", rubric, "--mode", mode, "-o", runs[-1])
     out = work / f"meta-{name}"
@@ -76,7 +67,8 @@ def tables(found: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"**{judge['mode'].capitalize()}**, {judge['dimension']}: {counts['rated']:,} rated targets, "
             f"{counts['scored']:,} scored ({judge['conversations']:,} conversations{people}), "
-            f"{counts['not_applicable']:,} n/a, {counts['failed']:,} failed, {counts['not_judged']:,} not judged; "
+            f"{counts['not_applicable']:,} n/a, {counts['failed']:,} failed, "
+            f"{counts['not_judged']:,} not judged; "
             f"dissatisfied ({judge['dissatisfied_if']}) {judge['dissatisfied']:,}."
         )
         yield ""
@@ -88,7 +80,8 @@ def tables(found: Mapping[str, Any]) -> Iterator[str]:
         gain = c["a_better_by"]
         yield (
             f"- {c['measure']}, {c['a']} against {c['b']} ({c['n']:,} targets): difference "
-            f"{number(gain['value'])} {interval(gain['by_conversation'])}, p {number(c['p_holm'])}: {c['words']}."
+            f"{number(gain['value'])} {interval(gain['by_conversation'])}, "
+            f"p {number(c['p_holm'])}: {c['words']}."
         )
     yield ""
 
@@ -115,18 +108,13 @@ def sentences(judge: Mapping[str, Any]) -> Iterator[str]:
     for name in ("auc", "spearman"):
         if name not in judge["figures"]:
             continue
-        parts = []
+        parts, gains = [], {c["name"]: c["judge_better_by"][name] for c in judge["controls"]}
         for clustering in ("by_conversation", *(["by_user"] if judge["users"] else [])):
-            below = [
-                c["name"] for c in judge["controls"] if not above(c["judge_better_by"][name][clustering])
-            ]
+            below = [control for control, gain in gains.items() if not above(gain[clustering])]
             word = "above every control" if not below else f"NOT above {', '.join(below)}"
             parts.append(f"{word} {clustering.replace('_', ' ')}")
-        gains = ", ".join(
-            f"{c['name']} {interval(c['judge_better_by'][name]['by_conversation'])}"
-            for c in judge["controls"]
-        )
-        yield f"- {name}: {'; '.join(parts)} (better by, clustered by conversation: {gains})"
+        told = ", ".join(f"{control} {interval(gain['by_conversation'])}" for control, gain in gains.items())
+        yield f"- {name}: {'; '.join(parts)} (better by, clustered by conversation: {told})"
 
 
 def above(gain: Mapping[str, Any] | None) -> bool:
@@ -149,19 +137,21 @@ def recllmsim(shared: Path, work: Path) -> Iterator[str]:
     data = shared / "data" / "recllmsim"
     users = json.loads((data / "split.json").read_text(encoding="utf-8"))["test"]
     folders = [data / "human_exp_V2" / user for user in users]
-    yield from against_people("recllmsim", folders, work, "satisfaction", "3")
+    yield from against_people("recllmsim", folders, work, MODES, "satisfaction", "3")
 
 
 def uss(shared: Path, work: Path) -> Iterator[str]:
     """English."""
-    yield from against_people("uss", [shared / "data" / "uss" / "MWOZ.txt"], work, "satisfaction", "<3")
+    yield from against_people(
+        "uss", [shared / "data" / "uss" / "MWOZ.txt"], work, MODES, "satisfaction", "<3"
+    )
 
 
 def tau(shared: Path, work: Path) -> Iterator[str]:
-    """Task success of agents: the reward of the environment."""
+    """Task success of agents: the reward of the environment. The whole is read in either mode."""
     folder = shared / "data" / "tdeval" / "tau_trajectories"
     pair = ("--dimension", "task_completion=reward")
-    yield from against_people("tau", [folder], work, "card", "<1", *pair)
+    yield from against_people("tau", [folder], work, MODES[:1], "card", "<1", *pair)
 
 
 def examples(_: Path, work: Path) -> Iterator[str]:
@@ -197,7 +187,8 @@ def examples(_: Path, work: Path) -> Iterator[str]:
     yield ""
     for c in found["comparisons"]:
         if "single" in c["a"]:
-            yield f"- {c['a']} against {c['b']}: {interval(c['a_better_by']['by_conversation'])}, {c['words']}."
+            gain = interval(c["a_better_by"]["by_conversation"])
+            yield f"- {c['a']} against {c['b']}: {gain}, {c['words']}."
     yield ""
 
 
@@ -243,10 +234,10 @@ PARTS = {"recllmsim": recllmsim, "uss": uss, "tau": tau, "examples": examples}
 def main() -> None:
     """Measure what is asked for and put it into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("shared", type=Path, help="the folder that holds data/")
     parser.add_argument("--work", type=Path, default=ROOT / "runs" / "trust")
     parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()
-    shared = Path(os.environ.get("DIALOGAUGE_SHARED", ""))
     options.work.mkdir(parents=True, exist_ok=True)
     page = PAGE.read_text(encoding="utf-8")
     for name in options.only:
@@ -254,7 +245,7 @@ def main() -> None:
         before, _, rest = page.partition(start)
         after = rest.partition(end)[2]
         stamp = f"Measured {datetime.now(UTC).date().isoformat()} with dialogauge {__version__}."
-        body = "\n".join([stamp, "", *PARTS[name](shared, options.work)]).strip()
+        body = "\n".join([stamp, "", *PARTS[name](options.shared, options.work)]).strip()
         page = f"{before}{start}\n\n{body}\n\n{end}{after}"
         PAGE.write_text(page, encoding="utf-8")
 

@@ -187,7 +187,12 @@ def test_an_open_run_is_masked_where_it_is_written(dialogauge, log, tmp_path):
 
 def test_an_open_run_is_masked_before_a_model_repairs_it(dialogauge, serve, log, tmp_path):
     stub = serve('{"reply": "Please wait."}', schema="ignore")
-    assert dialogauge("judge", log(record()), "-o", "run").code == 0
+    looping = record()
+    again = f"Our colleagues look into the matter of {MAIL} and will be in touch with you about it."
+    for asked in ("What happens now?", "And when will that be?", "You repeat yourself! I asked when."):
+        looping["messages"].append({"role": "user", "content": asked})
+        looping["messages"].append({"role": "assistant", "content": again if asked[0] != "Y" else "Today."})
+    assert dialogauge("judge", log(looping), "-o", "run").code == 0
     words = ("--model", "stub-model", "--base-url", stub.url)
     dialogauge("pairs", "run", *words, "--redact", "--hash-ids", "-o", "out/dpo.jsonl")
     assert stub.asked

@@ -200,3 +200,23 @@ def test_ratings_within_the_log_need_no_file(dialogauge, log, talk):
     done = dialogauge("meta", "run", "--dissatisfied", "3", "--draws", 100)
     assert done.code == 0, done.err
     assert "the judge's fractional scores are used" in done.out
+
+
+def test_hidden_ids_join_with_ratings_and_pages_hide_what_checks_point_at(dialogauge, rated, tmp_path):
+    data, ratings = rated
+    done = dialogauge("judge", data, "--ratings", ratings, "--hash-ids", "-o", "hidden")
+    assert done.code in (0, 1), done.err
+    assert trust_of(tmp_path / "hidden")["calibration"]["dimensions"][0]["n"] == 60
+    met = dialogauge("meta", "hidden", "--ratings", ratings, "--draws", 100)
+    assert "60 rated targets: 60 scored" in met.out
+    rubric = tmp_path / "mine.toml"
+    shipped = resources.files("dialogauge.prompts") / "files" / "rubrics"
+    for language in ("en", "zh"):
+        (tmp_path / f"mine.{language}.md").write_text((shipped / f"card.{language}.md").read_text("utf-8"))
+    rubric.write_text((shipped / "card.toml").read_text("utf-8") + RULE)
+    dialogauge("judge", data, "--rubric", rubric, "-o", "open")
+    assert "c7, turn 1" in (tmp_path / "open" / "report.html").read_text()
+    dialogauge("report", "open", "--hash-ids", "-o", "shown.html")
+    page = (tmp_path / "shown.html").read_text()
+    assert "c7, turn 1" not in page
+    assert "no_hours" in page

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 #: `NAME` or `NAME:ARGUMENT`.
 #:
@@ -25,6 +26,7 @@ from collections.abc import Mapping, Sequence
 #: prose                 no JSON
 #: think, think_field, think_orphan   reasoning in the text, in its own field, without its opening tag
 #: two_objects           another object in front
+#: two_verdicts          the same object with other whole numbers in front
 #: fenced                in a code fence with prose around
 #: faulty                JSON with a trailing comma and single quotes
 Fault = str
@@ -37,6 +39,7 @@ class FaultPlan:
         script: For the first chat requests in order; None for none.
         rates: After the script, the probability of each fault.
         always: After the script, a fault for every request.
+        choose: After the script, takes the JSON of the request and says its fault; None for none.
         seed: For the rates.
     """
 
@@ -46,16 +49,23 @@ class FaultPlan:
         *,
         rates: Mapping[Fault, float] | None = None,
         always: Fault | None = None,
+        choose: Callable[[Mapping[str, Any]], Fault | None] | None = None,
         seed: int = 0,
     ) -> None:
         self._script = list(script)
         self._rates = dict(rates or {})
         self._always = always
+        self._choose = choose
         self._rng = random.Random(seed)
 
-    def next(self) -> tuple[str, str]:
+    def next(self, body: Mapping[str, Any]) -> tuple[str, str]:
         """Return name and argument of the fault of the next request, two empty strings for none."""
-        fault = self._script.pop(0) if self._script else self._always or self._by_chance()
+        if self._script:
+            fault = self._script.pop(0)
+        elif self._choose is not None:
+            fault = self._choose(body)
+        else:
+            fault = self._always or self._by_chance()
         name, _, argument = (fault or "").partition(":")
         return name, argument
 

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Any, Literal
 
@@ -31,6 +32,22 @@ Schema = Literal["obey", "ignore", "refuse", "error", "json_object"]
 
 _PROSE = "The assistant did rather well on the whole."
 _THOUGHT = 'The user wants JSON, perhaps {"score": 1}. Let me think.'
+
+
+_OTHER_NUMBERS = str.maketrans("01245", "15421")
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One chat request and what became of it."""
+
+    body: dict[str, Any]
+    came: float
+    """When, on the monotonic clock."""
+    fault: str = ""
+    """What the plan dealt it, without the argument."""
+    ended: float | None = None
+    """When the answer had been handed over, or had gone wrong; None while it is under way."""
 
 
 class OpenAIStub:
@@ -74,6 +91,8 @@ class OpenAIStub:
         self.port = port
         self.requests: list[dict[str, Any]] = []
         """The JSON of every chat request, in order."""
+        self.exchanges: list[Exchange] = []
+        """The same, with what became of each."""
         self.times: list[float] = []
         """When each came, on the monotonic clock."""
         self.headers: list[Mapping[str, str]] = []
@@ -133,20 +152,26 @@ class OpenAIStub:
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.requests.append(body)
-        self.times.append(time.monotonic())
+        exchange = Exchange(body, time.monotonic())
+        self.exchanges.append(exchange)
+        self.times.append(exchange.came)
         self.headers.append(dict(request.headers))
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
-            return await self._answer(request, body)
+            return await self._answer(request, body, exchange)
         finally:
+            exchange.ended = time.monotonic()
             self._at_once -= 1
 
-    async def _answer(self, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+    async def _answer(
+        self, request: web.Request, body: dict[str, Any], exchange: Exchange
+    ) -> web.StreamResponse:
         refusal = self._refusal(request, body)
         if refusal is not None:
             return refusal
-        name, argument = self.faults.next()
+        name, argument = self.faults.next(body)
+        exchange.fault = name
         if name == "hang":
             with contextlib.suppress(asyncio.CancelledError):
                 await self._over.wait()
@@ -259,6 +284,7 @@ def _spoil(message: dict[str, Any], fault: str) -> str:
         "think": f"<think>{_THOUGHT}</think>\n{text}",
         "think_orphan": f"{_THOUGHT}</think>\n{text}",
         "two_objects": f'The user said {{"score": 5, "by": "user"}}. My verdict:\n{text}',
+        "two_verdicts": f"{text.translate(_OTHER_NUMBERS)}\n{text}",
         "fenced": f"Here it is:\n```json\n{text}\n```\nHope that helps.",
         "faulty": text.replace('"', "'").replace("}", ",}"),
     }

@@ -128,9 +128,7 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
             iter(planner), built.judge, sink, workers=_workers(options), progress=progress, stop=stop
         )
     _store_quietly(database, ended)
-    # Masked ids are not those of the ratings file; the stored conversations carry the ratings they got.
-    known = ratings if mask is None else None
-    result = finish_run(options, directory, database, built.judge, planner, ended, known)
+    result = finish_run(options, directory, database, built.judge, planner, ended, ratings)
     rating_faults = _rating_faults(options, ratings, planner, built.judge, ended)
     faults = [*planner.faults, *(f if mask is None else mask.fault(f) for f in rating_faults)]
     notes = _told([*source.notes, *(ratings.notes if ratings else ())], mask)

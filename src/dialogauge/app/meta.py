@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 
 from dialogauge import __version__
+from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.bench.meta import (
     Contender,
@@ -123,9 +124,11 @@ def _names(runs: Sequence[str]) -> list[str]:
 
 def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions) -> _Read:
     with open_run(path) as run:
-        ratings_of: RatingsOf = (
-            (lambda c: c.ratings) if table is None else (lambda c: table.for_conversation(c.id))
-        )
+        given = None if table is None else ratings_as_stored(run.database, table)
+
+        def ratings_of(conversation: Conversation) -> Sequence[Rating]:
+            return conversation.ratings if given is None else given.for_conversation(conversation.id)
+
         pairs = _pairs(run, ratings_of, options, name)
         known = {d.name: d.scale for d in run.dimensions}
         about = JudgedRun(name, path, run.manifest["judge"]["name"], run.manifest["settings"]["mode"])

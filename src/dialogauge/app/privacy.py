@@ -8,15 +8,15 @@ is stored, sent to a model, cached, written and shown was masked before. On a ru
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from secrets import token_bytes
 from typing import Any, Final
 
 from dialogauge.core.errors import UsageError
-from dialogauge.data import Mask
+from dialogauge.data import Mask, RatingTable
 from dialogauge.store import RunDatabase
 
-__all__ = ["OPEN", "Privacy", "mask_for_reading", "mask_for_writing", "mask_row"]
+__all__ = ["OPEN", "Privacy", "mask_for_reading", "mask_for_writing", "mask_row", "ratings_as_stored"]
 
 _META: Final = "privacy"
 _SALT_BYTES: Final = 32
@@ -77,6 +77,17 @@ def mask_for_reading(database: RunDatabase, asked: Privacy) -> Mask | None:
         msg = f"the run {database.path.parent} keeps no salt for its ids"
         raise UsageError(msg, hint="give the same `dialogauge judge` command again; nothing is judged twice")
     return Mask(left.redact, left.hash_ids, bytes.fromhex(kept["salt"]))
+
+
+def ratings_as_stored(database: RunDatabase, ratings: RatingTable) -> RatingTable:
+    """Return ratings under the ids that the run keeps: those of a run with hashed ids join too."""
+    kept = database.get_meta(_META)
+    held = _policy(kept)
+    if held == OPEN:
+        return ratings
+    mask = Mask(held.redact, held.hash_ids, bytes.fromhex(kept["salt"]))
+    hidden = (replace(r, conversation_id=mask.id("conversation", r.conversation_id)) for r in ratings.ratings)
+    return replace(ratings, ratings=(*ratings.ratings, *hidden), places={})
 
 
 def _policy(kept: Mapping[str, Any] | None) -> Privacy:

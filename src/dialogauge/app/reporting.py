@@ -10,7 +10,8 @@ from typing import Any
 from dialogauge.app.privacy import OPEN, Privacy
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.bench.judging import Summary, summarise, view_of
-from dialogauge.bench.trust import Trust, trust_view
+from dialogauge.bench.trust import Trust, TrustCase, trust_view
+from dialogauge.data import Mask
 from dialogauge.report import About, ReportView, render_report
 from dialogauge.store import RunDirectory
 from dialogauge.store.directory import write_whole
@@ -33,17 +34,30 @@ def write_report(
 
 
 def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
-    """Write the page of a finished run anew, from its database, manifest and summary; masked if asked."""
+    """Write the page of a finished run anew, from database, manifest and summary; masked if asked."""
     with open_run(run, privacy) as finished:
         target = finished.directory.file("report") if out is None else Path(out)
-        write_report(finished, summary_of(finished), stored_trust(finished.directory), target)
+        write_report(finished, summary_of(finished), stored_trust(finished), target)
         return target
 
 
-def stored_trust(directory: RunDirectory) -> Trust | None:
-    """Return the checks that stand in the run's summary; None where they were never made."""
-    found = directory.read_json("summary").get("trust")
-    return None if found is None else Trust.from_json(found)
+def stored_trust(run: FinishedRun) -> Trust | None:
+    """Return the checks that stand in the run's summary, masked as the run is; None without any."""
+    found = run.directory.read_json("summary").get("trust")
+    if found is None:
+        return None
+    trust = Trust.from_json(found)
+    if run.mask is None:
+        return trust
+    checks = (replace(c, cases=tuple(_hidden(run, run.mask, case) for case in c.cases)) for c in trust.checks)
+    return replace(trust, checks=tuple(checks))
+
+
+def _hidden(run: FinishedRun, mask: Mask, case: TrustCase) -> TrustCase:
+    users = [c.user_id for c in run.database.conversations_of([case.conversation_id])]
+    names = mask.names(case.conversation_id, users[0] if users else None)
+    shown = mask.id("conversation", case.conversation_id)
+    return replace(case, conversation_id=shown, text=mask.value(case.text, names))
 
 
 def summary_of(run: FinishedRun) -> Summary:

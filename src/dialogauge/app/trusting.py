@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun
 from dialogauge.bench.meta import DimensionPair, collect_targets
 from dialogauge.bench.trust import (
@@ -94,6 +95,7 @@ def look_into(
 
 
 def _calibration(run: FinishedRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
+    ratings = ratings_as_stored(run.database, ratings)
     rated = {r.dimension for r in ratings.ratings}
     pairs = [DimensionPair(d.name, d.name) for d in run.dimensions if d.name in rated]
     tables = collect_targets(_rated(run, ratings), lambda c: ratings.for_conversation(c.id), pairs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dialogauge.report.view import RunFigures, WeakTurn
-from dialogauge.report.words import cost, interval, mean, name, number, share
+from dialogauge.report.words import bounds, cost, interval, mean, name, number, share
 
 __all__ = ["summary_lines", "weak_turn_lines"]
 
@@ -68,16 +68,15 @@ def _target_lines(figures: RunFigures) -> list[str]:
 def _dimension_cells(figures: RunFigures, position: int) -> tuple[str, ...]:
     dimension = figures.dimensions[position]
     figure = dimension.figure
-    bounds = "–" if figure.bounds is None else f"{figure.bounds[0]:.2f}–{figure.bounds[1]:.2f}"
     return (
         name(dimension.name),
         dimension.level,
-        mean(figure.mean),
-        interval(figure.interval) if figure.n else "–",
+        mean(figure.mean, figure.decimals),
+        interval(figure.interval, figure.decimals) if figure.n else "–",
         f"{number(figure.n)}/{number(figure.requested)}",
         number(figure.n_na),
         number(figure.n_failed),
-        bounds,
+        bounds(figure),
     )
 
 

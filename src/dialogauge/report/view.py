@@ -74,6 +74,8 @@ class Figure:
     n_failed: int
     bounds: tuple[float, float] | None
     """If every failure were the worst, and the best, score of the scale."""
+    decimals: int = 2
+    """With which mean, interval and bounds are written: three where the whole scale is 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)

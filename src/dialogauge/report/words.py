@@ -7,6 +7,7 @@ import re
 from dialogauge.report.view import Figure
 
 __all__ = [
+    "bounds",
     "cell",
     "cost",
     "counts_line",
@@ -49,14 +50,21 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
-def mean(value: float | None) -> str:
+def mean(value: float | None, decimals: int = 2) -> str:
     """Write a mean with two decimals, or a dash when it is undefined."""
-    return _DASH if value is None else f"{value:.2f}"
+    return _DASH if value is None else f"{value:.{decimals}f}"
 
 
-def interval(ends: tuple[float, float] | None) -> str:
+def interval(ends: tuple[float, float] | None, decimals: int = 2) -> str:
     """Write an interval as `[3.98, 4.25]`, or say that there is none."""
-    return "[no interval]" if ends is None else f"[{ends[0]:.2f}, {ends[1]:.2f}]"
+    return "[no interval]" if ends is None else f"[{ends[0]:.{decimals}f}, {ends[1]:.{decimals}f}]"
+
+
+def bounds(figure: Figure) -> str:
+    """Write the bounds of a mean as `3.40–4.50`, or a dash when it has none."""
+    if figure.bounds is None:
+        return _DASH
+    return _DASH.join(mean(end, figure.decimals) for end in figure.bounds)
 
 
 def share(value: float) -> str:
@@ -106,8 +114,10 @@ def figure_line(figure: Figure) -> str:
 
     `4.12 [3.98, 4.25] · 160/200 scored · 40 failed · bounds 3.40–4.50`; n/a only where there are some.
     """
-    head = f"{mean(figure.mean)} {interval(figure.interval)}" if figure.n else "no score"
-    return f"{head} · {counts_line(figure)}"
+    if not figure.n:
+        return f"no score · {counts_line(figure)}"
+    told = f"{mean(figure.mean, figure.decimals)} {interval(figure.interval, figure.decimals)}"
+    return f"{told} · {counts_line(figure)}"
 
 
 def counts_line(figure: Figure) -> str:
@@ -117,5 +127,5 @@ def counts_line(figure: Figure) -> str:
         parts.append(f"{number(figure.n_na)} n/a")
     parts.append(f"{number(figure.n_failed)} failed")
     if figure.bounds is not None:
-        parts.append(f"bounds {figure.bounds[0]:.2f}{_DASH}{figure.bounds[1]:.2f}")
+        parts.append(f"bounds {bounds(figure)}")
     return " · ".join(parts)

@@ -1,0 +1,148 @@
+"""Every single fault, always and in passing: a run ends, nothing becomes a score, the kind is right."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchmarks.faults.cases import Cases, by_case, first_request
+from benchmarks.faults.running import Command, Findings, outcomes, patience, rows_of
+from benchmarks.tables import table
+from servers.faults import FaultPlan
+from servers.openai_stub import OpenAIStub
+
+__all__ = ["ALWAYS", "PASSING", "each_by_itself", "together"]
+
+SCORED = "scored"
+
+#: What a case comes to when each of its requests meets the fault.
+ALWAYS: Mapping[str, str] = {
+    "429": "rate_limited",
+    "429:1": "rate_limited",
+    "429:date": "rate_limited",
+    "500": "server_error",
+    "502": "server_error",
+    "503": "server_error",
+    "503:1": "server_error",
+    "529": "server_error",
+    "html502": "server_error",
+    "error200": "server_error",
+    "html": "server_error",
+    "hang": "timeout",
+    "drip:9": "timeout",
+    "drip:0.2": SCORED,
+    "drop": "connection",
+    "reset": "connection",
+    "close": SCORED,
+    "empty": "empty_reply",
+    "null": "empty_reply",
+    "no_choices": "empty_reply",
+    "cut": "truncated",
+    "cut_stop": "invalid_json",
+    "prose": "invalid_json",
+    "wrong_schema": "invalid_schema",
+    "filter": "refused",
+    "refusal": "refused",
+    "400:no": "rejected",
+    "403": "rejected",
+    "413": "too_long",
+    "think": SCORED,
+    "think_field": SCORED,
+    "think_orphan": SCORED,
+    "two_objects": SCORED,
+    "two_verdicts": SCORED,
+    "fenced": SCORED,
+    "faulty": SCORED,
+}
+
+#: What a case comes to when only its first request meets the fault, where that is no score.
+PASSING: Mapping[str, str] = {
+    "filter": "refused",
+    "refusal": "refused",
+    "400:no": "rejected",
+    "413": "too_long",
+}
+
+# They make everybody wait, so they would change what becomes of others.
+_ALONE = ("429:1", "429:date", "503:1")
+
+
+def together(folder: Path, command: Command, *, attempt_s: float, item_s: float) -> Findings:
+    """Give each case a fault of its own, one case always and one in passing, in one run."""
+    findings = Findings("every fault, one run")
+    faults = [f for f in ALWAYS if f not in _ALONE]
+    always = dict(enumerate(faults))
+    passing = {n + len(faults): f for n, f in enumerate(faults)}
+    cases = Cases.drawn(2 * len(faults) + 8, seed=3)
+    cases.write(folder)
+    forever, once = by_case(always), first_request(passing)
+    plan = FaultPlan(choose=lambda body: forever(body) or once(body))
+    with OpenAIStub(cases.reply, faults=plan) as stub:
+        options = patience(folder, stub.url, attempt_s=attempt_s, item_s=item_s)
+        done = command("judge", cases.log, "--rubric", cases.rubric, *options, "--no-cache", "-o", "run")
+    rows = rows_of(folder / "run")
+    findings.hold(done.code == 3, f"exit code {done.code}: {done.err}")
+    findings.hold(len(rows) == len(cases.truth), f"{len(rows)} rows of {len(cases.truth)}")
+    findings.wrong += cases.wrong_scores(rows)
+    for n, row in enumerate(rows):
+        fault = always.get(n) or passing.get(n) or "none"
+        expected = ALWAYS[fault] if n in always else PASSING.get(fault, SCORED)
+        found = SCORED if row["failure"] is None else row["failure"]["kind"]
+        when = "always" if n in always else "first"
+        findings.hold(found == expected, f"{fault} {when}: {found}, not {expected}: {row['failure']}")
+    findings.say(f"{len(rows)} cases, {len(faults)} faults: {dict(outcomes(rows))}")
+    return findings
+
+
+def each_by_itself(folder: Path, command: Command, *, cases_each: int = 8) -> Findings:
+    """Run each fault by itself, always and in passing, as processes with deadlines of 0.6 and 3 s."""
+    findings = Findings("every fault by itself")
+    lines = []
+    for fault in ALWAYS:
+        for when in ("always", "first"):
+            lines.append(_one(findings, folder, command, fault, when, cases_each))
+    head = ("fault", "when", "exit", "seconds", "requests", "came to")
+    findings.say(table(f"{cases_each} conversations each", head, lines))
+    return findings
+
+
+def _one(
+    findings: Findings, folder: Path, command: Command, fault: str, when: str, number: int
+) -> tuple[object, ...]:
+    cases = Cases.drawn(number, seed=len(fault))
+    cases.write(folder)
+    chosen = dict.fromkeys(range(number), fault)
+    plan = FaultPlan(choose=by_case(chosen) if when == "always" else first_request(chosen))
+    with OpenAIStub(cases.reply, faults=plan) as stub:
+        options = patience(folder, stub.url, attempt_s=0.6, item_s=4)
+        began = time.monotonic()
+        done = command(
+            "judge", cases.log, "--rubric", cases.rubric, *options, "--no-cache", "--fresh", "-o", "run"
+        )
+        took = time.monotonic() - began
+    rows = rows_of(folder / "run")
+    expected = ALWAYS[fault] if when == "always" else PASSING.get(fault, SCORED)
+    label = f"{fault} {when}"
+    findings.hold(took < 30, f"{label}: took {took:.0f} s")
+    findings.hold(
+        done.code == (0 if expected == SCORED else 3), f"{label}: exit code {done.code}: {done.err}"
+    )
+    findings.hold(outcomes(rows) == {expected: number}, f"{label}: {dict(outcomes(rows))}, not {expected}")
+    findings.hold("Traceback" not in done.err, f"{label}: {done.err}")
+    findings.wrong += [f"{label}: {w}" for w in cases.wrong_scores(rows)]
+    summary = json.loads((folder / "run" / "summary.json").read_text())
+    findings.hold(summary["usage"]["total"]["calls"] == _answered(stub), f"{label}: calls {summary['usage']}")
+    return fault, when, done.code, round(took, 1), len(stub.asked), expected
+
+
+def _answered(stub: OpenAIStub) -> int:
+    """Count the requests that the server answered as a client sees it: with a status and a whole body."""
+    silent = ("hang", "drop", "reset", "drip")
+    return sum(e.fault not in silent or (e.fault == "drip" and _in_time(e)) for e in stub.exchanges)
+
+
+def _in_time(exchange: object) -> bool:
+    came, ended = exchange.came, exchange.ended  # type: ignore[attr-defined]
+    return ended is not None and ended - came < 0.6

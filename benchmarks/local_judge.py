@@ -1,0 +1,115 @@
+"""The local judge on one core: assistant turns a second on real text, and how time grows with length."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.process import environment
+from benchmarks.tables import table
+
+__all__ = ["run"]
+
+_SETS = {
+    "RecLLMSim (Chinese)": "data/recllmsim",
+    "tau (English, tools)": "data/tdeval/tau_trajectories",
+}
+_INNER = """
+import json, sys, time
+from benchmarks.local_judge import measure
+print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
+"""
+
+
+def run(times: int, *, quick: bool = False) -> dict[str, Any]:
+    """Measure and print; return the figures."""
+    del quick
+    shared = os.environ.get("DIALOGAUGE_SHARED")
+    sets = {label: Path(shared) / path for label, path in _SETS.items()} if shared else {}
+    sets["examples (both)"] = Path(__file__).resolve().parent.parent / "examples" / "working.jsonl"
+    figures: dict[str, Any] = {label: _in_process(str(path), times) for label, path in sets.items()}
+    figures["growth"] = _in_process("", times)
+    rows = [
+        (k, f["conversations"], f["turns"], f["characters"], f["turns_per_s"], f["mb_per_s"])
+        for k, f in figures.items()
+        if k != "growth"
+    ]
+    head = ("text", "conversations", "turns", "characters", "turns a second", "MB a second")
+    print(table(f"Local judge, one core, best of {times} (bar: 1,000 turns a second)", head, rows))
+    growth = [(k, v["ms"], v["ms_per_unit"]) for k, v in figures["growth"].items()]
+    print(table("Growth (linear: the last column stays)", ("conversation", "ms", "ms per unit"), growth))
+    return figures
+
+
+def _in_process(path: str, times: int) -> dict[str, Any]:
+    """Measure in a process of its own, so that this one stays small and its arithmetic has one thread."""
+    import json
+
+    root = Path(__file__).resolve().parent.parent
+    env = environment(OPENBLAS_NUM_THREADS="1")
+    env["PYTHONPATH"] += os.pathsep + str(root)
+    command = [sys.executable, "-c", _INNER, path, str(times)]
+    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def measure(path: str, times: int) -> dict[str, Any]:
+    """Judge all conversations of a data set, or with an empty path synthetic ones of growing size."""
+    from dialogauge.judge.local import LocalJudge
+
+    judge = LocalJudge()
+    if not path:
+        return _growth(judge, times)
+    from dialogauge.core import Conversation
+    from dialogauge.data import read_conversations
+
+    conversations = [c for c in read_conversations([path]) if isinstance(c, Conversation)]
+    turns = sum(len(c.replied_turns) for c in conversations)
+    characters = sum(len(m.text) for c in conversations for m in c.messages)
+    size = sum(len(m.text.encode("utf-8", "replace")) for c in conversations for m in c.messages)
+    seconds = min(_timed(judge, conversations) for _ in range(times))
+    return {
+        "conversations": len(conversations),
+        "turns": turns,
+        "characters": characters,
+        "seconds": seconds,
+        "turns_per_s": turns / seconds,
+        "mb_per_s": size / 1e6 / seconds,
+    }
+
+
+def _growth(judge: Any, times: int) -> dict[str, Any]:  # noqa: ANN401 - imported where it is measured
+    import random
+
+    from benchmarks.conversations import text_of
+    from dialogauge.core import Conversation, Message
+
+    def talk(turns: int, chars: int) -> Conversation:
+        rng = random.Random(turns * chars)
+        said = [Message("assistant" if i % 2 else "user", text_of(rng, chars)) for i in range(2 * turns)]
+        return Conversation(f"{turns}x{chars}", tuple(said))
+
+    found = {}
+    for label, turns, chars, unit in (
+        *((f"{t} turns of 300 characters", t, 300, t / 10) for t in (10, 40, 160, 640)),
+        *((f"6 turns of {c:,} characters", 6, c, c / 1000) for c in (1_000, 4_000, 16_000, 64_000)),
+    ):
+        conversation = talk(turns, chars)
+        ms = 1000 * min(_timed(judge, [conversation]) for _ in range(times))
+        found[label] = {"ms": ms, "ms_per_unit": ms / unit}
+    return found
+
+
+def _timed(judge: Any, conversations: list[Any]) -> float:  # noqa: ANN401
+    import dataclasses
+    import time
+
+    fresh = [dataclasses.replace(c) for c in conversations]  # turns are derived once and then kept
+    began = time.process_time()
+    for conversation in fresh:
+        judge.judge_now(conversation)
+    return time.process_time() - began
