@@ -64,13 +64,16 @@ class ScoreHistory:
         level, _ = self._cell(q)
         return int(self.scale.low) + level
 
-    def smooth_quantile(self, q: float) -> float:
+    def smooth_quantile(self, q: float, *, cut: bool = True) -> float:
         """Return the quantile with a fraction that says where q lies within the share of its score.
 
-        Score s spans s - 1/2 to s + 1/2, so rounding gives `quantile(q)`; cut to the scale.
+        Score s spans s - 1/2 to s + 1/2, so rounding gives `quantile(q)`. Where it is cut to the scale,
+        the outer halves of the lowest and the highest score are equal.
         """
         level, within = self._cell(q)
         value = self.scale.low + level - 0.5 + within
+        if not cut:
+            return value
         return max(float(self.scale.low), min(float(self.scale.high), value))
 
     def _cell(self, q: float) -> tuple[int, float]:

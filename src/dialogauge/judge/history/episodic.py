@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dialogauge.calibrate import half_even
 from dialogauge.judge.history.guess import Guess, Rule, prior
 from dialogauge.judge.personal import BlockView, Population, RatedReply, Reply
 from dialogauge.retrieval import TfidfIndex
 
-__all__ = ["STRATEGIES", "Strategy", "episodic", "pick"]
+__all__ = ["STRATEGIES", "Strategy", "episodic", "likeness", "pick", "weigh"]
+
+Floats = NDArray[np.float64]
 
 Strategy = Literal["topk", "boundary-paired", "score-balanced"]
 
@@ -35,13 +38,18 @@ def _episodic(view: BlockView, population: Population, *, strategy: Strategy, k:
     if not view.history:
         value = prior(population)
         return [Guess(half_even(value), value, prior=True)] * len(view.targets)
+    return [weigh(view, cosines, strategy, k) for cosines in likeness(view)]
+
+
+def likeness(view: BlockView) -> Iterator[Floats]:
+    """Yield for each target its cosine with every history turn, shape (turns,)."""
     texts = [_text(r.reply) for r in view.history]
     index = TfidfIndex(texts, shortest=2, longest=5, max_features=MAX_FEATURES)
-    return [_guess(view, index, target, strategy, k) for target in view.targets]
+    return (index.cosines(_text(target)) for target in view.targets)
 
 
-def _guess(view: BlockView, index: TfidfIndex, target: Reply, strategy: Strategy, k: int) -> Guess:
-    cosines = index.cosines(_text(target))
+def weigh(view: BlockView, cosines: Floats, strategy: Strategy, k: int) -> Guess:
+    """Guess from k turns, each weighted by its cosine."""
     ranked = [int(i) for i in np.argsort(cosines, kind="stable")[::-1]]
     found = pick(view.history, ranked, strategy, k)
     weights = np.array([max(float(cosines[i]), 0.0) + _FLOOR for i in found])

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dialogauge.calibrate import half_up
 from dialogauge.judge.history.guess import Guess, Rule, prior
 from dialogauge.judge.personal import BlockView, Population, Reply
 from dialogauge.retrieval import TfidfIndex
 
-__all__ = ["nearest"]
+__all__ = ["average", "likeness", "nearest"]
+
+Floats = NDArray[np.float64]
 
 
 def nearest(k: int) -> Rule:
@@ -28,12 +31,17 @@ def _nearest(view: BlockView, population: Population, *, k: int) -> Sequence[Gue
     if not view.history:
         value = prior(population)
         return [Guess(half_up(value), value, prior=True)] * len(view.targets)
+    return [average(view, cosines, k) for cosines in likeness(view)]
+
+
+def likeness(view: BlockView) -> Iterator[Floats]:
+    """Yield for each target its cosine with every history turn, shape (turns,)."""
     index = TfidfIndex([_text(r.reply) for r in view.history], shortest=2, longest=4, sublinear=True)
-    return [_guess(view, index, target, k) for target in view.targets]
+    return (index.cosines(_text(target)) for target in view.targets)
 
 
-def _guess(view: BlockView, index: TfidfIndex, target: Reply, k: int) -> Guess:
-    cosines = index.cosines(_text(target))
+def average(view: BlockView, cosines: Floats, k: int) -> Guess:
+    """Guess the mean score of the k turns with the highest cosine."""
     found = [int(i) for i in np.argsort(cosines, kind="stable")[::-1][:k]]
     value = sum(view.history[i].score for i in found) / len(found)
     sources = tuple((view.history[i].reply.id, float(cosines[i])) for i in found)
