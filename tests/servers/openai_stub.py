@@ -120,6 +120,10 @@ class OpenAIStub:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def leave(self) -> None:
+        """Go away as soon as the present request is answered; may be called by `reply`."""
+        self._over.set()
+
     def stop(self) -> None:
         """Go away; stopping twice is harmless."""
         if not self._thread.is_alive():

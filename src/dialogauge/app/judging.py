@@ -176,7 +176,7 @@ def _count_ahead(options: JudgeOptions, source: Source, mask: Mask | None) -> in
     try:
         return options.repeats * sum(1 for _ in islice(found, wanted))
     except InputError as fault:
-        raise fault if mask is None else mask.fault(fault) from None
+        raise (fault if mask is None else mask.fault(fault)) from None
 
 
 class _Sink:

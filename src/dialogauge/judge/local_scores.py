@@ -78,13 +78,13 @@ def weakest(by_turn: dict[int, list[Signal]]) -> int | None:
 
 def faults(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[tuple[int, FaultKind]]:
     """Name the kind of fault of every faulty turn: what was seen in the reply before what was said of it."""
-    repairs = {r.turn for r in read_repairs(dialogue)}
+    faulty = _faulty(by_turn)
+    repairs = {r.turn for r in read_repairs(dialogue)} if faulty else set()
     turns = {t.number: t for t in dialogue.turns}
     out: list[tuple[int, FaultKind]] = []
-    for number, signals in sorted(by_turn.items()):
-        if is_fault(signals):
-            strong = [s for s in signals if s.strength >= HINT]
-            out.append((number, _kind(strong, turns[number], corrected=number in repairs)))
+    for number in sorted(faulty):
+        strong = [s for s in by_turn[number] if s.strength >= HINT]
+        out.append((number, _kind(strong, turns[number], corrected=number in repairs)))
     return out
 
 

@@ -35,6 +35,9 @@ _INVITES = re.compile(
 
 
 _ON_TOPIC = 0.15
+_PICKED_UP = 0.3
+_AT_ONCE = 12
+"""Characters."""
 
 
 def asks_something(text: str) -> bool:
@@ -51,7 +54,7 @@ def overlap(turn: TurnView) -> float:
 def is_vague(sentence: Sentence) -> bool:
     """Say whether a sentence would fit any question: a general phrase, and nothing firm in it."""
     plain = sentence.plain
-    return bool(mark.VAGUE.search(plain)) and not _FIRM.search(plain)
+    return not _FIRM.search(plain) and bool(mark.VAGUE.search(plain))
 
 
 def find_non_answers(dialogue: Dialogue) -> Iterator[Signal]:
@@ -116,15 +119,17 @@ def _drift(turn: TurnView, known: frozenset[str]) -> Iterator[Signal]:
     reply = turn.reply.terms
     if len(reply) < 15 or len(turn.user.terms) < 2 or turn.tools:
         return
+    shift = mark.SHIFT.search(turn.reply.head)
+    # A reply that opens by turning elsewhere may well pick up a word of the request to do so.
+    limit = _PICKED_UP if shift and shift.start() < _AT_ONCE else _ON_TOPIC
     on_topic = overlap(turn)
-    if on_topic > _ON_TOPIC or (on_topic := max(on_topic, _echo(turn))) > _ON_TOPIC:
+    if on_topic > limit or (on_topic := max(on_topic, _echo(turn))) > limit:
         return
     recalled = len(reply & known) / len(reply)
-    shift = mark.SHIFT.search(turn.reply.head)
-    new = [s for s in turn.reply.sentences if not (s.terms & known) and s.units >= 3]
-    strangeness = sum(s.units for s in new) / max(1.0, turn.reply.units)
     if recalled > 0.12 and not shift:
         return
+    new = [s for s in turn.reply.sentences if not (s.terms & known) and s.units >= 3]
+    strangeness = sum(s.units for s in new) / max(1.0, turn.reply.units)
     strength = 0.3 + 0.3 * strangeness + (0.3 if shift else 0.0) + (0.15 if on_topic == 0 else 0.0)
     if strength < 0.4:
         return

@@ -55,8 +55,8 @@ def find_needless_questions(dialogue: Dialogue) -> Iterator[Signal]:
             hit = attribute.given.search(plain)
             if hit and attribute.english not in given:
                 given[attribute.english] = (turn.number, hit.group())
-        if turn.replied and given and not _has_reason(turn, plain):
-            yield from _asked(turn, given)
+        if turn.replied and given:
+            yield from (s for s in _asked(turn, given) if not _has_reason(turn, plain))
 
 
 def _has_reason(turn: TurnView, plain: str) -> bool:

@@ -84,14 +84,16 @@ class _Memory:
             for entry in self.by_term[term][-_CANDIDATES:]:
                 if entry[2].unit == fact.unit and _same_thing(fact, entry[2]):
                     found[id(entry[2])] = entry
-        return list(found.values())
+        return sorted(found.values(), key=lambda e: (e[0], e[1], e[2].sentence, e[2].value))
 
 
 def _same_thing(a: Fact, b: Fact) -> bool:
     """Whether two facts are values of one thing: the key of one lies within the key of the other."""
-    small, large = sorted((a.key, b.key), key=len)
+    small, large = (a.key, b.key) if len(a.key) <= len(b.key) else (b.key, a.key)
+    if len(small) < 2 or len(large) > len(small) + 3 or not small <= large:
+        return False
     chinese = sum(not t.isascii() for t in small) > len(small) / 2
-    return len(small) >= (3 if chinese else 2) and small <= large and len(large) <= len(small) + 3
+    return len(small) >= (3 if chinese else 2)
 
 
 def find_contradictions(dialogue: Dialogue) -> Iterator[Signal]:

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 
-from dialogauge.text import content_terms, words
+from dialogauge.text import content_terms, pieces
 
 __all__ = ["Fact", "holds_value", "read_facts"]
 
@@ -73,6 +72,10 @@ _DATE = re.compile(
 _WEEKDAY = re.compile(
     r"\b(mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?days?\b|(?:周|星期|礼拜)([一二三四五六日天])"
 )
+# What a clause must hold for the pattern to match: cheaper to look for.
+_CLOCK_SIGNS = ("点", ":", "m")
+_DATE_SIGNS = ("月", "-", *_MONTHS)
+_WEEKDAY_SIGNS = ("day", "周", "星期", "礼拜")
 _CLAUSE = re.compile(r"[,;。；!?](?= |[^\d]|$)|\.(?= |$)|\n| (?:and|but|while|then|plus) |而|但|并且|另外")
 
 
@@ -91,18 +94,22 @@ class Fact:
     """Whether its clause holds no other value of the unit."""
 
 
+# One set of first characters, then what follows each: a regular expression skips to such a set quickly.
 _MAYBE = re.compile(
-    r"\d ?-?(?:[人位名晚夜天周个月年小分%％公千米克元块万度点日号折:：°]|[a-z])|[$£€¥] ?\d|(?:周|星期|礼拜)[一二三四五六日天]"
-    r"|[一二三四五六七八九十两半] ?(?:[人位名晚夜天周年分元块万度点折]|个(?:人|月|星期|小时)|小时|公里|公斤|米)"
-    r"|day\b|\d{4}-\d\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
-    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d",
-    re.IGNORECASE,
+    r"[\d$£€¥周星礼一二三四五六七八九十两半dotfsenjma](?:"
+    r"(?<=\d)(?: ?-?(?:[人位名晚夜天周个月年小分%％公千米克元块万度点日号折:：°]|[a-z])|\d{3}-\d\d)"
+    r"|(?<=[$£€¥]) ?\d|(?:(?<=周)|(?<=星)期|(?<=礼)拜)[一二三四五六日天]"
+    r"|(?<=[一二三四五六七八九十两半])(?: ?(?:[人位名晚夜天周年分元块万度点折]|个(?:人|月|星期|小时)|小时|公里|公斤|米))"
+    r"|(?<=d)ay\b|(?:(?<=\bo)ne|(?<=\bt)(?:wo|hree|en|welve)|(?<=\bf)(?:our|ive)|(?<=\bs)(?:ix|even)"
+    r"|(?<=\be)(?:ight|leven)|(?<=\bn)ine)\b"
+    r"|(?:(?<=\bj)(?:an|un|ul)|(?<=\bf)eb|(?<=\bm)(?:ar|ay)|(?<=\ba)(?:pr|ug)|(?<=\bs)ep"
+    r"|(?<=\bo)ct|(?<=\bn)ov|(?<=\bd)ec)[a-z]* \d)"
 )
 
 
 def holds_value(text: str) -> bool:
     """Say at little cost whether a text may hold a fact."""
-    return bool(_MAYBE.search(text))
+    return bool(_MAYBE.search(text.lower()))
 
 
 def read_facts(text: str, plain: str, limit: int = 60) -> list[Fact]:
@@ -121,14 +128,17 @@ def _clause_facts(clause: str, sentence: str) -> list[Fact]:
     if not found:
         return []
     key = _key(clause, [shown for _, _, shown in found])
-    units = Counter(unit for unit, value in {(unit, value) for unit, value, _ in found})
-    return [Fact(unit, value, shown.strip(), key, sentence, units[unit] == 1) for unit, value, shown in found]
+    values = {(unit, value) for unit, value, _ in found}
+    crowded = {a for a, x in values for b, y in values if a == b and x != y} if len(values) > 1 else ()
+    return [
+        Fact(unit, value, shown.strip(), key, sentence, unit not in crowded) for unit, value, shown in found
+    ]
 
 
 def _key(clause: str, values: list[str]) -> frozenset[str]:
     for value in values:
         clause = clause.replace(value, " ")
-    terms = content_terms(words(clause))
+    terms = content_terms(pieces(clause))
     return frozenset(c for t in terms for c in ([t] if t.isascii() else t))
 
 
@@ -147,7 +157,9 @@ def _number(text: str) -> str:
 
 
 def _clocks(clause: str) -> list[tuple[str, str, str]]:
-    out = []
+    out: list[tuple[str, str, str]] = []
+    if not any(sign in clause for sign in _CLOCK_SIGNS):
+        return out
     for m in _CLOCK.finditer(clause):
         hour = int(m.group(1) or m.group(4) or m.group(7)) % 12  # 3 pm and 15:00 are one value
         minute = m.group(2) or m.group(5) or ("30" if m.group(8) else "00")
@@ -156,13 +168,15 @@ def _clocks(clause: str) -> list[tuple[str, str, str]]:
 
 
 def _dates(clause: str) -> list[tuple[str, str, str]]:
-    out = []
-    for m in _DATE.finditer(clause):
+    out: list[tuple[str, str, str]] = []
+    dated = any(sign in clause for sign in _DATE_SIGNS)
+    for m in _DATE.finditer(clause) if dated else ():
         name = m.group(2) or m.group(3)
         month = _MONTHS[name] if name else int(m.group(5) or m.group(7))
         day = int(m.group(1) or m.group(4) or m.group(6) or m.group(8))
         out.append(("date", f"{month}-{day}", m.group()))
-    for m in _WEEKDAY.finditer(clause):
+    named = any(sign in clause for sign in _WEEKDAY_SIGNS)
+    for m in _WEEKDAY.finditer(clause) if named else ():
         number = _DAYS[m.group(1)] if m.group(1) else _ZH_DAYS[m.group(2)]
         out.append(("weekday", str(number), m.group()))
     return out

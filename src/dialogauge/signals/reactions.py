@@ -10,6 +10,7 @@ from functools import lru_cache
 from dialogauge.signals import reply_markers
 from dialogauge.signals import user_markers as mark
 from dialogauge.signals.answering import asks_something
+from dialogauge.signals.marker import Marker
 from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import FaultKind, Signal
@@ -18,7 +19,7 @@ from dialogauge.signals.wording import note
 
 __all__ = ["Reaction", "find_reactions", "react", "repeats_request"]
 
-_COMPLAINTS: tuple[tuple[str, re.Pattern[str], float, FaultKind | None], ...] = (
+_COMPLAINTS: tuple[tuple[str, Marker, float, FaultKind | None], ...] = (
     ("same_again", mark.AGAIN, 0.85, "loop"),
     ("off_topic", mark.OFF_TOPIC, 0.8, "drift"),
     ("not_changed", mark.UNCHANGED, 0.75, "ignored_correction"),
@@ -92,7 +93,7 @@ def _react(text: str) -> Reaction:
     )
 
 
-def _complains(name: str, wide: re.Pattern[str], text: str) -> bool:
+def _complains(name: str, wide: Marker, text: str) -> bool:
     plain = PLAIN_COMPLAINTS.get(name)
     return bool(wide.search(text) or (plain and plain.search(text)))
 
@@ -136,7 +137,7 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
         yield _signal("asked_again", (turn, after), strength, None, "")
 
 
-def _plain(name: str, wide: re.Pattern[str], text: str) -> re.Match[str] | None:
+def _plain(name: str, wide: Marker, text: str) -> re.Match[str] | None:
     """The words of a complaint that can only mean the reply; not those that speak of a third person."""
     pattern = PLAIN_COMPLAINTS.get(name)
     hit = pattern.search(text) if pattern else None
@@ -164,15 +165,16 @@ def _bears(name: str, turn: TurnView) -> bool:
 
 def _asked_again(turn: TurnView, after: TurnView, repeated: float) -> float:
     """Asking again for what the reply left out; else it may be a choice or a follow-up."""
-    asks_back = any(s.text[-1] in "?？" for s in turn.reply.sentences)
-    if asks_back or reply_markers.ADMITS_FAILURE.search(turn.reply.edges):
-        return 0.0
     shared = turn.user.terms & after.user.terms
     missed = len(shared - turn.reply.terms) / len(shared) if shared else 0.0
+    strength = 0.0
     if repeated >= 0.5:
-        return min(0.6 if missed > 0.5 else 0.3, 0.2 + 0.5 * repeated)
-    insists = missed > 0.5 and after.user.units <= _BRIEF and asks_something(after.user.edges)
-    return 0.45 if insists else 0.0
+        strength = min(0.6 if missed > 0.5 else 0.3, 0.2 + 0.5 * repeated)
+    elif missed > 0.5 and after.user.units <= _BRIEF and asks_something(after.user.edges):
+        strength = 0.45
+    if not strength or any(s.text[-1] in "?？" for s in turn.reply.sentences):
+        return 0.0
+    return 0.0 if reply_markers.ADMITS_FAILURE.search(turn.reply.edges) else strength
 
 
 def _weight(repeated: float, after: TurnView, reaction: Reaction) -> float:

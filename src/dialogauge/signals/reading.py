@@ -9,7 +9,7 @@ from functools import cached_property
 from dialogauge.core import Conversation, Turn
 from dialogauge.signals.facts import Fact, holds_value, read_facts
 from dialogauge.signals.signal import cut
-from dialogauge.text import Language, LanguageTally, content_terms, count_units, normalise, sentences, words
+from dialogauge.text import Language, LanguageTally, content_terms, count_units, normalise, pieces, sentences
 
 __all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "quote_around", "read_dialogue"]
 
@@ -32,7 +32,7 @@ class Sentence:
 
     @cached_property
     def _tokens(self) -> list[str]:
-        return words(self.text)
+        return pieces(self.text)
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -64,12 +64,17 @@ class TextView:
     @cached_property
     def terms(self) -> frozenset[str]:
         """The distinct content terms, those in code included."""
-        return frozenset(content_terms(words(self.text)))
+        whole = self._tokens if self.prose is self.text else pieces(self.text)
+        return frozenset(content_terms(whole))
+
+    @cached_property
+    def _tokens(self) -> list[str]:
+        return pieces(self.prose)
 
     @cached_property
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6), code left out."""
-        return count_units(words(self.prose))
+        return count_units(self._tokens)
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:

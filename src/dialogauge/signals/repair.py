@@ -12,7 +12,7 @@ from dialogauge.signals.reading import Dialogue, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import ADMISSION, Signal, cut
 from dialogauge.signals.wording import note
-from dialogauge.text import content_terms, words
+from dialogauge.text import content_terms, pieces
 
 __all__ = ["Repair", "find_concessions", "find_ignored_corrections", "had_to_act", "read_repairs"]
 
@@ -87,7 +87,7 @@ def _dropped(turn: TurnView) -> frozenset[str]:
     """Content terms of what the user wants gone."""
     found: set[str] = set()
     for match in _DROPPED.finditer(turn.user.edges):
-        found.update(content_terms(words(next((g for g in match.groups() if g), ""))))
+        found.update(content_terms(pieces(next((g for g in match.groups() if g), ""))))
     return frozenset(found)
 
 

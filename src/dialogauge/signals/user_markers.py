@@ -7,7 +7,7 @@ Both languages stand in one pattern, since people mix them.
 # ruff: noqa: E501 - a pattern is read as a whole, not in lines
 from __future__ import annotations
 
-import re
+from dialogauge.signals.marker import Marker
 
 __all__ = [
     "AGAIN",
@@ -32,16 +32,12 @@ __all__ = [
 ]
 
 
-def _any(*parts: str) -> re.Pattern[str]:
-    return re.compile("|".join(parts))
-
-
 _EARLY = "(?:already|just|clearly|literally|specifically|explicitly|previously|also|did)"
 _SPOKE = "(?:said|told|wrote|gave|given|mentioned|explained|stated|specified|provided|answered|sent|typed|shared|listed)"
 _ZH_EARLY = "(?:刚才|刚刚|刚|之前|前面|上面|一开始|最开始|早就|不是|已经|都|明明|当时|开头|第一句)"
 _ZH_SPOKE = "(?:说|讲|告诉|提|发|写|给|回答|交代|强调)"
 
-TOLD_ALREADY = _any(
+TOLD_ALREADY = Marker(
     rf"\bi(?:'ve| have)? {_EARLY} {_SPOKE}\b",
     rf"\bi(?:'ve| have)? {_SPOKE} (?:you|it|that|this|all|them|so)\b[^.?!]{{0,40}}\b(?:already|before|earlier|above|twice|once)",
     r"\b(?:as|like) i(?:'ve| have)?(?: already| just)? (?:said|mentioned|told|wrote|explained|stated)",
@@ -64,7 +60,7 @@ TOLD_ALREADY = _any(
 )
 """The user says that it was told before."""
 
-NOT_ASKED = _any(
+NOT_ASKED = Marker(
     r"\bthat(?:'s| is|'s really)? not (?:what|an answer|the (?:answer|question|one|point)|my question|answering|help|really what|quite what)",
     r"\b(?:doesn't|didn't|does not|did not|don't|hasn't|haven't|not|never) (?:really |actually |even )?(?:answer|address|respond)",
     r"\bnot (?:really )?(?:what|the thing) i (?:asked|wanted|meant|need|said|was asking|am asking)",
@@ -83,7 +79,7 @@ NOT_ASKED = _any(
 )
 """The user says that the question was not answered."""
 
-SAID_OTHERWISE = _any(
+SAID_OTHERWISE = Marker(
     r"\b(?:but |earlier |before |previously |just now |first |then )you(?:'d| had|'ve| have)?(?: just| also| yourself)? (?:said|told|wrote|claimed|mentioned|gave|listed|stated|promised|quoted|confirmed|recommended)",
     r"\byou (?:just |first |originally |yourself |clearly )?(?:said|told me|wrote|claimed|mentioned|stated|promised|quoted|confirmed)\b",
     r"\byour (?:own |first |last |earlier |previous |original )*(?:plan|answer|message|reply|list|table|schedule|quote|figure|numbers?|post) (?:has|had|says|said|shows?|showed|was|gave|lists?)",
@@ -95,7 +91,7 @@ SAID_OTHERWISE = _any(
 )
 """The user holds an earlier statement of the assistant against a later one."""
 
-AGAIN = _any(
+AGAIN = Marker(
     r"\b(?:same|identical) (?:\w+ )?(?:list|answer|thing|reply|response|message|question|text|advice|suggestions?|paragraph|words|steps|tips)",
     r"\b(?:you|that) (?:keep|kept|just repeat|are repeating|'re repeating|repeated|already (?:said|told|gave|sent|suggested|asked|wrote|listed|recommended))",
     r"\byou(?:'ve| have)? (?:already |just )?(?:gave|given|sent|said|told|suggested|asked|wrote|posted)[^.?!]{0,30}\b(?:before|already|earlier|twice|again|last time)",
@@ -106,7 +102,7 @@ AGAIN = _any(
 )
 """The user says that the assistant repeats itself."""
 
-OFF_TOPIC = _any(
+OFF_TOPIC = Marker(
     r"\b(?:off[- ]topic|unrelated|irrelevant|beside the point|changing the subject|wrong (?:topic|thread|conversation|chat))\b",
     r"\bwhat (?:does|do|has|have) (?:that|this|it|they|any of)[^?]{0,40} to do with|\b(?:nothing|anything) to do with|\bwhy are you (?:talking|telling|going on)|\bhow did we get|\bwhere did that come from|^(?:ok\w*,? |so,? |anyway,? |right,? )?back to (?:my|the|our)\b|\bback to (?:my|the) (?:question|topic|point|actual|original (?:question|topic))|\bnot (?:about|the) [^.?!]{0,30}\bi(?:'m| was| am| asked)|\bcan we (?:get|go|come) back to",
     r"跑题|离题|偏题|扯(?:到|远|什么|这|那)|说(?:到)?(?:哪|那)(?:儿|里)?去了|(?:有|跟|和)(?:什么|啥|半点)?关系\?|(?:有什么|没|毫无|有啥)关系|不相关|无关|不搭|风马牛|回到(?:正题|我|刚才|原来|主题)|言归正传|怎么(?:扯|说|聊|讲)(?:到|起)|不是(?:让|叫|问|要)(?:你|您)",
@@ -114,7 +110,7 @@ OFF_TOPIC = _any(
 )
 """The user says that the reply was about something else."""
 
-WRONG = _any(
+WRONG = Marker(
     r"(?<!if )\b(?:that|this|it|which|those|these)(?:'s| is| was|'re| are| looks?| seems?| sounds?)(?: just| clearly| also| still| all| completely| simply| totally| plain)? (?:wrong|incorrect|not right|not correct|not true|not how|false|mistaken|an error|a mistake|outdated|nonsense)\b",
     r"(?<!if )\b(?:that|this|it)(?: isn't| wasn't| can't be| doesn't (?:look|sound|seem)) (?:right|correct|true)\b",
     r"\byou(?:'re| are|'ve| have)? (?:got (?:it|that|this|the \w+) wrong|mistaken|wrong|misunderst\w+|mix(?:ed|ing) (?:it|that|them|things|up)|confus\w+|made (?:a|an|the same) (?:mistake|error)|misread)\b|\bwrong (?:answer|order|number|date|day|name|person|place|file|price|size|city|one|room|year|month|time)\b|\bhas nothing\b[^.?!]{0,10}$|\bmisunderst",
@@ -122,26 +118,26 @@ WRONG = _any(
 )
 """The user says that the reply is wrong."""
 
-OBJECTS = _any(
+OBJECTS = Marker(
     r"^(?:no|nope|nah|um,? no|hm+,? no|wait|hold on|hang on)\b[,.!:; -](?! ?(?:that'?s (?:all|it|fine|ok|every|good|great|perfect)|thanks|thank|problem|worries|need))",
     r"(?<!if )\b(?:doesn't|didn't|does not|did not|won't|still (?:doesn't|not|isn't|won't|can't)) (?:work|help|exist|appear|show|make sense|fix)\b|\bi meant\b|\bactually,? (?:no|it's|it is|the|my|that)\b|\bshould (?:have been|be) \b[^?]*\bnot\b|\bcorrection\b",
     r"不是(?:这|那)(?:样|个|意思|么)|(?<!得)(?<!行)不行|没用|不管用|还是(?:不|没|有问题|报错)|不是[^,。,?？]{1,14},(?:而)?是|应该是[^?？]{0,20}(?:不是|而不是|才对)|更正|纠正|等等[,，。!]|等一下|且慢|慢着|我的意思是|我指的是|说的不是",
 )
 """The user objects, corrects or takes something back."""
 
-UNCHANGED = _any(
-    r"\b(?:you (?:changed|fixed|removed|updated|did) nothing|(?:it|that|this|there|which)(?:'s| is| has|'re| are)? still (?:the (?:old|same|wrong)|there|in|not|has|says?|shows?|includes?|wrong|missing)|still (?:the (?:old|same|wrong|original)|wrong|there|in (?:it|the)|has|says?|includes?|contains?|missing|not (?:fixed|changed|removed|right|there))|(?:is|are) still (?:in|on|there|wrong|the)|not (?:changed|removed|fixed|updated)|you(?:'ve| have)? (?:left|kept|put) (?:it|that|them|the \w+) (?:in|back)|you added (?:more|another|even)|(?:i|we) (?:just )?(?:asked|told|said to|wanted) (?:you )?(?:to|for) (?:\w+ ){0,4}(?:remove|change|drop|leave|take|delete|fix|skip|not|stop|avoid|replace|swap)|i (?:just )?said (?:not|no|without)|read my (?:last )?message again)\b",
+UNCHANGED = Marker(
+    r"\b(?:you (?:changed|fixed|removed|updated|did) nothing|(?:it|that|this|there|which)(?:'s| is| has|'re| are)? still (?:the (?:old|same|wrong)|there|in|not|has|says?|shows?|includes?|wrong|missing)|still (?:the (?:old|same|wrong|original)|wrong|there|in (?:it|the)|has|says?|includes?|contains?|missing|not (?:fixed|changed|removed|right|there))|(?:is|are) still (?:in|on|there|wrong|the)|not (?:changed|removed|fixed|updated)|you(?:'ve| have)? (?:left|kept|put) (?:it|that|them|the \w+) (?:in|back)|you added (?:more|another|even)|(?:i|we) (?:just )?(?:asked|told|said to|wanted) (?:you )?(?:to|for) (?:\w+ ){0,4}(?:remove|change|drop|leave|take|delete|fix|skip|not|stop|avoid|replace|swap)|i (?:just )?said (?:not|no|without)|read my (?:last )?message again|(?:the )?(?:exact )?(?:opposite|reverse|contrary) of what (?:i|we))\b",
     r"还是(?:旧|老|原来|那个|上次|错|一样|没|有)|(?:你|您)?(?:根本|压根|还是|并|都)?没(?:有)?(?:改|换|删|去掉|更新|变|动|按)|我(?:让|叫|要|请)(?:你|您)(?:删|改|换|去|不要|别|取消|把)|怎么(?:还|反而)(?:是|有|在|加|没|留)|(?:依然|仍然|仍旧|照样)(?:是|有|在|没)|没听(?:见|到|进)|(?:还|又)(?:加|多|放|写)(?:了|上)",
 )
 """The user says that a change asked for was not made."""
 
-CHALLENGED = _any(
+CHALLENGED = Marker(
     r"\bwhy (?:can't|won't|not|can you not|would you (?:not|refuse))\b|\b(?:it's|it is|this is|that's) (?:just|only) (?:a|an|for)\b|\bwhat(?:'s| is) (?:wrong|the problem|the harm|so \w+) (?:with|about|in)\b|\bnot (?:a |an )?(?:legal|medical|dangerous|illegal|crime|rocket|therapy|state secret)\b|\b(?:perfectly|completely|totally|quite) (?:harmless|legal|normal|innocent|ordinary)|\bfor a \w+(?: \w+)?\?|\bsurely you can\b|\bplease just\b",
     r"有(?:什么|啥)(?:好|不(?:能|可以|方便)|问题|大不了|危险|违规|敏感)|(?:就|只是|不过)是?(?:一|个|张|首|句|篇|封|帮)[^。]{0,8}(?:而已|罢了)?|(?:又|也)不(?:是|犯法|违法|违规|涉及)|为(?:什么|啥|何)(?:不能|不行|不可以|拒绝|不肯)|怎么(?:就)?(?:不能|不行|不可以)|至于吗|这也(?:不能|不行|要)",
 )
 """The user asks why something was declined: telling only where the reply declined."""
 
-CHANGE = _any(
+CHANGE = Marker(
     r"\b(?:can|could|would|will) you (?:please )?(?:fix|change|correct|update|swap|replace|remove|drop|revise|redo|adjust)\b",
     r"\b(?:take|leave|cut|drop|remove|strike|skip|scrap|cancel)\b[^.?!]{0,40}\b(?:out|off|instead|please|it|that|them|altogether)\b|\b(?:has|have) to go(?: though| please)?[,.!;]|\b(?:has|have) to go$|\bplease (?:change|correct|fix|update|remove|replace|drop|switch|swap|take|leave|cut|revise|redo|use)",
     r"\bmake (?:it|that|this) (?:on |at |for )?(?:the )?(?:mon|tues|wednes|thurs|fri|satur|sun|\d|two\b|three\b|four\b|five\b|six\b|ten\b)",
@@ -150,14 +146,14 @@ CHANGE = _any(
 )
 """The user asks to change something that was said or planned."""
 
-SELF_CORRECTION = _any(
+SELF_CORRECTION = Marker(
     r"\b(?:sorry|oops|apologies|whoops|ah|oh|my bad|my mistake|my fault)\b[^.?!]{0,25}\bi (?:gave|wrote|said|meant|mistyped|misread|mixed|got|typed|misspoke|was wrong|told|made|forgot|should have)",
     r"\bmy (?:bad|mistake|error|fault|typo)\b|\bi (?:mistyped|misspoke|misread|misremembered|was (?:wrong|mistaken)|made a (?:mistake|typo)|mixed (?:it|them|that|up|those)|changed my mind|got (?:that|it|the \w+) wrong|gave you the wrong|typed the wrong|wrote the wrong)|\bi'?ve changed my mind|\btypo\b|\bon second thoughts?|\bscratch that|\bslip of",
     r"我(?:自己)?(?:刚才|刚刚|之前|前面|可能)?(?:记|说|拿|打|写|看|弄|搞|发|报|填|选|算|听|输)(?:错|反|混|岔|漏|串|走眼|颠倒)|打错字|手误|口误|笔误|我(?:又)?改(?:主意|变主意|变想法)|(?<!不)是我(?:的|自己的)(?:错|失误|问题)|是我(?:没|不|弄|搞|记|看|说)|我(?:想|考虑)了(?:一下|想)|补充(?:一)?(?:下|点)|我忘了说",
 )
 """The user corrects what the user said: no fault of the assistant."""
 
-DOUBT = _any(
+DOUBT = Marker(
     r"\b(?:are you|you) (?:really |quite |absolutely )?sure\b|\breally (?:in|there|booked|true|done|sent|exist|placed|saved|so|confirmed)|\bis (?:this|that|it) (?:really|actually|true|correct|real)|\bwhere (?:did|do|are) you (?:get|got|see|saw|find|found|getting|reading)|\b(?:did|has|have|was|were) (?:it|that|you|the \w+)(?: \w+){0,2} (?:really|actually)\b",
     r"\b(?:i|we) (?:just |also |have |'ve )*(?:checked|looked|searched|tried|called|rang|phoned|asked)\b[^?]{0,80}\b(?:no(?:thing|body|ne)?|not|n't|empty|can't|never|different|closed|shut|wrong|gone|missing|zero)\b",
     r"\b(?:nothing|no (?:e-?mail|confirmation|booking|order|record|such|sign|trace|refund|reservation|message|file|entry|ticket|charge|event|meeting))\b[^.?!]{0,40}\b(?:arrived|came|there|found|exists?|shows?|showed|yet|received|appear\w*|anywhere)\b|\b(?:haven't|have not|didn't|never|not) (?:received|gotten?|seen|arrived|come)|\bmade (?:that|it|this|them|those) up\b|\binvent|\bhallucinat|\bdoesn't exist|\bdo(?:es)? not exist|\bcan't find (?:it|that|any|the)",
@@ -166,43 +162,43 @@ DOUBT = _any(
 )
 """The user doubts that something is so or was done."""
 
-FRUSTRATION = _any(
+FRUSTRATION = Marker(
     r"\b(?:come on|seriously|for (?:god|heaven|pete)'?s sake|ridiculous|useless|unhelpful|not helpful|waste of|disappoint\w*|frustrat\w*|annoy\w*|terrible|awful|hopeless|pointless|give up|forget it|never mind|nevermind|unbelievable|absurd|nonsense|silly|joking|kidding|are you even|sigh|ugh+|argh+|wtf|damn|jeez|really\?!?$)\b",
     r"\b(?:this|that|it) (?:is|was)(?:n't| not) (?:helping|helpful|good enough|acceptable|ok|okay)|\bspeak (?:to|with) (?:a |an )?(?:human|person|manager|supervisor|agent)|\bi(?:'m| am) (?:losing|fed up|tired of|sick of|confused|lost|done|out of patience)|\?\?+|!\?|\?!|\bhow (?:hard|difficult) (?:can|is)|\bthird time\b|\bonce more\b|\bfor the (?:second|third|last|hundredth) time",
     r"离谱|无语|算了吧?|失望|没意思|没用|垃圾|气死|(?<!麻)烦(?!请|您|你|恼)|(?<!说)服了|搞什么|什么(?:玩意|鬼|意思)啊?|莫名其妙|受不了|开(?:什么)?玩笑|浪费时间|不想说了|投诉|转人工|人工客服|行不行啊|有没有搞错|太差|不满意|第[二三四五]遍|最后一遍|再说一遍[:：,，]|[?？]{2,}|\.{3,}(?:我|你|您|这)|怎么(?:会|能)这样|敷衍|(?:有完|没完)没",
 )
 """The user is annoyed."""
 
-THANKS = _any(
+THANKS = Marker(
     r"\b(?:thanks|thank you|thx|ty|cheers|much appreciated|appreciate (?:it|that|your|the)|perfect|great|awesome|excellent|wonderful|brilliant|amazing|fantastic|lovely|exactly what|that helps|very helpful|that works|works (?:now|great|perfectly)|sounds (?:good|great)|love (?:it|that|this)|good (?:idea|point|advice)|nice|got it|makes sense|spot on|well done|solved|fixed it)\b",
     r"谢谢|多谢|感谢|谢啦|谢了|辛苦|太好了|太棒|真棒|很棒|不错|很好|挺好|完美|好的|好呀|好主意|有用|有帮助|帮大忙|明白了|懂了|清楚了|搞定|解决了|成功了|可以了|满意|喜欢|赞|厉害|对上了|就这(?:个|样|么)",
 )
 """The user thanks or approves."""
 
-CLOSING = _any(
+CLOSING = Marker(
     r"\b(?:bye|goodbye|good night|take care|see you|that'?s (?:all|it|everything)|that (?:is|will be|'ll be) all|nothing else|no(?:pe)?,? (?:that'?s|thanks|thank)|i'?m (?:all )?(?:good|set|done)|all set|have a (?:good|great|nice|wonderful|lovely)|you too|thank(?:s| you)(?: so much| a lot| very much| again)?[.! ]*$|all in place|all done|stop###)\b",
     r"再见|拜拜|晚安|回头见|没(?:有)?(?:别的|其他|其它|问题)了|就(?:这些|这样|到这)|(?:谢谢|多谢|感谢|辛苦)[^?？]{0,12}$|不用了|没事了|够了",
 )
 """The user ends the conversation."""
 
-GREETING = _any(
+GREETING = Marker(
     r"^(?:hi|hello|hey|good (?:morning|afternoon|evening))[\s,!.]*$",
     r"^(?:你好|您好|嗨|哈喽|在吗)[\s，,!！。?？]*$",
 )
 
-MORE_DETAIL = _any(
+MORE_DETAIL = Marker(
     r"\bmore (?:detail|specific|concrete|info|precise|in[- ]depth)|\b(?:elaborate|expand on|be specific|in detail|step by step|be more|too (?:short|brief|general|vague|generic)|flesh (?:it|this|that) out)\b",
     r"(?:更|再|请|太|不够|不太|比较|详?)(?:加)?(?:详细|具体|细致|细化|明确|精确|完整|清楚|全面)|详细(?:一点|点|一些|些|说|讲|介绍|的)|具体(?:一点|点|一些|些|的|说|到)|展开(?:说|讲)|细(?:说|化)|太(?:简单|简略|笼统|少|粗)",
 )
 """The user asks for more detail than was given."""
 
-OTHER_OPTIONS = _any(
+OTHER_OPTIONS = Marker(
     r"\b(?:another|other|different|else|alternative\w*|something else|any others?|more (?:options|ideas|suggestions|choices))\b",
     r"换(?:一|个|成|别|其他)|别的|其他|其它|另外(?:的|一)|还有(?:什么|没有|别|其)|更多|多(?:给|来|推荐|一些|几)|重新(?:生成|推荐|来|规划|安排|做|给)|不(?:太)?(?:喜欢|想要|满意|合适|适合)|太(?:贵|远|多|麻烦|累|普通|长|复杂|难)",
 )
 """The user asks for something other than was given."""
 
-REPEAT_PLEASE = _any(
+REPEAT_PLEASE = Marker(
     r"\bwhat (?:was|were) (?:that|those|it|the \w+)(?: again)?\?|\b(?:phone|battery|browser|tab|app|window|connection|screen|page|chat)\b[^.?!]{0,20}\b(?:died|crashed|closed|froze|gone|lost|reloaded)|\bi(?:'ve| have)? (?:just )?(?:missed|lost|closed|deleted) (?:that|it|your|the (?:tab|page|window|message|list|note))|\bdidn't (?:catch|get|save|note) (?:that|it|your|them)|\bwhat did you (?:say|write|call)|\bwhich (?:one )?was (?:it|that)\b",
     r"没(?:听|看|记)清|没(?:存|记|抄|保存)(?:下来?|住)|(?:手机|网页|页面|电脑|屏幕)[^。]{0,6}(?:没电|死机|关了|卡了|刷新|黑了)|来着|刚才(?:说|写|发)的[^。]{0,6}(?:是什么|是啥|多少|哪)",
     r"\b(?:repeat|again|once more|one more time|remind me|say that|send (?:it|that|me)|resend|in one place|all together|summar\w+|recap|final (?:version|plan|list|timetable|budget)|put (?:it|that|everything|this) together|full (?:list|plan|version|text)|whole (?:thing|list|plan)|go over|show me the|list (?:them|it|all)|just so i|make sure i|double[- ]check|confirm)\b",

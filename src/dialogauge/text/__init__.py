@@ -12,7 +12,7 @@ from dialogauge.text.personal import (
     redact,
 )
 from dialogauge.text.sentences import sentences
-from dialogauge.text.tokens import content_terms, count_units, stem, words
+from dialogauge.text.tokens import content_terms, count_units, pieces, stem, words
 
 __all__ = [
     "PERSONAL_KINDS",
@@ -30,6 +30,7 @@ __all__ = [
     "has_chinese",
     "hashed_grams",
     "normalise",
+    "pieces",
     "redact",
     "sentences",
     "stem",

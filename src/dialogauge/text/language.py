@@ -17,8 +17,8 @@ __all__ = ["Language", "LanguageTally", "detect_language", "has_chinese"]
 Language = Literal["en", "zh", "other"]
 
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+", re.DOTALL)
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
-_KANA_HANGUL = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
+_KANA_HANGUL = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]+")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?:'[a-z]+)?")
 _OTHER_SCRIPT = re.compile("[\u0370-\u058f\u0590-\u08ff\u0900-\u0fff\u1000-\u10ff\u1780-\u17ff]+")
 _LOOKED_AT = 800  # characters of each text: enough to tell, and linear in the number of messages
@@ -57,8 +57,8 @@ class LanguageTally:
         self.latin += len(latin)
         self.english += sum(word in ENGLISH_STOP for word in latin)
         if not text.isascii():
-            self.han += len(_HAN.findall(text))
-            self.kana += len(_KANA_HANGUL.findall(text))
+            self.han += sum(map(len, _HAN.findall(text)))
+            self.kana += sum(map(len, _KANA_HANGUL.findall(text)))
             self.other += len(_OTHER_SCRIPT.findall(text))
             self.accented += sum(not word.isascii() for word in latin)
         self.foreign += sum(word in FOREIGN_STOP for word in latin)

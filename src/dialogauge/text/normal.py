@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 __all__ = ["normalise"]
 
-_SPACE = re.compile(r"\s+")
 _QUOTES = {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"'}
 # What Chinese text is full of; done here, the costlier NFKC is seldom needed.
 _WIDE = {chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " ", "\u2026": "..."}
@@ -23,4 +21,4 @@ def normalise(text: str) -> str:
         text = text.translate(_TABLE)
         if not unicodedata.is_normalized("NFKC", text):
             text = unicodedata.normalize("NFKC", text).translate(_TABLE)
-    return _SPACE.sub(" ", text.lower()).strip()
+    return " ".join(text.lower().split())

@@ -8,7 +8,10 @@ __all__ = ["sentences"]
 
 # An English full stop ends a sentence only before white space: "3.5", "e.g" and "a.com" stay whole.
 _END = re.compile(r"(?<=[。！？；!?])[\"'”’）)]*\s*|(?<=[.;])\s+|\n+")
-_MARKS = re.compile(r"^[\s>#*\-•·|]+|[\s*|]+$")
+_SPACE = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+_BEFORE, _AFTER = _SPACE + ">#*-•·|", _SPACE + "*|"
 
 
 def sentences(text: str) -> list[str]:
@@ -16,5 +19,5 @@ def sentences(text: str) -> list[str]:
 
     Rules, not a model: an abbreviation before a space ("Dr. Li") ends a sentence too.
     """
-    parts = (_MARKS.sub("", part) for part in _END.split(text))
+    parts = (part.lstrip(_BEFORE).rstrip(_AFTER) for part in _END.split(text))
     return [part for part in parts if part]

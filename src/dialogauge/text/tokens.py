@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from operator import add
 
 from dialogauge.text.stopwords import ENGLISH_STOP, HAN_STOP
 
-__all__ = ["content_terms", "count_units", "stem", "words"]
+__all__ = ["content_terms", "count_units", "pieces", "stem", "words"]
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
-_HAN_CUT = str.maketrans(dict.fromkeys(HAN_STOP, " "))
+_STOP = "".join(sorted(HAN_STOP))
+_PIECE = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_STOP}]+|(?:(?![{_STOP}])[{_HAN}])+")
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s")
 
 
@@ -20,26 +22,36 @@ def words(text: str) -> list[str]:
     return _TOKEN.findall(text.lower().replace("\u2019", "'"))
 
 
-def content_terms(tokens: list[str]) -> list[str]:
-    """Return what carries the topic: stems of words, numbers, bigrams of Chinese, in order.
+def pieces(text: str) -> list[str]:
+    """Return the same as `words`, runs of Chinese cut before and after function characters."""
+    return _PIECE.findall(text.lower().replace("\u2019", "'"))
 
-    Function words fall away; a Chinese run is cut at function characters, and a single character that is
-    left alone stays as it is.
+
+def content_terms(tokens: list[str]) -> list[str]:
+    """Return what carries the topic of `pieces`: stems of words, numbers, bigrams of Chinese, in order.
+
+    Function words fall away; a single Chinese character that is left alone stays as it is.
     """
     out: list[str] = []
     for token in tokens:
-        first = token[0]
-        if "\u3400" <= first <= "\u9fff":
-            for run in token.translate(_HAN_CUT).split():
-                if len(run) > 2:
-                    out += [run[i : i + 2] for i in range(len(run) - 1)]
-                else:
-                    out.append(run)
-        elif first.isdigit():
-            out.append(token)
-        elif len(token) > 1 and token not in ENGLISH_STOP:
-            out.append(stem(token))
+        if "\u3400" <= token[0] <= "\u9fff":
+            if token[0] in HAN_STOP:
+                continue
+            if len(token) > 2:
+                out += map(add, token, token[1:])
+            else:
+                out.append(token)
+        elif term := _term(token):
+            out.append(term)
     return out
+
+
+@lru_cache(maxsize=65536)
+def _term(token: str) -> str:
+    """A number as it stands, the stem of a word; empty for a function word and a single letter."""
+    if token[0].isdigit():
+        return token
+    return stem(token) if len(token) > 1 and token not in ENGLISH_STOP else ""
 
 
 @lru_cache(maxsize=65536)
@@ -57,4 +69,5 @@ def stem(word: str) -> str:
 
 def count_units(tokens: list[str]) -> float:
     """Return the length in words, a Chinese character counting as 0.6 of a word."""
-    return sum(0.6 * len(t) if "\u3400" <= t[0] <= "\u9fff" else 1.0 for t in tokens)
+    han = [len(t) for t in tokens if "\u3400" <= t[0] <= "\u9fff"]
+    return len(tokens) - len(han) + 0.6 * sum(han)

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.text import content_terms, count_units, stem, words
+from dialogauge.text import content_terms, count_units, pieces, stem, words
 
 
 def test_words_numbers_and_chinese_runs():
@@ -9,12 +9,12 @@ def test_words_numbers_and_chinese_runs():
 
 
 def test_content_terms_cut_function_words_and_take_bigrams():
-    assert content_terms(words("I have booked the hotels")) == ["book", "hotel"]
-    assert content_terms(words("我想去杭州旅行")) == ["杭州", "州旅", "旅行"]
+    assert content_terms(pieces("I have booked the hotels")) == ["book", "hotel"]
+    assert content_terms(pieces("我想去杭州旅行")) == ["杭州", "州旅", "旅行"]
 
 
 def test_numbers_are_kept_whole():
-    assert content_terms(words("3000 rooms")) == ["3000", "room"]
+    assert content_terms(pieces("3000 rooms")) == ["3000", "room"]
 
 
 def test_forms_of_a_word_meet():
@@ -31,4 +31,4 @@ def test_a_chinese_character_counts_less_than_a_word():
 def test_any_text_has_tokens_that_stand_in_it(text):
     lowered = text.lower().replace("\u2019", "'")
     assert all(token in lowered for token in words(text))
-    assert all(content_terms(words(text)))
+    assert all(content_terms(pieces(text)))
