@@ -143,8 +143,6 @@ def test_pt07_episodic(strategy, row, shown) -> None:
     assert [g.score for g in found] == expected["expect"]["episodic"][row]
     sources = {name: round(cosine, 6) for name, cosine in found[0].sources}
     assert sources == {entry[0]: entry[-1] for entry in expected["expect"][shown]}
-        entry[0]: entry[-1] for entry in expected["expect"][shown]
-    }
 
 
 def test_pt08_conversations_kept_for_the_prompt() -> None:
