@@ -15,7 +15,7 @@ def rated_talk(
     messages, ratings = [], []
     for turn, score in enumerate(scores, 1):
         messages.append(Message("user", f"{text} question {turn} of {scenario}"))
-        messages.append(Message("assistant", f"{text} answer {turn} of {scenario} {number}" * turn))
+        messages.append(Message("assistant", f"{text} answer {turn} of {scenario} {number}" * (turn % 9)))
         if score is not None:
             note = "too vague" if score < 4 else None
             ratings.append(Rating(id, "satisfaction", score, turn, user, note=note))

@@ -224,7 +224,8 @@ def _scale(history: ScoreHistory | None) -> Scale:
 
 
 def _at(history: ScoreHistory, found: Sequence[float]) -> tuple[Calibrated, ...]:
-    return tuple(Calibrated(history.smooth_quantile(q), history.quantile(q)) for q in found)
+    known = {q: Calibrated(history.smooth_quantile(q), history.quantile(q)) for q in set(found)}
+    return tuple(known[q] for q in found)
 
 
 def _rounded(value: float, scale: Scale) -> Calibrated:

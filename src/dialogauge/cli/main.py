@@ -17,6 +17,7 @@ from dialogauge.cli.judge import judge
 from dialogauge.cli.meta import meta
 from dialogauge.cli.pairs import pairs
 from dialogauge.cli.report import report
+from dialogauge.cli.satisfaction import satisfaction
 from dialogauge.cli.trust import trust
 from dialogauge.core.errors import DialogaugeError, UsageError
 
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (judge, check, report, trust, meta, export, pairs, fit, doctor, init):
+for command in (judge, check, report, trust, meta, export, pairs, fit, satisfaction, doctor, init):
     app.command()(command)
 
 

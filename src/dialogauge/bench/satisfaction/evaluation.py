@@ -83,7 +83,7 @@ class Evaluation:
             "ceiling": chosen["ceiling"],
             "metrics_of_fractions": self.fractions.to_json(),
             "without_history": self.without_history.to_json(),
-            "by": {
+            "metrics_by": {
                 group: {name: f.to_json() for name, f in found.items()} for group, found in self.by.items()
             },
             "calibrations": {name: found.to_json() for name, found in self.calibrations.items()},
@@ -111,13 +111,14 @@ def evaluate(
     found = {method: work.under(method, controls) for method in CALIBRATIONS}
     chosen = found[settings.calibration].run
     lonely = [a for a in answers if not a.history]
-    calibrated = {a.id: c for a, c in zip(scored, chosen.scores, strict=True)}
+    shown = work.shown(chosen)
+    calibrated = {a.id: Calibrated(c.value, s) for a, c, s in zip(scored, chosen.scores, shown, strict=True)}
     calibrated |= {a.id: Calibrated(float(a.value or 0), a.score) for a in lonely if a.score is not None}
     return Evaluation(
         settings=settings,
         calibrations=found,
         fractions=work.figures([c.value for c in chosen.scores]),
-        by=_by(scored, [c.rounded for c in chosen.scores]),
+        by=_by(scored, shown),
         without_history=_apart(lonely, settings),
         calibrated=calibrated,
     )
@@ -136,15 +137,17 @@ class _Work:
         return controls_of(self.answers, population, means, shuffles=s.shuffles, seed=s.seed)
 
     def under(self, method: CalibrationName, controls: Sequence[Control]) -> UnderCalibration:
-        # A judge's own whole score counts where nothing is calibrated: rounding is part of what it says.
         run = self.calibrated(method, [float(a.value or 0) for a in self.answers])
-        mine = [int(a.score or 0) for a in self.answers] if method == "none" else _rounded(run)
         return UnderCalibration(
             run,
-            self.figures(mine),
+            self.figures(self.shown(run)),
             {c.name: self.of_control(c, method) for c in controls},
             self.of_control(ceiling(self.answers), method),
         )
+
+    def shown(self, run: CalibrationRun) -> list[int]:
+        # A judge's own whole score counts where nothing is calibrated: rounding is part of what it says.
+        return [int(a.score or 0) for a in self.answers] if run.method == "none" else _rounded(run)
 
     def calibrated(self, method: CalibrationName, values: Sequence[float]) -> CalibrationRun:
         return calibrate(raw_scores(self.answers, values), self.histories, method, ties=self.settings.ties)

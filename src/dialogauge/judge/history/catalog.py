@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from dialogauge.core import UsageError
-from dialogauge.judge.history.episodic import STRATEGIES, Strategy, episodic
+from dialogauge.judge.history.episodic import Strategy, episodic
 from dialogauge.judge.history.guess import HistoryJudge, Rule
 from dialogauge.judge.history.nearest import nearest
 from dialogauge.judge.history.others import global_majority, global_mean, task_majority, task_mean
@@ -17,7 +17,7 @@ from dialogauge.judge.history.own import (
     history_median,
 )
 
-__all__ = ["HISTORY_JUDGES", "STRATEGIES", "build_history_judge"]
+__all__ = ["HISTORY_JUDGES", "build_history_judge"]
 
 _PLAIN: Final[Mapping[str, Rule]] = {
     "global-mean": global_mean,
