@@ -32,6 +32,7 @@ bench: .venv/installed-dev
 
 # The long campaigns; `make test` runs a short version of each.
 soak: .venv/installed-dev
+	$(BIN)/python -m benchmarks.faults
 	$(BIN)/python -m benchmarks.fuzz --inputs 100000
 
 clean:

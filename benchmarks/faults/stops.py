@@ -76,14 +76,17 @@ class _Runs:
                 first.leave()
             return self.cases.reply(body)
 
+        # Time for two more attempts at least: a single refusal says nothing about the server.
+        enough = max(self.item_s, 2.5)
         with OpenAIStub(leaving, latency=0.1, port=port) as first:
-            line = self._told(name, self._judge(first.url, "--max-concurrency", 8, "--fresh"))
+            line = self._told(name, self._judge(first.url, "--max-concurrency", 8, "--fresh", item_s=enough))
         with OpenAIStub(self.cases.reply, port=port) as second:
             self._goes_on(name, second)
         return line
 
-    def _judge(self, url: str, *words: object) -> tuple[Done, float]:
-        options = patience(self.folder, url, attempt_s=min(2.0, self.item_s), item_s=self.item_s)
+    def _judge(self, url: str, *words: object, item_s: float | None = None) -> tuple[Done, float]:
+        whole = item_s or self.item_s
+        options = patience(self.folder, url, attempt_s=min(2.0, whole), item_s=whole)
         began = time.monotonic()
         log, rubric = self.cases.log, self.cases.rubric
         done = self.command("judge", log, "--rubric", rubric, *options, *words, "--no-cache", "-o", "run")

@@ -191,8 +191,8 @@ class _Sink:
         position = self._planner.planned[bytes.fromhex(unit.key)]
         self._database.add(unit, position, result, self._judge)
 
-    def flush_if_due(self) -> None:
-        self._database.flush_if_due()
+    def flush_if_due(self) -> float | None:
+        return self._database.flush_if_due()
 
 
 def _open(options: JudgeOptions) -> Source:

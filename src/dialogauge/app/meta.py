@@ -9,8 +9,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from dialogauge import __version__
 from dialogauge.app.config import load_config
 from dialogauge.app.privacy import ratings_as_stored
@@ -39,6 +37,7 @@ from dialogauge.core.scales import ONE_TO_FIVE, Scale
 from dialogauge.data import RatingTable, read_field_map, read_ratings
 from dialogauge.report import MetaAbout, render_meta
 from dialogauge.store.directory import write_whole
+from dialogauge.store.json_lines import json_document
 
 __all__ = ["MetaOptions", "MetaOutcome", "judge_the_judges", "meta_json"]
 
@@ -224,8 +223,7 @@ def _write(
         shuffles=result.settings.shuffles,
         seed=result.settings.seed,
     )
-    indented = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    json = orjson.dumps(meta_json(result, gates), option=indented)
+    json = json_document(meta_json(result, gates))
     view = meta_view(result, about, [gate.sentence for gate in gates])
     page = render_meta(view).encode("utf-8", "replace")
     files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": page}

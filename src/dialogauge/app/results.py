@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import orjson
-
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner
@@ -27,6 +25,7 @@ from dialogauge.llm.endpoint import Endpoint
 from dialogauge.report import ReportView
 from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.store.database import PLANNED
+from dialogauge.store.json_lines import json_line
 
 __all__ = ["RunResult", "exit_code", "finish_run"]
 
@@ -69,9 +68,7 @@ def finish_run(  # noqa: PLR0913 - the parts of a run, brought to their end here
         for unit in database.units(judge.digest, shown):
             yield from unit.rows
 
-    directory.write_lines(
-        "judgements", (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows())
-    )
+    directory.write_lines("judgements", (json_line(row) for row in rows()))
     tally = TrustTally(judge.dimensions, sample=options.trust.sample)
     summary = summarise(
         tally.through(rows()),

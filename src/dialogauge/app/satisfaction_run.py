@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from dialogauge.app.privacy import OPEN, mask_for_writing
 from dialogauge.app.reporting import write_report
 from dialogauge.app.runs import FinishedRun
@@ -27,6 +25,7 @@ from dialogauge.judge.history import TurnDimension
 from dialogauge.judge.personal import PersonalJudge
 from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.store.database import PLANNED
+from dialogauge.store.json_lines import json_line
 
 __all__ = ["RunWriter", "summary_json"]
 
@@ -140,7 +139,7 @@ class RunWriter:
 
 
 def _lines(run: FinishedRun) -> Iterator[bytes]:
-    return (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in run.rows())
+    return (json_line(row) for row in run.rows())
 
 
 def summary_json(summary: Summary, study: Study, evaluation: Evaluation) -> dict[str, Any]:

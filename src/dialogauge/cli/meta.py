@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -35,11 +34,9 @@ def meta(
     beside a constant judge, reply length, and the judge's own scores shuffled. Several runs are compared
     on the targets that they share.
     """
-    import orjson
-
     from dialogauge.app.meta import MetaOptions, judge_the_judges, meta_json
     from dialogauge.cli.meta_lines import meta_lines
-    from dialogauge.cli.terminal import plain
+    from dialogauge.cli.printing import plain, print_json
 
     options = MetaOptions(
         tuple(runs), ratings, map_file, tuple(dimension or ()), dissatisfied, out, draws, seed, config
@@ -48,8 +45,7 @@ def meta(
     for fault in outcome.faults[:20]:
         typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
     if as_json:
-        found = meta_json(outcome.result, outcome.gates)
-        sys.stdout.buffer.write(orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        print_json(meta_json(outcome.result, outcome.gates))
     else:
         for line in (*outcome.notes, *meta_lines(outcome.result, [g.sentence for g in outcome.gates])):
             typer.echo(plain(line))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, cast
 
 import typer
@@ -58,15 +57,13 @@ def satisfaction(
     from dialogauge.app.config import compute_in_one_thread
 
     compute_in_one_thread()  # before the next line loads numpy
-    import orjson
-
     from dialogauge.app.satisfaction import judge_satisfaction
     from dialogauge.app.satisfaction_options import SatisfactionOptions
     from dialogauge.bench.satisfaction import HistoryCut, Part
     from dialogauge.calibrate import CALIBRATIONS, TIES, CalibrationName, Ties
     from dialogauge.cli.judge import command_line
+    from dialogauge.cli.printing import plain, print_json
     from dialogauge.cli.satisfaction_lines import satisfaction_lines
-    from dialogauge.cli.terminal import plain
     from dialogauge.judge.personal import Sight
 
     _check("--split", split, ("test", "train", "all"))
@@ -98,8 +95,7 @@ def satisfaction(
     for fault in outcome.faults[:20]:
         typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
     if as_json:
-        found = orjson.dumps(outcome.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        sys.stdout.buffer.write(found)
+        print_json(outcome.to_json())
     else:
         for line in satisfaction_lines(outcome):
             typer.echo(plain(line))

@@ -13,7 +13,21 @@ __all__ = ["content_terms", "count_units", "pieces", "stem", "words"]
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
 _STOP = "".join(sorted(HAN_STOP))
-_PIECE = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_STOP}]+|(?:(?![{_STOP}])[{_HAN}])+")
+
+
+def _telling() -> str:
+    """The ranges of Chinese characters between those of function."""
+    out = []
+    for first, last in ((0x3400, 0x4DBF), (0x4E00, 0x9FFF)):
+        start = first
+        for code in [c for c in map(ord, _STOP) if first <= c <= last] + [last + 1]:
+            if start < code:
+                out.append(f"{chr(start)}-{chr(code - 1)}")
+            start = code + 1
+    return "".join(out)
+
+
+_PIECE = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_STOP}]+|[{_telling()}]+")
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s")
 
 
