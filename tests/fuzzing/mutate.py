@@ -224,6 +224,55 @@ def _flip(rng: random.Random, data: bytes) -> bytes:
     return bytes(out)
 
 
+_TOML = (
+    '""',
+    '"x"',
+    "-1",
+    "0",
+    "3",
+    "0.5",
+    "1e400",
+    "nan",
+    "-inf",
+    "true",
+    "[]",
+    "{}",
+    "[[]]",
+    '[1, "x"]',
+    "{ a = 1 }",
+    "{ en = 'x', zh = 'y' }",
+    "1979-05-27",
+    "99999999999999999999999999",
+    '"{{dialogue}} {{nothing}} {{ }}"',
+    '"conversation"',
+    '"turn"',
+    '"card"',
+    '"user"',
+)
+
+
+def toml(rng: random.Random, given: str) -> str:
+    """Change a TOML text so that it mostly stays TOML: lines left out, doubled, moved, with other values."""
+    if rng.random() < 0.3:
+        return text(rng, given)
+    lines = given.split("\n")
+    for _ in range(rng.randint(0, 3)):
+        at = rng.randrange(len(lines))
+        draw = rng.random()
+        if draw < 0.55 and "=" in lines[at]:
+            lines[at] = f"{lines[at].split('=')[0]}= {rng.choice(_TOML)}"
+        elif draw < 0.7:
+            del lines[at]
+        elif draw < 0.8:
+            lines.insert(at, lines[at])
+        elif draw < 0.9:
+            lines.insert(rng.randrange(len(lines)), lines.pop(at))
+        else:
+            lines.insert(at, f"{rng.choice(('x', *_KEYS[1:]))} = {rng.choice(_TOML)}")
+        lines = lines or [""]
+    return "\n".join(lines)
+
+
 def text(rng: random.Random, given: str, alphabet: str = '"{}[],:=.#\n\\ 0159aé中\x00') -> str:
     """Change a text: characters exchanged, pieces doubled, moved or cut off."""
     out = list(given)

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+import dialogauge
 from dialogauge.app.config import load_config, parse_role, with_defaults
 from dialogauge.bench.judging import parse_gate, summarise
 from dialogauge.core import (
@@ -52,16 +53,10 @@ __all__ = ["TARGETS", "Case"]
 
 _MASK = Mask(redact=True, hash_ids=True, salt=b"salt")
 _RUBRICS = {name: load_rubric(name) for name in shipped_rubrics()}
-_RUBRIC_TEXTS = {
-    path.stem: path.read_text(encoding="utf-8")
-    for path in (Path(__import__("dialogauge").__file__).parent / "prompts/files/rubrics").glob("*.toml")
-}
+_FOLDER = Path(dialogauge.__file__).parent / "prompts/files/rubrics"
+_RUBRIC_TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.toml")}
+_TEMPLATES = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.md")}
 _COEFFICIENTS = load_coefficients().to_json()
-_TEMPLATE = """
-[template]
-en = "{{dimensions}} {{dialogue}} {{asked}} {{reply_format}}"
-zh = "{{dialogue}}"
-"""
 _SUMMARY = summarise([], dimensions=[Spec("helpfulness"), Spec("coherence", "conversation")])
 
 Case = Callable[[random.Random, Path], str]
@@ -188,7 +183,7 @@ def ratings(rng: random.Random, folder: Path) -> str:
 def field_map(rng: random.Random, folder: Path) -> str:
     """Reading a field map, and a record through it."""
     if rng.random() < 0.7:
-        data = mutate.as_bytes(mutate.text(rng, seeds.FIELD_MAP))
+        data = mutate.as_bytes(mutate.toml(rng, seeds.FIELD_MAP))
         path = _write(folder, "map.toml", mutate.spoil(rng, data) if rng.random() < 0.3 else data)
     else:
         given = {
@@ -210,10 +205,11 @@ def field_map(rng: random.Random, folder: Path) -> str:
 def rubric(rng: random.Random, folder: Path) -> str:
     """Loading a rubric file; what loads must also make a prompt and a schema."""
     name = rng.choice(sorted(_RUBRIC_TEXTS))
-    text = mutate.text(rng, _RUBRIC_TEXTS[name])
-    if rng.random() < 0.8 and "template" not in text:
-        text += "\n" + _TEMPLATE
-    data = mutate.as_bytes(text)
+    for language in ("en", "zh"):
+        template = _TEMPLATES[f"{name}.{language}"]
+        changed = mutate.text(rng, template, "{}\n a中") if rng.random() < 0.1 else template
+        _write(folder, f"{name}.{language}.md", mutate.as_bytes(changed))
+    data = mutate.as_bytes(mutate.toml(rng, _RUBRIC_TEXTS[name]))
     path = _write(folder, f"{name}.toml", mutate.spoil(rng, data) if rng.random() < 0.15 else data)
     try:
         found = load_rubric(path)
@@ -228,7 +224,7 @@ def rubric(rng: random.Random, folder: Path) -> str:
 
 def config(rng: random.Random, folder: Path) -> str:
     """Loading a configuration file."""
-    data = mutate.as_bytes(mutate.text(rng, seeds.CONFIG))
+    data = mutate.as_bytes(mutate.toml(rng, seeds.CONFIG))
     path = _write(folder, "dialogauge.toml", mutate.spoil(rng, data) if rng.random() < 0.3 else data)
     try:
         found = load_config(str(path))
@@ -251,7 +247,7 @@ def role(rng: random.Random, folder: Path) -> str:
 
 def prices(rng: random.Random, folder: Path) -> str:
     """Loading a table of prices."""
-    data = mutate.as_bytes(mutate.text(rng, seeds.PRICES))
+    data = mutate.as_bytes(mutate.toml(rng, seeds.PRICES))
     path = _write(folder, "prices.toml", mutate.spoil(rng, data) if rng.random() < 0.3 else data)
     try:
         table = PriceTable.load(path)
