@@ -65,14 +65,15 @@ def test_calibrated_scores_stand_in_the_rows(dialogauge, data, tmp_path) -> None
 
 
 def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
-    assert dialogauge("satisfaction", data, "--judge", "nearest-3", "-o", "one").code == 0
-    assert dialogauge("satisfaction", data, "--judge", "local", "-o", "two").code == 0
+    assert dialogauge("satisfaction", data, "--judge", "nearest-3", "--draws", 0, "-o", "one").code == 0
+    assert dialogauge("satisfaction", data, "--judge", "local", "--draws", 0, "-o", "two").code == 0
     assert dialogauge("report", "one").code == 0
     assert dialogauge("export", "one", "-o", "rows.csv").code == 0
-    done = dialogauge("meta", "one", "two", "--json")
+    done = dialogauge("meta", "one", "two", "--draws", 100, "--json")
     assert done.code == 0, done.err
     assert [j["judge"] for j in done.json["judges"]] == ["nearest-3", "local"]
-    again = dialogauge("satisfaction", "one", "--judge", "history-median", "--split", "all", "-o", "three")
+    words = ("--judge", "history-median", "--split", "all", "--draws", 0, "-o", "three")
+    again = dialogauge("satisfaction", "one", *words)
     assert again.code == 0, again.err
     assert rows_of(tmp_path / "three")
 
