@@ -56,6 +56,8 @@ ENDS = {
     "export": "0; 1 when there is no finished run; 2 for an ending that is not known, or a missing extra.",
     "pairs": "0; 1 when a cap or an endpoint ended it early, and what there is by then is written.",
     "fit": "0; 1 when a record could not be read (the fit is written all the same); 2 for too few ratings.",
+    "satisfaction": "0; 1 when a record or a rating could not be read; 2 when nothing can be judged, or the "
+    "judge is not there; 3 when more than one turn in twenty failed.",
     "doctor": "0 when the endpoint can be judged with, else 1.",
     "init": "0; 1 when the directory cannot be written.",
 }

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.errors import ConfigError, InputError
-from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings
+from dialogauge.core.errors import InputError
+from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings, read_split
 from dialogauge.judge.local_fit import fit_local
 from dialogauge.store.directory import write_whole
 
@@ -40,7 +40,7 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
     ratings = RatingTable()
     if options.ratings_file is not None:
         ratings = read_ratings(options.ratings_file, mapping=mapping)
-    users = None if options.split_file is None else _training_users(options.split_file)
+    users = None if options.split_file is None else read_split(options.split_file).train
     reader = read_conversations(options.inputs, format=options.format, mapping=mapping)
     faults: list[InputError] = list(ratings.faults)
 
@@ -55,12 +55,3 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
     text = fitted.to_json()
     write_whole(Path(options.out), [text.encode()])
     return {**json.loads(text), "faults": [str(f) for f in faults]}
-
-
-def _training_users(path: str) -> frozenset[str]:
-    try:
-        value = json.loads(Path(path).read_text(encoding="utf-8"))
-        return frozenset(str(user) for user in value["train"])
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        msg = f"the split file {path} cannot be used: {type(error).__name__}: {error}"
-        raise ConfigError(msg, hint='it is JSON: {"train": [user ids], "test": [user ids]}') from error

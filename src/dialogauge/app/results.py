@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from importlib import metadata
 from typing import Any
 
-from dialogauge import __version__
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner
 from dialogauge.app.reporting import write_report
 from dialogauge.app.runs import FinishedRun
 from dialogauge.app.trusting import kept_from, look_into, rubric_facts
+from dialogauge.app.versions import versions
 from dialogauge.bench.judging import GateResult, Summary, parse_gate, summarise
 from dialogauge.bench.trust import Trust, TrustTally
 from dialogauge.core.digests import digest, digest_text
@@ -31,7 +29,6 @@ from dialogauge.store.json_lines import json_line
 
 __all__ = ["RunResult", "exit_code", "finish_run"]
 
-_PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic", "json-repair")
 _FAULTS_KEPT = 1000
 # Under this name the database keeps the digest of what was asked for: judge, input, repeats, seed.
 _COMMAND = "command"
@@ -152,11 +149,7 @@ def _manifest(
         settings["role"]["base_url"] = _shown_url(options.role)
     description = dict(judge.describe())
     return {
-        "versions": {
-            "dialogauge": __version__,
-            "python": platform.python_version(),
-            **{name: _version(name) for name in _PACKAGES},
-        },
+        "versions": versions(),
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings,
         "command": options.command,
@@ -184,10 +177,3 @@ def _shown_url(role: RoleSettings) -> str | None:
 def _data_digest(planner: Planner) -> str:
     """Digest what was planned, in its order: the same data, judge and seed give the same digest."""
     return digest([digest_text(key.hex()) for key in planner.planned]) if planner.planned else digest(None)
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None

@@ -121,13 +121,13 @@ def judge(
             "fresh": fresh,
             "cache": not no_cache,
             "strict": strict,
-            "command": _command_line(),
+            "command": command_line(),
         },
     )
     raise typer.Exit(run_and_print(options, dry_run=dry_run, as_json=as_json))
 
 
-def _command_line() -> str:
+def command_line() -> str:
     """Return the command as it was typed, without what may be secret."""
     return shlex.join(["dialogauge", *(_without_secrets(word) for word in sys.argv[1:])])
 

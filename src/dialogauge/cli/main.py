@@ -18,6 +18,7 @@ from dialogauge.cli.meta import meta
 from dialogauge.cli.pairs import pairs
 from dialogauge.cli.printing import plain
 from dialogauge.cli.report import report
+from dialogauge.cli.satisfaction import satisfaction
 from dialogauge.cli.trust import trust
 from dialogauge.core.errors import DialogaugeError, UsageError
 
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (judge, check, report, trust, meta, export, pairs, fit, doctor, init):
+for command in (judge, check, report, trust, meta, export, pairs, fit, satisfaction, doctor, init):
     app.command()(command)
 
 

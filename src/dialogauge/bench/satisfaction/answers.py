@@ -1,0 +1,89 @@
+"""What a judge said of each target, beside what the user said: the table that all figures are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dialogauge.calibrate import RawScore, ScoreHistory
+from dialogauge.core import Judged, Judgement
+from dialogauge.judge.personal import RatedBlock
+
+__all__ = ["Answer", "answers_of", "histories_of", "raw_scores"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One target with its rating and the judge's score."""
+
+    id: str
+    """The published form of the turn's id."""
+    block: str
+    user: str
+    scenario: str
+    position: int
+    """The 0-based index among the conversation's assistant messages."""
+    length: int
+    """Characters of the reply."""
+    gold: float
+    reason: str | None
+    """What the user gave as a reason."""
+    history: bool
+    """Whether the user has any."""
+    score: int | None
+    """The judge's whole score; None when it failed."""
+    value: float | None
+    """The same with a fraction, where the judge gives one."""
+
+
+def answers_of(block: RatedBlock, rows: Sequence[Judged], dimension: str = "satisfaction") -> list[Answer]:
+    """Lay a block's judgements beside its ratings; `rows` has one row for each target, in order."""
+    out = []
+    for rated, row in zip(block.ratings, rows, strict=True):
+        score, value = _said(row, dimension)
+        reply = rated.reply
+        out.append(
+            Answer(
+                id=reply.id,
+                block=block.view.id,
+                user=block.view.user,
+                scenario=block.view.scenario,
+                position=reply.position,
+                length=len(reply.text),
+                gold=rated.score,
+                reason=rated.reason,
+                history=bool(block.view.history),
+                score=score,
+                value=value,
+            )
+        )
+    return out
+
+
+def _said(row: Judged, dimension: str) -> tuple[int | None, float | None]:
+    if not isinstance(row.outcome, Judgement):
+        return None, None
+    score = row.outcome.scores.get(dimension)
+    if score is None or isinstance(score, str):
+        return None, None
+    fraction = row.outcome.details.get(dimension, score)
+    return int(score), float(fraction)
+
+
+def histories_of(blocks: Iterable[RatedBlock], turns: Mapping[str, int]) -> dict[str, ScoreHistory]:
+    """Count the histories of the blocks that have one.
+
+    Args:
+        blocks: With histories whole or cut.
+        turns: By block, how many rated turns the whole history has.
+    """
+    return {
+        b.view.id: ScoreHistory.of(b.view.scores, turns=turns.get(b.view.id))
+        for b in blocks
+        if b.view.history
+    }
+
+
+def raw_scores(answers: Sequence[Answer], values: Sequence[float]) -> list[RawScore]:
+    """Pair the targets with raw scores, ready to be calibrated."""
+    return [RawScore(a.id, value, a.position, a.block) for a, value in zip(answers, values, strict=True)]

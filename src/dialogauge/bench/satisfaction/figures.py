@@ -1,0 +1,171 @@
+"""The figures of PersTurnBench's appendix C, each with an interval of a bootstrap that draws whole users.
+
+What enters is tallied first: how often each user gave each pair of people's and judge's score. A figure then
+is a function of how often each user is drawn, so a thousand draws cost about as much as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dialogauge.bench.satisfaction.boundary import boundary_measures, two_sided_users
+from dialogauge.bench.satisfaction.cells import Cells, Measure, over_users, tally
+from dialogauge.metrics import (
+    cluster_weights,
+    interval_of_draws,
+    kappa_draws,
+    pearson_draws,
+    spearman_draws,
+)
+
+__all__ = ["FIGURES", "Figures", "Scored", "figures_of"]
+
+Floats = npt.NDArray[np.float64]
+
+MIN_TURNS = 3
+"""Rated turns below which a user has no correlation of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One target: what the user said, what the judge said, and of whom it is."""
+
+    user: str
+    block: str
+    gold: float
+    score: float
+    """The whole score; with a fraction only where the figures of fractions are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures of one judge, with the counts that they stand on."""
+
+    n: int
+    n_failed: int
+    users: int
+    values: Mapping[str, float | None]
+    """By name; None where a figure is undefined."""
+    intervals: Mapping[str, tuple[float, float] | None]
+    """95 % by users; empty when no draws were asked for."""
+    users_used: Mapping[str, int]
+    """Users that the per-user figures stand on."""
+
+    def to_json(self) -> dict[str, object]:
+        """Write the figures: each under its name, the intervals beside them."""
+        return {
+            "n": self.n,
+            "n_failed": self.n_failed,
+            "n_users": self.users,
+            **self.values,
+            "users_used": dict(self.users_used),
+            "intervals": {k: None if v is None else list(v) for k, v in self.intervals.items()},
+        }
+
+
+def figures_of(scored: Sequence[Scored], *, failed: int = 0, draws: int = 1000, seed: int = 0) -> Figures:
+    """Compute all figures.
+
+    Args:
+        scored: The targets that the judge scored.
+        failed: How many it failed on; counted, never scored.
+        draws: Bootstrap draws; 0 leaves the intervals out.
+        seed: Of the draws.
+    """
+    cells = tally([(s.user, s.gold, s.score) for s in scored])
+    blocks = tally([(s.block, s.gold, s.score) for s in scored], owners=[s.user for s in scored])
+    measures = _measures(cells, blocks)
+    once = np.ones((1, cells.counts.shape[0]))
+    values = {name: _value(measure, once) for name, measure in measures.items()} if scored else {}
+    return Figures(
+        n=len(scored),
+        n_failed=failed,
+        users=cells.counts.shape[0],
+        values={name: values.get(name) for name in FIGURES},
+        intervals=_intervals(measures, cells, draws, seed) if draws and scored else {},
+        users_used=_users_used(cells),
+    )
+
+
+def _value(measure: Measure, weights: Floats) -> float | None:
+    found = float(measure(weights)[0])
+    return found if np.isfinite(found) else None
+
+
+def _intervals(
+    measures: Mapping[str, Measure], cells: Cells, draws: int, seed: int
+) -> dict[str, tuple[float, float] | None]:
+    users = cells.counts.shape[0]
+    rng = np.random.default_rng(seed)
+    weights = np.concatenate(list(cluster_weights(range(users), rng=rng, draws=draws)))
+    out: dict[str, tuple[float, float] | None] = {}
+    for name, measure in measures.items():
+        found = interval_of_draws(measure(weights), clusters=users)
+        out[name] = None if found.low is None or found.high is None else (found.low, found.high)
+    return out
+
+
+def _measures(cells: Cells, blocks: Cells) -> dict[str, Measure]:
+    scores, gold = cells.score, cells.gold
+    whole = np.clip(np.rint(scores), 1, 5), np.clip(np.rint(gold), 1, 5)
+    error = np.abs(scores - gold)
+    out: dict[str, Measure] = {
+        "pearson": lambda w: pearson_draws(scores, gold, w @ cells.counts),
+        "spearman": lambda w: spearman_draws(scores, gold, w @ cells.counts),
+        "qwk": lambda w: kappa_draws(*whole, w @ cells.counts),
+        "mae": cells.mean(error),
+        "rmse": lambda w: np.sqrt(cells.mean(error**2)(w)),
+    }
+    out |= boundary_measures(cells)
+    out |= _per_user(cells, whole)
+    out |= {f"within_user_{k}": m for k, m in cells.centred().items()}
+    return out | {f"within_block_{k}": m for k, m in blocks.centred().items() if k in ("pearson", "spearman")}
+
+
+def _per_user(cells: Cells, whole: tuple[Floats, Floats]) -> dict[str, Measure]:
+    n = cells.counts.sum(axis=1)
+    known = n >= MIN_TURNS
+    error = np.abs(cells.score - cells.gold)
+    correlations = {
+        "pearson": pearson_draws(cells.score, cells.gold, cells.counts),
+        "spearman": spearman_draws(cells.score, cells.gold, cells.counts),
+    }
+    squares = cells.counts @ error**2 / n if n.size else n
+    plain = {
+        "qwk": np.where(known & (_levels(cells, whole[1]) > 1), kappa_draws(*whole, cells.counts), np.nan),
+        "mae": cells.counts @ error / n if n.size else n,
+        "rmse": np.sqrt(squares),
+    }
+    out: dict[str, Measure] = {}
+    for name, r in correlations.items():
+        mean = over_users(np.arctanh(np.clip(np.where(known, r, np.nan), -0.9999, 0.9999)), n)
+        out[f"per_user_{name}"] = _hyperbolic(mean)
+    return out | {f"per_user_{name}": over_users(values, n) for name, values in plain.items()}
+
+
+def _hyperbolic(mean: Measure) -> Measure:
+    return lambda w: np.tanh(mean(w))
+
+
+def _levels(cells: Cells, gold: Floats) -> npt.NDArray[np.intp]:
+    """Return how many different whole scores each user gave."""
+    held = [np.unique(gold[row > 0]).size for row in cells.counts]
+    return np.array(held, dtype=np.intp)
+
+
+def _users_used(cells: Cells) -> dict[str, int]:
+    n = cells.counts.sum(axis=1)
+    r = pearson_draws(cells.score, cells.gold, cells.counts) if n.size else n
+    return {
+        "correlation": int(((n >= MIN_TURNS) & np.isfinite(r)).sum()),
+        "boundary": int(two_sided_users(cells).sum()),
+    }
+
+
+_EMPTY = tally([("", 4.0, 4.0)])
+FIGURES: tuple[str, ...] = tuple(_measures(_EMPTY, _EMPTY))
+"""Their names, in the order in which files show them."""

@@ -1,0 +1,87 @@
+"""What `dialogauge satisfaction` prints: the judge, raw and under each calibration, beside its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dialogauge.app.satisfaction import SatisfactionOutcome
+    from dialogauge.bench.satisfaction import Figures, UnderCalibration
+
+__all__ = ["satisfaction_lines"]
+
+_COLUMNS: Mapping[str, str] = {
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "qwk": "QWK",
+    "f1_dsat": "F1 DSAT",
+    "mae": "MAE",
+    "per_user_pearson": "per user",
+    "within_user_pearson": "within",
+    "within_block_pearson": "block",
+}
+_WIDTH = 26
+
+
+def satisfaction_lines(outcome: SatisfactionOutcome) -> Iterator[str]:
+    """Write what was judged, the main figures with intervals, and the table of calibrations."""
+    yield from outcome.notes
+    yield from _counts(outcome)
+    yield ""
+    yield from _main(outcome)
+    for name, found in outcome.evaluation.calibrations.items():
+        yield ""
+        yield from _calibration(name, found, outcome.judge)
+    yield ""
+    yield "within: Pearson after each user's own mean is taken away; block: that of each user and scenario"
+    yield f"report: {outcome.directory.file('report')}"
+
+
+def _counts(outcome: SatisfactionOutcome) -> Iterator[str]:
+    study, chosen = outcome.study, outcome.evaluation.chosen.judge
+    known = [b for b in study.blocks if b.view.history]
+    turns = sum(len(b.view.targets) for b in known)
+    yield (
+        f"{turns:,} turns of {len({b.view.user for b in known}):,} users in {len(known):,} blocks judged by "
+        f"{outcome.judge}: {chosen.n:,} scored, {chosen.n_failed:,} failed"
+    )
+    users = {b.view.user for b in study.population.blocks}
+    yield f"known of others: {len(study.population.scores):,} turns of {len(users):,} training users"
+    apart = outcome.evaluation.without_history
+    if apart.n + apart.n_failed:
+        yield (
+            f"counted apart: {apart.n + apart.n_failed:,} turns of users without a history, who get the "
+            f"training users' prior ({apart.n:,} scored, mean error {_number(apart.values['mae'])})"
+        )
+    for why, n in study.left_out.items():
+        yield f"left out: {n:,}, {why}"
+
+
+def _main(outcome: SatisfactionOutcome) -> Iterator[str]:
+    figures = outcome.evaluation.chosen.judge
+    method = outcome.evaluation.settings.calibration
+    yield f"{outcome.judge}, calibration: {method} (95 % intervals by users)"
+    for name, title in _COLUMNS.items():
+        held = figures.intervals.get(name)
+        between = f"  [{held[0]:.3f}, {held[1]:.3f}]" if held else ""
+        yield f"  {title:<12}{_number(figures.values[name]):>8}{between}"
+
+
+def _calibration(name: str, found: UnderCalibration, judge: str) -> Iterator[str]:
+    told = "" if name == "none" else f": {found.run.calibrated_blocks} of {found.run.blocks} blocks"
+    left = "".join(f", {n} left as they are ({why})" for why, n in found.run.identity.items())
+    yield f"{name}{told}{'' if name == 'none' else left}"
+    yield f"  {'':<{_WIDTH}}" + "".join(f"{title:>10}" for title in _COLUMNS.values())
+    yield _row(judge, found.judge)
+    for control, figures in found.controls.items():
+        yield _row(control, figures)
+    yield _row("ceiling: people's own", found.ceiling)
+
+
+def _row(name: str, figures: Figures) -> str:
+    return f"  {name:<{_WIDTH}}" + "".join(f"{_number(figures.values[key]):>10}" for key in _COLUMNS)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

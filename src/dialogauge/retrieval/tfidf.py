@@ -1,0 +1,87 @@
+"""TF-IDF over character n-grams, and the cosine of a text with each indexed one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.retrieval.char_grams import Alphabet, Grams
+
+__all__ = ["TfidfIndex"]
+
+Floats = NDArray[np.float64]
+
+
+class TfidfIndex:
+    """Texts as TF-IDF vectors; gives the cosine of another text with each of them.
+
+    The figures are those of scikit-learn's `TfidfVectorizer(analyzer="char_wb", ngram_range=(shortest,
+    longest), sublinear_tf=sublinear, max_features=max_features)`: idf = ln((1 + n) / (1 + df)) + 1, tf or
+    1 + ln tf, vectors of length 1. Which of the n-grams that are equally frequent at the limit of
+    `max_features` stay is left to NumPy's unstable `argsort`, as there: published figures rest on it.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        *,
+        shortest: int,
+        longest: int,
+        sublinear: bool = False,
+        max_features: int | None = None,
+    ) -> None:
+        """Index the texts; ValueError when there is none."""
+        if not texts:
+            msg = "an index needs at least one text"
+            raise ValueError(msg)
+        self._shortest, self._sublinear, self._size = shortest, sublinear, len(texts)
+        self._alphabet = Alphabet(texts, longest)
+        documents = [self._alphabet.grams(text, shortest) for text in texts]
+        keys = np.concatenate([d.keys for d in documents])
+        counts = np.concatenate([d.counts for d in documents])
+        owner = np.repeat(np.arange(len(texts)), [d.keys.size for d in documents])
+        self._vocabulary, column = np.unique(keys, return_inverse=True)
+        if max_features is not None and self._vocabulary.size > max_features:
+            kept, column = self._limited(column, counts, max_features)
+            keys, counts, owner = keys[kept], counts[kept], owner[kept]
+        frequency = np.bincount(column, minlength=self._vocabulary.size)
+        self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
+        values = self._weighted(counts, column)
+        length = np.sqrt(np.bincount(owner, values**2, minlength=len(texts)))
+        self._values = values / np.where(length > 0, length, 1.0)[owner]
+        self._column, self._owner = column, owner
+
+    def _limited(
+        self, column: NDArray[np.intp], counts: NDArray[np.int64], limit: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+        """Keep the most frequent n-grams; say which entries stay, and their new columns."""
+        total = np.bincount(column, counts, minlength=self._vocabulary.size).astype(np.int64)
+        chosen = np.zeros(self._vocabulary.size, bool)
+        chosen[np.argsort(-total)[:limit]] = True
+        renumbered = np.cumsum(chosen) - 1
+        self._vocabulary = self._vocabulary[chosen]
+        kept = chosen[column]
+        return kept, renumbered[column[kept]]
+
+    def _weighted(self, counts: NDArray[np.int64], column: NDArray[np.intp]) -> Floats:
+        tf = counts.astype(np.float64)
+        if self._sublinear:
+            tf = np.log(tf) + 1
+        weighted: Floats = tf * self._idf[column]
+        return weighted
+
+    def cosines(self, text: str) -> Floats:
+        """Return the cosine of the text with each indexed one, shape (texts,), 0 to 1."""
+        found: Grams = self._alphabet.grams(text, self._shortest)
+        at = np.minimum(np.searchsorted(self._vocabulary, found.keys), max(self._vocabulary.size - 1, 0))
+        known = self._vocabulary[at] == found.keys if self._vocabulary.size else np.zeros(0, bool)
+        column = at[known]
+        values = self._weighted(found.counts[known], column)
+        length = float(np.sqrt(values @ values))
+        query = np.zeros(self._vocabulary.size)
+        if length > 0:
+            query[column] = values / length
+        shared = self._values * query[self._column]
+        return np.bincount(self._owner, shared, minlength=self._size).astype(np.float64)
