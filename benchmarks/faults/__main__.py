@@ -25,7 +25,7 @@ def _single(folder: Path, command: Command, short: bool) -> Iterator[Findings]: 
 
 
 def _stops(folder: Path, command: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
-    yield stops(folder, command, item_s=0.4 if short else 5.0)
+    yield stops(folder, command, item_s=0.4 if short else 5.0, few=short)
 
 
 def _honesty(folder: Path, command: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001

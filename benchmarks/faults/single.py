@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.faults.cases import Cases, by_case, first_request
+from benchmarks.faults.cases import Cases, by_case, first_request, number_of
 from benchmarks.faults.running import Command, Findings, outcomes, patience, rows_of
 from benchmarks.tables import table
 from servers.faults import FaultPlan
@@ -82,6 +82,8 @@ def together(folder: Path, command: Command, *, attempt_s: float, item_s: float)
     with OpenAIStub(cases.reply, faults=plan) as stub:
         options = patience(folder, stub.url, attempt_s=attempt_s, item_s=item_s)
         done = command("judge", cases.log, "--rubric", cases.rubric, *options, "--no-cache", "-o", "run")
+    # On a busy machine a reply may come too late, and then its fault was not met.
+    late = {number_of(e.body) for e in stub.exchanges if e.lost}
     rows = rows_of(folder / "run")
     findings.hold(done.code == 3, f"exit code {done.code}: {done.err}")
     findings.hold(len(rows) == len(cases.truth), f"{len(rows)} rows of {len(cases.truth)}")
@@ -89,6 +91,8 @@ def together(folder: Path, command: Command, *, attempt_s: float, item_s: float)
     for n, row in enumerate(rows):
         fault = always.get(n) or passing.get(n) or "none"
         expected = ALWAYS[fault] if n in always else PASSING.get(fault, SCORED)
+        if n in passing and n in late:
+            expected = SCORED
         found = SCORED if row["failure"] is None else row["failure"]["kind"]
         when = "always" if n in always else "first"
         findings.hold(found == expected, f"{fault} {when}: {found}, not {expected}: {row['failure']}")

@@ -15,7 +15,7 @@ def test_every_fault_ends_as_what_it_is(dialogauge, tmp_path):
 
 
 def test_an_endpoint_of_no_use_stops_the_run(dialogauge, tmp_path):
-    assert stops(tmp_path, dialogauge, item_s=0.4).wrong == []
+    assert stops(tmp_path, dialogauge, item_s=0.4, few=True).wrong == []
 
 
 def test_failures_are_told_beside_the_mean(dialogauge, tmp_path):

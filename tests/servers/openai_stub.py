@@ -143,7 +143,10 @@ class OpenAIStub:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, keepalive_timeout=600)
+        # Who hangs up is not served any longer.
+        runner = web.AppRunner(
+            app, access_log=None, shutdown_timeout=0.1, keepalive_timeout=600, handler_cancellation=True
+        )
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", self.port)
         await site.start()
@@ -166,6 +169,9 @@ class OpenAIStub:
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:
             return await self._answer(request, body, exchange)
+        except ConnectionResetError:
+            # The client has gone, or an earlier reply on this connection was to be the last.
+            return web.Response(status=500)
         finally:
             exchange.ended = time.monotonic()
             exchange.lost = request.transport is None or request.transport.is_closing()

@@ -54,10 +54,7 @@ class Patience:
         self._waits = 0
         self._endpoint_left = 2
         self.attempts = 0
-        self.unreached = 0
-        """How many attempts in a row, up to the latest, never got to the endpoint."""
-        self.unreached_since = float("inf")
-        """When the first of them ended."""
+        self._unreached: list[float] = []
 
     def start(self) -> None:
         """Note that an attempt is about to be sent; the first one starts the item's deadline."""
@@ -67,11 +64,15 @@ class Patience:
 
     def met(self, problem: Problem) -> None:
         """Note what an attempt came to."""
-        if not problem.unreached:
-            self.unreached, self.unreached_since = 0, float("inf")
-            return
-        self.unreached += 1
-        self.unreached_since = min(self.unreached_since, self._timing.clock())
+        if problem.unreached:
+            self._unreached.append(self._timing.clock())
+        else:
+            self._unreached.clear()
+
+    @property
+    def unreached_since(self) -> float | None:
+        """When the last attempt but one ended, if neither it nor the last got to the endpoint; else None."""
+        return self._unreached[-2] if len(self._unreached) > 1 else None
 
     @property
     def elapsed(self) -> float:

@@ -43,8 +43,10 @@ class Standing:
         if problem.remedy == "endpoint":
             return problem.status != 403
         if problem.unreached:
-            # It went away half-way. That must fail no item: what was not judged stays to be done.
-            return not self.proven or (patience.unreached > 1 and self._heard < patience.unreached_since)
+            # It went away half-way. That must fail no item: what was not judged stays to be done. One that
+            # shuts down in good order still answers what it had accepted, so only silence counts.
+            since = patience.unreached_since
+            return not self.proven or (since is not None and self._heard < since)
         if self.proven:
             return False
         # A probe asks next to nothing: a server that never answers it will not answer any other question.

@@ -101,7 +101,7 @@ def find_drift(dialogue: Dialogue) -> Iterator[Signal]:
     for turn in dialogue.turns:
         known |= turn.user.terms
         if turn.replied:
-            yield from _drift(turn, frozenset(known))
+            yield from _drift(turn, known)
             known |= turn.reply.terms
         for tool in turn.tools:
             known |= set(tool.text.lower().split()[:200])
@@ -115,7 +115,7 @@ def _echo(turn: TurnView) -> float:
     return max(0.0, len(asked & told) / len(asked) - len(told) / 500) if asked else 0.0
 
 
-def _drift(turn: TurnView, known: frozenset[str]) -> Iterator[Signal]:
+def _drift(turn: TurnView, known: set[str]) -> Iterator[Signal]:
     reply = turn.reply.terms
     if len(reply) < 15 or len(turn.user.terms) < 2 or turn.tools:
         return

@@ -158,7 +158,8 @@ def _values(turn: TurnView, facts: tuple[Fact, ...], memory: _Memory) -> Iterato
     for fact in facts:
         if (
             not fact.sole
-            or fact.value in memory.given[fact.unit] | memory.numbers
+            or fact.value in memory.given[fact.unit]
+            or fact.value in memory.numbers
             or _MOVABLE.search(normalise(fact.sentence))
         ):
             continue

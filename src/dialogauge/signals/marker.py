@@ -1,8 +1,8 @@
 """Patterns of two languages that search a text only for what it can hold.
 
-A wording list in one alternation is tried at every character. Most texts are in one script: English ones
-are ASCII, and most Chinese sentences hold no Latin letter. Such a text is searched for one half alone; the
-other half could not match there, so the result is the same.
+A wording list in one alternation is tried at every character, and most texts hold none of the wordings. So
+each wording is tried by itself, and only where the text holds a string that it cannot do without. English
+texts are ASCII and most Chinese sentences hold no Latin letter: they are spared the other half.
 """
 
 from __future__ import annotations
@@ -10,34 +10,79 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from dialogauge.text import alternatives, needles_of
+
 __all__ = ["Marker"]
 
-_CHINESE = re.compile("[\u3400-\u9fff]")
-_WORD = re.compile(r"(?<!\\)[a-z]{2}")
-_LATIN = re.compile("[a-z?!]")  # some English parts hold marks without a word
+_LATIN = re.compile("[a-z?!]")  # some English wordings hold marks without a word
+_SHORT = 32  # characters up to which trying all wordings at once takes less time than to look ahead
 
 
 class Marker:
     """A list of patterns, of which any may match, for `normalise`d text."""
 
     def __init__(self, *parts: str) -> None:
-        """Take patterns; each is English, Chinese, or (where it holds words of both) mixed."""
+        """Take patterns without flags and without numbered references."""
         self._parts = parts
 
     @cached_property
-    def _all(self) -> re.Pattern[str]:
-        return re.compile("|".join(self._parts))
+    def _mixed(self) -> _Wordings:
+        return _Wordings([_Wording(a) for a in alternatives("|".join(self._parts))])
 
     @cached_property
-    def _english(self) -> re.Pattern[str]:
-        return re.compile("|".join(p for p in self._parts if _WORD.search(p) or not _CHINESE.search(p)))
+    def _english(self) -> _Wordings:
+        return _Wordings([w for w in self._mixed.all if not w.needles or any(map(str.isascii, w.needles))])
 
     @cached_property
-    def _chinese(self) -> re.Pattern[str]:
-        return re.compile("|".join(p for p in self._parts if _CHINESE.search(p)) or "(?!)")
+    def _chinese(self) -> _Wordings:
+        return _Wordings([w for w in self._mixed.all if not w.needles or not all(map(_latin, w.needles))])
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match in the text, as one alternation of all parts would."""
         if text.isascii():
             return self._english.search(text)
-        return (self._all if _LATIN.search(text) else self._chinese).search(text)
+        return (self._mixed if _LATIN.search(text) else self._chinese).search(text)
+
+
+def _latin(needle: str) -> bool:
+    return _LATIN.search(needle) is not None
+
+
+class _Wording:
+    """One alternative; compiled when a text first gives cause to try it."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.needles = needles_of(source)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(self.source)
+
+
+class _Wordings:
+    """Alternatives in their order."""
+
+    def __init__(self, wordings: list[_Wording]) -> None:
+        self.all = wordings
+        self._always = [(n, w) for n, w in enumerate(wordings) if not w.needles]
+        self._look_for = [(x, n, w) for n, w in enumerate(wordings) for x in sorted(w.needles or ())]
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(w.source for w in self.all) or "(?!)")
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the leftmost match; of several at one place that of the first wording."""
+        if len(text) <= _SHORT:
+            return self._pattern.search(text)
+        worth = dict(self._always)
+        for needle, number, wording in self._look_for:
+            if needle in text:
+                worth[number] = wording
+        best: re.Match[str] | None = None
+        for number in sorted(worth):
+            hit = worth[number].pattern.search(text)
+            if hit is not None and (best is None or hit.start() < best.start()):
+                best = hit
+        return best

@@ -2,6 +2,7 @@
 
 from dialogauge.text.grams import containment, gram_overlap, hashed_grams
 from dialogauge.text.language import Language, LanguageTally, detect_language, has_chinese
+from dialogauge.text.needles import alternatives, needles_of
 from dialogauge.text.normal import normalise
 from dialogauge.text.personal import (
     PERSONAL_KINDS,
@@ -20,6 +21,7 @@ __all__ = [
     "LanguageTally",
     "PersonalKind",
     "PersonalSpan",
+    "alternatives",
     "containment",
     "content_terms",
     "count_personal",
@@ -29,6 +31,7 @@ __all__ = [
     "gram_overlap",
     "has_chinese",
     "hashed_grams",
+    "needles_of",
     "normalise",
     "pieces",
     "redact",

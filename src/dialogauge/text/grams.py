@@ -37,7 +37,8 @@ def hashed_grams(text: str, n: int, *, one_in: int = 1) -> NDArray[np.uint64]:
     hashes ^= hashes >> np.uint64(29)
     if one_in > 1:
         hashes = hashes[hashes % np.uint64(one_in) == 0]
-    return np.unique(hashes)
+    hashes.sort()  # several times as fast as np.unique on a page of text
+    return hashes[np.concatenate(([True], hashes[1:] != hashes[:-1]))] if hashes.size else hashes
 
 
 def containment(part: NDArray[np.uint64], whole: NDArray[np.uint64]) -> float:

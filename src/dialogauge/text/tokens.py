@@ -41,23 +41,23 @@ def pieces(text: str) -> list[str]:
     return _PIECE.findall(text.lower().replace("\u2019", "'"))
 
 
-def content_terms(tokens: list[str]) -> list[str]:
-    """Return what carries the topic of `pieces`: stems of words, numbers, bigrams of Chinese, in order.
+def content_terms(tokens: list[str]) -> frozenset[str]:
+    """Return what carries the topic of `pieces`: stems of words, numbers, bigrams of Chinese.
 
     Function words fall away; a single Chinese character that is left alone stays as it is.
     """
-    out: list[str] = []
+    out: set[str] = set()
     for token in tokens:
         if "\u3400" <= token[0] <= "\u9fff":
             if token[0] in HAN_STOP:
                 continue
             if len(token) > 2:
-                out += map(add, token, token[1:])
+                out.update(map(add, token, token[1:]))
             else:
-                out.append(token)
+                out.add(token)
         elif term := _term(token):
-            out.append(term)
-    return out
+            out.add(term)
+    return frozenset(out)
 
 
 @lru_cache(maxsize=65536)

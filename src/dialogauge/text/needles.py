@@ -1,0 +1,136 @@
+"""What a match of a pattern cannot do without: strings of which it holds at least one.
+
+To look for a fixed string takes a hundredth of the time of trying a pattern at each character. Whoever
+searches many texts for wordings that few of them hold can so leave most patterns untried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["alternatives", "needles_of"]
+
+# An element of a pattern: escape, class, beginning of a group, end of one, bar, or a single character.
+_ELEMENT = re.compile(
+    r"(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<around>\(\?<?[=!])|(?P<open>\((?:\?:)?(?!\?))"
+    r"|(?P<close>\))|(?P<bar>\|)|(?P<any>[.^$])|(?P<odd>\(\?)|(?P<plain>.)",
+    re.DOTALL,
+)
+_REPEAT = re.compile(r"[*+?]\??|\{(\d*)(?:,\d*)?\}\??")
+_LITERAL_ESCAPE: Final = frozenset("\\.^$*+?{}[]()|-/'\"#&~ ")
+_NO_WIDTH: Final = frozenset("bBAZ")
+_ENOUGH = 6  # letters: longer strings are hardly rarer
+
+
+def alternatives(pattern: str) -> list[str]:
+    """Cut a pattern at the bars that stand outside of groups and sets."""
+    out, depth, start = [], 0, 0
+    for element in _ELEMENT.finditer(pattern):
+        kind = element.lastgroup
+        depth += (kind in ("open", "around", "odd")) - (kind == "close")
+        if kind == "bar" and depth == 0:
+            out.append(pattern[start : element.start()])
+            start = element.end()
+    return [*out, pattern[start:]]
+
+
+def needles_of(pattern: str) -> frozenset[str] | None:
+    """Return strings of which every match holds at least one; None where there are none to be had.
+
+    For patterns without flags. What is not understood is taken to match without any string.
+    """
+    found = [_of_sequence(alternative) for alternative in alternatives(pattern)]
+    if any(f is None for f in found):
+        return None
+    needles = frozenset().union(*(f for f in found if f))
+    return frozenset(n for n in needles if not any(other in n for other in needles if other != n))
+
+
+def _of_sequence(text: str) -> frozenset[str] | None:
+    """The rarest set that one part of a sequence gives; every match holds a string of it."""
+    best: frozenset[str] | None = None
+    for candidate in _candidates(text):
+        if _rarity(candidate) > (_rarity(best) if best else (0, 0)):
+            best = candidate
+    return best if best is not None and _rarity(best)[0] >= 2 else None
+
+
+def _rarity(needles: frozenset[str]) -> tuple[int, int]:
+    """The letters of the shortest, a Chinese character counting as two; then, the fewer the better."""
+    return min(_ENOUGH, *(sum(1 + (not c.isascii()) for c in n) for n in needles)), -len(needles)
+
+
+def _candidates(text: str) -> Iterator[frozenset[str]]:
+    """Runs of letters that must occur, and what the groups give that must."""
+    run = ""
+    for piece in _pieces(text):
+        if piece.letter and piece.least:
+            run += piece.letter
+        if run and not (piece.letter and piece.once):
+            yield frozenset({run})
+            run = ""
+        inner = needles_of(piece.inner) if piece.inner and piece.least else None
+        if inner:
+            yield inner
+    if run:
+        yield frozenset({run})
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """An element of a sequence with its repeat sign; what has no width (look-arounds, boundaries) is none."""
+
+    letter: str
+    """The character that it stands for; empty where it stands for any other thing."""
+    inner: str
+    """Of a group."""
+    least: int
+    """How often it must occur."""
+    once: bool
+    """Whether it occurs exactly once."""
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    at = 0
+    while (element := _ELEMENT.match(text, at)) is not None:
+        kind, end = element.lastgroup, element.end()
+        if kind in ("open", "around", "odd"):
+            end = _closing(text, end)
+        least, at = _times(text, end)
+        if kind == "around" or (kind == "escape" and element.group()[1] in _NO_WIDTH):
+            continue
+        inner = text[element.end() : end - 1] if kind == "open" else ""
+        yield _Piece(_letter(element), inner, least, at == end)
+
+
+def _letter(element: re.Match[str]) -> str:
+    """The character that an element stands for, if it is a single one."""
+    if element.lastgroup == "plain":
+        return element.group()
+    second = element.group()[-1]
+    return second if element.lastgroup == "escape" and second in _LITERAL_ESCAPE else ""
+
+
+def _closing(text: str, at: int) -> int:
+    """Return the position behind the bracket that closes the group which begins before `at`."""
+    depth = 1
+    for element in _ELEMENT.finditer(text, at):
+        kind = element.lastgroup
+        depth += (kind in ("open", "around", "odd")) - (kind == "close")
+        if depth == 0:
+            return element.end()
+    return len(text)
+
+
+def _times(text: str, at: int) -> tuple[int, int]:
+    """Return how often the element that ends at `at` must occur, and where its repeat sign ends."""
+    repeat = _REPEAT.match(text, at)
+    if repeat is None:
+        return 1, at
+    sign = repeat.group()
+    if sign[0] == "{":
+        return int(repeat.group(1) or 0), repeat.end()
+    return int(sign[0] == "+"), repeat.end()
