@@ -21,9 +21,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS.keys())
-@pytest.mark.parametrize(
-    "text", ["a = " + "[" * 3000 + "]" * 3000, "a = " + "{a=" * 3000, "a" + ".a" * 100_000]
-)
+@pytest.mark.parametrize("text", ["a = " + "[" * 3000 + "]" * 3000, "a = " + "{a=" * 3000, "a" + ".a" * 5000])
 def test_toml_nested_without_end(read, text: str, tmp_path: Path) -> None:
     path = tmp_path / "nested.toml"
     path.write_text(text)
