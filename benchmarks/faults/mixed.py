@@ -63,7 +63,7 @@ def mixed(folder: Path, *, number: int = 10_000, latency: float = 0.1, seed: int
     """Judge under the faults of `RATES`, with an episode of overload in the middle.
 
     Between 30 % and 40 % of the judgements the server takes 10 requests at once and answers 429 to every
-    other; in the last 40 % no 429 comes any more, so that the limiter can show whether it recovers.
+    other; in the last 40 % neither 429 nor 503 comes, so that one can see whether the limiter recovers.
     """
     findings = Findings(f"{number:,} judgements under 20 % mixed faults")
     cases = Cases.drawn(number, seed)
@@ -106,7 +106,7 @@ class _Plan:
         for fault, rate in RATES.items():
             draw -= rate
             if draw < 0:
-                return None if fault.startswith("429") and begun >= self._calm else fault
+                return None if fault[:3] in ("429", "503") and begun >= self._calm else fault
         return None
 
 

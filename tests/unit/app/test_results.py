@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dialogauge.app.config import RoleSettings
-from dialogauge.app.results import exit_code
+from dialogauge.app.results import _unread, exit_code
 from dialogauge.bench.judging import GateResult
 from dialogauge.core import BudgetSpent, EndpointError, RecordFault, StoreError
-from dialogauge.engine import Outcome
+from dialogauge.engine import Outcome, Progress
 from talks import judged_rows, talk
 
 FINISHED = Outcome("finished")
@@ -83,6 +84,24 @@ def test_a_manifest_says_what_was_done(desk: Any) -> None:
     assert desk.json("manifest.json", "again")["digests"] == manifest["digests"]
     desk.run(desk.log(talk("u: hi", "a: other", id="a"), name="other.jsonl"), out="other")
     assert desk.json("manifest.json", "other")["digests"]["data"] != manifest["digests"]["data"]
+
+
+@pytest.mark.parametrize(
+    ("total", "expected", "left_out", "unread"),
+    [
+        (None, 10, 0, 7),
+        (None, 10, 2, 5),
+        (None, None, 0, 0),  # nobody counted ahead
+        (3, 10, 0, 0),  # read to its end: what was counted ahead is no longer there
+        (None, 2, 0, 0),
+    ],
+)
+def test_what_a_run_did_not_read_is_counted(
+    total: int | None, expected: int | None, left_out: int, unread: int
+) -> None:
+    progress = Progress(total=total, expected=expected)
+    planner = SimpleNamespace(progress=progress, left_out=left_out)
+    assert _unread(planner, dict.fromkeys((b"a", b"b", b"c"), 0)) == unread  # type: ignore[arg-type]
 
 
 def test_gates_are_in_the_summary(desk: Any) -> None:

@@ -174,6 +174,14 @@ async def test_retry_after_is_honoured_by_everyone_and_capped(serve, connect):
     assert isinstance(reply, ChatReply)
 
 
+async def test_nobody_slips_in_between_a_refusal_and_its_pause(serve, connect):
+    """The place of the request that was told to wait must not let in the next one first."""
+    stub = serve("fine", faults=FaultPlan(["429:0.15"]))
+    client = connect(stub.url, settings={"max_concurrency": 1})
+    await asyncio.gather(*(client.complete(question(str(n))) for n in range(3)))
+    assert all(later - stub.times[0] >= 0.15 for later in stub.times[1:])
+
+
 async def test_a_missing_credit_is_no_rate_limit(serve, connect):
     stub = serve("x", faults=FaultPlan(always="402:no credit"))
     with pytest.raises(EndpointError, match="credit"):
