@@ -23,7 +23,7 @@ _SPAN = re.compile(r"(`+)(.+?)\1")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 
 # Options of other programs that the documentation speaks of.
-_FOREIGN = {"--check", "--inputs", "--only", "--at", "--tiny"}
+_FOREIGN = {"--check", "--inputs", "--only", "--at", "--tiny", "--short"}
 
 
 def _reference() -> ModuleType:

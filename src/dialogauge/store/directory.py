@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -137,4 +138,6 @@ def write_whole(target: Path, chunks: Iterable[bytes]) -> None:
             raise
     except OSError as error:
         msg = f"{target} cannot be written: {error.strerror}"
-        raise StoreError(msg, hint="check the directory and the space left") from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        hint = "free some space and run the same command again" if full else "check the directory"
+        raise StoreError(msg, hint=hint) from error
