@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint types floors tests docs bench clean
+.PHONY: demo test lint types floors tests docs bench soak clean
 
 demo: .venv/installed
 	$(BIN)/dialogauge judge examples -o runs/demo
@@ -29,6 +29,11 @@ docs: .venv/installed-dev
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks
+
+# The long campaigns; `make test` runs a short version of each.
+soak: .venv/installed-dev
+	$(BIN)/python -m benchmarks.faults
+	$(BIN)/python -m benchmarks.fuzz --inputs 100000
 
 clean:
 	rm -rf .venv runs build dist

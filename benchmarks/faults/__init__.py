@@ -12,7 +12,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# The misbehaving server is the one that the tests use.
-_TESTS = str(Path(__file__).resolve().parents[2] / "tests")
-if _TESTS not in sys.path:
-    sys.path.append(_TESTS)
+# The misbehaving server is the one that the tests use; the package is the one of this checkout.
+_ROOT = Path(__file__).resolve().parents[2]
+for _folder in (str(_ROOT / "tests"), str(_ROOT / "src")):
+    if _folder not in sys.path:
+        sys.path.append(_folder)

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from benchmarks.faults import single
+import pytest
+from benchmarks.faults import disk, single
 from benchmarks.faults.honesty import honesty
+from benchmarks.faults.kills import kills
+from benchmarks.faults.mixed import mixed
+from benchmarks.faults.stops import stops
 
 
 def test_every_fault_ends_as_what_it_is(dialogauge, tmp_path):
-    found = single.together(tmp_path, dialogauge, attempt_s=0.5, item_s=2.0)
-    assert found.wrong == []
+    assert single.together(tmp_path, dialogauge, attempt_s=0.5, item_s=2.0).wrong == []
+
+
+def test_an_endpoint_of_no_use_stops_the_run(dialogauge, tmp_path):
+    assert stops(tmp_path, dialogauge, item_s=0.4).wrong == []
 
 
 def test_failures_are_told_beside_the_mean(dialogauge, tmp_path):
     assert honesty(tmp_path, dialogauge, item_s=0.5).wrong == []
+
+
+def test_nothing_is_lost_doubled_or_made_up_under_mixed_faults(tmp_path):
+    assert mixed(tmp_path, number=300, latency=0.02).wrong == []
+
+
+def test_a_run_goes_on_after_its_disk_was_full(tmp_path):
+    if not disk.may_mount(tmp_path):
+        pytest.skip("no file system can be mounted here")
+    assert disk.disk_full(tmp_path, sizes_kb=(300,)).wrong == []
+
+
+def test_a_run_goes_on_after_a_file_could_not_grow(tmp_path):
+    assert disk.file_limit(tmp_path, sizes_kb=(120,)).wrong == []
+
+
+def test_kill_9_loses_nothing_and_doubles_nothing(tmp_path):
+    assert kills(tmp_path, number=60, times=2).wrong == []

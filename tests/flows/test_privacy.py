@@ -51,7 +51,11 @@ def record(name=NAMES[0], user=NAMES[1]):
             },
             {"role": "assistant", "content": f"I cannot find {MAIL}. Is your phone 138 0013 8000?"},
             {"role": "user", "content": [{"type": "text", "text": f"No, I said {PHONE}! Call 555-0123."}]},
-            {"role": "assistant", "content": f"Sorry. I do not know {IDENTITY}.", "trace": {"mail": MAIL}},
+            {
+                "role": "assistant",
+                "content": f"Could you tell me your phone number, please? Not {IDENTITY}.",
+                "trace": {"mail": MAIL},
+            },
         ],
     }
 

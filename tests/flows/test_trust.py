@@ -159,6 +159,8 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
     assert [j["name"] for j in found["judges"]] == ["hindsight", "foresight"]
     first = found["judges"][0]
     assert first["dissatisfied"] == 30
+    assert first["gate"]["status"] == "cannot tell"
+    assert "100 dialogues are needed" in done.out
     assert first["figures"]["auc"]["value"] > 0.9
     assert [c["name"] for c in first["controls"]] == [
         "constant", "always dissatisfied", "reply length", "shuffled",

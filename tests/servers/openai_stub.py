@@ -48,6 +48,8 @@ class Exchange:
     """What the plan dealt it, without the argument."""
     ended: float | None = None
     """When the answer had been handed over, or had gone wrong; None while it is under way."""
+    lost: bool = False
+    """Whether the connection was gone by then, so that nobody got the answer."""
 
 
 class OpenAIStub:
@@ -97,7 +99,7 @@ class OpenAIStub:
         """When each came, on the monotonic clock."""
         self.headers: list[Mapping[str, str]] = []
         self.most_at_once = 0
-        self._at_once = 0
+        self.at_once = 0
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -119,6 +121,10 @@ class OpenAIStub:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def leave(self) -> None:
+        """Go away as soon as the present request is answered; may be called by `reply`."""
+        self._over.set()
 
     def stop(self) -> None:
         """Go away; stopping twice is harmless."""
@@ -156,13 +162,14 @@ class OpenAIStub:
         self.exchanges.append(exchange)
         self.times.append(exchange.came)
         self.headers.append(dict(request.headers))
-        self._at_once += 1
-        self.most_at_once = max(self.most_at_once, self._at_once)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
         try:
             return await self._answer(request, body, exchange)
         finally:
             exchange.ended = time.monotonic()
-            self._at_once -= 1
+            exchange.lost = request.transport is None or request.transport.is_closing()
+            self.at_once -= 1
 
     async def _answer(
         self, request: web.Request, body: dict[str, Any], exchange: Exchange

@@ -130,7 +130,7 @@ def load_config(path: str | None) -> FileConfig:
     except OSError as error:
         msg = f"the configuration file {source} cannot be read: {error.strerror}"
         raise ConfigError(msg) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         msg = f"{source} is not a TOML file: {error}"
         raise ConfigError(msg) from error
     try:

@@ -14,12 +14,13 @@ from dialogauge.app.privacy import OPEN, Privacy
 from dialogauge.app.runs import open_run
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.store.directory import write_whole
+from dialogauge.store.json_lines import json_line
 
 __all__ = ["export_run", "flat_row"]
 
 _BATCH = 10_000
 # A cell that begins with one of these is run as a formula by spreadsheet programs.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 
 
 def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
@@ -76,7 +77,7 @@ def flat_row(row: Mapping[str, Any], dimensions: Sequence[str]) -> dict[str, Any
 
 
 def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: Sequence[str]) -> None:
-    write_whole(target, (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+    write_whole(target, map(json_line, rows))
 
 
 def _write_csv(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> None:

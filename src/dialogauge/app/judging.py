@@ -176,7 +176,7 @@ def _count_ahead(options: JudgeOptions, source: Source, mask: Mask | None) -> in
     try:
         return options.repeats * sum(1 for _ in islice(found, wanted))
     except InputError as fault:
-        raise fault if mask is None else mask.fault(fault) from None
+        raise (fault if mask is None else mask.fault(fault)) from None
 
 
 class _Sink:
@@ -191,8 +191,8 @@ class _Sink:
         position = self._planner.planned[bytes.fromhex(unit.key)]
         self._database.add(unit, position, result, self._judge)
 
-    def flush_if_due(self) -> None:
-        self._database.flush_if_due()
+    def flush_if_due(self) -> float | None:
+        return self._database.flush_if_due()
 
 
 def _open(options: JudgeOptions) -> Source:

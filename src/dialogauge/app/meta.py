@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-
-import orjson
+from typing import Any
 
 from dialogauge import __version__
+from dialogauge.app.config import load_config
 from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.bench.meta import (
@@ -29,6 +29,7 @@ from dialogauge.bench.meta import (
     meta_view,
     parse_rule,
 )
+from dialogauge.bench.trust import CalibrationDimension, TrustThresholds, judge_gate
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.ratings import Rating
@@ -36,8 +37,9 @@ from dialogauge.core.scales import ONE_TO_FIVE, Scale
 from dialogauge.data import RatingTable, read_field_map, read_ratings
 from dialogauge.report import MetaAbout, render_meta
 from dialogauge.store.directory import write_whole
+from dialogauge.store.json_lines import json_document
 
-__all__ = ["MetaOptions", "MetaOutcome", "judge_the_judges"]
+__all__ = ["MetaOptions", "MetaOutcome", "judge_the_judges", "meta_json"]
 
 RatingsOf = Callable[[Conversation], Iterable[Rating]]
 
@@ -54,6 +56,8 @@ class MetaOptions:
     out: str | None = None
     draws: int = 1000
     seed: int = 0
+    config_file: str | None = None
+    """Holds the thresholds of the calibration gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ class MetaOutcome:
     """What was found, and what of the ratings could not be used."""
 
     result: MetaResult
+    gates: tuple[CalibrationDimension, ...]
+    """Of each judge, in the order of the result: is it ready?"""
     faults: tuple[RecordFault, ...]
     notes: tuple[str, ...]
     files: tuple[Path, ...]
@@ -106,7 +112,9 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     result = MetaResult(tuple(judges), tuple(comparisons), settings)
     notes = () if table is None else tuple(str(n) for n in table.notes)
     faults = () if table is None else table.faults
-    return MetaOutcome(result, faults, notes, _write(options, result))
+    limits = TrustThresholds(**load_config(options.config_file).trust.model_dump(exclude_none=True))
+    gates = tuple(judge_gate(j, limits) for j in result.judges)
+    return MetaOutcome(result, gates, faults, notes, _write(options, result, gates))
 
 
 def _rating_table(options: MetaOptions) -> RatingTable | None:
@@ -194,7 +202,17 @@ def _nothing_scored(about: JudgedRun, table: TargetTable) -> UsageError:
     return UsageError(msg, hint=hint)
 
 
-def _write(options: MetaOptions, result: MetaResult) -> tuple[Path, ...]:
+def meta_json(result: MetaResult, gates: Sequence[CalibrationDimension]) -> dict[str, Any]:
+    """Write the result, and in each judge what the calibration gate says of it."""
+    value = result.to_json()
+    for judge, gate in zip(value["judges"], gates, strict=True):
+        judge["gate"] = {"status": gate.status, "sentence": gate.sentence}
+    return value
+
+
+def _write(
+    options: MetaOptions, result: MetaResult, gates: Sequence[CalibrationDimension]
+) -> tuple[Path, ...]:
     if options.out is None:
         return ()
     about = MetaAbout(
@@ -205,8 +223,9 @@ def _write(options: MetaOptions, result: MetaResult) -> tuple[Path, ...]:
         shuffles=result.settings.shuffles,
         seed=result.settings.seed,
     )
-    json = orjson.dumps(result.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    page = render_meta(meta_view(result, about)).encode("utf-8", "replace")
+    json = json_document(meta_json(result, gates))
+    view = meta_view(result, about, [gate.sentence for gate in gates])
+    page = render_meta(view).encode("utf-8", "replace")
     files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": page}
     for path, content in files.items():
         write_whole(path, [content])

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from dialogauge.app.build import build_client
 from dialogauge.app.config import load_config, parse_role, with_defaults
 from dialogauge.app.privacy import OPEN, Privacy
@@ -30,6 +28,7 @@ from dialogauge.optimise import (
     sft_row,
 )
 from dialogauge.store.directory import write_whole
+from dialogauge.store.json_lines import json_line
 from dialogauge.text import detect_language
 
 __all__ = ["PairOptions", "PairResult", "write_pairs"]
@@ -250,4 +249,4 @@ def _provenance(judged: JudgedConversation, turn: int | None, **more: str) -> di
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    return json_line(value)

@@ -70,7 +70,7 @@ def recheck(options: RecheckOptions) -> tuple[Trust, TrustView]:
 
 
 def _scenario(run: FinishedRun, options: RecheckOptions, config: FileConfig) -> TrustCheck:
-    if not run.manifest["shows_scenario"]:
+    if not run.manifest.get("shows_scenario", True):
         msg = f"the rubric {run.manifest['settings']['rubric']!r} does not show the judge a scenario"
         raise UsageError(msg, hint="leave --scenario-sample out")
     variants = draw_variants((c for c, _ in run.judged()), options.scenario_sample or 0, options.seed)

@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
-import orjson
-
 from dialogauge import __version__
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.options import JudgeOptions
@@ -29,6 +27,7 @@ from dialogauge.llm.endpoint import Endpoint
 from dialogauge.report import ReportView
 from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.store.database import PLANNED
+from dialogauge.store.json_lines import json_line
 
 __all__ = ["RunResult", "exit_code", "finish_run"]
 
@@ -65,15 +64,14 @@ def finish_run(  # noqa: PLR0913 - the parts of a run, brought to their end here
     if planner.progress.resumed:
         database.place_units(planner.planned)
     shown = _shown(options, database, judge, planner, done)
-    pending = sum(1 for key in shown if key not in done)
+    unread = _unread(planner, shown)
+    pending = unread + sum(1 for key in shown if key not in done)
 
     def rows() -> Iterator[Mapping[str, Any]]:
         for unit in database.units(judge.digest, shown):
             yield from unit.rows
 
-    directory.write_lines(
-        "judgements", (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows())
-    )
+    directory.write_lines("judgements", (json_line(row) for row in rows()))
     tally = TrustTally(judge.dimensions, sample=options.trust.sample)
     summary = summarise(
         tally.through(rows()),
@@ -83,7 +81,7 @@ def finish_run(  # noqa: PLR0913 - the parts of a run, brought to their end here
         repeats=options.repeats,
     )
     gates = tuple(parse_gate(text).evaluate(summary) for text in options.gates)
-    manifest = _manifest(options, judge, planner, ended, shown, pending)
+    manifest = _manifest(options, judge, planner, ended, len(shown) + unread, pending)
     run = FinishedRun(directory, database, manifest)
     trust = look_into(run, tally, options.trust, ratings, kept_from(run))
     told = {"gates": [asdict(g) for g in gates], "trust": trust.to_json()}
@@ -114,6 +112,17 @@ def _shown(
     return shown
 
 
+def _unread(planner: Planner, shown: Mapping[bytes, int]) -> int:
+    """Return how many units stand behind the place up to which a run that broke off has read its input.
+
+    They are known where the input was counted ahead, and pending like those that were read.
+    """
+    progress = planner.progress
+    if progress.total is not None or progress.expected is None:
+        return 0
+    return max(0, progress.expected - planner.left_out - len(shown))
+
+
 def exit_code(
     ended: Outcome, summary: Summary, gates: Sequence[GateResult], faults: Sequence[InputError], limit: float
 ) -> int:
@@ -132,7 +141,7 @@ def _manifest(
     judge: Judge,
     planner: Planner,
     ended: Outcome,
-    shown: Mapping[bytes, int],
+    units: int,
     pending: int,
 ) -> dict[str, Any]:
     settings = {k: v for k, v in asdict(options).items() if k != "command"}
@@ -158,7 +167,7 @@ def _manifest(
         ],
         **rubric_facts(options.rubric),
         "digests": {"prompts": description.get("prompts"), "data": _data_digest(planner)},
-        "conversations": len(shown) // options.repeats,
+        "conversations": units // options.repeats,
         "pending_units": pending,
         "ended": ended.ended,
         "error": None if ended.error is None else str(ended.error),

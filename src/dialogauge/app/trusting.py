@@ -84,10 +84,10 @@ def look_into(
         ratings: People's, to calibrate against; None keeps what was found before.
         kept: What was found before.
     """
-    rules = [ScenarioRule(**r) for r in run.manifest["scenario_rules"]]
+    rules = [ScenarioRule(**r) for r in run.manifest.get("scenario_rules", ())]
     extra = Extra(
         scenario=kept.scenario,
-        scenario_shown=run.manifest["shows_scenario"],
+        scenario_shown=run.manifest.get("shows_scenario", True),
         rules=find_breaches(run.judged(), rules) if rules else None,
         calibration=kept.calibration if ratings is None else _calibration(run, ratings, limits),
     )

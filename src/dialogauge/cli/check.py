@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -23,11 +22,9 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what was recognised and assumed in an input, and what is in it."""
-    import orjson
-
     from dialogauge.app.checking import check_input
+    from dialogauge.cli.printing import plain, print_json
     from dialogauge.cli.tables import report_lines
-    from dialogauge.cli.terminal import plain
 
     report = check_input(
         inputs,
@@ -39,8 +36,7 @@ def check(
         personal=pii,
     )
     if as_json:
-        sys.stdout.buffer.write(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2))
-        sys.stdout.buffer.write(b"\n")
+        print_json(report.to_json())
     else:
         for line in report_lines(report):
             typer.echo(plain(line))

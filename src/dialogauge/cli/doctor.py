@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -25,10 +24,9 @@ def doctor(
 
     The known-answer set tells whether a model only returns the average of its turn scores.
     """
-    import orjson
-
     from dialogauge.app.doctoring import examine_endpoint
     from dialogauge.cli.judge import model_reference
+    from dialogauge.cli.printing import plain, print_json
     from dialogauge.cli.tables import doctor_lines
 
     examined = examine_endpoint(
@@ -37,9 +35,8 @@ def doctor(
         with_known_answers=known_answers,
     )
     if as_json:
-        value = examined.to_json()
-        sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        print_json(examined.to_json())
     else:
         for line in doctor_lines(examined):
-            typer.echo(line)
+            typer.echo(plain(line))
     raise typer.Exit(0 if examined.usable else 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -28,19 +27,17 @@ def fit(
     The figures are out of fold, by user where users are known, beside a constant and reply length. Use
     the result with `dialogauge judge LOG --local-model FILE`.
     """
-    import orjson
-
     from dialogauge.app.fitting import FitOptions, fit_file
+    from dialogauge.cli.printing import plain, print_json
     from dialogauge.cli.tables import fit_lines
-    from dialogauge.cli.terminal import plain
 
     found = fit_file(FitOptions(inputs, out, ratings, dimension, split_file, folds, format, map_file))
     for fault in found["faults"][:20]:
         typer.echo(f"dialogauge: {plain(fault)}", err=True)
     if as_json:
-        sys.stdout.buffer.write(orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        print_json(found)
     else:
         for line in fit_lines(found):
-            typer.echo(line)
+            typer.echo(plain(line))
         typer.echo(f"coefficients: {out}")
     raise typer.Exit(1 if found["faults"] else 0)

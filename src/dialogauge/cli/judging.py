@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-
-import orjson
 import typer
 
 from dialogauge.app.judging import JudgeOutcome, Plan, judge_log, plan_log
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.results import exit_code
 from dialogauge.bench.judging import figures_of
-from dialogauge.cli.terminal import TerminalObserver, plain
+from dialogauge.cli.printing import plain, print_json
+from dialogauge.cli.terminal import TerminalObserver
 from dialogauge.report import summary_lines, trust_lines, weak_turn_lines
 
 __all__ = ["run_and_print"]
@@ -28,8 +26,7 @@ def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int
     summary, gates = outcome.result.summary, outcome.result.gates
     if as_json:
         told = {**summary.to_json(), "trust": outcome.result.trust.to_json()}
-        sys.stdout.buffer.write(orjson.dumps(told, option=orjson.OPT_INDENT_2))
-        sys.stdout.buffer.write(b"\n")
+        print_json(told)
     else:
         _print_summary(outcome)
     return exit_code(outcome.ended, summary, gates, outcome.faults, options.max_failed)
@@ -79,12 +76,12 @@ def _print_plan(plan: Plan, *, as_json: bool) -> int:
             "left": plan.left,
             "faults": [str(f) for f in plan.faults],
         }
-        sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        print_json(value)
     else:
         for note in plan.notes:
             typer.echo(f"  {plain(note)}")
         done = plan.units - plan.left
-        typer.echo(f"would judge {plan.left} of {plan.units} ({done} done already) with {plan.judge}")
+        typer.echo(f"would judge {plan.left} of {plan.units} ({done} done already) with {plain(plan.judge)}")
         typer.echo(f"into {plan.directory}")
     for fault in plan.faults[:_FAULTS_SHOWN]:
         typer.echo(f"dialogauge: {plain(str(fault))}", err=True)

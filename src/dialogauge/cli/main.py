@@ -16,6 +16,7 @@ from dialogauge.cli.init import init
 from dialogauge.cli.judge import judge
 from dialogauge.cli.meta import meta
 from dialogauge.cli.pairs import pairs
+from dialogauge.cli.printing import plain
 from dialogauge.cli.report import report
 from dialogauge.cli.trust import trust
 from dialogauge.core.errors import DialogaugeError, UsageError
@@ -56,7 +57,7 @@ def main() -> None:
     try:
         app()
     except DialogaugeError as error:
-        typer.echo(f"dialogauge: {error}", err=True)
+        typer.echo(f"dialogauge: {plain(str(error))}", err=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)
     except KeyboardInterrupt:
         typer.echo("dialogauge: interrupted; what was stored is kept", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -24,6 +23,7 @@ def meta(
     out: Annotated[
         str | None, typer.Option("-o", "--out", help="Folder for meta.json and meta.html.")
     ] = None,
+    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
     draws: Annotated[int, typer.Option(min=100, help="Bootstrap draws.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the draws and the shuffles.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -34,23 +34,20 @@ def meta(
     beside a constant judge, reply length, and the judge's own scores shuffled. Several runs are compared
     on the targets that they share.
     """
-    import orjson
-
-    from dialogauge.app.meta import MetaOptions, judge_the_judges
+    from dialogauge.app.meta import MetaOptions, judge_the_judges, meta_json
     from dialogauge.cli.meta_lines import meta_lines
-    from dialogauge.cli.terminal import plain
+    from dialogauge.cli.printing import plain, print_json
 
     options = MetaOptions(
-        tuple(runs), ratings, map_file, tuple(dimension or ()), dissatisfied, out, draws, seed
+        tuple(runs), ratings, map_file, tuple(dimension or ()), dissatisfied, out, draws, seed, config
     )
     outcome = judge_the_judges(options)
     for fault in outcome.faults[:20]:
         typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
     if as_json:
-        found = outcome.result.to_json()
-        sys.stdout.buffer.write(orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        print_json(meta_json(outcome.result, outcome.gates))
     else:
-        for line in (*outcome.notes, *meta_lines(outcome.result)):
+        for line in (*outcome.notes, *meta_lines(outcome.result, [g.sentence for g in outcome.gates])):
             typer.echo(plain(line))
         for file in outcome.files:
             typer.echo(f"written: {file}")

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 __all__ = ["meta_lines"]
 
 
-def meta_lines(result: MetaResult) -> Iterator[str]:
-    """Write the agreement of every judge, and every comparison."""
-    for judge in result.judges:
+def meta_lines(result: MetaResult, gates: Sequence[str]) -> Iterator[str]:
+    """Write the agreement of every judge, what the gate says of it, and every comparison."""
+    for judge, gate in zip(result.judges, gates, strict=True):
         yield from _judge_lines(judge)
+        yield f"  {gate}"
         yield ""
     if result.comparisons:
         yield "Judges against each other (p adjusted by Holm over the pairs of a measure):"

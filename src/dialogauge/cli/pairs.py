@@ -43,7 +43,7 @@ def pairs(
     from dialogauge.app.pairing import PairOptions, write_pairs
     from dialogauge.app.privacy import Privacy
     from dialogauge.cli.judge import model_reference
-    from dialogauge.cli.terminal import plain
+    from dialogauge.cli.printing import plain
 
     options = PairOptions(
         run=run,
@@ -65,7 +65,7 @@ def pairs(
     result = write_pairs(options)
     typer.echo(f"{result.written} rows: {out}")
     for reason, number in result.left_out.items():
-        typer.echo(f"  {number} left out: {reason}")
+        typer.echo(plain(f"  {number} left out: {reason}"))
     if result.error is not None:
         typer.echo(f"dialogauge: {plain(str(result.error))}", err=True)
     raise typer.Exit(1 if result.error else 0)

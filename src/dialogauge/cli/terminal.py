@@ -5,32 +5,18 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-import unicodedata
 from collections.abc import Callable, Iterator
 
 import typer
 
+from dialogauge.cli.printing import plain
 from dialogauge.engine import Progress
 from dialogauge.llm import LimiterState
 
-__all__ = ["TerminalObserver", "plain", "progress_line"]
+__all__ = ["TerminalObserver", "progress_line"]
 
 _LIVE_SECONDS = 0.2
 _PLAIN_SECONDS = 10.0
-
-
-def plain(text: str) -> str:
-    """Make text of a log or a model harmless for a terminal: control characters become visible.
-
-    Spaces of other scripts and the joiners within emoji and words are kept.
-    """
-    return "".join(c if _harmless(c) else c.encode("unicode_escape").decode() for c in text)
-
-
-def _harmless(character: str) -> bool:
-    return (
-        character.isprintable() or character in "\n\t\u200c\u200d" or unicodedata.category(character) == "Zs"
-    )
 
 
 class TerminalObserver:

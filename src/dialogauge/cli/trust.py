@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -36,11 +35,9 @@ def trust(
     The thresholds are those of the [trust] table of the configuration file. Only --scenario-sample judges
     anything again: two judgements for each conversation of the sample, by the judge of the run.
     """
-    import orjson
-
     from dialogauge.app.rechecking import RecheckOptions, recheck
     from dialogauge.cli.judge import model_reference
-    from dialogauge.cli.terminal import plain
+    from dialogauge.cli.printing import plain, print_json
     from dialogauge.report import trust_lines
 
     options = RecheckOptions(
@@ -59,8 +56,7 @@ def trust(
     )
     found, view = recheck(options)
     if as_json:
-        json = orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        sys.stdout.buffer.write(json)
+        print_json(found.to_json())
     else:
         for line in trust_lines(view):
             typer.echo(plain(line))

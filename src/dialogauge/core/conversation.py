@@ -21,6 +21,7 @@ __all__ = ["ROLES", "Conversation", "Message", "Role", "ToolCall", "Turn"]
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 
+_OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -70,7 +71,10 @@ class Message:
             out["tool_call_id"] = self.tool_call_id
         if self.name is not None:
             out["name"] = self.name
-        return {**dict(self.extra), **out}
+        if _OWN_KEYS.isdisjoint(self.extra):
+            return {**dict(self.extra), **out}
+        # Where the data has other things under our keys, they are not what these keys mean here.
+        return {**{k: v for k, v in self.extra.items() if k not in _OWN_KEYS}, **out}
 
 
 def _part_text(part: Mapping[str, Any]) -> str:

@@ -23,7 +23,10 @@ def record_fault(place: Place, message: str, hint: str | None = None) -> RecordF
 
 def shown(value: object, limit: int = 40) -> str:
     """Return a value as a message shows it, cut to `limit` characters."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "something nested too deep to be shown"
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 import orjson
 
 from dialogauge.core import ROLES, ConfigError, Place, Role
+from dialogauge.data.faults import shown
 
 __all__ = ["MISSING", "NO_MAP", "FieldMap", "look_up", "read_field_map"]
 
@@ -101,7 +102,7 @@ def read_field_map(path: str | Path) -> FieldMap:
         data = orjson.loads(raw) if file.suffix == ".json" else tomllib.loads(raw.decode("utf-8"))
     except OSError as error:
         raise _wrong(place, f"the field map cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _wrong(place, f"the field map is no valid file: {error}") from error
     if not isinstance(data, dict):
         raise _wrong(place, "the field map is not a table of names")
@@ -121,7 +122,7 @@ def _checked(data: dict[str, Any], place: Place) -> FieldMap:
         elif isinstance(value, str) and value:
             found[key] = value
         else:
-            raise _wrong(place, f"key {key!r}: expected a name or dotted path, found {value!r}")
+            raise _wrong(place, f"key {key!r}: expected a name or dotted path, found {shown(value)}")
     return FieldMap(**found)
 
 
@@ -138,7 +139,9 @@ def _roles(value: object, place: Place) -> dict[str, Role]:
         raise _wrong(place, "key 'roles': expected a table like bot = \"assistant\"")
     for name, role in value.items():
         if role not in ROLES:
-            raise _wrong(place, f"key 'roles.{name}': {role!r} is not a role", f"one of {', '.join(ROLES)}")
+            raise _wrong(
+                place, f"key 'roles.{name}': {shown(role)} is not a role", f"one of {', '.join(ROLES)}"
+            )
     return cast("dict[str, Role]", value)
 
 

@@ -12,9 +12,19 @@ from dialogauge.core import Place, RecordFault
 from dialogauge.data.faults import file_fault, json_hint, record_fault
 from dialogauge.data.sources import LineStream, utf8_fault
 
-__all__ = ["JsonValue", "first_values", "is_document", "is_message_list", "json_values"]
+__all__ = [
+    "DEEPEST",
+    "JsonValue",
+    "first_values",
+    "is_document",
+    "is_message_list",
+    "json_values",
+    "too_deep",
+]
 
 _LOOK_AHEAD = 20
+DEEPEST = 100
+"""Levels of lists and objects in a record; what is deeper could not be stored or walked through safely."""
 _SHAPE, _DOCUMENT = "is a JSON document", "JSON document"
 
 
@@ -53,11 +63,35 @@ def _per_line(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[JsonVal
     loads = orjson.loads
     for number, line in lines:
         try:
-            yield JsonValue(loads(line), Place(name, number), number)
+            value = loads(line)
+            if line.count(b"[") + line.count(b"{") > DEEPEST and too_deep(value):
+                yield _deep(Place(name, number))
+            else:
+                yield JsonValue(value, Place(name, number), number)
         except orjson.JSONDecodeError as error:
             if line.isspace():
                 continue
             yield _broken(name, number, line, error)
+
+
+def too_deep(value: Any) -> bool:  # noqa: ANN401  # any JSON value
+    """Say whether a JSON value has more than `DEEPEST` levels.
+
+    orjson writes 254 levels and no more, so in 154 lists a value of over 100 cannot be written; that is
+    many times faster than walking through it.
+    """
+    for _ in range(254 - DEEPEST):
+        value = [value]
+    try:
+        orjson.dumps(value)
+    except orjson.JSONEncodeError as error:
+        return "ecursion" in str(error)
+    return False
+
+
+def _deep(place: Place) -> RecordFault:
+    message = f"the record is nested more than {DEEPEST} levels deep"
+    return record_fault(place, message, "is something packed into itself again and again?")
 
 
 def is_message_list(value: object) -> TypeGuard[list[dict[str, Any]]]:
@@ -122,12 +156,13 @@ def _parsed(name: str, raw: bytes) -> Any:  # noqa: ANN401  # any JSON value
 
 def _elements(name: str, document: Any) -> Iterator[JsonValue | RecordFault]:  # noqa: ANN401
     if not isinstance(document, list) or is_message_list(document):
-        yield JsonValue(document, Place(name), 1)
+        yield _deep(Place(name)) if too_deep(document) else JsonValue(document, Place(name), 1)
         return
     if not document:
         raise file_fault(Place(name), "the JSON array is empty")
     for number, value in enumerate(document, start=1):
-        yield JsonValue(value, Place(f"{name} record {number}"), number)
+        place = Place(f"{name} record {number}")
+        yield _deep(place) if too_deep(value) else JsonValue(value, place, number)
 
 
 def _broken(name: str, number: int, line: bytes, error: orjson.JSONDecodeError) -> RecordFault:

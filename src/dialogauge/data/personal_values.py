@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from dialogauge.data.json_values import too_deep
 from dialogauge.text import PersonalKind, count_personal, find_personal, redact
 
 __all__ = ["count_in_value", "redact_json_text", "redact_value"]
@@ -96,6 +97,8 @@ def redact_json_text(text: str) -> str:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
+        return clean
+    if too_deep(value):
         return clean
     try:
         orjson.loads(clean)

@@ -6,6 +6,9 @@ import math
 
 from dialogauge.data.faults import shown
 
+_LARGEST = 2**63
+"""No whole number from here on can be stored; as a float it would be another one."""
+
 __all__ = ["as_score", "as_turn"]
 
 
@@ -30,8 +33,11 @@ def as_score(value: object) -> float | str:
     if not isinstance(value, int | float):
         msg = f"the score is {shown(value)}: neither a number nor a category"
         raise ValueError(msg)  # noqa: TRY004  # as above
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         msg = f"the score is {value}: not a number"
+        raise ValueError(msg)
+    if abs(value) >= _LARGEST:
+        msg = "the score is too large for a number of 64 bits"
         raise ValueError(msg)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

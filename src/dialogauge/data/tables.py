@@ -56,7 +56,10 @@ def open_table(stream: LineStream) -> Table:
     lines = (line for _, line in stream.text())
     header = next((line for line in lines if line.strip()), "")
     delimiter = delimiter_of(header)
-    columns = tuple(cell.strip() for cell in next(csv.reader([header], delimiter=delimiter), []))
+    try:
+        columns = tuple(cell.strip() for cell in next(csv.reader([header], delimiter=delimiter), []))
+    except csv.Error as error:
+        raise file_fault(Place(name, 1), f"the header is no row of a table: {error}") from error
     twice = {c for c in columns if c and columns.count(c) > 1}
     if not columns or twice:
         what = f"has two columns named {sorted(twice)[0]!r}" if twice else "has no header"

@@ -18,7 +18,7 @@ from dialogauge.engine.stopping import StopSignal
 
 __all__ = ["Outcome", "Sink", "run_units"]
 
-# How often a batch that waits for company is written although no unit finishes.
+# How often a sink in which nothing waits is asked again.
 _FLUSH_SECONDS = 0.05
 
 
@@ -28,8 +28,8 @@ class Sink(Protocol):
     def add(self, unit: WorkUnit, result: UnitResult) -> None:
         """Take a finished unit."""
 
-    def flush_if_due(self) -> None:
-        """Make durable what has waited long enough."""
+    def flush_if_due(self) -> float | None:
+        """Make durable what has waited long enough; say in how many seconds the rest will have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,10 @@ class _Crew:
     async def tick(self) -> None:
         """Keep results from waiting for company when few finish."""
         try:
+            wait: float | None = None
             while True:
-                await asyncio.sleep(_FLUSH_SECONDS)
-                self.sink.flush_if_due()
+                await asyncio.sleep(_FLUSH_SECONDS if wait is None else wait)
+                wait = self.sink.flush_if_due()
         except DialogaugeError as error:
             self._end(error)
 

@@ -14,6 +14,9 @@ from dialogauge.core.conversation import Conversation, Message, Turn
 
 __all__ = ["ShownText", "as_json", "cut_middle", "dialogue_text", "prompt_language", "tool_results_text"]
 
+_FRAME = re.compile(
+    r"<(?=[|｜]|(?:dialogue|s|bos|eos|start_of_turn|end_of_turn|start_header_id|eot_id)>)|\[(?=/?INST\])"
+)
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -28,8 +31,10 @@ class ShownText:
 def as_json(value: Any) -> str:  # noqa: ANN401 (any JSON value)
     """Write a value as JSON on one line.
 
-    Line and paragraph separators, control characters and lone surrogates are escaped, and `</` is written
-    `<\\/`, which JSON reads as the same: data can neither begin a new line nor close a tag of a template.
+    Line and paragraph separators, control characters and lone surrogates are escaped, `</` is written
+    `<\\/`, and what chat templates read as the end of a message (`<|`, `[INST]` ...) has its first sign
+    escaped. JSON reads all of that as the same: data can neither begin a new line, nor close or open a
+    tag of a template, nor end the message that it stands in.
     """
     return _harmless(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
@@ -38,7 +43,9 @@ def _harmless(text: str) -> str:
     # Of ASCII, json itself leaves only DEL as it is.
     if not text.isascii() or "\x7f" in text:
         text = _UNSAFE.sub(lambda m: f"\\u{ord(m.group()):04x}", text)
-    return text.replace("</", "<\\/")
+    if "<" in text or "INST]" in text:
+        text = _FRAME.sub(lambda m: f"\\u{ord(m.group()):04x}", text).replace("</", "<\\/")
+    return text
 
 
 def cut_middle(text: str, limit: int) -> tuple[str, bool]:

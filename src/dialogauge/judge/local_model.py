@@ -7,6 +7,7 @@ data set.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -101,9 +102,9 @@ class LocalCoefficients:
         """
         try:
             value = json.loads(text)
-            if value["format"] != _FORMAT:
-                msg = f"format {value['format']!r} is not {_FORMAT!r}"
-                raise FileFault(msg, place=Place(file), hint="fit it anew: dialogauge fit DATA -o MODEL")
+            if not isinstance(value, dict) or value["format"] != _FORMAT:
+                msg = f"the file does not have the format {_FORMAT!r}"
+                raise UsageError(msg, hint="fit it anew: dialogauge fit DATA -o MODEL")
             fitted = value["fitted_on"]
             return cls(
                 _mode_from(value["hindsight"], "hindsight"),
@@ -112,10 +113,12 @@ class LocalCoefficients:
                 int(fitted["turns"]),
                 int(fitted["conversations"]),
                 int(fitted["groups"]),
-                value["measured"],
+                dict(value["measured"]),
             )
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
-            msg = f"no coefficients of the local judge: {error}"
+        except UsageError as error:
+            raise FileFault(error.message, place=Place(file), hint=error.hint) from error
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
+            msg = f"no coefficients of the local judge: {type(error).__name__}: {error}"
             raise FileFault(
                 msg, place=Place(file), hint="write the file with: dialogauge fit DATA -o MODEL"
             ) from error
@@ -136,16 +139,26 @@ def _mode_json(mode: ModeCoefficients) -> dict[str, Any]:
 
 def _mode_from(value: Mapping[str, Any], mode: Mode) -> ModeCoefficients:
     signals = value["signals"]
-    columns = {_FIELDS[c]: tuple(float(s[c]) for s in signals.values()) for c in _COLUMNS}
+    columns = {_FIELDS[c]: tuple(_finite(s[c]) for s in signals.values()) for c in _COLUMNS}
+    if not all(spread > 0 for spread in columns["spread"]):
+        msg = "a spread is not above 0"
+        raise ValueError(msg)
     out = ModeCoefficients(
         names=tuple(signals),
-        intercept=float(value["intercept"]),
-        ridge=float(value["ridge"]),
-        thresholds=tuple(float(t) for t in value["thresholds"]),
+        intercept=_finite(value["intercept"]),
+        ridge=_finite(value["ridge"]),
+        thresholds=tuple(_finite(t) for t in value["thresholds"]),
         **columns,
     )
     out.check(feature_names(mode))
     return out
+
+
+def _finite(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        msg = f"{str(value)[:40]!r} is no number"
+        raise ValueError(msg)
+    return float(value)
 
 
 def load_coefficients() -> LocalCoefficients:

@@ -32,7 +32,10 @@ def parse_reply(rubric: Rubric, scope: Scope, data: Mapping[str, Any]) -> Parsed
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "something nested too deep to be shown"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
 from dialogauge.llm.budget import Budget
 from dialogauge.llm.capabilities import SchemaLadder
@@ -20,6 +21,7 @@ from dialogauge.llm.prices import PriceTable
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
 from dialogauge.llm.refusals import Problem, Wishes, read_problem, refused_parameter
 from dialogauge.llm.sampling import SamplingParameters
+from dialogauge.llm.standing import Standing
 from dialogauge.llm.transport import Response, Transport
 from dialogauge.llm.wire import Answer, Rung, encode, fold_system, read_answer, request_body, with_schema
 
@@ -93,7 +95,7 @@ class HttpChatClient:
         self._wishes = Wishes()
         self._base = {"model": model, **self.parameters.to_body()}
         self._prefixes = PrefixMeter()
-        self._proven = False
+        self._standing = Standing()
 
     def __repr__(self) -> str:
         """Without secrets."""
@@ -124,10 +126,15 @@ class HttpChatClient:
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask the model; see `ChatClient.complete`."""
+        known = self._standing.of_no_use
         if request.schema is None:
-            return await self._converse(request, None)
-        probed = await self._ladder.settle(self._probe, request.role)
-        outcome = await self._converse(request, self._ladder.rung)
+            return await self._converse(request, None, known)
+
+        async def probe(asked: ChatRequest, rung: Rung) -> ChatReply | ChatFailure:
+            return await self._converse(asked, rung, known, probing=True)
+
+        probed = await self._ladder.settle(probe, request.role)
+        outcome = await self._converse(request, self._ladder.rung, known)
         return replace(outcome, usage=probed + outcome.usage) if probed.calls else outcome
 
     async def list_models(self) -> tuple[str, ...] | None:
@@ -158,20 +165,30 @@ class HttpChatClient:
         self._limiter.close()
         await self._transport.close()
 
-    async def _probe(self, request: ChatRequest, rung: Rung) -> ChatReply | ChatFailure:
-        return await self._converse(request, rung, probing=True)
-
     async def _converse(
-        self, request: ChatRequest, rung: Rung | None, *, probing: bool = False
+        self,
+        request: ChatRequest,
+        rung: Rung | None,
+        known: EndpointError | None,
+        *,
+        probing: bool = False,
     ) -> ChatReply | ChatFailure:
-        """Ask until there is a reply, or until trying again is no use."""
+        """Ask until there is a reply, or until trying again is no use.
+
+        Args:
+            request: What is asked.
+            rung: How its schema is enforced.
+            known: The `EndpointError` that had been raised before this item began; a later one ends it.
+            probing: Whether this is a probe of schema support.
+        """
         patience = Patience(self._settings.patience, self._timing)
         usage, mends, crashes = Usage(), 0, 0
+        last: Problem | None = None
         while True:
             body = self._body(request, rung)
             if not patience.attempts and not probing:
                 usage += self._prompt_usage(body)
-            outcome = await self._attempt(encode(body), patience)
+            outcome = await self._attempt(encode(body), patience, known) or _without_place(last)
             if not isinstance(outcome, Problem):
                 return replace(outcome, usage=usage + outcome.usage)
             usage += Usage(calls=int(outcome.status is not None))
@@ -181,9 +198,12 @@ class HttpChatClient:
                     rung = rung if rung is None or probing else self._ladder.rung
                     continue
                 return self._failure(outcome, patience, usage)
-            # Some servers answer 500 to a schema that they do not know: a probe asks twice, not six times.
-            crashes += outcome.status == 500
-            delay = None if probing and crashes > 1 else await self._delay(outcome, patience)
+            last = outcome
+            # Some servers answer 500 to a schema that they do not know, or never: a probe asks twice only.
+            crashes += outcome.status == 500 or outcome.kind == "timeout"
+            if probing and crashes > 1:
+                outcome = replace(outcome, remedy="give_up")
+            delay = await self._delay(outcome, patience, probing=probing)
             if delay is None:
                 return self._failure(outcome, patience, usage)
             await self._timing.sleep(delay)
@@ -209,45 +229,52 @@ class HttpChatClient:
             return False
         return self._ladder.demote(rung, problem.message)
 
-    async def _delay(self, problem: Problem, patience: Patience) -> float | None:
+    async def _delay(self, problem: Problem, patience: Patience, *, probing: bool) -> float | None:
         """Return how long to wait before trying again, None to give the item up.
 
         Raises `EndpointError` when no item will fare better: at once while nothing has ever been
-        answered, after a few more attempts when the endpoint used to answer.
+        answered, after more attempts when the endpoint used to answer.
         """
         if problem.remedy == "endpoint":
-            if not self._proven:
+            if not self._standing.proven:
                 raise await self._endpoint_error(problem)
             if problem.status is None:
                 problem = replace(problem, remedy="retry")
         delay = patience.delay(problem)
-        if delay is None:
-            lasting = problem.remedy == "endpoint" and problem.status != 403
-            never = not self._proven and (problem.unreached or problem.status == 200)
-            if lasting or (never and problem.kind != "empty_reply"):
-                raise await self._endpoint_error(problem)
+        if delay is None and self._standing.is_lost(problem, patience, probing=probing):
+            raise await self._endpoint_error(problem)
         return delay
 
-    async def _attempt(self, content: bytes, patience: Patience) -> ChatReply | ChatFailure | Problem:
-        """Send once, when there is a place."""
+    async def _attempt(
+        self, content: bytes, patience: Patience, known: EndpointError | None
+    ) -> ChatReply | ChatFailure | Problem | None:
+        """Send once, when there is a place; None when there was none before the item's deadline."""
+        self._standing.end_with_others(known)
         if not await self._place(patience):
-            return Problem("rate_limited", "no place before the deadline", "give_up")
+            return None
         try:
+            self._standing.end_with_others(known)
             self._budget.admit()
             patience.start()
             outcome = await self._exchange(content, patience.attempt_limit)
+            # Before the place is given back: whoever is let in next must know of it.
+            self._tell_limiter(outcome)
         finally:
             self._limiter.release()
         if isinstance(outcome, Answer):
-            self._proven = True
-            self._limiter.succeeded()
+            self._standing.proven = True
             return self._reply(outcome)
-        if outcome.overload:
+        patience.met(outcome)
+        return outcome
+
+    def _tell_limiter(self, outcome: Answer | Problem) -> None:
+        if isinstance(outcome, Answer):
+            self._limiter.succeeded()
+        elif outcome.overload:
             cap = self._settings.patience.retry_after_cap
             self._limiter.overloaded(None if outcome.retry_after is None else min(outcome.retry_after, cap))
         elif outcome.kind in _STRAIN:
             self._limiter.strained()
-        return outcome
 
     async def _place(self, patience: Patience) -> bool:
         """Wait for a place; False when the item's deadline comes first."""
@@ -271,6 +298,7 @@ class HttpChatClient:
             if isinstance(response, Problem):
                 reached = not response.unreached
                 return response
+            self._standing.heard(self._timing.clock())
             if response.status == 200:
                 answer = read_answer(_loads(response.body))
                 if answer is not None:
@@ -313,9 +341,20 @@ class HttpChatClient:
         raw = None if problem.raw is None else self.endpoint.redact(problem.raw)
         return ChatFailure(problem.kind, message, usage, raw)
 
-    async def _endpoint_error(self, problem: Problem) -> Exception:
+    async def _endpoint_error(self, problem: Problem) -> EndpointError:
         listed = await self.list_models() if problem.status in (400, 404) else None
-        return self.endpoint.error(problem, self.model, listed)
+        error = self.endpoint.error(problem, self.model, listed)
+        self._standing.of_no_use = error
+        return error
+
+
+def _without_place(last: Problem | None) -> Problem:
+    """Return why an item failed that waited for a place until its deadline: what made it wait again."""
+    if last is None:
+        return Problem("rate_limited", "no place before the deadline", "give_up")
+    return replace(
+        last, message=f"{last.message}; then no place before the deadline", remedy="give_up", status=None
+    )
 
 
 def _loads(raw: bytes) -> object:

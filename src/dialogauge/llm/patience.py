@@ -54,12 +54,24 @@ class Patience:
         self._waits = 0
         self._endpoint_left = 2
         self.attempts = 0
+        self.unreached = 0
+        """How many attempts in a row, up to the latest, never got to the endpoint."""
+        self.unreached_since = float("inf")
+        """When the first of them ended."""
 
     def start(self) -> None:
         """Note that an attempt is about to be sent; the first one starts the item's deadline."""
         self.attempts += 1
         if self._started is None:
             self._started = self._timing.clock()
+
+    def met(self, problem: Problem) -> None:
+        """Note what an attempt came to."""
+        if not problem.unreached:
+            self.unreached, self.unreached_since = 0, float("inf")
+            return
+        self.unreached += 1
+        self.unreached_since = min(self.unreached_since, self._timing.clock())
 
     @property
     def elapsed(self) -> float:

@@ -43,7 +43,7 @@ class PriceTable:
         place = Place(str(path))
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
             message = f"the price table cannot be read: {error}"
             raise ConfigError(message, place=place) from None
         tables = content.get("model")

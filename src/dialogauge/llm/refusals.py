@@ -200,9 +200,11 @@ def _wait_in_words(message: str) -> float | None:
 
 def _json(raw: bytes) -> object:
     try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
+        value = orjson.loads(raw)
+        orjson.dumps(value)  # fails for what is nested too deep to be walked through or shown
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return None
+    return value
 
 
 def _message_in(payload: object) -> str | None:
@@ -240,5 +242,6 @@ def _stated(payload: object) -> list[str]:
     detail = payload.get("detail")
     for entry in detail if isinstance(detail, list) else []:
         place = entry.get("loc") if isinstance(entry, dict) else None
-        names.extend(str(part) for part in place or () if part != "body")
+        if isinstance(place, list):
+            names.extend(str(part) for part in place if part != "body")
     return names

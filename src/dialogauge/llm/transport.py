@@ -88,7 +88,7 @@ class Transport:
             message = f"no connection within {self._connect_deadline:g} s"
             return Problem("connection", message, "retry", unreached=True)
         if isinstance(error, TimeoutError):
-            return Problem("timeout", f"no complete answer within {deadline:g} s", "retry")
+            return Problem("timeout", f"no complete answer within {deadline:.3g} s", "retry")
         if isinstance(error, aiohttp.ClientConnectorError):
             return Problem("connection", _why_unreached(error), "endpoint", unreached=True)
         text = str(error) or type(error).__name__

@@ -110,7 +110,8 @@ def read_answer(payload: object) -> Answer | None:
     if not isinstance(message, dict):
         return None
     text, reasoning = split_reasoning(_text_of(message.get("content")))
-    finish = _FINISH.get(str(choices[0].get("finish_reason")), "other")
+    reason = choices[0].get("finish_reason")
+    finish = _FINISH.get(reason if isinstance(reason, str) else "", "other")
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal and not text:
         text, finish = refusal, "filter"

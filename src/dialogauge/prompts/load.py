@@ -73,7 +73,7 @@ def _parse(path: Path) -> dict[str, Any]:
     text = _read(path, "the rubric file")
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         found = re.search(r"line (\d+)", str(error))
         line = int(found.group(1)) if found else text.count("\n") + 1
         msg = f"not valid TOML: {error}"

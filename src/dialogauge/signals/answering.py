@@ -35,6 +35,9 @@ _INVITES = re.compile(
 
 
 _ON_TOPIC = 0.15
+_PICKED_UP = 0.3
+_AT_ONCE = 12
+"""Characters."""
 
 
 def asks_something(text: str) -> bool:
@@ -98,7 +101,7 @@ def find_drift(dialogue: Dialogue) -> Iterator[Signal]:
     for turn in dialogue.turns:
         known |= turn.user.terms
         if turn.replied:
-            yield from _drift(turn, frozenset(known))
+            yield from _drift(turn, known)
             known |= turn.reply.terms
         for tool in turn.tools:
             known |= set(tool.text.lower().split()[:200])
@@ -112,15 +115,17 @@ def _echo(turn: TurnView) -> float:
     return max(0.0, len(asked & told) / len(asked) - len(told) / 500) if asked else 0.0
 
 
-def _drift(turn: TurnView, known: frozenset[str]) -> Iterator[Signal]:
+def _drift(turn: TurnView, known: set[str]) -> Iterator[Signal]:
     reply = turn.reply.terms
     if len(reply) < 15 or len(turn.user.terms) < 2 or turn.tools:
         return
+    shift = mark.SHIFT.search(turn.reply.head)
+    # A reply that opens by turning elsewhere may well pick up a word of the request to do so.
+    limit = _PICKED_UP if shift and shift.start() < _AT_ONCE else _ON_TOPIC
     on_topic = overlap(turn)
-    if on_topic > _ON_TOPIC or (on_topic := max(on_topic, _echo(turn))) > _ON_TOPIC:
+    if on_topic > limit or (on_topic := max(on_topic, _echo(turn))) > limit:
         return
     recalled = len(reply & known) / len(reply)
-    shift = mark.SHIFT.search(turn.reply.head)
     if recalled > 0.12 and not shift:
         return
     new = [s for s in turn.reply.sentences if not (s.terms & known) and s.units >= 3]

@@ -96,6 +96,16 @@ def _same_thing(a: Fact, b: Fact) -> bool:
     return len(small) >= (3 if chinese else 2)
 
 
+# A reply that opens by saying what it shifts, cuts or adds gives new values on purpose.
+_ADJUSTS = re.compile(
+    r"\b(?:becomes?|drops? to|(?:down|back|up) to|comes? (?:down )?to|rearrang\w+|re-?calculat\w+"
+    r"|reschedul\w+|shift(?:s|ed)?|mov(?:es?|ed) to|trim(?:s|med)?|cut (?:back|down)|adjust(?:s|ed)?"
+    r"|free(?:s|d)? up|leaves you)\b"
+    r"|变(?:成|为)|改(?:成|为|到)|调整|减(?:少|到|了|去|掉)|少的|(?:增加|加)到|挪(?:到|出|走)|腾(?:出|到)"
+    r"|空(?:出|下)来|重新(?:算|排|分)|缩(?:短|到)|压(?:缩|到)"
+)
+
+
 def find_contradictions(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield values, names and claims that contradict an earlier turn; conservative.
 
@@ -143,10 +153,13 @@ def _learn(turn: TurnView, memory: _Memory, names: set[str]) -> None:
 
 
 def _values(turn: TurnView, facts: tuple[Fact, ...], memory: _Memory) -> Iterator[Signal]:
+    if _ADJUSTS.search(turn.reply.head):
+        return
     for fact in facts:
         if (
             not fact.sole
-            or fact.value in memory.given[fact.unit] | memory.numbers
+            or fact.value in memory.given[fact.unit]
+            or fact.value in memory.numbers
             or _MOVABLE.search(normalise(fact.sentence))
         ):
             continue

@@ -128,7 +128,7 @@ class _Walk:
     objections: int = 0
 
     def add(self, turn: TurnView, reaction: Reaction) -> None:
-        self.known |= turn.user.terms | turn.reply.terms
+        self.known.update(turn.user.terms, turn.reply.terms)
         self.requests.add(turn.user.units)
         self.asked = [*self.asked[-5:], turn.user]
         self.objections += bool(reaction.complaints)
@@ -141,8 +141,10 @@ class _Walk:
         reply = turn.reply
         terms = reply.terms
         ratio = self.replies.ratio(reply.units)
-        recalled = len(terms & self.known) / len(terms) if terms else 0.0
-        new = len(terms - self.known - turn.user.terms) / len(terms) if terms else 0.0
+        known = len(terms & self.known)
+        asked = len((terms & turn.user.terms) - self.known)
+        recalled = known / len(terms) if terms else 0.0
+        new = (len(terms) - known - asked) / len(terms) if terms else 0.0
         again = max((repeats_request(turn.user, before) for before in self.asked), default=0.0)
         return (
             math.log(turn.number),
@@ -177,7 +179,7 @@ def _vague_share(turn: TurnView) -> float:
 
 def _list_share(text: str) -> float:
     lines = [line for line in text.split("\n") if line.strip()]
-    marked = sum(line.lstrip()[0] in "-*•|#" or line.lstrip()[:1].isdigit() for line in lines)
+    marked = sum(first in "-*•|#" or first.isdigit() for first in [line.lstrip()[0] for line in lines])
     return marked / len(lines) if lines else 0.0
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 
 from dialogauge.core import Conversation, Turn
 from dialogauge.signals.facts import Fact, holds_value, read_facts
+from dialogauge.signals.lazy import lazy
 from dialogauge.signals.signal import cut
 from dialogauge.text import Language, LanguageTally, content_terms, count_units, normalise, pieces, sentences
 
@@ -25,21 +25,21 @@ class Sentence:
 
     text: str
 
-    @cached_property
+    @lazy
     def plain(self) -> str:
         """The sentence in one form, for markers and values."""
         return normalise(self.text)
 
-    @cached_property
+    @lazy
     def _tokens(self) -> list[str]:
         return pieces(self.text)
 
-    @cached_property
+    @lazy
     def terms(self) -> frozenset[str]:
         """The distinct content terms."""
-        return frozenset(content_terms(self._tokens))
+        return content_terms(self._tokens)
 
-    @cached_property
+    @lazy
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6)."""
         return count_units(self._tokens)
@@ -51,32 +51,32 @@ class TextView:
 
     text: str
 
-    @cached_property
+    @lazy
     def prose(self) -> str:
         """The text without code blocks."""
         return _CODE.sub("\n", self.text) if "```" in self.text else self.text
 
-    @cached_property
+    @lazy
     def sentences(self) -> tuple[Sentence, ...]:
         """The sentences of the prose in order."""
         return tuple(map(Sentence, sentences(self.prose)))
 
-    @cached_property
+    @lazy
     def terms(self) -> frozenset[str]:
         """The distinct content terms, those in code included."""
         whole = self._tokens if self.prose is self.text else pieces(self.text)
-        return frozenset(content_terms(whole))
+        return content_terms(whole)
 
-    @cached_property
+    @lazy
     def _tokens(self) -> list[str]:
         return pieces(self.prose)
 
-    @cached_property
+    @lazy
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6), code left out."""
         return count_units(self._tokens)
 
-    @cached_property
+    @lazy
     def facts(self) -> tuple[Fact, ...]:
         """The values in the prose, the first 25 or so: enough for a page."""
         out: list[Fact] = []
@@ -87,7 +87,7 @@ class TextView:
                 break
         return tuple(out)
 
-    @cached_property
+    @lazy
     def edges(self) -> str:
         """The prose in one form for markers; a long text is reduced to its beginning and end."""
         prose = self.prose
@@ -95,7 +95,7 @@ class TextView:
             prose = prose[:_EDGE] + "\n" + prose[-_EDGE:]
         return normalise(prose)
 
-    @cached_property
+    @lazy
     def head(self) -> str:
         """The first 300 characters in one form."""
         return normalise(self.prose[:300])

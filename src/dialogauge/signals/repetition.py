@@ -84,9 +84,10 @@ def _wanted_again(turn: TurnView) -> bool:
 
 def repeated_within(sentences: tuple[Sentence, ...]) -> tuple[float, str]:
     """Return the share of the text that says a longer sentence once more, and the sentence."""
-    counts = Counter(s.text for s in sentences if len(s.text) >= _LONG_ENOUGH)
-    if not counts or counts.most_common(1)[0][1] < 2:
+    long = [s.text for s in sentences if len(s.text) >= _LONG_ENOUGH]
+    if len(set(long)) == len(long):
         return 0.0, ""
+    counts = Counter(long)
     total = sum(len(s.text) for s in sentences)
     sizes: Mapping[str, int] = {s.text: len(s.text) for s in sentences}
     again = sum((n - 1) * sizes[text] for text, n in counts.items())

@@ -45,7 +45,7 @@ def is_failure(result: ToolResult) -> bool:
     if text[0] in "[{":
         try:
             value = json.loads(text)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, nested too deep
             return bool(_ERROR_TEXT.search(normalise(text[:200])))
         return isinstance(value, dict) and _says_failure(value)
     return bool(_ERROR_TEXT.search(normalise(text[:300])))
@@ -59,11 +59,18 @@ def _says_failure(value: dict[str, Any]) -> bool:
             return True
         if name in _OK_KEYS and entry in (False, 0, "false", "no"):
             return True
-        if name in _STATUS_KEYS and (_is_http_error(entry) or _BAD_STATUS.search(str(entry).lower())):
+        if name in _STATUS_KEYS and (_is_http_error(entry) or _BAD_STATUS.search(_plain(entry).lower())):
             return True
     holders = [v for v in value.values() if isinstance(v, list | dict)]
     counts = [v for k, v in value.items() if k.lower() in _COUNT_KEYS]
     return (bool(holders) or bool(counts)) and not any(holders) and not any(counts)
+
+
+def _plain(entry: object) -> str:
+    try:
+        return str(entry)
+    except RecursionError:
+        return ""
 
 
 def _is_http_error(entry: object) -> bool:
@@ -97,7 +104,7 @@ def _made_good(failure: ToolResult, success: ToolResult, batch: set[str]) -> boo
 def _first_argument(result: ToolResult) -> object:
     try:
         value = json.loads(result.arguments)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None
     return next(iter(value.values()), None) if isinstance(value, dict) else None
 

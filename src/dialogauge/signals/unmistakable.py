@@ -30,11 +30,11 @@ _SAME_AGAIN = Marker(
 _TOLD_ALREADY = Marker(
     rf"\bi(?:'ve| have)? {_BEFORE} (?:told|given|gave|sent) you\b|\bi(?:'ve| have)? {_BEFORE} (?:said|mentioned|wrote|written|explained|stated|answered)(?: (?:that|this|it|so|all that|all this))?(?=[.,!?;:]|$| in | at | above| earlier)",
     r"\b(?:in|see|read|was|were|is|are|it's|they're) (?:all )?(?:in )?my (?:very )?(?:first|last|previous|earlier|opening) (?:message|post|line|sentence)\b|\bvery first (?:thing|message|line|sentence) i (?:wrote|said|sent|told)\b",
-    r"\bdid(?:n't)? (?:you|my last|my first|my) [^.?!]{0,20}\b(?:read (?:my|what)|get through|forget what i)\b|\b(?:have )?you(?:'ve| have)? (?:forgot|forgotten|ignored|overlooked) (?:what i|that i|my|the \w+ i|about my)\b|\bread (?:my (?:message|first|last)|what i (?:wrote|said))|\bscroll up\b",
+    r"\bdid(?:n't)? (?:you|my last|my first|my) [^.?!]{0,20}\b(?:read (?:my|what)|get through|forget what i)\b|\b(?:have )?you(?:'ve| have)? (?:forgot|forgotten|ignored|overlooked) (?:what i|that i|my|the \w+ i|about my)\b|\bread (?:my (?:message|first|last)|what i (?:wrote|said))|\bscroll up\b|\bdid you (?:even )?(?:see|read|notice|catch|hear) what i (?:wrote|said|sent|asked)\b|\band i said so\b",
     r"\b(?:as it|it|that|they|all|both|those)(?:'s|'re| is| are)? (?:all |both )?(?:already |clearly )?(?:says?|written|stands?|there|stated) (?:at the (?:very )?top|above|in my|right there|up there|in the first)\b",
     r"\byou (?:already|do|still) have (?:my|it|that|all|them)\b|\bbeen (?:over|through) this\b|\bgone over this\b|\bas i (?:already|just) (?:said|told you|wrote|mentioned)\b",
     r"我(?:明明|早就?|不是|一开(?:头|始)就|开头就|第一句就|上来就|刚刚?就)[^。]{0,8}(?:说|讲|告诉|提|写|给|交代|发)(?:过|了|得)|我(?:刚才|刚刚|前面|之前|上面)?(?:已经)(?:跟你|给你|跟您|给您|向您|告诉)?(?:说|讲|告诉|提|写|给|交代|发)过?(?:你|您)?[^。,]{0,8}了",
-    r"我?早(?:就|都)?(?:给|告诉|发|跟)(?:过)?(?:你|您)|(?:你|您)(?:是不是|又|怎么)?(?:忘了|忘记|没看|没记|不记得)(?:我|前面|上面|之前|刚才|$|[?？。!吗])|第一(?:条|句)(?:消息|话)?(?:里|就)[^。]{0,6}(?:写|说|有|给|发)|(?:往|向)(?:上|回)翻|(?:你|您)都?已经(?:有|知道)了|(?:看|翻)(?:一?下|看)?(?:我)?(?:上面|前面)(?:说|写|发)",
+    r"我?早(?:就|都)?(?:给|告诉|发|跟)(?:过)?(?:你|您)|(?:你|您)(?:是不是|又|怎么)?(?:忘了|忘记|没看|没记|不记得)(?:我|前面|上面|之前|刚才|$|[?？。!吗])|我刚(?:才)?说的是|第一(?:条|句)(?:消息|话)?(?:里|就)[^。]{0,6}(?:写|说|有|给|发)|(?:往|向)(?:上|回)翻|(?:你|您)都?已经(?:有|知道)了|(?:看|翻)(?:一?下|看)?(?:我)?(?:上面|前面)(?:说|写|发)",
 )
 _NOT_ANSWERED = Marker(
     r"\b(?:that|this|it)(?:'s| is| was|'s really)?(?:n't| not) (?:really |quite )?(?:what i (?:asked|meant|wanted|was asking)|an answer|the (?:answer|question)|my question|answering)\b|\bnot (?:really |quite )?what i (?:asked|meant|was asking)\b",
@@ -49,11 +49,11 @@ _SAID_OTHERWISE = Marker(
     r"\b(?:earlier|before|just now|first|(?:a (?:minute|moment)|two messages) ago|at the start),? (?:just now |earlier |before |at first )?you(?:'d| had|'ve| have)?(?: just| also| yourself| first| clearly)? (?:said|told|wrote|claimed|gave|listed|stated|promised|quoted|confirmed)\b",
     r"\bcontradict(?!ory (?:feel|emo))|\bwhich (?:one )?is (?:it|right|correct|true)\b|\bwhich of (?:them|the two|these) is (?:right|correct|true)|\b(?:numbers?|figures?|dates?|prices?|times?|answers?|two|these|those) (?:don't|do not|doesn't) (?:agree|match|add up|line up|tally)\b|\bnow you(?:'re| are)? (?:say|saying|tell|telling|claim|claiming)\b|\bchanged? your (?:answer|tune|story)\b",
     r"\byou (?:said|told me|wrote|quoted|promised|stated)\b[^.?!]{0,60}[,.;:-] ?(?:and |but )?now\b|\byour (?:own |first |earlier |original )*(?:plan|answer|message|list|table|schedule|quote) (?:has|had|says|said|shows?|gave)\b[^?]{0,120}\b(?:now|but|which)\b|\bnot (?:how|what) you (?:said|explained|told|wrote|described|quoted)",
-    rf"前后(?:矛盾|不一|说法)|自相矛盾|改口|两个说法|哪个(?:算数|为准|才?是?对|准)|以哪个为准|(?:你|您)?{_ZH_BEFORE}(?:你|您)?(?:不是|明明|明明白白)(?:还|亲口|就)?(?:说|讲|写|报|告诉)(?!的?(?:要|想|我))|(?:你|您){_ZH_BEFORE}(?:还|亲口|明明)?(?:说|讲|写|报|告诉)[^。]{{0,30}}(?:怎么|现在|这会儿|又)|怎么(?:又|现在|一转眼|突然|这会儿)?(?:变|改|成)(?:成|了)[^。]{{0,12}}(?:[?？]|$)",
+    rf"前后(?:矛盾|不一|说法)|(?:你|您)(?:刚才|刚刚|前面|之前)?(?:自己)?(?:算|说|写|报|列)的(?:是|明明)?[^。?]{{0,30}}(?:怎么|又成|现在又)|自相矛盾|改口|两个说法|哪个(?:算数|为准|才?是?对|准)|以哪个为准|(?:你|您)?{_ZH_BEFORE}(?:你|您)?(?:不是|明明|明明白白)(?:还|亲口|就)?(?:说|讲|写|报|告诉)(?!的?(?:要|想|我))|(?:你|您){_ZH_BEFORE}(?:还|亲口|明明)?(?:说|讲|写|报|告诉)[^。]{{0,30}}(?:怎么|现在|这会儿|又)|怎么(?:又|现在|一转眼|突然|这会儿)?(?:变|改|成)(?:成|了)[^。]{{0,12}}(?:[?？]|$)",
 )
 _OFF_TOPIC = Marker(
     r"\b(?:off[- ]topic|beside the point|changing the subject)\b|\bwhat (?:does|do|has|have) (?:that|this|it|they|any of (?:that|this)|\w+ \w+|\w+) (?:got |have )?to do with\b|\b(?:that|this|which|it)(?:'s| is| has)? (?:got )?nothing to do with (?:my|what|the|it)\b|\bwhy are you (?:talking|telling me|going on) about\b|\bhow did we get (?:to|onto|here)\b|\bwhere did that come from\b",
-    r"(?:跟|和|与)[^。,]{0,12}(?:有什么|没|毫无|有啥|有半点)关系|跑题|离题|偏题|扯(?:到哪|哪|远了|什么|这些)|说到?哪(?:儿|里)去了|风马牛|(?:讲|说|聊|扯|谈|提)(?:这|那)(?:个|些)?(?:干嘛|干什么|做什么|干啥)|怎么(?:突然)?(?:扯|聊|讲|谈)(?:到|起)",
+    r"(?:跟|和|与)[^。,]{0,12}(?:有什么|没|毫无|有啥|有半点)关系|跑题|离题|偏题|扯(?:到哪|哪|远了|什么|这些)|说到?哪(?:儿|里)去了|风马牛|[^,。]{1,6}我(?:又)?没(?:有)?问(?:你|您|过)?(?=[,。!…]|$)|我(?:又)?没(?:有)?问[^,。]{1,8}[,。!…]|(?:讲|说|聊|扯|谈|提)(?:这|那)(?:个|些)?(?:干嘛|干什么|做什么|干啥)|怎么(?:突然)?(?:扯|聊|讲|谈)(?:到|起)",
 )
 _NOT_CHANGED = Marker(
     r"\byou (?:changed|fixed|removed|updated) nothing\b|\byou(?:'ve| have)? (?:left|kept|put) (?:it|that|them|the \w+) (?:in|back|there)\b|\bread my (?:last )?message again\b",

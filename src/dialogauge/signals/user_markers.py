@@ -67,7 +67,7 @@ NOT_ASKED = Marker(
     r"\b(?:my|the) (?:actual |real |original )?question (?:was|is|remains)|\banswer (?:my|the|me)\b|\bi'?m (?:still )?asking\b|\bi (?:was|am) asking\b",
     r"\bi asked\b|\bi (?:did not|didn't|never) (?:ask|want|say|mean|mention|order|request)|\bi (?:don't|do not) (?:want|need) (?:this|that|these|those|another|any of)\b",
     r"\bwhat about (?:my|the) (?:question|request|actual)|\bstill (?:waiting|no answer|don't know|haven't|need (?:an|to know|the))",
-    r"\b(?:fortune cookie|too vague|so vague|vague|generic|empty words|platitude|brochure|boilerplate|non-?answer|dodg(?:e|ing)|evad(?:e|ing)|beating around)",
+    r"\b(?:fortune cookie|too vague|so vague|vague|generic|(?:empty|pleasant|nice|kind|fine|warm) words|just words|pleasantr\w+|platitude|brochure|boilerplate|non-?answer|dodg(?:e|ing)|evad(?:e|ing)|beating around)",
     r"\bcan you actually (?:answer|tell|give|say)|\bjust answer\b|\bstraight answer",
     r"我(?:是|刚才|刚刚|刚|要|想|明明)?(?:在)?(?:问|说|要|讲|指)的(?:是|不是|明明|可是)|我是(?:问|说|想问|想知道|要)|我(?:没有?|并没有?)(?:要|问|说|让|叫)(?!题|过什么)",
     r"(?:没有?|没在|并没有?|不|根本没)(?:正面)?(?:直接)?(?:回答|答|回应|解决)(?:我|到|上|问题|清楚)?|答非所问|所答非问|文不对题|避而不答|回避",
@@ -106,7 +106,7 @@ OFF_TOPIC = Marker(
     r"\b(?:off[- ]topic|unrelated|irrelevant|beside the point|changing the subject|wrong (?:topic|thread|conversation|chat))\b",
     r"\bwhat (?:does|do|has|have) (?:that|this|it|they|any of)[^?]{0,40} to do with|\b(?:nothing|anything) to do with|\bwhy are you (?:talking|telling|going on)|\bhow did we get|\bwhere did that come from|^(?:ok\w*,? |so,? |anyway,? |right,? )?back to (?:my|the|our)\b|\bback to (?:my|the) (?:question|topic|point|actual|original (?:question|topic))|\bnot (?:about|the) [^.?!]{0,30}\bi(?:'m| was| am| asked)|\bcan we (?:get|go|come) back to",
     r"跑题|离题|偏题|扯(?:到|远|什么|这|那)|说(?:到)?(?:哪|那)(?:儿|里)?去了|(?:有|跟|和)(?:什么|啥|半点)?关系\?|(?:有什么|没|毫无|有啥)关系|不相关|无关|不搭|风马牛|回到(?:正题|我|刚才|原来|主题)|言归正传|怎么(?:扯|说|聊|讲)(?:到|起)|不是(?:让|叫|问|要)(?:你|您)",
-    r"\bgot to do with\b|^(?:\w+ ?){1,2}\? (?:i (?:asked|was asking|meant|want|need)|we were|my question)|(?:讲|说|聊|扯|谈|提)[^,。?]{1,6}(?:干嘛|干什么|做什么|干啥)|怎么(?:你)?(?:突然)?(?:聊|说|讲|扯|谈)起",
+    r"\bgot to do with\b|^(?:\w+ ?){1,2}\? (?:i (?:asked|was asking|meant|want|need)|we were|my question)|(?:讲|说|聊|扯|谈|提)[^,。?]{1,6}(?:干嘛|干什么|做什么|干啥)|我(?:又|可|根本|压根)?没(?:有)?(?:问|要聊|想聊)(?!题|过)[^,。?!]{1,10}[,。!…]|\bi (?:did not|didn't|never|wasn't) ask(?:ing|ed)? (?:you )?(?:about|for)\b|怎么(?:你)?(?:突然)?(?:聊|说|讲|扯|谈)起",
 )
 """The user says that the reply was about something else."""
 
@@ -126,7 +126,7 @@ OBJECTS = Marker(
 """The user objects, corrects or takes something back."""
 
 UNCHANGED = Marker(
-    r"\b(?:you (?:changed|fixed|removed|updated|did) nothing|(?:it|that|this|there|which)(?:'s| is| has|'re| are)? still (?:the (?:old|same|wrong)|there|in|not|has|says?|shows?|includes?|wrong|missing)|still (?:the (?:old|same|wrong|original)|wrong|there|in (?:it|the)|has|says?|includes?|contains?|missing|not (?:fixed|changed|removed|right|there))|(?:is|are) still (?:in|on|there|wrong|the)|not (?:changed|removed|fixed|updated)|you(?:'ve| have)? (?:left|kept|put) (?:it|that|them|the \w+) (?:in|back)|you added (?:more|another|even)|(?:i|we) (?:just )?(?:asked|told|said to|wanted) (?:you )?(?:to|for) (?:\w+ ){0,4}(?:remove|change|drop|leave|take|delete|fix|skip|not|stop|avoid|replace|swap)|i (?:just )?said (?:not|no|without)|read my (?:last )?message again)\b",
+    r"\b(?:you (?:changed|fixed|removed|updated|did) nothing|(?:it|that|this|there|which)(?:'s| is| has|'re| are)? still (?:the (?:old|same|wrong)|there|in|not|has|says?|shows?|includes?|wrong|missing)|still (?:the (?:old|same|wrong|original)|wrong|there|in (?:it|the)|has|says?|includes?|contains?|missing|not (?:fixed|changed|removed|right|there))|(?:is|are) still (?:in|on|there|wrong|the)|not (?:changed|removed|fixed|updated)|you(?:'ve| have)? (?:left|kept|put) (?:it|that|them|the \w+) (?:in|back)|you added (?:more|another|even)|(?:i|we) (?:just )?(?:asked|told|said to|wanted) (?:you )?(?:to|for) (?:\w+ ){0,4}(?:remove|change|drop|leave|take|delete|fix|skip|not|stop|avoid|replace|swap)|i (?:just )?said (?:not|no|without)|read my (?:last )?message again|(?:the )?(?:exact )?(?:opposite|reverse|contrary) of what (?:i|we))\b",
     r"还是(?:旧|老|原来|那个|上次|错|一样|没|有)|(?:你|您)?(?:根本|压根|还是|并|都)?没(?:有)?(?:改|换|删|去掉|更新|变|动|按)|我(?:让|叫|要|请)(?:你|您)(?:删|改|换|去|不要|别|取消|把)|怎么(?:还|反而)(?:是|有|在|加|没|留)|(?:依然|仍然|仍旧|照样)(?:是|有|在|没)|没听(?:见|到|进)|(?:还|又)(?:加|多|放|写)(?:了|上)",
 )
 """The user says that a change asked for was not made."""

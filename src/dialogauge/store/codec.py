@@ -17,6 +17,10 @@ __all__ = ["decode_conversation", "encode_conversation", "pack", "unpack"]
 # Level 1 halves chat text at about 100 MB/s; higher levels cost three times that for a few per cent.
 _LEVEL = 1
 
+_OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
+_HIDDEN = "\0extra"
+"""Under this key stands what came under a key of ours and is not what that key means."""
+
 _PLAIN = ("user_id", "scenario", "context", "candidate", "language")
 
 
@@ -50,7 +54,7 @@ def _holdable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 def encode_conversation(conversation: Conversation) -> bytes:
     """Write a conversation as compressed JSON; its place is left out."""
-    body: dict[str, Any] = {"id": conversation.id, "messages": [m.to_openai() for m in conversation.messages]}
+    body: dict[str, Any] = {"id": conversation.id, "messages": [_stored(m) for m in conversation.messages]}
     body.update({k: v for k in _PLAIN if (v := getattr(conversation, k)) is not None})
     if conversation.profile is not None:
         body["profile"] = dict(conversation.profile)
@@ -61,6 +65,14 @@ def encode_conversation(conversation: Conversation) -> bytes:
             [getattr(r, field.name) for field in dataclasses.fields(r)] for r in conversation.ratings
         ]
     return pack(body)
+
+
+def _stored(message: Message) -> dict[str, Any]:
+    out = message.to_openai()
+    hidden = {k: v for k, v in message.extra.items() if k not in out or k in _OWN_KEYS}
+    if hidden:
+        out[_HIDDEN] = hidden
+    return out
 
 
 def decode_conversation(blob: bytes) -> Conversation:
@@ -78,6 +90,7 @@ def decode_conversation(blob: bytes) -> Conversation:
 
 
 def _message(raw: dict[str, Any]) -> Message:
+    hidden = raw.pop(_HIDDEN, {})
     content = raw.pop("content")
     calls = raw.pop("tool_calls", ())
     return Message(
@@ -86,5 +99,5 @@ def _message(raw: dict[str, Any]) -> Message:
         tool_calls=tuple(ToolCall(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in calls),
         tool_call_id=raw.pop("tool_call_id", None),
         name=raw.pop("name", None),
-        extra=raw,
+        extra={**raw, **hidden},
     )

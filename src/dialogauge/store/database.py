@@ -116,11 +116,18 @@ class RunDatabase:
         )
         self.flush_if_due()
 
-    def flush_if_due(self) -> None:
-        """Write the batch if it is full or old enough."""
-        due = self._pending and self._clock() - self._oldest >= BATCH_SECONDS
-        if due or len(self._pending) >= BATCH_UNITS:
-            self.flush()
+    def flush_if_due(self) -> float | None:
+        """Write the batch if it is full or old enough.
+
+        Returns the seconds until what still waits is old enough; None when nothing waits.
+        """
+        if not self._pending:
+            return None
+        left = self._oldest + BATCH_SECONDS - self._clock()
+        if left > 0 and len(self._pending) < BATCH_UNITS:
+            return left
+        self.flush()
+        return None
 
     def flush(self) -> None:
         """Write all that is pending in one transaction; on an error it stays pending."""

@@ -13,6 +13,7 @@ import orjson
 
 from dialogauge.core.errors import StoreError
 from dialogauge.store.database import RunDatabase
+from dialogauge.store.json_lines import json_document
 
 try:
     import fcntl
@@ -109,8 +110,7 @@ class RunDirectory:
 
     def write_json(self, name: str, value: Mapping[str, Any]) -> None:
         """Write the manifest or the summary, whole or not at all."""
-        options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        self.write_lines(name, [orjson.dumps(value, option=options)])
+        self.write_lines(name, [json_document(value)])
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file, whole or not at all."""

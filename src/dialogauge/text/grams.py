@@ -25,14 +25,20 @@ def hashed_grams(text: str, n: int, *, one_in: int = 1) -> NDArray[np.uint64]:
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
     if points.size < n:
         return np.empty(0, dtype=np.uint64)
-    width = points.size - n + 1
-    hashes = np.zeros(width, dtype=np.uint64)
-    for offset in range(n):
-        hashes = hashes * _BASE + points[offset : offset + width] + np.uint64(1)
+    points += np.uint64(1)
+    hashes, width = points, 1
+    power = _BASE
+    for bit in f"{n:b}"[1:]:  # two halves make a whole: log n steps
+        hashes, width = hashes[:-width] * power + hashes[width:], 2 * width
+        power = np.multiply(power, power)
+        if bit == "1":
+            hashes, width = hashes[:-1] * _BASE + points[width:], width + 1
+            power = np.multiply(power, _BASE)
     hashes ^= hashes >> np.uint64(29)
     if one_in > 1:
         hashes = hashes[hashes % np.uint64(one_in) == 0]
-    return np.unique(hashes)
+    hashes.sort()  # several times as fast as np.unique on a page of text
+    return hashes[np.concatenate(([True], hashes[1:] != hashes[:-1]))] if hashes.size else hashes
 
 
 def containment(part: NDArray[np.uint64], whole: NDArray[np.uint64]) -> float:

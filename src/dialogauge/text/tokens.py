@@ -13,7 +13,21 @@ __all__ = ["content_terms", "count_units", "pieces", "stem", "words"]
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
 _STOP = "".join(sorted(HAN_STOP))
-_PIECE = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_STOP}]+|(?:(?![{_STOP}])[{_HAN}])+")
+
+
+def _telling() -> str:
+    """The ranges of Chinese characters between those of function."""
+    out = []
+    for first, last in ((0x3400, 0x4DBF), (0x4E00, 0x9FFF)):
+        start = first
+        for code in [c for c in map(ord, _STOP) if first <= c <= last] + [last + 1]:
+            if start < code:
+                out.append(f"{chr(start)}-{chr(code - 1)}")
+            start = code + 1
+    return "".join(out)
+
+
+_PIECE = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_STOP}]+|[{_telling()}]+")
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s")
 
 
@@ -27,23 +41,23 @@ def pieces(text: str) -> list[str]:
     return _PIECE.findall(text.lower().replace("\u2019", "'"))
 
 
-def content_terms(tokens: list[str]) -> list[str]:
-    """Return what carries the topic of `pieces`: stems of words, numbers, bigrams of Chinese, in order.
+def content_terms(tokens: list[str]) -> frozenset[str]:
+    """Return what carries the topic of `pieces`: stems of words, numbers, bigrams of Chinese.
 
     Function words fall away; a single Chinese character that is left alone stays as it is.
     """
-    out: list[str] = []
+    out: set[str] = set()
     for token in tokens:
         if "\u3400" <= token[0] <= "\u9fff":
             if token[0] in HAN_STOP:
                 continue
             if len(token) > 2:
-                out += map(add, token, token[1:])
+                out.update(map(add, token, token[1:]))
             else:
-                out.append(token)
+                out.add(token)
         elif term := _term(token):
-            out.append(term)
-    return out
+            out.add(term)
+    return frozenset(out)
 
 
 @lru_cache(maxsize=65536)

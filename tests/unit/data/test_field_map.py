@@ -81,3 +81,11 @@ def test_a_missing_or_odd_file(tmp_path):
 )
 def test_look_up(path, value):
     assert look_up({"a": {"b": 1}, "c": [{"d": 2}], "x.y": 3}, path) == value
+
+
+@pytest.mark.parametrize("key", ["turn", "roles", "ratings"])
+def test_a_map_that_is_nested_without_end(tmp_path, key):
+    inner = '{"a":' * 900 + "1" + "}" * 900
+    (tmp_path / "m.json").write_text(f'{{"{key}": {{"bot": {inner}}}}}')
+    with pytest.raises(ConfigError, match=r"m\.json: key"):
+        read_field_map(tmp_path / "m.json")

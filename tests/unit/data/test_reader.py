@@ -289,3 +289,32 @@ def test_a_byte_order_mark_is_tolerated(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + json.dumps(record("x", "a", "b")).encode())
     assert [c.id for c in read(path)] == ["x"]
+
+
+@pytest.mark.parametrize("brackets", [("[", "]"), ('{"a":', "}")])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_record_nested_without_end_is_refused_and_the_next_read(tmp_path, brackets, indent):
+    def deep(depth):
+        return brackets[0] * depth + "1" + brackets[1] * depth
+
+    texts = [
+        json.dumps({**record(f"c{depth}", "hi", "ho"), "x": "DEEP"}).replace('"DEEP"', deep(depth))
+        for depth in (90, 101, 260, 980)
+    ]
+    if indent is None:
+        (tmp_path / "a.jsonl").write_text("\n".join(texts))
+    else:
+        (tmp_path / "a.jsonl").write_text("[\n" + ",\n".join(texts) + "\n]")
+    first, *others = read(tmp_path / "a.jsonl")
+    assert first.id == "c90"
+    assert len(others) == 3
+    for fault in others:
+        assert isinstance(fault, RecordFault)
+        assert "more than 100 levels" in fault.message
+        assert fault.place is not None
+
+
+def test_many_messages_are_not_deep(tmp_path):
+    path = write(tmp_path / "a.jsonl", record("long", *("x" for _ in range(500))))
+    (c,) = read(path)
+    assert len(c.messages) == 500

@@ -36,3 +36,9 @@ def test_turns():
     for bad in ("1.5", 2.5, "x", -1, True, [], "nan"):
         with pytest.raises(ValueError, match="the turn is"):
             as_turn(bad)
+
+
+@pytest.mark.parametrize("given", [2**63, -(2**63), 10**400, "9" * 19, "9" * 400, 1e300])
+def test_numbers_that_nothing_could_store(given):
+    with pytest.raises(ValueError, match="too large"):
+        as_score(given)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -27,15 +28,17 @@ class Sink:
     ticks: int = 0
     fails_at: int | None = None
     on_tick: Callable[[], None] = lambda: None
+    due_in: float | None = None
 
     def add(self, unit: WorkUnit, result: UnitResult) -> None:
         if self.fails_at == len(self.results):
             raise StoreError("the disk is full")
         self.results.append((unit, result))
 
-    def flush_if_due(self) -> None:
+    def flush_if_due(self) -> float | None:
         self.ticks += 1
         self.on_tick()
+        return self.due_in
 
     @property
     def ids(self) -> list[str]:
@@ -307,6 +310,20 @@ async def test_results_are_flushed_although_no_unit_finishes() -> None:
         outcome, _ = await run(Units(1), judge, sink)
     assert outcome == Outcome("finished")
     assert sink.ticks >= 1
+
+
+async def test_a_batch_that_is_due_soon_is_asked_about_then() -> None:
+    judge, sink = GatedJudge(), Sink(due_in=0.0)
+
+    def told() -> None:
+        if sink.ticks == 50:
+            judge.gate.set()
+
+    sink.on_tick = told
+    began = time.monotonic()
+    async with asyncio.timeout(5):
+        await run(Units(1), judge, sink)
+    assert time.monotonic() - began < 50 * 0.05 / 2
 
 
 async def test_a_store_that_fails_while_flushing_ends_the_run() -> None:

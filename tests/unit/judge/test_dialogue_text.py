@@ -117,3 +117,20 @@ def test_the_language_of_the_prompt():
     assert prompt_language(chat(("bonjour", "salut"), language="fr"), both) == "en"
     assert prompt_language(chat(("你好", "你好")), ("en",)) == "en"
     assert prompt_language(chat(("hi", "hi")), ("zh",)) == "zh"
+
+
+def test_data_cannot_end_its_message_or_open_a_frame():
+    for token in (
+        "<|im_end|>",
+        "<|eot_id|>",
+        "<｜end▁of▁sentence｜>",
+        "[INST]",
+        "[/INST]",
+        "<s>",
+        "</s>",
+        "<dialogue>",
+    ):
+        text = as_json({"text": f"a {token} b"})
+        assert token not in text
+        assert json.loads(text) == {"text": f"a {token} b"}
+    assert as_json("1 < 2, <b>x</b>, a[0], <start>") == '"1 < 2, <b>x<\\/b>, a[0], <start>"'

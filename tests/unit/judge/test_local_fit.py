@@ -109,3 +109,24 @@ def test_too_little_or_nothing_to_learn_is_refused():
 def test_a_wrong_file_is_named(text):
     with pytest.raises(FileFault, match=r"m\.json"):
         LocalCoefficients.from_json(text, file="m.json")
+
+
+def with_first_signal(**change):
+    import json
+
+    value = json.loads(fit_local(conversations()).to_json())
+    name = next(iter(value["hindsight"]["signals"]))
+    value["hindsight"]["signals"][name].update(change)
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize("change", [{"weight": "x"}, {"weight": True}, {"low": float("nan")}, {"spread": 0}])
+def test_coefficients_that_are_no_numbers_are_named(change):
+    with pytest.raises(FileFault, match=r"m\.json"):
+        LocalCoefficients.from_json(with_first_signal(**change), file="m.json")
+
+
+def test_coefficients_of_other_signals_name_their_file():
+    text = fit_local(conversations()).to_json().replace('"signals": {', '"signals": {"other": {}, ', 1)
+    with pytest.raises(FileFault, match=r"m\.json"):
+        LocalCoefficients.from_json(text, file="m.json")

@@ -241,3 +241,11 @@ def test_no_reply_makes_the_parser_fall_over(data):
         assert set(parsed.turns) == {1, 2}
         for part in (*parsed.turns.values(), parsed.whole):
             assert all(value == "n/a" or value in (1, 2, 3, 4, 5) for value in part.scores.values())
+
+
+def test_a_value_nested_without_end_is_named():
+    deep = []
+    for _ in range(3000):
+        deep = [deep]
+    with pytest.raises(ReplyFault, match=r"per_turn\[1\]\.scores\.helpfulness.*nested too deep"):
+        parse_reply(CARD, BOTH, put(SCORE, deep))

@@ -10,6 +10,7 @@ import pytest
 from dialogauge.core.errors import ConfigError, EndpointError
 from dialogauge.core.judgement import Usage
 from dialogauge.llm import ChatFailure, ChatReply, ChatRequest, Price, PriceTable, SamplingParameters, Timing
+from dialogauge.llm.refusals import Problem
 from servers.asking import SCORE, question, quick
 from servers.faults import FaultPlan
 
@@ -267,14 +268,69 @@ async def test_an_unknown_host_stops(connect):
         await connect("http://no-such-host.invalid/v1").complete(question())
 
 
-async def test_a_server_that_goes_away_fails_the_items(serve, connect):
+async def test_a_server_that_goes_away_fails_no_item_but_stops(serve, connect):
     stub = serve("fine")
     client = connect(stub.url)
     await client.complete(question())
     stub.stop()
-    failure = await client.complete(question())
+    with pytest.raises(EndpointError, match="refused"):
+        await client.complete(question())
+
+
+async def test_one_item_that_is_not_let_in_fails_alone_while_others_are_answered(serve, connect):
+    client = connect(serve("fine").url, patience=quick(max_retries=3))
+    await client.complete(question())
+    inner, refused = client._transport, Problem("connection", "refused", "endpoint", unreached=True)
+
+    class Door:
+        async def post_chat(self, content, deadline):
+            return refused if b"unlucky" in content else await inner.post_chat(content, deadline)
+
+        async def close(self):
+            await inner.close()
+
+    client._transport = Door()
+
+    async def others():
+        while True:
+            await client.complete(question())
+
+    busy = asyncio.create_task(others())
+    failure = await client.complete(question("unlucky"))
+    busy.cancel()
     assert isinstance(failure, ChatFailure)
     assert (failure.kind, failure.usage.calls) == ("connection", 0)
+
+
+async def test_one_item_that_finds_the_endpoint_useless_ends_the_others(serve, connect):
+    """Without it each would probe for itself, one after the other."""
+    stub = serve("x", faults=FaultPlan(always="html"))
+    client = connect(stub.url, patience=quick(max_retries=2))
+    asked = (client.complete(question(str(n), schema=SCORE)) for n in range(20))
+    ended = await asyncio.gather(*asked, return_exceptions=True)
+    assert {type(e) for e in ended} == {EndpointError}
+    assert len({str(e) for e in ended}) == 1
+    assert len(stub.requests) == 3
+    stub.faults = FaultPlan()
+    assert isinstance(await client.complete(question()), ChatReply)
+
+
+async def test_a_server_that_never_answers_a_probe_stops_soon(serve, connect):
+    stub = serve("x", faults=FaultPlan(always="hang"))
+    client = connect(stub.url, patience=quick(attempt_deadline=0.05))
+    with pytest.raises(EndpointError, match=r"no complete answer within 0\.05 s"):
+        await client.complete(question(schema=SCORE))
+    assert len(stub.requests) == 2
+
+
+async def test_waiting_in_vain_for_a_place_keeps_the_reason(serve, connect):
+    """Two items and one place: the one that waits for it again had met a timeout, no rate limit."""
+    stub = serve("x", faults=FaultPlan(always="hang"))
+    patience = quick(attempt_deadline=0.1, item_deadline=0.25, max_retries=9)
+    client = connect(stub.url, patience=patience, settings={"max_concurrency": 1})
+    ended = await asyncio.gather(*(client.complete(question(str(n))) for n in range(4)))
+    assert {failure.kind for failure in ended} == {"timeout"}
+    assert any("no place before the deadline" in failure.message for failure in ended)
 
 
 async def test_a_wrong_key_stops_and_names_the_variable(serve, connect):

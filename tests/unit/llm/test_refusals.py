@@ -102,3 +102,14 @@ def test_messages_are_short_and_plain():
         in read_problem(422, b'{"detail":[{"loc":["body","seed"],"msg":"extra"}]}', None).message
     )
     assert "\ufffd" in read_problem(500, b"\xff", None).message
+
+
+@pytest.mark.parametrize("loc", [3.5, True, "body", None, {"a": 1}])
+def test_a_location_may_be_anything(loc):
+    raw = json.dumps({"detail": [{"loc": loc, "msg": "seed is extra"}]}).encode()
+    assert refused_parameter(read_problem(422, raw, None), SENT) == "seed"
+
+
+def test_an_error_nested_without_end_is_no_json():
+    raw = b'{"detail": [' + b"[" * 900 + b"]" * 900 + b"]}"
+    assert read_problem(422, raw, None).payload is None

@@ -68,3 +68,10 @@ def test_system_messages_are_folded():
     assert fold_system([system, user]) == [{"role": "user", "content": "s\n\nu"}]
     assert fold_system([user]) == [user]
     assert fold_system([system]) == [{"role": "user", "content": "s"}]
+
+
+def test_a_finish_reason_nested_without_end_is_another():
+    deep = []
+    for _ in range(3000):
+        deep = [deep]
+    assert read_answer({"choices": [{"message": {"content": "x"}, "finish_reason": deep}]}).finish == "other"

@@ -97,3 +97,8 @@ def test_rings_stand_between_the_columns_of_uneven_levels():
 def test_the_page_does_not_overflow_a_phone(tmp_path):
     wide = "return d.documentElement.scrollWidth"
     assert browser.measure(render_meta(meta("a" * 90)), tmp_path, wide, width=360) <= 360
+    # the section of the report, all of it opened, in the frame of the other page
+    head, _, tail = render_meta(meta()).partition("<main>")
+    opened = section(trust("a" * 90)).replace("<details", "<details open")
+    page = f"{head}<main>{opened}</main>{tail.partition('</main>')[2]}"
+    assert browser.measure(page, tmp_path, wide, width=360) <= 360

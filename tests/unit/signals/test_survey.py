@@ -457,3 +457,18 @@ def test_quotes_are_verbatim_and_short():
             assert signal.quote in texts
             assert len(signal.quote) <= 160
             assert 0 <= signal.strength <= 1
+
+
+DEEP = "[" * 980 + "]" * 980
+
+
+@pytest.mark.parametrize("text", [f'{{"n": {"9" * 5000}}}', f'{{"status": {DEEP}}}', "[" * 3000 + "]" * 3000])
+def test_tool_results_and_arguments_that_no_reader_likes(text):
+    call = ToolCall("c1", "find", text)
+    said = [
+        Message("user", "Find a table."),
+        Message("assistant", None, (call,)),
+        Message("tool", text, tool_call_id="c1"),
+        Message("assistant", "I found one at eight."),
+    ]
+    assert isinstance(faults(Conversation("c", tuple(said * 2))), list | set | tuple | dict)

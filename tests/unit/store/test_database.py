@@ -99,6 +99,16 @@ def test_the_time_counts_from_the_first_unit_of_the_batch(
     assert stored(path) == 3
 
 
+def test_it_says_when_the_batch_is_due(database: RunDatabase, clock: Clock) -> None:
+    assert database.flush_if_due() is None
+    put(database, named("a"))
+    clock.now += BATCH_SECONDS * 0.6
+    left = database.flush_if_due()
+    assert left == pytest.approx(BATCH_SECONDS * 0.4)
+    clock.now += BATCH_SECONDS * 0.5
+    assert database.flush_if_due() is None
+
+
 def test_a_full_batch_is_written_at_once(database: RunDatabase, path: Path) -> None:
     conversation = named("a")
     for repeat in range(1, BATCH_UNITS):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dialogauge.bench.meta.measures import MEASURES
 from dialogauge.bench.meta.result import Comparison, Estimate, JudgeAgreement, MetaResult
 from dialogauge.metrics import BootstrapInterval
@@ -20,16 +22,16 @@ __all__ = ["meta_view"]
 _TITLES = {m.name: m.title for m in MEASURES}
 
 
-def meta_view(result: MetaResult, about: MetaAbout) -> MetaView:
-    """Return the view of a result."""
+def meta_view(result: MetaResult, about: MetaAbout, gates: Sequence[str]) -> MetaView:
+    """Return the view of a result; `gates` says of each judge whether it is ready."""
     return MetaView(
         about,
-        tuple(_judge(j) for j in result.judges),
+        tuple(_judge(j, gate) for j, gate in zip(result.judges, gates, strict=True)),
         tuple(_comparison(c) for c in result.comparisons),
     )
 
 
-def _judge(judge: JudgeAgreement) -> AgreementView:
+def _judge(judge: JudgeAgreement, gate: str) -> AgreementView:
     levels = tuple(sorted({score for b in judge.bins for score in b.people}))
     return AgreementView(
         name=judge.name,
@@ -40,7 +42,7 @@ def _judge(judge: JudgeAgreement) -> AgreementView:
         conversations=judge.conversations,
         users=judge.users,
         languages=tuple(judge.languages.items()),
-        notes=tuple(_notes(judge)),
+        notes=(*_notes(judge), gate),
         measures=tuple(_measure(judge, name, e) for name, e in judge.figures.items()),
         controls=tuple((c.name, c.description) for c in judge.controls),
         levels=levels,

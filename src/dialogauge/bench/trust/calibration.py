@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from dialogauge.bench.meta import JudgedRun, MetaSettings, TargetTable, agreement
+from dialogauge.bench.meta import JudgeAgreement, JudgedRun, MetaSettings, TargetTable, agreement
 from dialogauge.bench.trust.result import Calibration, CalibrationDimension, Readiness
 from dialogauge.bench.trust.thresholds import TrustThresholds
 from dialogauge.core import Scale
 
-__all__ = ["calibrate"]
+__all__ = ["calibrate", "judge_gate"]
 
 _RUN: Final = JudgedRun("judge", "", "", "")
 
@@ -48,24 +48,25 @@ def calibrate(
 def _dimension(
     table: TargetTable, scale: Scale, limits: TrustThresholds, settings: MetaSettings
 ) -> CalibrationDimension:
-    name, n = table.pair.judge, len(table.targets)
-    found = agreement(_RUN, table, scale, None, settings, only=("kappa",))
-    estimate = found.figures.get("kappa")
+    return judge_gate(agreement(_RUN, table, scale, None, settings, only=("kappa",)), limits)
+
+
+def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDimension:
+    """Say whether a dimension is ready, by the kappa that was found against people."""
+    name, n, dialogues = judge.pair.judge, judge.counts.scored, judge.conversations
+    estimate = judge.figures.get("kappa")
     kappa = None if estimate is None else estimate.value
-    interval = None
-    if estimate is not None and estimate.by_conversation.low is not None:
-        interval = (estimate.by_conversation.low, estimate.by_conversation.high or 0.0)
-    controls = {c.name: c.figures["kappa"].value for c in found.controls if "kappa" in c.figures}
-    dialogues = table.conversations
-    if kappa is None:
-        reason = "the ratings are not on its scale" if n else "no rated target has a score"
-        return CalibrationDimension(
-            name, "cannot tell", f"{_title(name)}: {reason}.", None, None, n, dialogues, controls, {}
-        )
+    controls = {c.name: c.figures["kappa"].value for c in judge.controls if "kappa" in c.figures}
+    if estimate is None or kappa is None:
+        reason = "scores and ratings have no scale in common" if n else "no rated target has a score"
+        sentence = f"{_title(name)}: {reason}, so there is no kappa."
+        return CalibrationDimension(name, "cannot tell", sentence, None, None, n, dialogues, controls, {})
+    low, high = estimate.by_conversation.low, estimate.by_conversation.high
+    interval = None if low is None or high is None else (low, high)
     told = f"kappa {kappa:.2f}" + ("" if interval is None else f" [{interval[0]:.2f}, {interval[1]:.2f}]")
     told += f" on {n:,} targets of {dialogues:,} dialogues"
     status, sentence = _ready(_title(name), told, kappa, dialogues, limits)
-    above = found.above("kappa")
+    above = judge.above("kappa")
     return CalibrationDimension(name, status, sentence, kappa, interval, n, dialogues, controls, above)
 
 

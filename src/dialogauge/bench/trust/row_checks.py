@@ -69,7 +69,7 @@ def _averages(
             "cannot tell",
             f"Only {n} conversations have turns with different scores; {_ENOUGH} are needed.",
         )
-    told = f"{share:.0%} of {n:,} conversations lie within half a point of the mean of their turns"
+    told = f"{_percent(share)} of {n:,} conversations lie within half a point of the mean of their turns"
     if r is not None and r >= limits.aggregation_correlation:
         return "flagged", f"{judge} only averages: {told}, and the two correlate at {r:.2f}."
     if share < limits.aggregation_share:
@@ -79,7 +79,7 @@ def _averages(
         return "cannot tell", f"{told.capitalize()}, but so would unrelated ones: the scores hardly vary."
     return (
         "flagged",
-        f"{judge} only averages: {told}; between unrelated conversations it would be {chance:.0%}.",
+        f"{judge} only averages: {told}; between unrelated conversations it would be {_percent(chance)}.",
     )
 
 
@@ -149,8 +149,8 @@ def check_identical(
         status = "flagged" if share > limits.identical_share else "ok"
         sentence = (
             f"Of {long:,} conversations with over {LONG} turns, {alike:,} have the same scores at every turn"
-            + (f", {share:.0%} of all although some turns are faulty and others are not" if alike else "")
-            + (f"; of {short:,} shorter ones {short_alike / short:.0%}." if short else ".")
+            + (f", {_percent(share)} of all although some turns are faulty and some not" if alike else "")
+            + (f"; of {short:,} shorter ones {_percent(short_alike / short)}." if short else ".")
         )
     return TrustCheck(
         "identical_scores",
@@ -164,6 +164,10 @@ def check_identical(
         tuple(cases[:_CASES]),
         len(cases),
     )
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")
 
 
 def _share(name: str, hits: int, n: int) -> TrustFigure:

@@ -62,7 +62,7 @@ class MessageReader:
             if type(item) is dict and len(item) == 2:
                 content = item.get("content")
                 role = item.get("role")
-                if type(content) is str and role in _ROLES:
+                if type(content) is str and type(role) is str and role in _ROLES:
                     out.append(Message(role, content))
                     continue
             out.append(self._message(item, number))
@@ -164,9 +164,9 @@ def content_of(content: object, number: int, entry: Entry) -> str | tuple[dict[s
     if all(isinstance(part, dict) for part in content):
         return tuple(content)
     parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
-    bad = next((part for part in parts if not isinstance(part, dict)), None)
-    if bad is not None:
-        raise fault_in(entry, f"message {number}: a content part is {shown(bad)}: not an object")
+    for part in parts:
+        if not isinstance(part, dict):
+            raise fault_in(entry, f"message {number}: a content part is {shown(part)}: not an object")
     return tuple(cast("list[dict[str, Any]]", parts))
 
 

@@ -123,7 +123,8 @@ def _ratings(
                 score = as_score(found[dimension])
             except ValueError as error:
                 raise fault_in(entry, f"turn {turn}, {dimension}: {error}") from error
-            note = found.get("reason") if dimension == "satisfaction" else None
+            reason = found.get("reason") if dimension == "satisfaction" else None
+            note = reason if reason is None or isinstance(reason, str) else shown(reason)
             out.append(Rating(conversation_id, dimension, score, turn, user, note=note))
     return tuple(out)
 

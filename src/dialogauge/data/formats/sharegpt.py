@@ -13,6 +13,7 @@ from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.chat import content_of, unknown_role
 from dialogauge.data.formats.fields import conversation_from
 from dialogauge.data.formats.inline_ratings import MESSAGE_KEYS
+from dialogauge.data.json_values import too_deep
 
 __all__ = ["SHAREGPT"]
 
@@ -93,7 +94,7 @@ def _tool_call(value: object, number: int) -> ToolCall:
         call = orjson.loads(text)
     except orjson.JSONDecodeError:
         call = None
-    if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+    if too_deep(call) or not isinstance(call, dict) or not isinstance(call.get("name"), str):
         return ToolCall(f"call_{number}", "", text)
     arguments = call.get("arguments", {})
     written = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode("utf-8")

@@ -94,3 +94,8 @@ def test_a_table_that_breaks_off(tmp_path):
     assert cut.place.conversation_id == "b"
     assert isinstance(fault, FileFault)
     assert fault.place.line == 5
+
+
+def test_a_header_that_is_no_row(tmp_path):
+    with pytest.raises(FileFault, match=r"a\.csv:1: the header is no row"):
+        read(tmp_path, b"id,ro\rle,content\na,user,1\n", format="csv")

@@ -120,3 +120,23 @@ def test_other_lists_with_common_role_names(tmp_path):
         "messages have the role 'Human': read as user",
         "messages have the role 'bot': read as assistant",
     ]
+
+
+def nested(depth):
+    return "[" * depth + "1" + "]" * depth
+
+
+def test_sharegpt_with_something_else_under_a_key_of_ours(tmp_path):
+    from dialogauge.store.codec import decode_conversation, encode_conversation
+
+    said = [{"from": "human", "value": "hi", "tool_calls": "x", "name": 5, "content": 1}]
+    c, _, _ = read_one(tmp_path, {"conversations": said})
+    assert c.messages[0].extra == {"tool_calls": "x", "name": 5, "content": 1}
+    assert c.messages[0].to_openai() == {"role": "user", "content": "hi"}
+    assert decode_conversation(encode_conversation(c)) == c
+
+
+def test_a_sharegpt_call_that_is_nested_without_end_stays_text(tmp_path):
+    value = f'{{"name": "f", "arguments": {nested(400)}}}'
+    c, _, _ = read_one(tmp_path, {"conversations": [{"from": "function_call", "value": value}]})
+    assert c.messages[0].tool_calls == (ToolCall("call_1", "", value),)

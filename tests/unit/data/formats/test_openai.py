@@ -202,3 +202,18 @@ def test_a_field_map_reads_other_names(tmp_path):
     assert [(m.role, m.text) for m in c.messages] == [("user", "hi"), ("assistant", "yo")]
     assert set(c.ratings) == {Rating("s1", "satisfaction", 3, 1), Rating("s1", "overall", 5)}
     assert "log" not in c.metadata
+
+
+@pytest.mark.parametrize(
+    ("messages", "message"),
+    [
+        ([{"role": ["user"], "content": "x"}], "unknown role"),
+        ([{"role": {}, "content": "x"}], "unknown role"),
+        ([{"role": "user", "content": [None]}], "content part is None"),
+        ([{"role": "user", "content": ["x", None]}], "content part is None"),
+    ],
+)
+def test_wrong_types_where_texts_are_meant(tmp_path, messages, message):
+    fault, _ = read_one(tmp_path, {"messages": messages})
+    assert isinstance(fault, RecordFault)
+    assert message in fault.message

@@ -82,3 +82,10 @@ def test_a_single_file_keeps_its_id_and_a_moved_one_is_told(tmp_path):
     (c,) = list(reader)
     assert c.user_id is None
     assert any(n.kind == "assumed" and "outside" in n.text for n in reader.notes)
+
+
+def test_a_reason_that_is_no_text_is_shown_as_one(tmp_path):
+    said = [SAID[0], {**SAID[-1], "reason": ["a", 1]}]
+    session(tmp_path, "User_0", "旅行规划", 0, said)
+    (c,) = list(read_conversations([str(tmp_path)]))
+    assert c.ratings[0].note == "['a', 1]"

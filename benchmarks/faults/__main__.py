@@ -1,0 +1,80 @@
+"""The command `python -m benchmarks.faults`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks.faults import disk, single
+from benchmarks.faults.honesty import honesty
+from benchmarks.faults.kills import kills
+from benchmarks.faults.mixed import mixed
+from benchmarks.faults.running import Command, Findings, command_in
+from benchmarks.faults.stops import stops
+
+Campaign = Callable[[Path, Command, bool], Iterator[Findings]]
+
+
+def _single(folder: Path, command: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001 - long or short
+    yield single.together(folder, command, attempt_s=0.5, item_s=2.0)
+    if not short:
+        yield single.each_by_itself(folder, command)
+
+
+def _stops(folder: Path, command: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    yield stops(folder, command, item_s=0.4 if short else 5.0)
+
+
+def _honesty(folder: Path, command: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    yield honesty(folder, command, item_s=0.5 if short else None)
+
+
+def _mixed(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    yield mixed(folder, number=300, latency=0.02) if short else mixed(folder)
+
+
+def _disk(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    if disk.may_mount(folder):
+        yield disk.disk_full(folder, sizes_kb=(300,) if short else (8, 40, *range(80, 1240, 40)))
+    yield disk.file_limit(folder, sizes_kb=(120,) if short else (1, 20, 40, 80, 120, 160, 200, 300, 400))
+
+
+def _kills(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    yield kills(folder, number=60, times=2) if short else kills(folder)
+
+
+CAMPAIGNS: dict[str, Campaign] = {
+    "single": _single,
+    "stops": _stops,
+    "honesty": _honesty,
+    "mixed": _mixed,
+    "disk": _disk,
+    "kills": _kills,
+}
+
+
+def main() -> int:
+    """Run the campaigns that are named, or all; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.faults")
+    parser.add_argument(
+        "names", nargs="*", metavar="CAMPAIGN", help=f"of {', '.join(CAMPAIGNS)}; default: all"
+    )
+    parser.add_argument("--short", action="store_true", help="as `make test` runs them")
+    given = parser.parse_args()
+    unknown = set(given.names) - set(CAMPAIGNS)
+    if unknown:
+        parser.error(f"no such campaign: {', '.join(sorted(unknown))}")
+    wrong = 0
+    for name in given.names or CAMPAIGNS:
+        with tempfile.TemporaryDirectory() as folder:
+            for findings in CAMPAIGNS[name](Path(folder), command_in(Path(folder)), given.short):
+                findings.print()
+                wrong += len(findings.wrong)
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

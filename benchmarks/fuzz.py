@@ -1,0 +1,166 @@
+"""Fuzzing of every reader: broken inputs by seeded chance, each of which must be read or refused by us.
+
+    python -m benchmarks.fuzz --inputs 100000            # all targets, the inputs shared out among them
+    python -m benchmarks.fuzz --only "read csv" --at 17  # one input again, with its traceback
+    python -m benchmarks.fuzz -o fuzz.json --markdown fuzz.md
+
+An input passes when it is read, or refused with an error of ours that says where. A fault is any other
+exception, an error without a place, or more than two seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import platform
+import random
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from fuzzing.targets import TARGETS
+
+SECONDS = 2.0
+
+
+class Hang(BaseException):
+    """The time is up; no reader may catch it."""
+
+
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise `Hang` in the block after so many seconds."""
+
+    def ring(*_: object) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def attempt(target: str, seed: int, at: int, folder: Path) -> tuple[str, str | None]:
+    """Run one case; return what came of it, and the traceback of a fault."""
+    rng = random.Random(f"{seed}/{target}/{at}")
+    try:
+        with limited(SECONDS):
+            return TARGETS[target](rng, folder), None
+    except Hang:
+        return "FAULT: hang", traceback.format_exc(limit=-6)
+    except Exception as error:  # noqa: BLE001 - finding these is what this is for
+        return f"FAULT: {type(error).__name__}", traceback.format_exc(limit=-8)
+
+
+def campaign(inputs: int, seed: int, only: str | None) -> dict[str, Any]:
+    """Share the inputs out among the targets and run them all."""
+    names = [only] if only else list(TARGETS)
+    results: dict[str, Any] = {}
+    faults: list[dict[str, Any]] = []
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        for index, name in enumerate(names):
+            number = inputs // len(names) + (index < inputs % len(names))
+            outcomes: Counter[str] = Counter()
+            slowest, start = 0.0, time.perf_counter()
+            for at in range(number):
+                before = time.perf_counter()
+                outcome, trace = attempt(name, seed, at, Path(folder))
+                slowest = max(slowest, time.perf_counter() - before)
+                outcomes[outcome] += 1
+                if trace is not None:
+                    faults.append({"target": name, "at": at, "outcome": outcome, "trace": trace})
+            results[name] = {
+                "inputs": number,
+                "outcomes": dict(outcomes.most_common()),
+                "faults": sum(n for o, n in outcomes.items() if o.startswith("FAULT")),
+                "slowest_ms": round(slowest * 1000, 1),
+                "seconds": round(time.perf_counter() - start, 1),
+            }
+            print(f"{name:<16} {number:>7,} inputs  {results[name]['faults']:>5} faults", flush=True)
+    return {
+        "inputs": sum(r["inputs"] for r in results.values()),
+        "seed": seed,
+        "python": platform.python_version(),
+        "seconds": round(time.perf_counter() - began, 1),
+        "targets": results,
+        "faults": faults,
+    }
+
+
+def _kinds(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one fault of each kind, with how often it came: same exception, same line of code."""
+    kinds: dict[tuple[str, str], dict[str, Any]] = {}
+    for fault in faults:
+        lines = [line for line in fault["trace"].splitlines() if line.lstrip().startswith("File ")]
+        kind = kinds.setdefault((fault["outcome"], lines[-1]), {**fault, "times": 0})
+        kind["times"] += 1
+    return list(kinds.values())
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """Write the result as a table."""
+    lines = [
+        "| reader | inputs | read | refused by an error of ours | faults | slowest (ms) |",
+        "|---|---:|---:|---|---:|---:|",
+    ]
+    for name, r in result["targets"].items():
+        refused = ", ".join(
+            f"{k} {n:,}" for k, n in r["outcomes"].items() if k != "read" and not k.startswith("FAULT")
+        )
+        read = r["outcomes"].get("read", 0)
+        lines.append(
+            f"| {name} | {r['inputs']:,} | {read:,} | {refused} | {r['faults']} | {r['slowest_ms']} |"
+        )
+    total = sum(r["faults"] for r in result["targets"].values())
+    lines.append(f"| **all** | **{result['inputs']:,}** | | | **{total}** | |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Run a campaign, or one input again."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz")
+    parser.add_argument("--inputs", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=sorted(TARGETS))
+    parser.add_argument("--at", type=int, help="run this one input of --only and show what came of it")
+    parser.add_argument("-o", "--out", type=Path, help="keep the result in this JSON file")
+    parser.add_argument("--markdown", type=Path, help="and as a table in this one")
+    given = parser.parse_args()
+    warnings.simplefilter("error")
+    if given.at is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            outcome, trace = attempt(given.only or "read openai", given.seed, given.at, Path(folder))
+            print(outcome, trace or "", sep="\n")
+            for path in Path(folder).iterdir():
+                print(path.name, path.read_bytes()[:2000])
+        return
+    result = campaign(given.inputs, given.seed, given.only)
+    if given.out is not None:
+        given.out.write_text(json.dumps(result, indent=2) + "\n")
+    if given.markdown is not None:
+        given.markdown.write_text(markdown(result))
+    for fault in _kinds(result["faults"]):
+        print(
+            f'--- {fault["times"]} x {fault["outcome"]}, first: --only "{fault["target"]}" --at {fault["at"]}'
+        )
+        print("\n".join(line[:160] for line in fault["trace"].strip().splitlines()[-9:]))
+    print(f"{result['inputs']:,} inputs, {len(result['faults'])} faults, {result['seconds']} s")
+    sys.exit(1 if result["faults"] else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""A short campaign against every reader; the long one is `python -m benchmarks.fuzz`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from dialogauge.core import Conversation, InputError
+from dialogauge.data import format_names, read_conversations
+from dialogauge.judge.parse import parse_reply
+from dialogauge.judge.parsed import ReplyFault
+from dialogauge.llm.json_text import NoJsonObject, extract_object
+from dialogauge.prompts import Scope, load_rubric
+from fuzzing import seeds
+from fuzzing.targets import TARGETS
+
+MANY = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                ["role", "content", "messages", "turns", "text", "from", "value", "id", "score", "turn", ""]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@given(seed=st.integers(0, 2**32))
+@MANY
+def test_broken_inputs_are_read_or_refused(target: str, seed: int, tmp_path: Path) -> None:
+    TARGETS[target](random.Random(seed), tmp_path)
+
+
+@pytest.mark.parametrize("format", format_names())
+@given(record=JSON)
+@settings(MANY, max_examples=60)
+def test_any_json_is_read_or_refused(format: str, record: object, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    _read(path, format)
+
+
+@given(data=st.binary(max_size=200))
+@settings(MANY, max_examples=300)
+@example(data=b"[")
+@example(data=b"\xff\xfe[")
+@example(data=b"role,content\n\x00,\x00\n")
+def test_any_bytes_are_read_or_refused(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(data)
+    _read(path, None)
+
+
+@pytest.mark.parametrize("format", ["openai", "csv", "uss"])
+def test_gzip_cut_off_anywhere_is_read_or_refused(format: str, tmp_path: Path) -> None:
+    text = {"csv": seeds.CSV, "uss": seeds.USS}.get(format) or "\n".join(
+        map(json.dumps, seeds.RECORDS["openai"])
+    )
+    packed = gzip.compress(text.encode())
+    for stop in range(len(packed)):
+        path = tmp_path / "log.gz"
+        path.write_bytes(packed[:stop])
+        _read(path, None)
+
+
+def _read(path: Path, format: str | None) -> None:
+    try:
+        for outcome in read_conversations([str(path)], format=format):
+            if not isinstance(outcome, Conversation):
+                _placed(outcome)
+    except InputError as error:
+        _placed(error)
+
+
+def _placed(error: InputError) -> None:
+    assert error.place is not None
+    assert error.message
+
+
+@given(text=st.text(st.sampled_from('{}[]"\\:,<>/`\nthink1a n'), max_size=60), value=JSON)
+@settings(MANY, max_examples=400)
+def test_any_reply_is_read_or_refused(text: str, value: object) -> None:
+    card = load_rubric("card")
+    for reply in (text, text + json.dumps(value), json.dumps({"per_turn": value, "verdict": value}) + text):
+        try:
+            parse_reply(card, Scope((1, 2), ("turn", "conversation")), extract_object(reply).value)
+        except (NoJsonObject, ReplyFault) as error:
+            if not str(error):
+                pytest.fail("a fault without a word")

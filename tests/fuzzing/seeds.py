@@ -1,0 +1,207 @@
+"""Valid inputs of every kind, from which the broken ones are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"id": 12}'}}
+_CHAT = [
+    {"role": "system", "content": "You help."},
+    {"role": "user", "content": "Is my bike ready?", "time": 3},
+    {"role": "assistant", "content": None, "tool_calls": [_CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": '{"status": "ready"}', "name": "find"},
+    {"role": "assistant", "content": [{"type": "text", "text": "Yes."}], "rating": 5},
+    {"role": "user", "content": "那好，谢谢。"},
+    {
+        "role": "assistant",
+        "content": "不客气。",
+        "ratings": [{"dimension": "helpfulness", "score": 4, "rater": "a"}],
+    },
+]
+_ABOUT = {
+    "user_id": "u1",
+    "scenario": "support",
+    "scenario_description": "A customer asks.",
+    "profile": {"age": 30, "likes": ["tea"]},
+    "candidate": "model-a",
+    "language": "en",
+    "ratings": {"coherence": 4},
+    "metadata": {"source": "web"},
+}
+_OLD = [
+    {"role": "user", "content": "hi"},
+    {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": {"a": 1}}},
+    {"role": "function", "name": "f", "content": "2"},
+    {"role": "assistant", "content": "two", "satisfaction": 3},
+]
+_SAID = [
+    {"from": "system", "value": "Be kind."},
+    {"from": "human", "value": "Name a river."},
+    {"from": "function_call", "value": '{"name": "f", "arguments": {"a": 1}}'},
+    {"from": "observation", "value": "The Wye"},
+    {"from": "gpt", "value": "The Wye.", "rating": [4, 5]},
+]
+_CARD = [
+    {"turn": 1, "role": "user", "text": "A table for four?"},
+    {"turn": 1, "role": "assistant", "text": "At which time?"},
+    {"turn": 2, "role": "user", "text": "Eight."},
+    {"turn": 2, "role": "assistant", "text": "Done."},
+]
+_TURNS = [
+    {"speaker": "customer", "utterance": "Do you ship to Norway?"},
+    {"speaker": "agent", "utterance": "Yes, in five days.", "score": 4},
+]
+_HISTORY = [
+    {"role": "user", "content": "五月去哪里？"},
+    {"role": "assistant", "content": "海边。", "satisfaction": 2, "hallucination": 0, "reason": "太短"},
+]
+
+RECORDS: dict[str, list[Any]] = {
+    "openai": [
+        {"conversation_id": "t1", "messages": _CHAT, **_ABOUT},
+        {"id": 7, "messages": _OLD, "ratings": [{"dimension": "safety", "score": 5, "turn": 1}]},
+        _CHAT[1:],
+    ],
+    "sharegpt": [
+        {"id": "s1", "conversations": _SAID, "system": "Be kind.", **_ABOUT},
+        {"conversations": _SAID},
+    ],
+    "card": [{"dialogue": _CARD, **_ABOUT}, _CARD, {"scenario_description": "Nothing.", "dialogue": []}],
+    "turns": [{"id": "d1", "turns": _TURNS, **_ABOUT}, {"dialog": [{"role": "user", "text": "hi"}]}],
+    "tau": [
+        {
+            "agent": "agent-a",
+            "domain": "shop",
+            "task_id": 3,
+            "trial": 0,
+            "reward": 1.0,
+            "system_prompt": "shop",
+            "messages": _CHAT[1:4],
+        },
+        {"task_id": 1, "reward": 0, "info": {"task": {"user_id": "u"}}, "traj": _OLD, "trial": 1},
+        {"task_id": 2, "reward": 0, "info": {"error": "x"}, "traj": [], "trial": 1},
+    ],
+    "recllmsim": [
+        {
+            "task_type": "trip",
+            "task_context": "Plan.",
+            "chat_model": "m",
+            "history": _HISTORY,
+            "profile": {"a": 1},
+        }
+    ],
+}
+
+CSV = (
+    "conversation_id,turn,role,content,rating,rater,scenario,note\r\n"
+    'k1,1,user,"Which ""day"" is\nthe market?",,,market,x\r\n'
+    'k1,1,assistant,"Every Saturday, from eight.",4,ann,market,\r\n'
+    "k1,2,user,Thanks,,,market,\r\nk1,2,assistant,Welcome,n/a,bo,market,\r\nk2,1,customer,hi,,,,\r\n"
+)
+USS = (
+    "USER\tI need a taxi.\tinform\t3,3\nSYSTEM\tWhere to?\trequest\t\nUSER\tThe station.\tinform\t4,3\n"
+    "SYSTEM\tBooked.\tbook\t\nUSER\tOVERALL\t\t4,4\n\nUSER\tHi\tgreet\t3\nSYSTEM\tHello\t\t\n"
+)
+
+LONG_RATINGS = [
+    {
+        "conversation_id": "t1",
+        "turn": 1,
+        "candidate": "",
+        "dimension": "helpfulness",
+        "rater": "ann",
+        "score": 5,
+    },
+    {
+        "conversation_id": "t1",
+        "turn": None,
+        "dimension": "coherence",
+        "rater": "bo",
+        "score": "good",
+        "note": "x",
+    },
+    {"conversation_id": "t2", "turn": "2", "dimension": "helpfulness", "rater": "ann", "score": "4"},
+]
+WIDE_RATINGS = [
+    {"dialogue_id": "t1", "helpfulness": 4, "safety": 5, "label": "good"},
+    {"dialogue_id": "t2", "helpfulness": 3, "safety": 5, "label": "good"},
+]
+PAIRS = [
+    {"a": "m1", "b": "m2", "winner": "m1", "rater": "ann", "turn": 1, "conversation_id": "t1"},
+    {"a": "m1", "b": "m2", "winner": "tie"},
+]
+RATINGS_CSV = (
+    "conversation_id,turn,candidate,dimension,rater,score\nt1,1,,helpfulness,ann,5\nt1,,,coherence,ann,4\n"
+)
+
+FIELD_MAP = """
+conversation_id = "session"
+messages = "log.entries"
+role = "author"
+content = "body.0"
+user_id = "meta.customer"
+ratings = { helpfulness = "stars", safety = "scores.1" }
+[roles]
+visitor = "user"
+robot = "assistant"
+"""
+MAPPED = {
+    "session": "m1",
+    "meta": {"customer": "u"},
+    "stars": 4,
+    "scores": [1, 2],
+    "log": {
+        "entries": [{"author": "visitor", "body": ["hi"]}, {"author": "robot", "body": ["ho"], "stars": 3}]
+    },
+}
+
+CONFIG = """
+[judge]
+rubric = "card"
+mode = "hindsight"
+lang = "auto"
+window = 6
+repeats = 2
+max_calls = 100
+max_cost = 5.0
+gate = ["verdict>=good:0.9"]
+redact = true
+[roles.judge]
+model = "m"
+base_url = "http://localhost:8000/v1"
+api_key_env = "MY_KEY"
+temperature = 0.0
+max_tokens = 4096
+headers = { "X-Team" = "a" }
+extra = { top_k = 5 }
+"""
+PRICES = """
+[[model]]
+name = "m"
+input_per_million = 1
+output_per_million = 2.5
+cached_input_per_million = 0
+currency = "EUR"
+[[model]]
+name = "n"
+input_per_million = 0.0
+output_per_million = 0.0
+currency = "EUR"
+"""
+GATES = (
+    "verdict>=good:0.9",
+    "verdict<=poor:0.05",
+    "helpfulness.mean>=4",
+    "coherence.low >= 3.8",
+    "helpfulness.worst<5",
+    "failed<=0.02",
+    "failed < .1",
+    "safety.best>-1",
+)
+ROLES = (
+    "m@http://localhost:8000/v1#KEY",
+    "file:/models/x",
+    "py:module:name",
+    "org/model@https://h:1/v1",
+    "judge",
+)

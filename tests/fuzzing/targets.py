@@ -1,0 +1,373 @@
+"""The readers under attack: each makes one broken input from a generator and reads it.
+
+A case passes when the input is read, or refused with an error of ours that says where. Everything else, any
+other exception or a place that is missing, is a fault of the code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from dialogauge.app.config import load_config, parse_role, with_defaults
+from dialogauge.bench.judging import parse_gate, summarise
+from dialogauge.core import (
+    Conversation,
+    DialogaugeError,
+    InputError,
+    Message,
+    Scale,
+    conversation_digest,
+)
+from dialogauge.data import (
+    Mask,
+    inspect_conversations,
+    off_scale,
+    read_conversations,
+    read_field_map,
+    read_ratings,
+)
+from dialogauge.judge.local import LocalJudge
+from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
+from dialogauge.judge.parse import parse_reply
+from dialogauge.judge.parsed import ReplyFault
+from dialogauge.llm import PriceTable
+from dialogauge.llm.json_text import NoJsonObject, extract_object
+from dialogauge.llm.refusals import read_problem, refused_parameter
+from dialogauge.llm.wire import read_answer
+from dialogauge.prompts import Scope, built_in_values, load_rubric, reply_schema, shipped_rubrics
+from dialogauge.store.codec import decode_conversation, encode_conversation
+from dialogauge.text import redact
+from fuzzing import mutate, seeds
+from rubric_samples import ideal
+from talks import Spec
+
+__all__ = ["TARGETS", "Case"]
+
+_MASK = Mask(redact=True, hash_ids=True, salt=b"salt")
+_RUBRICS = {name: load_rubric(name) for name in shipped_rubrics()}
+_RUBRIC_TEXTS = {
+    path.stem: path.read_text(encoding="utf-8")
+    for path in (Path(__import__("dialogauge").__file__).parent / "prompts/files/rubrics").glob("*.toml")
+}
+_COEFFICIENTS = load_coefficients().to_json()
+_TEMPLATE = """
+[template]
+en = "{{dimensions}} {{dialogue}} {{asked}} {{reply_format}}"
+zh = "{{dialogue}}"
+"""
+_SUMMARY = summarise([], dimensions=[Spec("helpfulness"), Spec("coherence", "conversation")])
+
+Case = Callable[[random.Random, Path], str]
+"""Makes an input, reads it, and says what came of it: `read`, or the name of the error."""
+
+
+class Unplaced(AssertionError):
+    """An error of ours that does not say where."""
+
+
+def _placed(error: DialogaugeError, file: Path | None = None) -> str:
+    if error.place is None and (file is None or file.name not in str(error)):
+        raise Unplaced(f"{type(error).__name__} without a place: {error}")
+    if not error.message.strip():
+        raise Unplaced(f"{type(error).__name__} without a message")
+    return type(error).__name__
+
+
+def _write(folder: Path, name: str, data: bytes) -> Path:
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+def conversations(format: str) -> Case:
+    """Reading a file of conversations of one format."""
+
+    def case(rng: random.Random, folder: Path) -> str:
+        if format == "csv":
+            data = mutate.as_bytes(mutate.text(rng, seeds.CSV, ',;\t"\r\n\x004aé'))
+        elif format == "uss":
+            data = mutate.as_bytes(mutate.text(rng, seeds.USS, "\t\n,4-x\r\x00"))
+        else:
+            records = [
+                mutate.structure(rng, r) if rng.random() < 0.7 else r
+                for r in rng.choices(seeds.RECORDS[format], k=rng.randint(1, 3))
+            ]
+            if format == "recllmsim" and rng.random() < 0.7:
+                data = mutate.as_bytes(mutate.as_text(rng, records[0]))
+            else:
+                data = mutate.lines_or_array(rng, records)
+        ending = {"csv": "csv", "uss": "txt", "recllmsim": "json"}.get(format, "jsonl")
+        path = _write(folder, f"0.{ending}", mutate.spoil(rng, data))
+        return _read(path, format if rng.random() < 0.3 else None, strict=rng.random() < 0.1)
+
+    return case
+
+
+def _read(path: Path, format: str | None, *, strict: bool, mapping: Any = None) -> str:
+    try:
+        reader = read_conversations([str(path)], format=format, strict=strict, mapping=mapping)
+        outcomes = list(reader)
+        inspect_conversations(reader, 2, mask=_MASK).to_json()
+    except InputError as error:
+        return _placed(error)
+    seen = "read"
+    for outcome in outcomes:
+        if isinstance(outcome, Conversation):
+            _use(outcome)
+        else:
+            seen = _placed(outcome)
+            _MASK.fault(outcome)
+    return seen
+
+
+def _use(conversation: Conversation) -> None:
+    """What every run does with a conversation before a judge sees it."""
+    conversation_digest(conversation)
+    conversation.turns  # noqa: B018 - derived when asked for
+    kept = decode_conversation(encode_conversation(conversation))
+    if kept != conversation:
+        raise AssertionError("the store changed the conversation")
+    masked = _MASK.conversation(conversation)
+    encode_conversation(masked)
+    conversation_digest(masked)
+
+
+def local_judge(rng: random.Random, folder: Path) -> str:
+    """Judging whatever can be read with the local judge: there are rows or failures, and nothing else."""
+    record = mutate.structure(rng, rng.choice(seeds.RECORDS["openai"][:2]), most=6)
+    path = _write(folder, "log.jsonl", mutate.as_bytes(mutate.as_text(rng, record)))
+    try:
+        found = [c for c in read_conversations([str(path)], format="openai") if isinstance(c, Conversation)]
+    except InputError as error:
+        return _placed(error)
+    for conversation in found:
+        messages = tuple(_stirred(rng, m) for m in conversation.messages)
+        judge = LocalJudge(rng.choice(("hindsight", "foresight")))
+        stirred = replace(conversation, messages=messages)
+        if not asyncio.run(judge.judge(stirred, repeat=1, seed=0)):
+            raise AssertionError("no row at all")
+    return "read" if found else "RecordFault"
+
+
+def _stirred(rng: random.Random, message: Message) -> Message:
+    if rng.random() < 0.5 or not isinstance(message.content, str):
+        return message
+    return replace(message, content=mutate.text(rng, message.content))
+
+
+def ratings(rng: random.Random, folder: Path) -> str:
+    """Reading a file of ratings, long, wide or of pairs, as JSON or a table."""
+    if rng.random() < 0.35:
+        data = mutate.as_bytes(mutate.text(rng, seeds.RATINGS_CSV, ',;\t"\r\n\x004aé'))
+    else:
+        rows = [
+            mutate.structure(rng, row) if rng.random() < 0.5 else row
+            for row in rng.choice((seeds.LONG_RATINGS, seeds.WIDE_RATINGS, seeds.PAIRS))
+        ]
+        data = mutate.lines_or_array(rng, rows)
+    path = _write(folder, "ratings.csv", mutate.spoil(rng, data))
+    try:
+        table = read_ratings(path)
+    except InputError as error:
+        return _placed(error)
+    off_scale(table.ratings, {"helpfulness": Scale(), "rating": Scale(0, 1, integer=False)}, table.places)
+    for name in table.ids:
+        table.for_conversation(name)
+    for fault in table.faults:
+        _placed(fault)
+    return "RecordFault" if table.faults else "read"
+
+
+def field_map(rng: random.Random, folder: Path) -> str:
+    """Reading a field map, and a record through it."""
+    if rng.random() < 0.7:
+        data = mutate.as_bytes(mutate.text(rng, seeds.FIELD_MAP))
+        path = _write(folder, "map.toml", mutate.spoil(rng, data) if rng.random() < 0.3 else data)
+    else:
+        given = {
+            "conversation_id": "session",
+            "ratings": ["stars"],
+            "roles": {"visitor": "user"},
+            "messages": "log",
+        }
+        path = _write(folder, "map.json", mutate.as_bytes(mutate.as_text(rng, mutate.structure(rng, given))))
+    try:
+        found = read_field_map(path)
+    except DialogaugeError as error:
+        return _placed(error)
+    record = mutate.structure(rng, seeds.MAPPED) if rng.random() < 0.5 else seeds.MAPPED
+    log = _write(folder, "log.jsonl", mutate.as_bytes(mutate.as_text(rng, record)))
+    return _read(log, rng.choice((None, "openai", "csv")), strict=False, mapping=found)
+
+
+def rubric(rng: random.Random, folder: Path) -> str:
+    """Loading a rubric file; what loads must also make a prompt and a schema."""
+    name = rng.choice(sorted(_RUBRIC_TEXTS))
+    text = mutate.text(rng, _RUBRIC_TEXTS[name])
+    if rng.random() < 0.8 and "template" not in text:
+        text += "\n" + _TEMPLATE
+    data = mutate.as_bytes(text)
+    path = _write(folder, f"{name}.toml", mutate.spoil(rng, data) if rng.random() < 0.15 else data)
+    try:
+        found = load_rubric(path)
+    except DialogaugeError as error:
+        return _placed(error, path)
+    for language in found.languages:
+        scope = Scope((1, 2), ("turn", found.level) if found.level == "conversation" else (found.level,))
+        reply_schema(found, scope, language)
+        built_in_values(found, scope, language)
+    return "read"
+
+
+def config(rng: random.Random, folder: Path) -> str:
+    """Loading a configuration file."""
+    data = mutate.as_bytes(mutate.text(rng, seeds.CONFIG))
+    path = _write(folder, "dialogauge.toml", mutate.spoil(rng, data) if rng.random() < 0.3 else data)
+    try:
+        found = load_config(str(path))
+    except DialogaugeError as error:
+        return _placed(error, path)
+    for role, settings in found.roles.items():
+        with_defaults(settings, role)
+    return "read"
+
+
+def role(rng: random.Random, folder: Path) -> str:
+    """Reading how a model is given on the command line."""
+    del folder
+    try:
+        parse_role(mutate.text(rng, rng.choice(seeds.ROLES), "@#:/ \x00aé"), {})
+    except DialogaugeError as error:
+        return type(error).__name__
+    return "read"
+
+
+def prices(rng: random.Random, folder: Path) -> str:
+    """Loading a table of prices."""
+    data = mutate.as_bytes(mutate.text(rng, seeds.PRICES))
+    path = _write(folder, "prices.toml", mutate.spoil(rng, data) if rng.random() < 0.3 else data)
+    try:
+        table = PriceTable.load(path)
+    except DialogaugeError as error:
+        return _placed(error, path)
+    table.cost("m", 10, 10, 5)
+    return "read"
+
+
+def coefficients(rng: random.Random, folder: Path) -> str:
+    """Loading the coefficients of the local judge."""
+    import json
+
+    text = _COEFFICIENTS
+    if rng.random() < 0.6:
+        text = mutate.as_text(rng, mutate.structure(rng, json.loads(text)))
+    else:
+        text = mutate.text(rng, text)
+    del folder
+    try:
+        LocalCoefficients.from_json(text, file="model.json")
+    except DialogaugeError as error:
+        return _placed(error)
+    return "read"
+
+
+def reply(rng: random.Random, folder: Path) -> str:
+    """Reading a judge model's reply: the object found, and held against the rubric."""
+    del folder
+    found = rng.choice(list(_RUBRICS.values()))
+    levels: tuple[Any, ...] = ("turn", found.level) if found.level == "conversation" else (found.level,)
+    scope = Scope((1, 2) if found.level == "conversation" else (1,), levels)
+    given = ideal(reply_schema(found, scope, found.languages[0]))
+    text = mutate.as_text(rng, mutate.structure(rng, given) if rng.random() < 0.8 else given)
+    around = (
+        "{0}",
+        "Here:\n```json\n{0}\n```",
+        "<think>{0}</think>{0}",
+        "{0}\n{0}",
+        '{{"a": 1}} {0}',
+        "{0}</think>",
+    )
+    text = rng.choice(around).format(text)
+    if rng.random() < 0.5:
+        text = mutate.text(rng, text, "{}[]\"':,\\<>/\n` 0a中“")
+    try:
+        parse_reply(found, scope, extract_object(text).value)
+    except (NoJsonObject, ReplyFault) as error:
+        if not str(error).strip():
+            raise Unplaced("a fault without a word") from error
+        return type(error).__name__
+    return "read"
+
+
+def answer(rng: random.Random, folder: Path) -> str:
+    """Reading an endpoint's answer."""
+    del folder
+    message = {"role": "assistant", "content": "x", "reasoning_content": "y", "refusal": None}
+    usage = {"prompt_tokens": 3, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 1}}
+    given = {"model": "m", "choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+    try:
+        payload = orjson.loads(mutate.as_text(rng, mutate.structure(rng, given)))
+    except ValueError:
+        return "no JSON"
+    return "none" if read_answer(payload) is None else "read"
+
+
+def error_body(rng: random.Random, folder: Path) -> str:
+    """Reading what an endpoint says with an error, and what it may mean by it."""
+    del folder
+    error = {"message": "Unsupported parameter: 'seed'", "param": "seed", "code": "unsupported", "type": "x"}
+    given = rng.choice(
+        (
+            {"error": error},
+            {"detail": [{"loc": ["body", "seed"], "msg": "extra"}]},
+            {"message": "try again in 6.2s"},
+            {"choices": [], "error": error},
+        )
+    )
+    raw = mutate.spoil(rng, mutate.as_bytes(mutate.as_text(rng, mutate.structure(rng, given))))
+    problem = read_problem(rng.choice((200, 400, 401, 404, 413, 422, 429, 500, 503)), raw, None)
+    refused_parameter(problem, {"seed", "temperature"})
+    return problem.kind
+
+
+def gate(rng: random.Random, folder: Path) -> str:
+    """Reading a gate, and holding it against a summary."""
+    del folder
+    try:
+        parse_gate(mutate.text(rng, rng.choice(seeds.GATES), "<>=.:0159-e ²é\x00")).evaluate(_SUMMARY)
+    except DialogaugeError as error:
+        return type(error).__name__
+    return "read"
+
+
+def personal(rng: random.Random, folder: Path) -> str:
+    """Looking for personal data in anything."""
+    del folder
+    text = "".join(rng.choices("0123456789 -.()+@xX/:，电话Aa=\u200b\uff11\t", k=rng.randint(0, 120)))
+    redact(mutate.text(rng, text))
+    return "read"
+
+
+TARGETS: dict[str, Case] = {
+    **{f"read {name}": conversations(name) for name in (*seeds.RECORDS, "csv", "uss")},
+    "ratings": ratings,
+    "field map": field_map,
+    "rubric": rubric,
+    "config": config,
+    "role": role,
+    "prices": prices,
+    "coefficients": coefficients,
+    "reply": reply,
+    "answer": answer,
+    "error body": error_body,
+    "gate": gate,
+    "personal": personal,
+    "local judge": local_judge,
+}
