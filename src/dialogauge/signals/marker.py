@@ -8,8 +8,8 @@ texts are ASCII and most Chinese sentences hold no Latin letter: they are spared
 from __future__ import annotations
 
 import re
-from functools import cached_property
 
+from dialogauge.signals.lazy import lazy
 from dialogauge.text import alternatives, needles_of
 
 __all__ = ["Marker"]
@@ -25,15 +25,15 @@ class Marker:
         """Take patterns without flags and without numbered references."""
         self._parts = parts
 
-    @cached_property
+    @lazy
     def _mixed(self) -> _Wordings:
         return _Wordings([_Wording(a) for a in alternatives("|".join(self._parts))])
 
-    @cached_property
+    @lazy
     def _english(self) -> _Wordings:
         return _Wordings([w for w in self._mixed.all if not w.needles or any(map(str.isascii, w.needles))])
 
-    @cached_property
+    @lazy
     def _chinese(self) -> _Wordings:
         return _Wordings([w for w in self._mixed.all if not w.needles or not all(map(_latin, w.needles))])
 
@@ -55,7 +55,7 @@ class _Wording:
         self.source = source
         self.needles = needles_of(source)
 
-    @cached_property
+    @lazy
     def pattern(self) -> re.Pattern[str]:
         return re.compile(self.source)
 
@@ -68,7 +68,7 @@ class _Wordings:
         self._always = [(n, w) for n, w in enumerate(wordings) if not w.needles]
         self._look_for = [(x, n, w) for n, w in enumerate(wordings) for x in sorted(w.needles or ())]
 
-    @cached_property
+    @lazy
     def _pattern(self) -> re.Pattern[str]:
         return re.compile("|".join(w.source for w in self.all) or "(?!)")
 

@@ -151,7 +151,7 @@ def test_a_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
         yield b"half"
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with pytest.raises(StoreError, match="No space left.*same command again"):
+    with pytest.raises(StoreError, match=r"No space left.*same command again"):
         write_whole(target, full())
     assert target.read_bytes() == b"old\n"
     assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]
