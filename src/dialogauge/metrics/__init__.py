@@ -14,10 +14,12 @@ from dialogauge.metrics.association import (
 )
 from dialogauge.metrics.bootstrap import (
     BootstrapInterval,
+    choice_weights,
     cluster_bootstrap,
     cluster_weights,
     interval_of_draws,
     mean_draws,
+    order_interval,
 )
 from dialogauge.metrics.bounds import Bounds, mean_bounds
 from dialogauge.metrics.classification import (
@@ -46,6 +48,7 @@ __all__ = [
     "PermutationResult",
     "auc",
     "auc_draws",
+    "choice_weights",
     "classification",
     "cluster_bootstrap",
     "cluster_weights",
@@ -60,6 +63,7 @@ __all__ = [
     "mean_bounds",
     "mean_draws",
     "mid_ranks",
+    "order_interval",
     "pearson",
     "pearson_draws",
     "permutation_test",

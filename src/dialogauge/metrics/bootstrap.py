@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BootstrapInterval", "cluster_bootstrap", "cluster_weights", "interval_of_draws", "mean_draws"]
+__all__ = [
+    "BootstrapInterval",
+    "choice_weights",
+    "cluster_bootstrap",
+    "cluster_weights",
+    "interval_of_draws",
+    "mean_draws",
+    "order_interval",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -79,6 +88,37 @@ def cluster_weights(
     for size in _sizes(draws, step):
         drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=size)
         yield drawn[:, index].astype(np.float64)
+
+
+def choice_weights(clusters: Sequence[Hashable], *, seed: int, draws: int) -> Floats:
+    """Return how often each cluster is drawn by Python's own generator, shape (draws, clusters).
+
+    Cluster after cluster by `random.Random(seed).choice`: the draws of PersTurnBench's published intervals,
+    when the clusters come sorted.
+    """
+    groups = len(clusters)
+    rng = random.Random(seed)
+    places = range(groups)
+    out = np.zeros((draws, groups))
+    for row in out:
+        for _ in places:
+            row[rng.choice(places)] += 1
+    return out
+
+
+def order_interval(found: Floats, *, clusters: int, level: float = 0.95) -> BootstrapInterval:
+    """Return the interval between order statistics, the ends of PersTurnBench's published intervals.
+
+    The sorted draws at floor(n (1 - level) / 2) and floor(n (1 + level) / 2), counted from 0; None with fewer
+    than two clusters, or where over half of the draws are undefined.
+    """
+    draws = int(found.size)
+    defined = np.sort(found[np.isfinite(found)])
+    n, undefined = int(defined.size), draws - int(defined.size)
+    if clusters < 2 or undefined * 2 > draws or not n:
+        return BootstrapInterval(None, None, draws, undefined, clusters, level)
+    low, high = defined[int(n * (1 - level) / 2)], defined[min(n - 1, int(n * (1 + level) / 2))]
+    return BootstrapInterval(float(low), float(high), draws, undefined, clusters, level)
 
 
 def interval_of_draws(found: Floats, *, clusters: int, level: float = 0.95) -> BootstrapInterval:

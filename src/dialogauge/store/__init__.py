@@ -3,13 +3,18 @@
 from dialogauge.store.codec import decode_conversation, encode_conversation
 from dialogauge.store.database import RunDatabase, StoredUnit
 from dialogauge.store.directory import FILES, RunDirectory
+from dialogauge.store.replay import REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.store.rows import ROW_FIELDS, row_json, usage_json
 
 __all__ = [
     "FILES",
+    "REFERENCE",
     "ROW_FIELDS",
+    "ReplayDatabase",
     "RunDatabase",
     "RunDirectory",
+    "StoredReply",
+    "StoredScore",
     "StoredUnit",
     "decode_conversation",
     "encode_conversation",

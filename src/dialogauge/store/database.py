@@ -26,7 +26,7 @@ from dialogauge.core.work import UnitResult, WorkUnit
 from dialogauge.store.codec import decode_conversation, encode_conversation, pack, unpack
 from dialogauge.store.rows import row_json
 
-__all__ = ["BATCH_SECONDS", "BATCH_UNITS", "PLANNED", "RunDatabase", "StoredUnit"]
+__all__ = ["BATCH_SECONDS", "BATCH_UNITS", "PLANNED", "RunDatabase", "StoredUnit", "store_errors"]
 
 # A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
 BATCH_SECONDS = 0.05
@@ -74,7 +74,7 @@ class RunDatabase:
         self._bodies: dict[bytes, tuple[str, bytes]] = {}
         self._oldest = 0.0
         self.readonly = readonly
-        with _store_errors(path):
+        with store_errors(path):
             if readonly:
                 self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
             else:
@@ -134,7 +134,7 @@ class RunDatabase:
         if not self._pending:
             return
         bodies = [(target, *body) for target, body in self._bodies.items()]
-        with _store_errors(self.path), self._db:
+        with store_errors(self.path), self._db:
             self._db.executemany("INSERT OR IGNORE INTO conversations VALUES (?, ?, ?)", bodies)
             self._db.executemany("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?, ?)", self._pending)
         self._pending.clear()
@@ -142,27 +142,27 @@ class RunDatabase:
 
     def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
         """Keep a JSON value under a name."""
-        with _store_errors(self.path), self._db:
+        with store_errors(self.path), self._db:
             self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, pack(value)))
 
     def place_units(self, positions: Mapping[bytes, int]) -> None:
         """Set the units' places in the input: what was stored earlier may stand elsewhere in it by now."""
         moved = ((position, key, position) for key, position in positions.items())
-        with _store_errors(self.path), self._db:
+        with store_errors(self.path), self._db:
             self._db.executemany("UPDATE units SET position = ? WHERE key = ? AND position <> ?", moved)
 
     # -- reading ---------------------------------------------------------------------------------
 
     def get_meta(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
         """Return the value kept under a name."""
-        with _store_errors(self.path):
+        with store_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
             return default if row is None else unpack(row[0])
 
     def finished(self, judge_digest: str) -> dict[bytes, bool]:
         """Return the keys of the finished units of that judge, each with whether it failed."""
         judge = bytes.fromhex(judge_digest)
-        with _store_errors(self.path):
+        with store_errors(self.path):
             found = self._db.execute("SELECT key, failed FROM units WHERE judge = ?", (judge,))
             return {key: bool(failed) for key, failed in found}
 
@@ -175,21 +175,21 @@ class RunDatabase:
         """
         judge = bytes.fromhex(judge_digest)
         query = "SELECT key, target, rows FROM units WHERE judge = ? ORDER BY position, target, repeat"
-        with _store_errors(self.path):
+        with store_errors(self.path):
             for key, target, rows in self._db.execute(query, (judge,)):
                 if keys is None or key in keys:
                     yield StoredUnit(key, target, tuple(unpack(rows)))
 
     def judges(self) -> list[str]:
         """Return the digests of the judges that have units in the file."""
-        with _store_errors(self.path):
+        with store_errors(self.path):
             return [row[0].hex() for row in self._db.execute("SELECT DISTINCT judge FROM units")]
 
     def conversations(self) -> Iterator[Conversation]:
         """Yield the conversations of the latest input, in its order."""
         blob = self.get_meta(PLANNED)
         planned = None if blob is None else {bytes.fromhex(key) for key in blob}
-        with _store_errors(self.path):
+        with store_errors(self.path):
             units = self._db.execute("SELECT key, target FROM units ORDER BY position, target")
             targets = dict.fromkeys(target for key, target in units if planned is None or key in planned)
         for target in targets:
@@ -198,7 +198,7 @@ class RunDatabase:
 
     def conversation(self, target: bytes) -> Conversation | None:
         """Return the conversation of that digest."""
-        with _store_errors(self.path):
+        with store_errors(self.path):
             query = "SELECT body FROM conversations WHERE target = ?"
             row = self._db.execute(query, (target,)).fetchone()
             return None if row is None else decode_conversation(row[0])
@@ -207,7 +207,7 @@ class RunDatabase:
         """Return the conversations of those ids; the one stored last where an id has several."""
         out: dict[str, Conversation] = {}
         query = "SELECT body FROM conversations WHERE id = ? ORDER BY rowid DESC LIMIT 1"
-        with _store_errors(self.path):
+        with store_errors(self.path):
             for name in ids:
                 row = self._db.execute(query, (name,)).fetchone()
                 if row is not None:
@@ -234,7 +234,8 @@ class RunDatabase:
 
 
 @contextmanager
-def _store_errors(path: Path) -> Iterator[None]:
+def store_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of a file into a StoreError."""
     try:
         yield
     except (sqlite3.Error, zlib.error, orjson.JSONDecodeError) as error:

@@ -29,6 +29,9 @@ FILES: Final = {
     "summary": "summary.json",
     "judgements": "judgements.jsonl",
     "report": "report.html",
+    "replay": "replay.db",
+    "items": "items.json",
+    "scores": "scores.jsonl",
 }
 
 
@@ -54,6 +57,13 @@ class RunDirectory:
 
         With `fresh` the database of an earlier run is deleted first, be it damaged.
         """
+        self.lock()
+        if fresh:
+            self._forget()
+        return RunDatabase(self.file("database"))
+
+    def lock(self) -> None:
+        """Create the directory if need be, and keep other processes from writing it until `release`."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = (self.path / ".lock").open("w")
@@ -68,9 +78,6 @@ class RunDirectory:
                 self._lock = None
                 msg = f"another process is writing the run {self.path}"
                 raise StoreError(msg, hint="wait for it, or choose another directory with -o") from error
-        if fresh:
-            self._forget()
-        return RunDatabase(self.file("database"))
 
     def _forget(self) -> None:
         database = self.file("database")

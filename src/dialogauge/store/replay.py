@@ -1,0 +1,231 @@
+"""One SQLite file a replay benchmark: the candidates' replies, and what evaluators gave them.
+
+What is left to do is what is missing in it, so the same command goes on where it stopped. A reply or a
+score is a value or a failure, never both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from dialogauge.core.errors import StoreError
+from dialogauge.store.codec import pack, unpack
+from dialogauge.store.database import BATCH_SECONDS, BATCH_UNITS, store_errors
+
+__all__ = ["REFERENCE", "ReplayDatabase", "StoredReply", "StoredScore"]
+
+REFERENCE: Final = ""
+"""The name under which an evaluator's scores of the original replies stand."""
+
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS candidates (
+    name TEXT PRIMARY KEY, place INTEGER NOT NULL, about BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS replies (
+    candidate TEXT, item TEXT, body BLOB NOT NULL, failed INTEGER NOT NULL, PRIMARY KEY (candidate, item)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS scores (
+    evaluator TEXT, candidate TEXT, item TEXT, body BLOB NOT NULL, failed INTEGER NOT NULL,
+    PRIMARY KEY (evaluator, candidate, item)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """What a candidate said to one item, or why it said nothing."""
+
+    candidate: str
+    item: str
+    text: str | None
+    failure: Mapping[str, Any] | None = None
+    """`kind` and `message`."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredScore:
+    """What an evaluator gave one reply, or why it gave nothing."""
+
+    candidate: str
+    """`REFERENCE` for an original reply."""
+    item: str
+    """The turn's id; for the reference also of turns that are no items."""
+    block: str
+    position: int
+    length: int
+    """Characters of the reply."""
+    score: int | None
+    value: float | None
+    """The same with its fraction."""
+    failure: Mapping[str, Any] | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ReplayDatabase:
+    """The SQLite file of one replay benchmark. Not for use from several threads."""
+
+    def __init__(
+        self, path: Path, *, readonly: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Open the file, and create it unless `readonly`; StoreError when that cannot be done."""
+        self.path = path
+        self.readonly = readonly
+        self._clock = clock
+        self._pending: list[tuple[str, tuple[Any, ...]]] = []
+        self._oldest = 0.0
+        if readonly and not path.is_file():
+            msg = f"{path.parent} holds no replay run: there is no {path.name} in it"
+            raise StoreError(msg, hint="give the directory that `dialogauge replay collect` wrote (its -o)")
+        with store_errors(path):
+            if readonly:
+                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            else:
+                self._db = sqlite3.connect(path)
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.executescript(_SCHEMA)
+            self._check_version()
+
+    def _check_version(self) -> None:
+        (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        if found == 0 and not self.readonly:
+            self._db.execute(f"PRAGMA user_version = {_VERSION}")
+        elif found != _VERSION:
+            self._db.close()
+            msg = f"the run file {self.path} has version {found}; this dialogauge reads version {_VERSION}"
+            raise StoreError(msg, hint="collect into another directory")
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep a JSON value under a name."""
+        with store_errors(self.path), self._db:
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, pack(value)))
+
+    def put_candidate(self, name: str, about: Mapping[str, Any]) -> None:
+        """Keep what a candidate is; one that is there keeps its place."""
+        query = (
+            "INSERT INTO candidates VALUES (?, (SELECT COUNT(*) FROM candidates), ?) "
+            "ON CONFLICT (name) DO UPDATE SET about = excluded.about"
+        )
+        with store_errors(self.path), self._db:
+            self._db.execute(query, (name, pack(dict(about))))
+
+    def forget_candidate(self, name: str) -> None:
+        """Drop a candidate's replies and scores."""
+        self.flush()
+        with store_errors(self.path), self._db:
+            self._db.execute("DELETE FROM replies WHERE candidate = ?", (name,))
+            self._db.execute("DELETE FROM scores WHERE candidate = ?", (name,))
+
+    def add_reply(self, reply: StoredReply) -> None:
+        """Take a reply; what was scored of an earlier one is forgotten. Durable after the next flush."""
+        body = pack([reply.text, reply.failure, dict(reply.details)])
+        row = (reply.candidate, reply.item, body, int(reply.failure is not None))
+        self._take("DELETE FROM scores WHERE candidate = ? AND item = ?", (reply.candidate, reply.item))
+        self._take("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row)
+
+    def add_score(self, evaluator: str, score: StoredScore) -> None:
+        """Take a score; it is durable after the next flush."""
+        s = score
+        body = pack([s.block, s.position, s.length, s.score, s.value, s.failure, dict(s.details)])
+        row = (evaluator, s.candidate, s.item, body, int(s.failure is not None))
+        self._take("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?)", row)
+
+    def _take(self, query: str, row: tuple[Any, ...]) -> None:
+        if not self._pending:
+            self._oldest = self._clock()
+        self._pending.append((query, row))
+        self.flush_if_due()
+
+    def flush_if_due(self) -> float | None:
+        """Write the batch if it is full or old enough.
+
+        Returns the seconds until what still waits is old enough; None when nothing waits.
+        """
+        if not self._pending:
+            return None
+        left = self._oldest + BATCH_SECONDS - self._clock()
+        if left > 0 and len(self._pending) < BATCH_UNITS:
+            return left
+        self.flush()
+        return None
+
+    def flush(self) -> None:
+        """Write all that is pending in one transaction; on an error it stays pending."""
+        if not self._pending:
+            return
+        with store_errors(self.path), self._db:
+            for query, row in self._pending:
+                self._db.execute(query, row)
+        self._pending.clear()
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def get_meta(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
+        """Return the value kept under a name."""
+        with store_errors(self.path):
+            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+            return default if row is None else unpack(row[0])
+
+    def candidates(self) -> dict[str, dict[str, Any]]:
+        """Return what each candidate is, in the order in which they came."""
+        with store_errors(self.path):
+            found = self._db.execute("SELECT name, about FROM candidates ORDER BY place").fetchall()
+            return {name: unpack(about) for name, about in found}
+
+    def replied(self, candidate: str) -> dict[str, bool]:
+        """Return the items that a candidate was asked, each with whether it failed."""
+        with store_errors(self.path):
+            query = "SELECT item, failed FROM replies WHERE candidate = ?"
+            return {item: bool(failed) for item, failed in self._db.execute(query, (candidate,))}
+
+    def reply(self, candidate: str, item: str) -> StoredReply | None:
+        """Return what a candidate said to an item; None when it was not asked."""
+        with store_errors(self.path):
+            query = "SELECT body FROM replies WHERE candidate = ? AND item = ?"
+            row = self._db.execute(query, (candidate, item)).fetchone()
+            if row is None:
+                return None
+            text, failure, details = unpack(row[0])
+            return StoredReply(candidate, item, text, failure, details)
+
+    def failed_replies(self, candidate: str) -> Iterator[StoredReply]:
+        """Yield the failures of a candidate."""
+        with store_errors(self.path):
+            query = "SELECT item, body FROM replies WHERE candidate = ? AND failed = 1"
+            for item, body in self._db.execute(query, (candidate,)).fetchall():
+                _, failure, details = unpack(body)
+                yield StoredReply(candidate, item, None, failure, details)
+
+    def scored(self, evaluator: str, candidate: str) -> dict[str, bool]:
+        """Return the items that an evaluator was asked about, each with whether it failed."""
+        with store_errors(self.path):
+            query = "SELECT item, failed FROM scores WHERE evaluator = ? AND candidate = ?"
+            return {item: bool(f) for item, f in self._db.execute(query, (evaluator, candidate))}
+
+    def scores(self, evaluator: str, candidate: str) -> Iterator[StoredScore]:
+        """Yield an evaluator's scores of a candidate, by item."""
+        with store_errors(self.path):
+            query = "SELECT item, body FROM scores WHERE evaluator = ? AND candidate = ?"
+            for item, body in self._db.execute(query, (evaluator, candidate)):
+                yield StoredScore(candidate, item, *unpack(body))
+
+    def close(self) -> None:
+        """Write what is pending and close the file, without a write-ahead log beside it."""
+        try:
+            self.flush()
+            if not self.readonly:
+                with contextlib.suppress(sqlite3.Error):
+                    self._db.execute("PRAGMA journal_mode=DELETE")
+        finally:
+            self._db.close()

@@ -1,0 +1,147 @@
+"""The published replay benchmark: the acceptance cases PT-10, PT-12, PT-13 and the replay rows of PT-16.
+
+Computed by the authors' public code. Cases that need all 115 users skip where the folder has fewer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dialogauge.bench.replay import DialogueMemory, UserDraws, aggregate, compare_pair, hard_picks
+from dialogauge.bench.replay.items import ReplayItem
+from dialogauge.bench.satisfaction import plan_study
+from dialogauge.core import Conversation
+from dialogauge.data import read_conversations, read_split
+
+SHARED = os.environ.get("DIALOGAUGE_SHARED")
+
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not SHARED, reason="DIALOGAUGE_SHARED is not set"),
+    pytest.mark.xdist_group("persturnbench"),
+]
+
+FOLDER = Path(SHARED or ".") / "data" / "recllmsim"
+
+
+@cache
+def case(name):
+    cases = json.loads((Path(SHARED or ".") / "acceptance" / "persturn_cases.json").read_text("utf-8"))
+    return next(c for c in cases["cases"] if c["id"].startswith(name))
+
+
+@cache
+def conversations() -> list[Conversation]:
+    read = list(read_conversations([str(FOLDER / "human_exp_V2")]))
+    return [c for c in read if isinstance(c, Conversation)]
+
+
+@cache
+def dev():
+    return plan_study(conversations(), split=read_split(str(FOLDER / "split.json")))
+
+
+@cache
+def whole():
+    users = {c.user_id for c in conversations()}
+    if len(users) < 115:
+        pytest.skip(f"this case needs all 115 users, the folder has {len(users)}")
+    study = plan_study(conversations())
+    return [b for b in study.blocks if b.view.history]
+
+
+def pt10():
+    given = case("PT-10")
+    reference = dict(given["input"]["B"])
+    items, a, b = [], [], []
+    for user, tasks in given["input"]["A"].items():
+        for task, scores in tasks.items():
+            for i, score in enumerate(scores):
+                name = f"{user}__{task}__0.json"
+                items.append(ReplayItem(f"{name}__turn_{i}", name, f"{user}__{task}", user, task, i, 5.0, ""))
+                a.append(score)
+                b.append(reference[f"{name}__turn_{i}"])
+    return given["expect"], items, np.array(a, float), np.array(b, float)
+
+
+def test_pt10_aggregate() -> None:
+    expect, items, a, _ = pt10()
+    found = aggregate(items, a, UserDraws(1000, 42))
+    given = expect["A"]
+    assert (found.n, found.users, found.scenarios, found.blocks) == (13, 4, 2, 6)
+    assert found.micro == given["micro_mean"]
+    assert found.user_macro == pytest.approx(given["user_macro_mean"], abs=1e-12)
+    assert found.task_macro == pytest.approx(given["task_macro_mean"], abs=1e-12)
+    assert found.block_macro == pytest.approx(given["user_task_macro_mean"], abs=1e-12)
+    assert (found.sat, found.dsat) == pytest.approx((given["sat_rate"], given["dsat_rate"]), abs=1e-12)
+    assert list(found.counts) == list(given["score_distribution"].values())
+    assert found.scenario_means == given["task_means"]
+
+
+@pytest.mark.parametrize(("draws", "seed"), [(1000, 42), (200, 7)])
+def test_pt10_interval_by_users(draws, seed) -> None:
+    expect, items, a, _ = pt10()
+    found = aggregate(items, a, UserDraws(draws, seed)).interval
+    given = expect[f"ci_seed{seed}_n{draws}"]
+    assert (found.low, found.high) == pytest.approx((given["low"], given["high"]), abs=1e-12)
+
+
+def test_pt10_pairwise() -> None:
+    expect, items, a, b = pt10()
+    found = compare_pair(("A", "B"), items, (a, b), UserDraws())
+    given = expect["pairwise_A_vs_B"]
+    for ours, theirs in (
+        ("items", "micro"),
+        ("users", "user_macro"),
+        ("scenarios", "task_macro"),
+        ("blocks", "block_macro"),
+    ):
+        told = getattr(found, ours).to_json()
+        assert told == {k: pytest.approx(given[theirs][k], abs=1e-12) for k in told}
+    assert (found.only_a, found.only_b) == (0, 0)
+    wide = compare_pair(("A", "B"), items, (a, b), UserDraws(), 1.0).items.to_json()
+    assert wide == {k: pytest.approx(expect["pairwise_margin_1"][k], abs=1e-12) for k in wide}
+
+
+def test_pt12_first_items_of_the_shared_users() -> None:
+    # The best turn of every user comes first, in the order of their names: these are among the dev users.
+    for pick, given in zip(hard_picks(dev().blocks), case("PT-12")["expect"]["first5"], strict=False):
+        assert (pick.id, pick.weight, list(pick.reasons), pick.gold) == (
+            given["sample_id"],
+            given["selection_score"],
+            given["reasons"],
+            given["gold"],
+        )
+
+
+def test_pt12_whole_selection() -> None:
+    picks, expect = hard_picks(whole()), case("PT-12")["expect"]
+    assert (len(picks), len({p.user for p in picks}), len({p.block for p in picks})) == (300, 90, 180)
+    assert {str(k): v for k, v in Counter(p.gold for p in picks).items()} == expect["gold_counts"]
+    per_block = Counter(Counter(p.block for p in picks).values())
+    assert {str(k): v for k, v in per_block.items()} == expect["records_per_block"]
+    told = "\n".join(sorted(p.id for p in picks))
+    assert hashlib.sha256(told.encode()).hexdigest() == expect["sha256_sorted_ids_newline"]
+    assert [p.id for p in picks[-3:]] == [entry["sample_id"] for entry in expect["last3"]]
+
+
+@pytest.mark.parametrize("rule", ["tfidf", "diverse"])
+def test_pt13_dialogue_memory(rule) -> None:
+    given = case("PT-13")
+    name = given["input"]["sample_id"]
+    block = next(b for b in dev().blocks if any(t.id == name for t in b.view.targets))
+    reply = next(t for t in block.view.targets if t.id == name)
+    assert len(reply.before) == given["input"]["prefix_messages"]
+    memory = DialogueMemory(block.view.scenario, [r.reply for r in block.view.history])
+    assert len(memory.past) == given["input"]["index_size"]
+    found = memory.recall(reply.before, rule)
+    assert [r.reply.id for r in found] == given["expect"][rule]["ids"]
+    assert [round(r.cosine, 6) for r in found] == given["expect"][rule]["sims"]
