@@ -30,7 +30,7 @@ from dialogauge.data import RatingTable, read_field_map, read_ratings, read_spli
 from dialogauge.judge.personal import PersonalJudge
 from dialogauge.store import RunDirectory
 
-__all__ = ["SatisfactionOutcome", "judge_satisfaction"]
+__all__ = ["SatisfactionOutcome", "judge_satisfaction", "read_rated"]
 
 _MAX_FAILED = 0.05
 
@@ -64,7 +64,7 @@ def judge_satisfaction(options: SatisfactionOptions) -> SatisfactionOutcome:
     """
     judge = build_personal_judge(options.judge, mode=options.mode, strategy=options.strategy, k=options.k)
     split = None if options.split_file is None else read_split(options.split_file)
-    conversations, faults, notes = _read(options)
+    conversations, faults, notes = read_rated(options)
     study = plan_study(
         conversations.values(),
         part=options.part,
@@ -87,9 +87,10 @@ def judge_satisfaction(options: SatisfactionOptions) -> SatisfactionOutcome:
     return SatisfactionOutcome(study, judge.name, evaluation, summary, directory, work.faults, notes)
 
 
-def _read(
+def read_rated(
     options: SatisfactionOptions,
 ) -> tuple[dict[str, Conversation], list[InputError], tuple[str, ...]]:
+    """Read rated conversations: by id, with what could not be read and what was assumed."""
     source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
     ratings = _ratings(options)
     found: dict[str, Conversation] = {}

@@ -17,6 +17,7 @@ from dialogauge.cli.judge import judge
 from dialogauge.cli.meta import meta
 from dialogauge.cli.pairs import pairs
 from dialogauge.cli.printing import plain
+from dialogauge.cli.replay import replay
 from dialogauge.cli.report import report
 from dialogauge.cli.satisfaction import satisfaction
 from dialogauge.cli.trust import trust
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 for command in (judge, check, report, trust, meta, export, pairs, fit, satisfaction, doctor, init):
     app.command()(command)
+app.add_typer(replay)
 
 
 def _version(show: bool) -> None:

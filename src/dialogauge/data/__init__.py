@@ -14,6 +14,7 @@ from dialogauge.data.personal_survey import PersonalConversation, PersonalReport
 from dialogauge.data.rating_files import read_ratings
 from dialogauge.data.rating_table import RatingTable, off_scale
 from dialogauge.data.reader import ConversationReader, FileRead, read_conversations
+from dialogauge.data.replies import ReplyRecord, read_replies
 from dialogauge.data.splits import UserSplit, read_split, split_users
 from dialogauge.data.turn_map import assistant_turns, message_turns
 from dialogauge.data.writer import conversation_record, write_conversations
@@ -34,6 +35,7 @@ __all__ = [
     "PersonalConversation",
     "PersonalReport",
     "RatingTable",
+    "ReplyRecord",
     "UserSplit",
     "assistant_turns",
     "conversation_record",
@@ -46,6 +48,7 @@ __all__ = [
     "read_conversations",
     "read_field_map",
     "read_ratings",
+    "read_replies",
     "read_split",
     "split_users",
     "tau_conversation_id",

@@ -11,6 +11,17 @@ from dialogauge.report.meta_view import (
     MetaView,
 )
 from dialogauge.report.page import render_report
+from dialogauge.report.replay_page import render_replay
+from dialogauge.report.replay_view import (
+    CandidateRow,
+    ControlRow,
+    LengthRow,
+    PairRow,
+    PositionRow,
+    ReplayAbout,
+    ReplayPageView,
+    ReplayViewSection,
+)
 from dialogauge.report.text import summary_lines, weak_turn_lines
 from dialogauge.report.trust_text import trust_lines
 from dialogauge.report.trust_view import (
@@ -49,9 +60,11 @@ __all__ = [
     "About",
     "AgreementView",
     "CalibrationLine",
+    "CandidateRow",
     "ComparisonView",
     "ConfusionRow",
     "ControlCell",
+    "ControlRow",
     "ConversationLine",
     "ConversationTotals",
     "CostLine",
@@ -62,10 +75,16 @@ __all__ = [
     "GroupTable",
     "HistogramBar",
     "LabelCounts",
+    "LengthRow",
     "MeasureRow",
     "MetaAbout",
     "MetaView",
+    "PairRow",
+    "PositionRow",
     "Quote",
+    "ReplayAbout",
+    "ReplayPageView",
+    "ReplayViewSection",
     "ReportView",
     "RunFigures",
     "ScoreView",
@@ -81,6 +100,7 @@ __all__ = [
     "WindowNote",
     "figure_line",
     "render_meta",
+    "render_replay",
     "render_report",
     "summary_lines",
     "trust_lines",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,9 +27,8 @@ class Stage:
     faults: tuple[RecordFault, ...]
     """Items whose conversation is gone or is not what it was."""
 
-    def in_block(self, block: str) -> tuple[ReplayItem, ...]:
-        """Return the items of a block."""
-        return tuple(i for i in self.items if i.block == block)
+    by_block: Mapping[str, tuple[ReplayItem, ...]]
+    """The items of each touched block."""
 
 
 def state_digest(before: Sequence[Message]) -> str:
@@ -54,12 +54,15 @@ def set_stage(items: ItemSet, blocks: Iterable[RatedBlock]) -> Stage:
             faults.append(_fault(item, "the messages before the reply are not those that were selected"))
         else:
             found.append(item)
-    touched = {i.block for i in found}
+    touched: defaultdict[str, list[ReplayItem]] = defaultdict(list)
+    for item in found:
+        touched[item.block].append(item)
     return Stage(
         tuple(found),
         {name: block for name, block in held.items() if name in touched},
         {i.id: rated[i.id] for i in found},
         tuple(faults),
+        {name: tuple(held_items) for name, held_items in touched.items()},
     )
 
 

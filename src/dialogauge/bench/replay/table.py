@@ -33,11 +33,13 @@ class ScoreTable:
 
     def row(self, name: str) -> Floats:
         """Return the whole scores of a candidate, shape (items,)."""
-        return self.whole[self.names.index(name)]
+        found: Floats = self.whole[self.names.index(name)]
+        return found
 
     def fractions(self, name: str) -> Floats:
         """Return its scores with fractions, shape (items,)."""
-        return self.value[self.names.index(name)]
+        found: Floats = self.value[self.names.index(name)]
+        return found
 
 
 @dataclass
@@ -59,7 +61,8 @@ class UserDraws:
         if not by_user:
             return np.full(self.draws, np.nan)
         values = np.array([by_user[user] for user in sorted(by_user)])
-        return self.weights(values.size) @ values / values.size
+        means: Floats = self.weights(values.size) @ values / values.size
+        return means
 
     def interval(self, by_user: Mapping[str, float]) -> BootstrapInterval:
         """Return the 95 % interval of the mean over users."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Scale, Target, digest
+from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Level, Scale, Target, digest
 from dialogauge.judge.personal import BlockView, Population, Reply
 
 __all__ = ["DIMENSION", "Guess", "HistoryJudge", "NothingKnown", "Rule", "TurnDimension", "majority", "prior"]
@@ -43,7 +43,7 @@ class TurnDimension:
     """The one dimension of these judges."""
 
     name: str = DIMENSION
-    level: str = "turn"
+    level: Level = "turn"
     scale: Scale = ONE_TO_FIVE
 
 

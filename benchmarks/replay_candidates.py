@@ -1,0 +1,59 @@
+"""Candidates whose order is partly known, made of the data itself: files for `dialogauge replay collect`.
+
+    python -m benchmarks.replay_candidates ITEMS FOLDER
+
+Writes into FOLDER, for the items of a set: `truncated` (the first half of the original reply, cut in the
+middle), `other-user` (the reply that another user got at the same place of a conversation about the same
+task) and `other-task` (a reply to the same user about another task). Which reply is taken is drawn by seed.
+The files hold texts of the data and belong to whoever has it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from pathlib import Path
+
+from dialogauge.app.replay.stage import open_stage
+from dialogauge.bench.replay import read_items
+from dialogauge.judge.personal import Reply
+
+
+def main() -> None:
+    """Write the files."""
+    items_file, folder = sys.argv[1:3]
+    items = read_items(Path(items_file))
+    study, stage, _ = open_stage(items)
+    replies = [t for b in study.blocks for t in b.view.targets]
+    makers = {"truncated": _truncated, "other-user": _other_user, "other-task": _other_task}
+    for name, make in makers.items():
+        rng = random.Random(f"7 {name}")
+        path = Path(folder) / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8") as file:
+            for item in stage.items:
+                reply = make(stage.originals[item.id].reply, item.user, replies, rng)
+                told = {"item": item.id, "reply": reply, "candidate": name}
+                file.write(json.dumps(told, ensure_ascii=False) + "\n")
+
+
+def _truncated(reply: Reply, user: str, replies: list[Reply], rng: random.Random) -> str:
+    return reply.text[: (len(reply.text) + 1) // 2]
+
+
+def _other_user(reply: Reply, user: str, replies: list[Reply], rng: random.Random) -> str:
+    talk = reply.conversation
+    same = [r for r in replies if r.conversation.scenario == talk.scenario and r.conversation.user_id != user]
+    near = [r for r in same if r.position == reply.position]
+    return rng.choice([r for r in near or same if r.text.strip()]).text
+
+
+def _other_task(reply: Reply, user: str, replies: list[Reply], rng: random.Random) -> str:
+    talk = reply.conversation
+    own = [r for r in replies if r.conversation.user_id == user and r.conversation.scenario != talk.scenario]
+    return rng.choice([r for r in own if r.text.strip()]).text
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,292 @@
+"""Comparing candidates: scores of one run or several in, leaderboard, pairs and page out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dialogauge import __version__
+from dialogauge.app.replay.agents import Agent, read_agents
+from dialogauge.app.replay.run_file import item_set_of, read_run
+from dialogauge.app.versions import versions
+from dialogauge.bench.replay import ItemSet, selected_on_gold
+from dialogauge.bench.replay.comparison import CompareSettings, Comparison, Scores, compare
+from dialogauge.bench.replay.diagnostics import family_of
+from dialogauge.bench.replay.page import ReplayAbout, replay_view
+from dialogauge.bench.replay.views import VIEWS, Given, View, Viewer
+from dialogauge.calibrate import ScoreHistory
+from dialogauge.core.errors import UsageError
+from dialogauge.report import render_replay
+from dialogauge.store import FILES, REFERENCE, ReplayDatabase, StoredScore
+from dialogauge.store.directory import write_whole
+from dialogauge.store.json_lines import json_document, json_line
+
+__all__ = ["CompareOptions", "Compared", "compare_runs"]
+
+_COLUMNS = ("organisation", "version", "licence", "family")
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """The settings of `dialogauge replay compare`; see the command reference for each."""
+
+    runs: tuple[str, ...]
+    judge: str | None = None
+    """Which evaluator, where a run was scored by several; the latest when None."""
+    judge_family: str | None = None
+    agents_file: str | None = None
+    out: str | None = None
+    settings: CompareSettings = field(default_factory=CompareSettings)
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison with all that belongs to it."""
+
+    items: ItemSet
+    evaluator: Mapping[str, Any]
+    candidates: Mapping[str, Mapping[str, Any]]
+    """What each candidate is."""
+    failures: Mapping[str, Mapping[str, int]]
+    """By candidate and kind: replies that are not there, and scores that are not there."""
+    comparison: Comparison
+    present: int
+    """Items of the set that were in the data when they were scored."""
+    files: tuple[Path, ...]
+    usage: Mapping[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the summary as `summary.json` holds it."""
+        return {
+            "items": {
+                "digest": self.items.digest,
+                "rule": self.items.rule,
+                "selected_on_gold": selected_on_gold(self.items.rule),
+                "present": self.present,
+                "card": dict(self.items.card),
+            },
+            "evaluator": dict(self.evaluator),
+            "candidates": {
+                name: {**about, "failures": dict(self.failures.get(name, {}))}
+                for name, about in self.candidates.items()
+            },
+            **self.comparison.to_json(),
+            "usage": dict(self.usage),
+            "versions": versions(),
+        }
+
+
+@dataclass
+class _Read:
+    """What the runs hold, gathered."""
+
+    items: ItemSet
+    evaluator: str
+    about: dict[str, Any]
+    present: set[str]
+    histories: dict[str, ScoreHistory]
+    reference: list[Given]
+    reference_lengths: dict[str, int]
+    candidates: dict[str, dict[str, Given]]
+    lengths: dict[str, dict[str, int]]
+    described: dict[str, dict[str, Any]]
+    failures: dict[str, Counter[str]]
+    usage: Counter[str]
+
+
+def compare_runs(options: CompareOptions) -> Compared:
+    """Compare all candidates of the runs, and write summary, scores and page.
+
+    Files go to `out`, else into the run itself where there is one run only; otherwise none is written.
+
+    Raises:
+        UsageError: A run has no scores by the evaluator, the runs are of different items or evaluators, or
+            two of their candidates have one name.
+    """
+    read = _read_first(options)
+    for path in options.runs[1:]:
+        _add(read, path)
+    agents = read_agents(options.agents_file)
+    for name, about in read.described.items():
+        _columns(about, name, agents.get(name))
+    scores = Scores(
+        items=tuple(i for i in read.items.items if i.id in read.present),
+        reference=read.reference,
+        reference_lengths=read.reference_lengths,
+        candidates=read.candidates,
+        lengths=read.lengths,
+        histories=read.histories,
+    )
+    families = {name: about["family"] for name, about in read.described.items()}
+    family = options.judge_family or _judge_family(read.about)
+    found = compare(scores, options.settings, family=family, families=families)
+    out = Path(options.out) if options.out else Path(options.runs[0]) if len(options.runs) == 1 else None
+    compared = Compared(
+        read.items,
+        {**read.about, "digest": read.evaluator, "family": family},
+        read.described,
+        read.failures,
+        found,
+        len(scores.items),
+        () if out is None else tuple(out / FILES[n] for n in ("summary", "scores", "manifest", "report")),
+        dict(read.usage),
+    )
+    if out is not None:
+        _write(out, options, compared, scores)
+    return compared
+
+
+def _read_first(options: CompareOptions) -> _Read:
+    path = options.runs[0]
+    with read_run(path) as database:
+        evaluator, about = _evaluator(path, database, options.judge)
+        told = database.get_meta(f"histories:{evaluator}", {})
+        histories = {n: ScoreHistory(tuple(h["counts"]), h["mean"], h["turns"]) for n, h in told.items()}
+        read = _Read(
+            items=item_set_of(path),
+            evaluator=evaluator,
+            about=about,
+            present=set(database.get_meta("present", [])),
+            histories=histories,
+            reference=[],
+            reference_lengths={},
+            candidates={},
+            lengths={},
+            described={},
+            failures={},
+            usage=Counter(),
+        )
+        for stored in database.scores(evaluator, REFERENCE):
+            _count_usage(read, stored)
+            read.reference_lengths[stored.item] = stored.length
+            if stored.score is not None:
+                read.reference.append(_given(stored))
+        _take_candidates(read, database)
+    if not read.reference:
+        msg = f"the run {path} has no scores of the original replies by {about['name']}"
+        raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {about['name']}")
+    return read
+
+
+def _add(read: _Read, path: str) -> None:
+    with read_run(path) as database:
+        if database.get_meta("items") != read.items.digest:
+            msg = f"the run {path} is of another item set"
+            raise UsageError(msg, hint="candidates are compared on the same items only")
+        known = database.get_meta("evaluators", {})
+        if read.evaluator not in known:
+            names = ", ".join(sorted({str(e["name"]) for e in known.values()})) or "nobody"
+            msg = (
+                f"the run {path} was not scored by the evaluator of the first run, {read.about['name']} with "
+                f"its settings, but by {names}"
+            )
+            hint = f"dialogauge replay score {path} --judge {read.about['name']}"
+            raise UsageError(msg, hint=hint)
+        twice = sorted(set(database.candidates()) & set(read.described))
+        if twice:
+            msg = f"two runs have a candidate called {twice[0]!r}"
+            raise UsageError(msg, hint="collect one of them under another name: --candidate NAME=...")
+        read.present &= set(database.get_meta("present", []))
+        _take_candidates(read, database)
+
+
+def _evaluator(path: str, database: ReplayDatabase, judge: str | None) -> tuple[str, dict[str, Any]]:
+    known: Mapping[str, dict[str, Any]] = database.get_meta("evaluators", {})
+    fitting = [d for d, about in known.items() if judge in (None, about["name"])]
+    if not fitting:
+        by = f" by {judge}" if judge else ""
+        msg = f"the run {path} has not been scored{by}"
+        raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {judge or 'NAME'}")
+    return fitting[-1], dict(known[fitting[-1]])
+
+
+def _take_candidates(read: _Read, database: ReplayDatabase) -> None:
+    wanted = {i.id for i in read.items.items}
+    for name, about in database.candidates().items():
+        read.described[name] = dict(about)
+        read.candidates[name], read.lengths[name] = {}, {}
+        failures = Counter(f"reply: {(r.failure or {}).get('kind')}" for r in database.failed_replies(name))
+        held = database.replied(name)
+        for stored in database.scores(read.evaluator, name):
+            _count_usage(read, stored)
+            if stored.item not in wanted or held.get(stored.item) is not False:
+                continue
+            read.lengths[name][stored.item] = stored.length
+            if stored.score is None:
+                failures[f"score: {(stored.failure or {}).get('kind')}"] += 1
+            else:
+                read.candidates[name][stored.item] = _given(stored)
+        replied = sum(not failed for failed in held.values())
+        failures["score: pending"] = max(0, replied - len(read.lengths[name]))
+        read.failures[name] = +failures
+
+
+def _given(stored: StoredScore) -> Given:
+    value = stored.value if stored.value is not None else float(stored.score or 0)
+    return Given(stored.item, stored.block, stored.position, int(stored.score or 0), value)
+
+
+def _count_usage(read: _Read, stored: StoredScore) -> None:
+    usage = stored.details.get("usage")
+    if usage:
+        for key in ("calls", "cached", "prompt_tokens", "completion_tokens"):
+            read.usage[key] += int(usage.get(key) or 0)
+
+
+def _columns(about: dict[str, Any], name: str, agent: Agent | None) -> None:
+    for column in _COLUMNS:
+        told = None if agent is None else getattr(agent, column)
+        about[column] = told or about.get(column)
+    about["family"] = about["family"] or family_of(name)
+
+
+def _judge_family(about: Mapping[str, Any]) -> str | None:
+    """Read the family off the model that the judge names; a judge without a model has none."""
+    judge = about.get("judge") or {}
+    named = [judge.get("model"), *(v.get("model") for v in judge.values() if isinstance(v, Mapping))]
+    return next((family for text in named if isinstance(text, str) and (family := family_of(text))), None)
+
+
+def _write(out: Path, options: CompareOptions, compared: Compared, scores: Scores) -> None:
+    about = ReplayAbout(
+        version=__version__,
+        created=datetime.now(UTC).date().isoformat(),
+        judge=str(compared.evaluator["name"]),
+        command=options.command,
+    )
+    view = replay_view(compared.comparison, compared.items, compared.candidates, compared.failures, about)
+    manifest = {
+        "versions": versions(),
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": options.command,
+        "runs": list(options.runs),
+        "items": compared.items.digest,
+        "evaluator": dict(compared.evaluator),
+        "candidates": {name: dict(found) for name, found in compared.candidates.items()},
+    }
+    summary, rows, told, page = compared.files
+    write_whole(summary, [json_document(compared.to_json())])
+    write_whole(rows, _rows(scores, options.settings))
+    write_whole(told, [json_document(manifest)])
+    write_whole(page, [render_replay(view).encode("utf-8", "replace")])
+
+
+def _rows(scores: Scores, settings: CompareSettings) -> Iterator[bytes]:
+    """Yield one line for each item and candidate that has a score, with all views of it."""
+    viewer = Viewer(scores.items, scores.reference, scores.histories, settings.ties)
+    tables = viewer.tables(scores.candidates)
+    names: Sequence[str] = tables["raw"].names
+    for column, item in enumerate(scores.items):
+        head = {"item": item.id, "user": item.user, "scenario": item.scenario, "position": item.position}
+        for row, name in enumerate(names):
+            length = scores.lengths.get(name, {}).get(item.id, scores.reference_lengths.get(item.id))
+            views: dict[View, Any] = {}
+            for view in VIEWS:
+                whole, value = tables[view].whole[row, column], tables[view].value[row, column]
+                views[view] = None if whole != whole else {"score": int(whole), "value": float(value)}
+            yield json_line({**head, "gold": item.gold, "candidate": name, "length": length, "views": views})

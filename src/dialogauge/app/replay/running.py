@@ -1,0 +1,58 @@
+"""The whole benchmark in one go: select, collect, score, compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dialogauge.app.judging import Observer
+from dialogauge.app.replay.collecting import Collected, CollectOptions, collect
+from dialogauge.app.replay.comparing import Compared, CompareOptions, compare_runs
+from dialogauge.app.replay.scoring import Scored, ScoreOptions, score
+from dialogauge.app.replay.selecting import Selected, SelectOptions, select
+from dialogauge.bench.replay import read_items
+from dialogauge.core.errors import UsageError
+from dialogauge.store import FILES
+
+__all__ = ["Ran", "RunOptions", "run_benchmark"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The settings of `dialogauge replay run`: those of its four parts."""
+
+    out: str
+    select: SelectOptions
+    collect: CollectOptions
+    score: ScoreOptions
+    compare: CompareOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What each part came to; a part that was not reached is None."""
+
+    selected: Selected
+    collected: Collected
+    scored: Scored | None = None
+    compared: Compared | None = None
+
+
+def run_benchmark(options: RunOptions, observer: Observer) -> Ran:
+    """Run the four parts in one directory; the same command again goes on where it stopped.
+
+    An item set that the directory holds already is selected again and must be the same.
+    """
+    out = options.out
+    file = Path(out) / FILES["items"]
+    selected = select(replace(options.select, out=None if file.is_file() else str(file)))
+    if selected.items.digest != read_items(file).digest:
+        msg = f"the run {out} is of another item set"
+        raise UsageError(msg, hint="choose another directory with -o, or the same data, rule, size and seed")
+    collected = collect(replace(options.collect, items=str(file), out=out), observer)
+    if collected.ended != "finished":
+        return Ran(selected, collected)
+    scored = score(replace(options.score, run=out), observer)
+    if scored.ended != "finished":
+        return Ran(selected, collected, scored)
+    return Ran(selected, collected, scored, compare_runs(replace(options.compare, runs=(out,), out=None)))

@@ -1,0 +1,220 @@
+"""Scoring a run's replies: the original replies of the touched blocks first, then every candidate's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dialogauge.app.judging import Observer
+from dialogauge.app.replay.run_file import item_set_of, open_for_writing, read_run
+from dialogauge.app.replay.stage import open_stage
+from dialogauge.app.satisfaction_judges import build_personal_judge
+from dialogauge.bench.replay import Stage, replaced
+from dialogauge.bench.replay.scoring import BlockScorer, block_unit, evaluator_digest
+from dialogauge.bench.satisfaction import HistoryCut, Study, histories_of
+from dialogauge.core.errors import DialogaugeError, InputError, UsageError
+from dialogauge.core.judgement import Usage
+from dialogauge.core.work import UnitResult, WorkUnit
+from dialogauge.engine import Progress, StopSignal, run_units, stop_on_interrupt
+from dialogauge.judge.personal import PersonalJudge, RatedReply
+from dialogauge.store import REFERENCE, ReplayDatabase
+
+__all__ = ["ScoreOptions", "Scored", "score"]
+
+_BLOCKS_AT_ONCE = 8
+"""A judge with a model waits for many replies at once; one without a model judges block after block."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """The settings of `dialogauge replay score`; see the command reference for each."""
+
+    run: str
+    judge: str
+    strategy: str | None = None
+    k: int | None = None
+    history: HistoryCut = "all"
+    data: tuple[str, ...] = ()
+    reference: str | None = None
+    """Another run whose scores of the original replies are taken over."""
+    retry_failed: bool = False
+
+
+@dataclass
+class Scored:
+    """What came of the scoring."""
+
+    judge: str
+    evaluator: str
+    """The digest that the scores stand under."""
+    reference: int = 0
+    """Original replies that have been scored."""
+    candidates: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By candidate: replies scored, and replies that the evaluator failed on."""
+    faults: tuple[InputError, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    ended: str = "finished"
+    error: DialogaugeError | None = None
+
+    @property
+    def failed_share(self) -> float:
+        """Share of the replies that the evaluator failed on."""
+        scored = sum(n for n, _ in self.candidates.values())
+        failed = sum(n for _, n in self.candidates.values())
+        return failed / (scored + failed) if scored + failed else 0.0
+
+
+def score(options: ScoreOptions, observer: Observer) -> Scored:
+    """Score what is missing under this evaluator, and make it the one that comparisons take.
+
+    Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
+    """
+    judge = build_personal_judge(options.judge, strategy=options.strategy, k=options.k)
+    items = item_set_of(options.run)
+    study, stage, faults = open_stage(items, options.data, options.history)
+    evaluator = evaluator_digest(judge, study.population, study.blocks)
+    out = Scored(judge.name, evaluator, faults=faults)
+    with open_for_writing(options.run) as (_, database):
+        if options.reference is not None:
+            _take_reference(options.reference, database, judge, evaluator)
+        _note_evaluator(database, judge, evaluator, options, study, stage)
+        asyncio.run(_Work(options, observer, study, stage, database, judge, evaluator).run(out))
+        held = database.scored(evaluator, REFERENCE)
+        out.reference = sum(not failed for failed in held.values())
+        for name in database.candidates():
+            found = database.scored(evaluator, name)
+            failed = sum(found.values())
+            out.candidates[name] = (len(found) - failed, failed)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    options: ScoreOptions
+    observer: Observer
+    study: Study
+    stage: Stage
+    database: ReplayDatabase
+    judge: PersonalJudge
+    evaluator: str
+
+    async def run(self, out: Scored) -> None:
+        names = list(self.database.candidates())
+        asked = sum(len(b.ratings) for b in self.stage.blocks.values()) + len(names) * len(self.stage.items)
+        self.observer.say(
+            f"{self.judge.name}: the original replies of {len(self.stage.blocks):,} blocks first, "
+            f"then {len(names):,} candidates: {asked:,} replies at most"
+        )
+        blocks = len(self.stage.blocks)
+        progress, stop = Progress(expected=blocks * (len(names) + 1)), StopSignal()
+        scorer = BlockScorer(
+            self.judge,
+            self.stage.blocks,
+            self.study.population,
+            self.study.split.train,
+            self._replies,
+        )
+        sink = _Sink(self.database, scorer, self.evaluator)
+        with (
+            stop_on_interrupt(stop, self.observer.interrupted),
+            self.observer.watching(progress, lambda: None),
+        ):
+            # The reference comes first and whole: nothing is compared against half of it.
+            for name in (REFERENCE, *names):
+                units = self._units(name, progress)
+                ended = await run_units(
+                    units, scorer, sink, workers=_BLOCKS_AT_ONCE, progress=progress, stop=stop
+                )
+                self.database.flush()
+                out.ended, out.error = ended.ended, ended.error
+                if ended.ended != "finished":
+                    break
+        out.usage = progress.usage
+
+    def _units(self, name: str, progress: Progress) -> Iterator[WorkUnit]:
+        done = self.database.scored(self.evaluator, name)
+        given = None if name == REFERENCE else self.database.replied(name)
+        for block_name, block in self.stage.blocks.items():
+            if given is None:
+                wanted = [r.reply.id for r in block.ratings]
+            else:
+                items = self.stage.by_block[block_name]
+                wanted = [i.id for i in items if given.get(i.id) is False]
+            progress.planned += 1
+            if wanted and not all(self._kept(done.get(item)) for item in wanted):
+                yield block_unit(block, name, self.evaluator)
+            else:
+                progress.resumed += 1
+
+    def _kept(self, failed: bool | None) -> bool:  # noqa: FBT001 - what the store says of an item
+        return failed is False or (failed is True and not self.options.retry_failed)
+
+    def _replies(self, candidate: str, block: str) -> Sequence[RatedReply]:
+        out = []
+        for item in self.stage.by_block[block]:
+            said = self.database.reply(candidate, item.id)
+            original = self.stage.originals[item.id]
+            if said is not None and said.text is not None:
+                out.append(replace(original, reply=replaced(original.reply, said.text)))
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Sink:
+    database: ReplayDatabase
+    scorer: BlockScorer
+    evaluator: str
+
+    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+        for found in self.scorer.taken(unit):
+            self.database.add_score(self.evaluator, found)
+
+    def flush_if_due(self) -> float | None:
+        return self.database.flush_if_due()
+
+
+def _note_evaluator(
+    database: ReplayDatabase,
+    judge: PersonalJudge,
+    evaluator: str,
+    options: ScoreOptions,
+    study: Study,
+    stage: Stage,
+) -> None:
+    """Keep who scores, and what a comparison needs to know of histories and of items that are gone."""
+    known: dict[str, Any] = database.get_meta("evaluators", {})
+    known.pop(evaluator, None)
+    known[evaluator] = {
+        "name": judge.name,
+        "settings": {"strategy": options.strategy, "k": options.k, "history": options.history},
+        "judge": dict(judge.describe()),
+        "population": {
+            "users": len({b.view.user for b in study.population.blocks}),
+            "turns": len(study.population.scores),
+        },
+    }
+    histories = histories_of(stage.blocks.values(), study.history_turns)
+    told: Mapping[str, Any] = {
+        name: {"counts": list(h.counts), "mean": h.mean, "turns": h.turns} for name, h in histories.items()
+    }
+    database.put_meta("evaluators", known)
+    database.put_meta(f"histories:{evaluator}", told)
+    database.put_meta("present", [i.id for i in stage.items])
+
+
+def _take_reference(path: str, database: ReplayDatabase, judge: PersonalJudge, evaluator: str) -> None:
+    with read_run(path) as other:
+        known = other.get_meta("evaluators", {})
+        if evaluator not in known:
+            names = ", ".join(sorted({str(e["name"]) for e in known.values()})) or "nobody"
+            msg = f"the original replies of {path} were not scored by this evaluator, but by {names}"
+            hint = (
+                f"a reference counts only from the very judge ({judge.name}), with the same settings, "
+                "histories and training users: leave --reference out, and they are scored here"
+            )
+            raise UsageError(msg, hint=hint)
+        for found in other.scores(evaluator, REFERENCE):
+            database.add_score(evaluator, found)
+    database.flush()

@@ -1,0 +1,81 @@
+"""Selecting the turns of a benchmark into a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dialogauge.app.replay.stage import data_settings, read_study
+from dialogauge.app.satisfaction_options import SatisfactionOptions
+from dialogauge.bench.replay import ItemSet, Rule, select_items
+from dialogauge.core.errors import InputError
+from dialogauge.data import DATA_SETS, format_names
+from dialogauge.store.directory import write_whole
+from dialogauge.store.json_lines import json_document
+
+__all__ = ["SelectOptions", "Selected", "select"]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectOptions:
+    """The settings of `dialogauge replay select`; see the command reference for each."""
+
+    data: SatisfactionOptions
+    """Where the rated conversations are, and whose turns are wanted."""
+    rule: Rule = "hard"
+    size: int = 300
+    seed: int = 0
+    licence: str | None = None
+    out: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The item set, and what was wrong with the data."""
+
+    items: ItemSet
+    path: Path | None
+    faults: tuple[InputError, ...]
+    notes: tuple[str, ...]
+
+
+def select(options: SelectOptions) -> Selected:
+    """Choose turns and write the item set.
+
+    Raises UsageError when there is nothing to choose, StoreError when the file cannot be written.
+    """
+    study, faults, notes = read_study(options.data)
+    items = select_items(
+        study.blocks,
+        options.rule,
+        options.size,
+        seed=options.seed,
+        data=data_settings(options.data, study),
+        source=_source(options, notes),
+    )
+    path = None if options.out is None else Path(options.out)
+    if path is not None:
+        write_whole(path, [json_document(items.to_json())])
+    return Selected(items, path, faults, notes)
+
+
+def _source(options: SelectOptions, notes: tuple[str, ...]) -> dict[str, Any]:
+    """Say what is known of the data set: by its format where the format is of one data set alone."""
+    told = " ".join(notes)
+    names = [d for d in DATA_SETS if [e.format for e in DATA_SETS].count(d.format) == 1]
+    known = next(
+        (
+            d
+            for d in names
+            if d.format in format_names() and (options.data.format == d.format or d.format in told)
+        ),
+        None,
+    )
+    licence = options.licence or (known.licence if known else None)
+    return {
+        "source": ", ".join(options.data.inputs),
+        "data_set": known.title if known else None,
+        "published_at": known.source if known else None,
+        "licence": licence or "not stated",
+    }

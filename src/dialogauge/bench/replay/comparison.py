@@ -1,0 +1,188 @@
+"""A finished benchmark: every candidate in every view, beside ceiling and controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dialogauge.bench.replay.aggregate import Aggregate, aggregate
+from dialogauge.bench.replay.controls import LengthControl, Shuffled, ladder, length_control, shuffled
+from dialogauge.bench.replay.diagnostics import (
+    LengthFigures,
+    SelfPreference,
+    by_position,
+    length_figures,
+    self_preference,
+)
+from dialogauge.bench.replay.items import ReplayItem
+from dialogauge.bench.replay.pairwise import Pairing, compare_pairs
+from dialogauge.bench.replay.table import ORIGINAL, UserDraws
+from dialogauge.bench.replay.views import VIEWS, Given, View, Viewer
+from dialogauge.calibrate import ScoreHistory, Ties
+
+__all__ = ["CompareSettings", "Comparison", "Scores", "ViewResult", "compare"]
+
+
+@dataclass(frozen=True, slots=True)
+class CompareSettings:
+    """How candidates are compared."""
+
+    draws: int = 1000
+    seed: int = 42
+    ties: Ties = "mid"
+    margin: float = 0.0
+    """A difference of no more than this is a tie."""
+    deals: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What one evaluator gave."""
+
+    items: tuple[ReplayItem, ...]
+    reference: Sequence[Given]
+    """All original replies of the touched blocks that it scored."""
+    reference_lengths: Mapping[str, int]
+    """Characters, by turn."""
+    candidates: Mapping[str, Mapping[str, Given]]
+    """By candidate and item."""
+    lengths: Mapping[str, Mapping[str, int]]
+    """Characters of the candidates' replies, by candidate and item."""
+    histories: Mapping[str, ScoreHistory]
+    """By block."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewResult:
+    """One view of all candidates."""
+
+    view: View
+    aggregates: Mapping[str, Aggregate]
+    """In order of the primary figure, the highest first."""
+    pairs: tuple[Pairing, ...]
+    ladder: Mapping[int, Aggregate]
+    """The constant candidates; 5 is the ceiling."""
+    length: LengthControl
+    shuffled: tuple[Shuffled, ...]
+    positions: Mapping[str, Mapping[str, tuple[float | None, int]]]
+    self_preference: SelfPreference
+    left_as_they_are: Mapping[str, int]
+    """Blocks that the view's map leaves as they are, by reason."""
+
+    @property
+    def ceiling(self) -> float | None:
+        """The user macro mean of a candidate whose every reply is given a 5."""
+        return self.ladder[5].user_macro
+
+    @property
+    def at_the_ceiling(self) -> tuple[str, ...]:
+        """Candidates whose interval holds the ceiling: this view cannot tell them from perfect ones."""
+        top = self.ceiling
+        held = []
+        for name, found in self.aggregates.items():
+            low, high = found.interval.low, found.interval.high
+            if top is not None and low is not None and high is not None and low <= top <= high:
+                held.append(name)
+        return tuple(held)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the view."""
+        return {
+            "candidates": {name: found.to_json() for name, found in self.aggregates.items()},
+            "pairs": [pair.to_json() for pair in self.pairs],
+            "ceiling": {
+                "user_macro": self.ceiling,
+                "within_the_interval_of": list(self.at_the_ceiling),
+                "constant": {str(level): found.to_json() for level, found in self.ladder.items()},
+            },
+            "controls": {
+                "reply_length": self.length.to_json(),
+                "shuffled": [found.to_json() for found in self.shuffled],
+            },
+            "by_position": {
+                name: {label: {"mean": mean, "n": n} for label, (mean, n) in found.items()}
+                for name, found in self.positions.items()
+            },
+            "self_preference": self.self_preference.to_json(),
+            "blocks_left_as_they_are": dict(self.left_as_they_are),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that a benchmark comes to."""
+
+    views: Mapping[View, ViewResult]
+    lengths: Mapping[str, LengthFigures]
+    settings: CompareSettings
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All candidates and the original replies, by the primary figure of the raw view."""
+        return tuple(self.views["raw"].aggregates)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figures."""
+        s = self.settings
+        return {
+            "settings": {
+                "draws": s.draws,
+                "seed": s.seed,
+                "ties": s.ties,
+                "margin": s.margin,
+                "deals": s.deals,
+            },
+            "views": {view: found.to_json() for view, found in self.views.items()},
+            "length": {name: found.to_json() for name, found in self.lengths.items()},
+        }
+
+
+def compare(
+    scores: Scores,
+    settings: CompareSettings,
+    *,
+    family: str | None = None,
+    families: Mapping[str, str | None] | None = None,
+) -> Comparison:
+    """Compare candidates with the original replies and with each other, in every view.
+
+    Args:
+        scores: Of one evaluator.
+        settings: How.
+        family: The evaluator's family of models; None when it has none.
+        families: The candidates'.
+    """
+    draws = UserDraws(settings.draws, settings.seed)
+    viewer = Viewer(scores.items, scores.reference, scores.histories, settings.ties)
+    tables = viewer.tables(scores.candidates)
+    steps = ladder(viewer, draws)
+    wanted = {i.id for i in scores.items}
+    scored = {
+        n: {i: c for i, c in scores.lengths.get(n, {}).items() if i in held} for n, held in _held(scores)
+    }
+    by_length = length_control(viewer, scores.reference_lengths, scored, draws)
+    views: dict[View, ViewResult] = {}
+    for view in VIEWS:
+        table = tables[view]
+        figures = {
+            name: aggregate(table.items, table.row(name), draws, fractions=table.fractions(name))
+            for name in table.names
+        }
+        views[view] = ViewResult(
+            view=view,
+            aggregates=dict(sorted(figures.items(), key=lambda entry: -(entry[1].user_macro or 0.0))),
+            pairs=compare_pairs(table, draws, margin=settings.margin),
+            ladder=steps[view],
+            length=by_length[view],
+            shuffled=shuffled(table, deals=settings.deals, seed=settings.seed),
+            positions=by_position(table),
+            self_preference=self_preference(table, family, families or {}, draws),
+            left_as_they_are=viewer.left_as_they_are(view),
+        )
+    original = {i: n for i, n in scores.reference_lengths.items() if i in wanted}
+    return Comparison(views, length_figures(tables["raw"], scores.lengths, original), settings)
+
+
+def _held(scores: Scores) -> list[tuple[str, set[str]]]:
+    return [(name, set(found)) for name, found in scores.candidates.items() if name != ORIGINAL]

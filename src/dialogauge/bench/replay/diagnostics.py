@@ -1,0 +1,194 @@
+"""Whether scores follow length or position rather than content, and whether a judge favours its family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from dialogauge.bench.replay.aggregate import interval_json
+from dialogauge.bench.replay.items import ReplayItem
+from dialogauge.bench.replay.table import ORIGINAL, Floats, ScoreTable, UserDraws, group_means
+from dialogauge.metrics import BootstrapInterval, spearman
+
+__all__ = [
+    "POSITIONS",
+    "LengthFigures",
+    "SelfPreference",
+    "by_position",
+    "family_of",
+    "length_figures",
+    "self_preference",
+]
+
+POSITIONS: Final = ("0", "1", "2", "3", "4", "5+")
+"""The 0-based place of a reply in its conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class LengthFigures:
+    """How long a candidate's replies are, and what length has to do with its scores."""
+
+    mean: float | None
+    """Characters."""
+    ratio: float | None
+    """Its characters to those of the original replies, on the items that both have."""
+    within: float | None
+    """Spearman of raw score and length over its own replies."""
+    against_original: float | None
+    """Spearman of the difference in raw score with the difference in length, item by item."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figures."""
+        return {
+            "mean_characters": self.mean,
+            "ratio_to_original": self.ratio,
+            "score_length_spearman": self.within,
+            "delta_score_delta_length_spearman": self.against_original,
+        }
+
+
+def length_figures(
+    table: ScoreTable, lengths: Mapping[str, Mapping[str, int]], original: Mapping[str, int]
+) -> dict[str, LengthFigures]:
+    """Return the figures of every candidate and of the original replies.
+
+    Args:
+        table: Of the raw view.
+        lengths: Characters by candidate and item.
+        original: Characters of the original replies, by item.
+    """
+    ids = [i.id for i in table.items]
+    own = _column(ids, original)
+    out = {}
+    for name in table.names:
+        held = own if name == ORIGINAL else _column(ids, lengths.get(name, {}))
+        score = table.fractions(name)
+        both = ~np.isnan(held) & ~np.isnan(own)
+        delta = score - table.fractions(ORIGINAL) if ORIGINAL in table.names else np.full(len(ids), np.nan)
+        out[name] = LengthFigures(
+            float(np.nanmean(held)) if not np.isnan(held).all() else None,
+            float(held[both].sum() / own[both].sum()) if both.any() and own[both].sum() else None,
+            _spearman(score, held),
+            None if name == ORIGINAL else _spearman(delta, held - own),
+        )
+    return out
+
+
+def _column(ids: Sequence[str], lengths: Mapping[str, int]) -> Floats:
+    return np.array([lengths.get(i, np.nan) for i in ids], dtype=np.float64)
+
+
+def _spearman(a: Floats, b: Floats) -> float | None:
+    both = ~np.isnan(a) & ~np.isnan(b)
+    return spearman(a[both].tolist(), b[both].tolist()).value
+
+
+def by_position(table: ScoreTable) -> dict[str, dict[str, tuple[float | None, int]]]:
+    """Return by candidate and position the mean whole score, and how many there are."""
+    places = np.array([min(i.position, len(POSITIONS) - 1) for i in table.items])
+    out: dict[str, dict[str, tuple[float | None, int]]] = {}
+    for name in table.names:
+        row = table.row(name)
+        out[name] = {}
+        for number, label in enumerate(POSITIONS):
+            held = row[(places == number) & ~np.isnan(row)]
+            out[name][label] = (float(held.mean()) if held.size else None, int(held.size))
+    return out
+
+
+_FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "gpt": ("gpt", "chatgpt", "o1", "o3", "o4"),
+    "claude": ("claude",),
+    "gemini": ("gemini", "gemma"),
+    "qwen": ("qwen", "qwq"),
+    "deepseek": ("deepseek",),
+    "llama": ("llama",),
+    "mistral": ("mistral", "mixtral", "ministral", "magistral"),
+    "glm": ("glm", "chatglm"),
+    "kimi": ("kimi", "moonshot"),
+    "minimax": ("minimax", "abab"),
+    "doubao": ("doubao",),
+    "hunyuan": ("hunyuan",),
+    "ernie": ("ernie",),
+    "yi": ("yi-",),
+    "phi": ("phi-", "phi3", "phi4"),
+    "grok": ("grok",),
+    "command": ("command-",),
+}
+
+
+def family_of(model: str) -> str | None:
+    """Return the family that a model's name tells; None when it tells none."""
+    name = model.lower().rpartition("/")[2]
+    return next((family for family, stems in _FAMILIES.items() if name.startswith(stems)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfPreference:
+    """Candidates of the judge's family against the others, on the same items."""
+
+    family: str | None
+    """The judge's; None when it has none, or none that is known."""
+    own: tuple[str, ...]
+    others: tuple[str, ...]
+    delta: float | None
+    """User macro mean of what the own get more than the others."""
+    interval: BootstrapInterval | None
+
+    @property
+    def words(self) -> str:
+        """Say what can be said."""
+        if self.family is None:
+            return "the judge belongs to no known family of models"
+        if not self.own or not self.others:
+            return f"no candidates both within and outside the judge's family {self.family!r}"
+        return (
+            f"a difference between {self.family} and other candidates may be quality or self-preference: "
+            "a judge of another family tells which"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figure."""
+        return {
+            "judge_family": self.family,
+            "own": list(self.own),
+            "others": list(self.others),
+            "user_macro_delta": self.delta,
+            "interval": None if self.interval is None else interval_json(self.interval),
+            "in_words": self.words,
+        }
+
+
+def self_preference(
+    table: ScoreTable, family: str | None, families: Mapping[str, str | None], draws: UserDraws
+) -> SelfPreference:
+    """Hold candidates of the judge's family against those of other known families.
+
+    Args:
+        table: Of one view.
+        family: The judge's.
+        families: The candidates'; one of no known family takes no part.
+        draws: Of users.
+    """
+    named = {n: families.get(n) for n in table.names if n != ORIGINAL and families.get(n)}
+    own = tuple(n for n, f in named.items() if f == family)
+    others = tuple(n for n, f in named.items() if f != family)
+    if family is None or not own or not others:
+        return SelfPreference(family, own, others, None, None)
+    delta = _mean_of(table, own) - _mean_of(table, others)
+    by_user = group_means(delta, _users(table.items))
+    mean = sum(by_user.values()) / len(by_user) if by_user else None
+    return SelfPreference(family, own, others, mean, draws.interval(by_user))
+
+
+def _mean_of(table: ScoreTable, names: Sequence[str]) -> Floats:
+    """Mean over candidates, on the items that all of them have."""
+    found: Floats = np.mean([table.row(name) for name in names], axis=0)
+    return found
+
+
+def _users(items: Sequence[ReplayItem]) -> list[str]:
+    return [i.user for i in items]

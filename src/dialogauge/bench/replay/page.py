@@ -1,0 +1,240 @@
+"""The page of a benchmark: from results to what is shown; no figure is made here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dialogauge.bench.replay.aggregate import Aggregate
+from dialogauge.bench.replay.comparison import Comparison, ViewResult
+from dialogauge.bench.replay.diagnostics import POSITIONS
+from dialogauge.bench.replay.items import ItemSet
+from dialogauge.bench.replay.pairwise import Pairing
+from dialogauge.bench.replay.selection import selected_on_gold
+from dialogauge.bench.replay.table import ORIGINAL
+from dialogauge.bench.replay.views import View
+from dialogauge.metrics import BootstrapInterval
+from dialogauge.report import (
+    CandidateRow,
+    ControlRow,
+    LengthRow,
+    PairRow,
+    PositionRow,
+    ReplayAbout,
+    ReplayPageView,
+    ReplayViewSection,
+)
+
+__all__ = ["MEANINGS", "ReplayAbout", "card_lines", "replay_view", "warnings_of"]
+
+MEANINGS: Final[Mapping[View, str]] = {
+    "raw": "as the evaluator says",
+    "mean-shift": (
+        "moved by what brings the block's original replies to the mean that its user gave in other scenarios"
+    ),
+    "reference-cdf": (
+        "the rank among the block's original replies, as a score of the user's history; the published score"
+    ),
+}
+_COLUMNS: Final = ("organisation", "version", "licence", "context")
+
+
+def replay_view(
+    comparison: Comparison,
+    items: ItemSet,
+    candidates: Mapping[str, Mapping[str, Any]],
+    failures: Mapping[str, Mapping[str, int]],
+    about: ReplayAbout,
+) -> ReplayPageView:
+    """Lay out a comparison for its page."""
+    used = tuple(c for c in _COLUMNS if any(found.get(c) for found in candidates.values()))
+    card, s = items.card, comparison.settings
+    sections = tuple(_section(found, candidates, failures, used) for found in comparison.views.values())
+    lengths = tuple(
+        LengthRow(name, f.mean, f.ratio, f.within, f.against_original)
+        for name, f in comparison.lengths.items()
+    )
+    return ReplayPageView(
+        about=about,
+        items=len(items.items),
+        users=int(card["users"]),
+        blocks=int(card["blocks"]),
+        warnings=warnings_of(comparison, items, failures),
+        card=card_lines(items),
+        gold=tuple(card["gold"]["counts"].values()),
+        gold_of_all=tuple(card["gold_of_all"]["counts"].values()),
+        columns=used,
+        sections=sections,
+        lengths=lengths,
+        positions=POSITIONS,
+        draws=s.draws,
+        seed=s.seed,
+        deals=s.deals,
+        ties=s.ties,
+        margin=s.margin,
+    )
+
+
+def card_lines(items: ItemSet) -> tuple[tuple[str, str], ...]:
+    """Write the data card: what it is called, and what stands there."""
+    card = items.card
+    gold, every = card["gold"], card["gold_of_all"]
+    pairs = (
+        ("source", card["source"]),
+        ("data set", card.get("data_set")),
+        ("published at", card.get("published_at")),
+        ("licence", card["licence"]),
+        ("languages", _counts(card["languages"])),
+        ("users", f"{card['users']:,} users in {card['blocks']:,} blocks"),
+        ("turns", f"{card['turns']:,} of {card['turns_in_data']:,}, chosen by the rule {items.rule!r}"),
+        ("scenarios", _counts(card["scenarios"])),
+        (
+            "gold mix",
+            f"{_counts(gold['counts'])}; mean {gold['mean']:.3f}, dissatisfied {gold['dissatisfied']:.1%}",
+        ),
+        (
+            "of all turns",
+            f"{_counts(every['counts'])}; mean {every['mean']:.3f}, dissatisfied {every['dissatisfied']:.1%}",
+        ),
+        ("digest", items.digest),
+    )
+    return tuple((name, str(value)) for name, value in pairs if value)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}: {n:,}" for name, n in counts.items())
+
+
+def warnings_of(
+    comparison: Comparison, items: ItemSet, failures: Mapping[str, Mapping[str, int]]
+) -> tuple[str, ...]:
+    """Say what a reader must know before the figures."""
+    out = []
+    if selected_on_gold(items.rule):
+        gold, every = items.card["gold"], items.card["gold_of_all"]
+        out.append(
+            f"The turns were chosen by how their users rated them: {gold['dissatisfied']:.1%} of the "
+            f"original replies are dissatisfying, of all turns {every['dissatisfied']:.1%}. A better score "
+            "than the original replies' is in part selection and regression to the mean, not merit."
+        )
+    for view, found in comparison.views.items():
+        held = found.at_the_ceiling
+        if held and found.ceiling is not None:
+            told = ", ".join(held)
+            out.append(
+                f"{view}: a candidate whose every reply is given a 5 would have {found.ceiling:.3f}, which "
+                f"lies within the interval of {told}. This view cannot tell them from perfect."
+            )
+    failing = {name: sum(kinds.values()) for name, kinds in failures.items() if sum(kinds.values())}
+    if failing:
+        told = ", ".join(f"{name} {n:,}" for name, n in failing.items())
+        out.append(
+            f"Items without a score, by candidate: {told}. Pairs are compared on the items that both have."
+        )
+    return tuple(out)
+
+
+def _section(
+    found: ViewResult,
+    candidates: Mapping[str, Mapping[str, Any]],
+    failures: Mapping[str, Mapping[str, int]],
+    columns: tuple[str, ...],
+) -> ReplayViewSection:
+    rows = tuple(
+        _row(name, a, candidates.get(name, {}), failures.get(name, {}), columns, name in found.at_the_ceiling)
+        for name, a in found.aggregates.items()
+    )
+    low, high = _axis(found)
+    preference = found.self_preference
+    return ReplayViewSection(
+        name=found.view,
+        meaning=MEANINGS[found.view],
+        low=low,
+        high=high,
+        ceiling=found.ceiling,
+        constants=tuple((level, a.user_macro) for level, a in found.ladder.items()),
+        rows=rows,
+        pairs=tuple(_pair(p) for p in found.pairs),
+        controls=_controls(found),
+        positions=tuple(PositionRow(name, tuple(held.values())) for name, held in found.positions.items()),
+        preference=preference.words,
+        preference_delta=preference.delta,
+        preference_interval=None if preference.interval is None else _ends(preference.interval),
+        untouched=tuple((why.replace("_", " "), n) for why, n in found.left_as_they_are.items()),
+    )
+
+
+def _axis(found: ViewResult) -> tuple[float, float]:
+    values = [v for a in found.aggregates.values() for v in (a.user_macro, a.interval.low, a.interval.high)]
+    held = [v for v in (*values, found.ceiling) if v is not None] or [1.0, 5.0]
+    low, high = min(held), max(held)
+    return max(1.0, low - 0.05), min(5.0, high + 0.05) if high < 5 else 5.0
+
+
+def _row(
+    name: str,
+    a: Aggregate,
+    about: Mapping[str, Any],
+    failures: Mapping[str, int],
+    columns: tuple[str, ...],
+    at_ceiling: bool,  # noqa: FBT001 - one of the facts of a row
+) -> CandidateRow:
+    return CandidateRow(
+        name=name,
+        original=name == ORIGINAL,
+        user_macro=a.user_macro,
+        interval=_ends(a.interval),
+        bounds=a.bounds,
+        micro=a.micro,
+        task_macro=a.task_macro,
+        block_macro=a.block_macro,
+        sat=a.sat,
+        dsat=a.dsat,
+        counts=a.counts,
+        n=a.n,
+        requested=a.requested,
+        failed=a.failed,
+        failures=tuple(failures.items()),
+        fraction=a.fraction_macro,
+        columns=tuple(str(about.get(column) or "") for column in columns),
+        at_ceiling=at_ceiling,
+    )
+
+
+def _pair(p: Pairing) -> PairRow:
+    return PairRow(
+        p.a,
+        p.b,
+        p.items.n,
+        p.items.wins,
+        p.items.ties,
+        p.items.losses,
+        p.delta,
+        _ends(p.interval),
+        p.p_holm,
+        p.words,
+    )
+
+
+def _controls(found: ViewResult) -> tuple[ControlRow, ...]:
+    given = {p.a: p for p in found.pairs if p.b == ORIGINAL}
+    by_length = {p.a: p for p in found.length.pairs}
+    rows = []
+    for dealt in found.shuffled:
+        length = by_length.get(dealt.name)
+        ends = None if dealt.low is None or dealt.high is None else (dealt.low, dealt.high)
+        rows.append(
+            ControlRow(
+                dealt.name,
+                given[dealt.name].delta if dealt.name in given else None,
+                None if length is None else length.delta,
+                None if length is None else _ends(length.interval),
+                ends,
+                dealt.p,
+            )
+        )
+    return tuple(rows)
+
+
+def _ends(found: BootstrapInterval) -> tuple[float, float] | None:
+    return None if found.low is None or found.high is None else (found.low, found.high)

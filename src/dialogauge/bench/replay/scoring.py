@@ -1,0 +1,130 @@
+"""Scoring replies by a frozen evaluator: the original replies of the touched blocks first, then candidates'.
+
+A unit of work is one block for one candidate; a reply is judged in the state that it was written for, by
+what the user rated in other scenarios.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dialogauge.bench.satisfaction import answers_of
+from dialogauge.core import (
+    Conversation,
+    DimensionSpec,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Usage,
+    WorkUnit,
+    digest,
+)
+from dialogauge.judge.history import TurnDimension
+from dialogauge.judge.personal import PersonalJudge, Population, RatedBlock, RatedReply
+from dialogauge.store import REFERENCE, StoredScore, usage_json
+
+__all__ = ["BlockScorer", "block_unit", "evaluator_digest"]
+
+_STUDY = "replay"
+
+
+def evaluator_digest(judge: PersonalJudge, population: Population, blocks: Sequence[RatedBlock]) -> str:
+    """Return what the evaluator is known by: it changes with the judge and with what it knows of users."""
+    known = [[r.reply.id, r.score] for b in population.blocks for r in b.ratings]
+    past = [[b.view.id, [[r.reply.id, r.score] for r in b.view.history]] for b in blocks]
+    return digest([judge.digest, known, past])
+
+
+def block_unit(block: RatedBlock, candidate: str, evaluator: str) -> WorkUnit:
+    """Return the unit that judges one block's replies of a candidate; `REFERENCE` for the originals."""
+    head = Conversation(block.view.id, (), user_id=block.view.user, candidate=candidate)
+    return WorkUnit(_STUDY, head, digest([block.view.id, candidate]), evaluator)
+
+
+@dataclass
+class BlockScorer:
+    """The evaluator as a judge of whole blocks, for the engine."""
+
+    judge_of_blocks: PersonalJudge
+    blocks: Mapping[str, RatedBlock]
+    population: Population
+    training: frozenset[str]
+    """Users who are part of the population, and are judged by what is known of the others."""
+    replies: Callable[[str, str], Sequence[RatedReply]]
+    """What a candidate said in a block: each as a reply of its own, under the rating of the original."""
+
+    def __post_init__(self) -> None:
+        self._finished: dict[tuple[str, str], list[StoredScore]] = {}
+
+    @property
+    def name(self) -> str:
+        """The evaluator's."""
+        return self.judge_of_blocks.name
+
+    @property
+    def digest(self) -> str:
+        """The evaluator's."""
+        return self.judge_of_blocks.digest
+
+    @property
+    def dimensions(self) -> tuple[DimensionSpec, ...]:
+        """Satisfaction, of a turn."""
+        return (TurnDimension(),)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the evaluator's settings."""
+        return self.judge_of_blocks.describe()
+
+    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
+        """Judge the replies of one block; `taken` hands the scores over."""
+        name, candidate = conversation.id, conversation.candidate or REFERENCE
+        whole = self.blocks[name]
+        ratings = whole.ratings if candidate == REFERENCE else tuple(self.replies(candidate, name))
+        block = RatedBlock(replace(whole.view, targets=tuple(r.reply for r in ratings)), ratings)
+        user = whole.view.user
+        others = self.population.without(user) if user in self.training else self.population
+        rows = await self.judge_of_blocks.judge_block(block.view, others)
+        self._finished[candidate, name] = _scores(block, candidate, rows)
+        return rows
+
+    def taken(self, unit: WorkUnit) -> list[StoredScore]:
+        """Hand over the scores of a finished unit, once."""
+        return self._finished.pop((unit.conversation.candidate or REFERENCE, unit.conversation.id))
+
+
+def _scores(block: RatedBlock, candidate: str, rows: Sequence[Judged]) -> list[StoredScore]:
+    return [
+        StoredScore(
+            candidate=candidate,
+            item=answer.id,
+            block=answer.block,
+            position=answer.position,
+            length=answer.length,
+            score=answer.score,
+            value=answer.value,
+            failure=_failure(row, answer.score),
+            details=_details(row),
+        )
+        for answer, row in zip(answers_of(block, rows), rows, strict=True)
+    ]
+
+
+def _failure(row: Judged, score: int | None) -> dict[str, Any] | None:
+    if isinstance(row.outcome, JudgeFailure):
+        return {"kind": row.outcome.kind, "message": row.outcome.message}
+    if score is None:
+        return {"kind": "judge_error", "message": "the evaluator gave no score"}
+    return None
+
+
+def _details(row: Judged) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if isinstance(row.outcome, Judgement) and row.outcome.rationale:
+        found["rationale"] = row.outcome.rationale
+    if row.prompt_digest is not None:
+        found["prompt_digest"] = row.prompt_digest
+    if row.usage != Usage():
+        found["usage"] = usage_json(row.usage)
+    return found
