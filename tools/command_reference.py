@@ -14,6 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+from typer import Typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from dialogauge.app.config import FileConfig
@@ -59,6 +60,13 @@ ENDS = {
     "satisfaction": "0; 1 when a record or a rating could not be read; 2 when nothing can be judged, or the "
     "judge is not there; 3 when more than one turn in twenty failed.",
     "doctor": "0 when the endpoint can be judged with, else 1.",
+    "replay select": "0; 1 when a record or a rating could not be read; 2 when there is nothing to choose.",
+    "replay collect": "0; 1 when a record, an item or a reply could not be used, or an endpoint or a cap ended "
+    "it early; 2 for a candidate that is none; 3 when more than one reply in twenty failed; 130.",
+    "replay score": "0; 1 when an item is gone from the data, or an endpoint ended it early; 2 for a judge or a "
+    "reference that does not fit; 3 when more than one reply in twenty failed; 130.",
+    "replay compare": "0; 2 when a run has no scores, or the runs are of different items or evaluators.",
+    "replay run": "As its parts: 0, 1, 2, 3 or 130.",
     "init": "0; 1 when the directory cannot be written.",
 }
 
@@ -98,11 +106,20 @@ class Parameter:
 
 def commands() -> dict[str, Callable[..., Any]]:
     """Return the functions behind the commands, in the order of `dialogauge --help`."""
-    found: dict[str, Callable[..., Any]] = {}
-    for info in app.registered_commands:
-        if info.callback is not None:
-            found[info.name or info.callback.__name__.replace("_", "-")] = info.callback
+    found = _named(app)
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            inner = _named(group.typer_instance)
+            found |= {f"{group.typer_instance.info.name} {name}": call for name, call in inner.items()}
     return found
+
+
+def _named(typer_app: Typer) -> dict[str, Callable[..., Any]]:
+    return {
+        info.name or info.callback.__name__.replace("_", "-"): info.callback
+        for info in typer_app.registered_commands
+        if info.callback is not None
+    }
 
 
 def parameters(command: Callable[..., Any]) -> list[Parameter]:
@@ -124,7 +141,7 @@ def render() -> str:
 
 def _overview() -> str:
     rows = [
-        f"| [`{name}`](#dialogauge-{name}) | {_paragraphs(command)[0]} |"
+        f"| [`{name}`](#dialogauge-{name.replace(' ', '-')}) | {_paragraphs(command)[0]} |"
         for name, command in commands().items()
     ]
     return "\n".join(

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,8 +17,10 @@ import numpy as np
 import pytest
 
 from dialogauge.bench.replay import DialogueMemory, UserDraws, aggregate, compare_pair, hard_picks
+from dialogauge.bench.replay.controls import ladder
 from dialogauge.bench.replay.items import ReplayItem
-from dialogauge.bench.satisfaction import plan_study
+from dialogauge.bench.replay.views import Given, Viewer
+from dialogauge.bench.satisfaction import histories_of, kept_sessions, plan_study
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
 
@@ -145,3 +148,35 @@ def test_pt13_dialogue_memory(rule) -> None:
     found = memory.recall(reply.before, rule)
     assert [r.reply.id for r in found] == given["expect"][rule]["ids"]
     assert [round(r.cosine, 6) for r in found] == given["expect"][rule]["sims"]
+
+
+@pytest.mark.parametrize("level", [5, 4, 3])
+def test_pt16_constant_candidates_with_gold_as_reference(level) -> None:
+    blocks = whole()
+    picks = hard_picks(blocks)
+    touched = {p.block for p in picks}
+    held = [b for b in blocks if b.view.id in touched]
+    items = tuple(
+        ReplayItem(
+            p.id, p.rated.reply.conversation.id, p.block, p.user, p.block.split("__")[1], 0, p.rated.score, ""
+        )
+        for p in picks
+    )
+    reference = [
+        Given(r.reply.id, b.view.id, r.reply.position, int(r.score), r.score) for b in held for r in b.ratings
+    ]
+    # As the published prompt sees them: the kept conversations, the mean with two decimals.
+    cut = [replace(b, view=replace(b.view, history=kept_sessions(b.view.history))) for b in held]
+    turns = {b.view.id: len(b.view.history) for b in held}
+    histories = {n: replace(h, mean=round(h.mean or 0, 2)) for n, h in histories_of(cut, turns).items()}
+    steps = ladder(Viewer(items, reference, histories, "sample-id"), UserDraws())
+    expect = case("PT-16")["expect"]["replay_gold_reference"][f"all{level}"]
+    for view, key in (("reference-cdf", "reference_cdf"), ("mean-shift", "reference_mean_shift")):
+        found, given = steps[view][level], expect[key]
+        assert list(found.counts) == given["counts"]
+        assert round(found.micro or 0, 4) == given["micro"]
+        assert round(found.user_macro or 0, 4) == given["user_macro"]
+        if "ci" in given:
+            assert (found.interval.low, found.interval.high) == pytest.approx(given["ci"], abs=1e-9)
+            assert round(found.task_macro or 0, 4) == given["task_macro"]
+            assert round(found.block_macro or 0, 4) == given["block_macro"]

@@ -11,7 +11,7 @@ from dialogauge.report.replay_view import CandidateRow, ReplayPageView, ReplayVi
 __all__ = ["render_replay"]
 
 _LEFT = 160.0
-_WIDTH = 420.0
+_WIDTH = 385.0
 _ROW = 30.0
 _TOP = 24.0
 _BAR_LEFT = 610.0
