@@ -110,7 +110,8 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
     ("words", "said"),
     [
         (["--judge", "memory"], "needs a language model and is not part of this version"),
-        (["--judge", "local-user"], "needs a fitted model"),
+        (["--judge", "encoder"], "needs a fitted model"),
+        (["--judge", "local-user", "--k", "3"], "neither --strategy nor --k"),
         (["--judge", "oracle"], "no judge is called 'oracle'"),
         (["--judge", "history-mean", "--k", "3"], "neither --strategy nor --k"),
         (["--judge", "history-mean", "--mode", "hindsight"], "reads nothing that follows"),

@@ -1,0 +1,102 @@
+"""`local-user`: says how satisfied this user will be, from this user's rated history and the training users'.
+
+No language model, no network. It reads form and topic of a reply, its place, and what it takes up of the
+conversation, and knows no word of any language; see `posterior` for the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dialogauge.core import Judged, JudgeFailure, Judgement, Target, digest
+from dialogauge.judge.history.guess import DIMENSION
+from dialogauge.judge.personal import BlockView, Population, RatedBlock, Reply, Sight
+from dialogauge.judge.user.model import UserModel, fit_user_model
+from dialogauge.judge.user.reader import Reader
+
+__all__ = ["LocalUserJudge"]
+
+_VERSION = 1
+"""Raised when anything changes that can change a judgement."""
+
+
+@dataclass(slots=True)
+class _Fitted:
+    blocks: tuple[RatedBlock, ...]
+    model: UserModel
+
+
+@dataclass(slots=True)
+class LocalUserJudge:
+    """Judges the targets of a block, each as if it stood alone.
+
+    The model is fitted when the first block comes, and anew when the population changes.
+    """
+
+    mode: Sight = "foresight"
+    _fitted: _Fitted | None = None
+    _population: Reader = field(init=False)
+    _own: Reader = field(init=False)
+    _user: str | None = None
+
+    def __post_init__(self) -> None:
+        """Set up the readers."""
+        self._population, self._own = Reader(self.mode), Reader(self.mode)
+
+    @property
+    def name(self) -> str:
+        """`local-user`."""
+        return "local-user"
+
+    @property
+    def digest(self) -> str:
+        """Changes with mode and version."""
+        return digest({"judge": self.name, "mode": self.mode, "version": _VERSION})
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings."""
+        return {"kind": "local-user", "settings": {"mode": self.mode, "version": _VERSION}}
+
+    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
+        """Judge the targets; all fail when nobody's ratings are known."""
+        known = any(block.ratings for block in population.blocks)
+        if not view.history and not known:
+            failure = JudgeFailure("judge_error", "the user has no history, and no other user is known")
+            return tuple(Judged(_target(reply), failure) for reply in view.targets)
+        if view.user != self._user:
+            self._own.forget()
+            self._user = view.user
+        model = self._model(population) if known else self._alone(view, population)
+        values = model.predict(view, self._own).tolist()
+        return tuple(_judged(r, v, model, view) for r, v in zip(view.targets, values, strict=True))
+
+    def _model(self, population: Population) -> UserModel:
+        held = self._fitted
+        if held is None or not _same(held.blocks, population.blocks):
+            self._own.forget()
+            self._population.forget_topics()
+            held = _Fitted(population.blocks, fit_user_model(population, self._population))
+            self._fitted = held
+        return held.model
+
+    def _alone(self, view: BlockView, population: Population) -> UserModel:
+        """Nobody else is known: start from the user's own history."""
+        self._own.forget_topics()
+        return fit_user_model(population, self._own, view.history)
+
+
+def _same(one: tuple[RatedBlock, ...], other: tuple[RatedBlock, ...]) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+
+
+def _target(reply: Reply) -> Target:
+    return Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
+
+
+def _judged(reply: Reply, value: float, model: UserModel, view: BlockView) -> Judged:
+    details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: value}
+    if not view.history:
+        details["prior"] = True
+    return Judged(_target(reply), Judgement({DIMENSION: model.score(value)}, details=details))

@@ -1,0 +1,123 @@
+"""The model of `local-user`: fitted to the training users, and then to each user's own history alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.judge.personal import BlockView, Population, RatedReply
+from dialogauge.judge.user.columns import Columns, fit_columns
+from dialogauge.judge.user.cuts import ROUNDING, cuts_of
+from dialogauge.judge.user.kernel import NOISE, Rows
+from dialogauge.judge.user.posterior import Belief, Evidence, evidence_of, predict
+from dialogauge.judge.user.reader import Reader
+
+__all__ = ["UserModel", "fit_user_model"]
+
+LOWEST, HIGHEST = 1.0, 5.0
+_HISTORY: Final = 512
+"""Rated replies of one user that are read; of a longer history so many, evenly spread."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class UserModel:
+    """What is known of other users, ready to meet one user's history."""
+
+    columns: Columns
+    belief: Belief
+    centre: float
+    """Mean rating of the training users."""
+    spread: float
+    """Deviation of their ratings; 1 where they are all alike."""
+    cuts: tuple[float, ...]
+    """Four ascending values on the scale of the ratings."""
+
+    def predict(self, view: BlockView, reader: Reader) -> Floats:
+        """Return the satisfaction with each target, 1 to 5, with its fraction, shape (targets,)."""
+        history = _thinned(view.history)
+        past = self.columns.rows([r.reply for r in history], reader)
+        values = np.array([r.score for r in history], dtype=np.float64)
+        targets = self.columns.rows(view.targets, reader)
+        found = predict(self.belief, past, self._inward(values), targets, NOISE)
+        out: Floats = np.clip(self.centre + self.spread * found, LOWEST, HIGHEST)
+        return out
+
+    def score(self, value: float) -> int:
+        """Return the whole score, 1 to 5, of a prediction; it depends on nothing else."""
+        return 1 + sum(value > cut for cut in self.cuts)
+
+    def _inward(self, values: Floats) -> Floats:
+        return (values - self.centre) / self.spread
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """One training user: all rated replies."""
+
+    rows: Rows
+    scores: Floats
+
+
+def fit_user_model(population: Population, reader: Reader, alone: Sequence[RatedReply] = ()) -> UserModel:
+    """Fit to the training users.
+
+    Args:
+        population: The training users; may be empty.
+        reader: Reads the replies.
+        alone: The history of the user at hand: what the model is scaled by where there is no population.
+
+    Raises:
+        ValueError: Neither the population nor the history has a rating.
+    """
+    users = _by_user(population)
+    rated = [r for replies in users.values() for r in replies] or list(_thinned(alone))
+    if not rated:
+        msg = "there is no rating to start from"
+        raise ValueError(msg)
+    columns = fit_columns(reader.read([r.reply for r in rated]))
+    scores = np.array([r.score for r in rated], dtype=np.float64)
+    centre, spread = float(scores.mean()), float(scores.std()) or 1.0
+    known: list[_Known] = []
+    start = 0
+    for replies in users.values():
+        part = slice(start, start := start + len(replies))
+        rows = columns.rows([r.reply for r in replies], reader)
+        known.append(_Known(rows, (scores[part] - centre) / spread))
+    evidence = [evidence_of(user.rows, user.scores, NOISE) for user in known]
+    left_out = _left_out(known, evidence, columns.size)
+    cuts = cuts_of(centre + spread * left_out, scores) if len(known) > 1 else ROUNDING
+    return UserModel(columns, Belief.of(evidence, columns.size), centre, spread, cuts)
+
+
+def _left_out(known: Sequence[_Known], evidence: Sequence[Evidence], size: int) -> Floats:
+    """Say of every rating what all other users and the user's own other scenarios make expect."""
+    out = []
+    for index, user in enumerate(known):
+        belief = Belief.of((e for i, e in enumerate(evidence) if i != index), size)
+        found = np.empty_like(user.scores)
+        for scenario in np.unique(user.rows.scenarios):
+            here = np.flatnonzero(user.rows.scenarios == scenario)
+            past = np.flatnonzero(user.rows.scenarios != scenario)
+            history, targets = user.rows.take(past), user.rows.take(here)
+            found[here] = predict(belief, history, user.scores[past], targets, NOISE)
+        out.append(found)
+    return np.concatenate(out) if out else np.empty(0)
+
+
+def _by_user(population: Population) -> Mapping[str, Sequence[RatedReply]]:
+    users: dict[str, list[RatedReply]] = {}
+    for block in population.blocks:
+        users.setdefault(block.view.user, []).extend(block.ratings)
+    return {user: _thinned(rated) for user, rated in users.items() if rated}
+
+
+def _thinned(rated: Sequence[RatedReply]) -> Sequence[RatedReply]:
+    if len(rated) <= _HISTORY:
+        return rated
+    return [rated[i] for i in np.linspace(0, len(rated) - 1, _HISTORY).round().astype(int)]

@@ -1,0 +1,90 @@
+"""A Gaussian process over replies with a part that all users share and one that is each user's own.
+
+    y(u, x) = x'w + f_u(x) + noise,    w ~ N(0, 1),    f_u ~ GP(0, k)
+
+The rows of different users have only `w` in common, so the training users enter one by one: each costs one
+solve of the size of its own rows and leaves a precision and a shift for `w`. What `w` then is believed to be
+is the prior under which a user's own history is read, which again is one small solve. The result is that of
+the Gaussian process over all rows together, without its one large Cholesky, and a user can be taken out
+again exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.judge.user.kernel import Rows, own_covariance
+
+__all__ = ["Belief", "Evidence", "evidence_of", "predict"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one user's rated rows say of the shared weights."""
+
+    precision: Floats
+    """Shape (columns, columns)."""
+    shift: Floats
+    """Shape (columns,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What is believed of the shared weights: a normal distribution."""
+
+    mean: Floats
+    """Shape (columns,)."""
+    covariance: Floats
+    """Shape (columns, columns)."""
+
+    @classmethod
+    def of(cls, evidence: Iterable[Evidence], columns: int) -> Belief:
+        """Put together what several users say; without any the prior is left."""
+        precision, shift = np.eye(columns), np.zeros(columns)
+        for part in evidence:
+            precision += part.precision
+            shift += part.shift
+        covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
+        return cls(covariance @ shift, covariance)
+
+
+def evidence_of(rows: Rows, values: Floats, noise: float) -> Evidence:
+    """Read one user's rated rows.
+
+    Args:
+        rows: The user's rows.
+        values: Their ratings, shape (rows,), centred.
+        noise: Variance of a rating beside all that is modelled.
+    """
+    covariance = own_covariance(rows, rows) + noise * np.eye(values.size)
+    solved = np.linalg.solve(covariance, np.column_stack([rows.shared, values]))
+    found = rows.shared.T @ solved
+    return Evidence(found[:, :-1], found[:, -1])
+
+
+def predict(belief: Belief, history: Rows, values: Floats, targets: Rows, noise: float) -> Floats:
+    """Return the expected value of each target row, each as if it stood alone, shape (targets,).
+
+    Args:
+        belief: From the training users, the user at hand not among them.
+        history: The user's rated rows; may be empty.
+        values: Their ratings, centred.
+        targets: The rows to predict.
+        noise: As in `evidence_of`.
+    """
+    prior: Floats = targets.shared @ belief.mean
+    if not values.size:
+        return prior
+    spread = history.shared @ belief.covariance
+    among = spread @ history.shared.T + own_covariance(history, history)
+    across = spread @ targets.shared.T + own_covariance(history, targets)
+    surprise = values - history.shared @ belief.mean
+    weights = np.linalg.solve(among + noise * np.eye(values.size), surprise)
+    out: Floats = prior + across.T @ weights
+    return out
