@@ -3,8 +3,9 @@
     python -m benchmarks.replay_candidates ITEMS FOLDER
 
 Writes into FOLDER, for the items of a set: `truncated` (the first half of the original reply, cut in the
-middle), `other-user` (the reply that another user got at the same place of a conversation about the same
-task) and `other-task` (a reply to the same user about another task). Which reply is taken is drawn by seed.
+middle), `other-user` (a reply that another user got in the same task), `same-place` (the same, at the same
+place of its conversation) and `other-task` (a reply to the same user in another task). Which reply is
+taken is drawn by seed.
 The files hold texts of the data and belong to whoever has it.
 """
 
@@ -26,7 +27,12 @@ def main() -> None:
     items = read_items(Path(items_file))
     study, stage, _ = open_stage(items)
     replies = [t for b in study.blocks for t in b.view.targets]
-    makers = {"truncated": _truncated, "other-user": _other_user, "other-task": _other_task}
+    makers = {
+        "truncated": _truncated,
+        "other-user": _other_user,
+        "same-place": _same_place,
+        "other-task": _other_task,
+    }
     for name, make in makers.items():
         rng = random.Random(f"7 {name}")
         path = Path(folder) / f"{name}.jsonl"
@@ -43,10 +49,18 @@ def _truncated(reply: Reply, user: str, replies: list[Reply], rng: random.Random
 
 
 def _other_user(reply: Reply, user: str, replies: list[Reply], rng: random.Random) -> str:
-    talk = reply.conversation
-    same = [r for r in replies if r.conversation.scenario == talk.scenario and r.conversation.user_id != user]
-    near = [r for r in same if r.position == reply.position]
-    return rng.choice([r for r in near or same if r.text.strip()]).text
+    return rng.choice(_of_others(reply, user, replies)).text
+
+
+def _same_place(reply: Reply, user: str, replies: list[Reply], rng: random.Random) -> str:
+    others = _of_others(reply, user, replies)
+    return rng.choice([r for r in others if r.position == reply.position] or others).text
+
+
+def _of_others(reply: Reply, user: str, replies: list[Reply]) -> list[Reply]:
+    scenario = reply.conversation.scenario
+    held = [r for r in replies if r.conversation.scenario == scenario and r.conversation.user_id != user]
+    return [r for r in held if r.text.strip()]
 
 
 def _other_task(reply: Reply, user: str, replies: list[Reply], rng: random.Random) -> str:

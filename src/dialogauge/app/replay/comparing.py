@@ -228,7 +228,8 @@ def _take_candidates(read: _Read, database: ReplayDatabase) -> None:
 
 def _given(stored: StoredScore) -> Given:
     value = stored.value if stored.value is not None else float(stored.score or 0)
-    return Given(stored.item, stored.block, stored.position, int(stored.score or 0), value)
+    # What differs in the last digits of a sum is the same score, and must have the same rank.
+    return Given(stored.item, stored.block, stored.position, int(stored.score or 0), round(value, 9))
 
 
 def _count_usage(read: _Read, stored: StoredScore) -> None:

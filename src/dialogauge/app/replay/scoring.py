@@ -122,8 +122,8 @@ class _Work:
             self.observer.watching(progress, lambda: None),
         ):
             # The reference comes first and whole: nothing is compared against half of it.
-            for name in (REFERENCE, *names):
-                units = self._units(name, progress)
+            for part in ((REFERENCE,), names):
+                units = self._units(part, progress)
                 ended = await run_units(
                     units, scorer, sink, workers=_BLOCKS_AT_ONCE, progress=progress, stop=stop
                 )
@@ -133,20 +133,21 @@ class _Work:
                     break
         out.usage = progress.usage
 
-    def _units(self, name: str, progress: Progress) -> Iterator[WorkUnit]:
-        done = self.database.scored(self.evaluator, name)
-        given = None if name == REFERENCE else self.database.replied(name)
+    def _units(self, names: Sequence[str], progress: Progress) -> Iterator[WorkUnit]:
+        """Yield what is missing block by block: what was read of a history serves all candidates."""
+        done = {name: self.database.scored(self.evaluator, name) for name in names}
+        given = {name: self.database.replied(name) for name in names}
         for block_name, block in self.stage.blocks.items():
-            if given is None:
-                wanted = [r.reply.id for r in block.ratings]
-            else:
-                items = self.stage.by_block[block_name]
-                wanted = [i.id for i in items if given.get(i.id) is False]
-            progress.planned += 1
-            if wanted and not all(self._kept(done.get(item)) for item in wanted):
-                yield block_unit(block, name, self.evaluator)
-            else:
-                progress.resumed += 1
+            for name in names:
+                if name == REFERENCE:
+                    wanted = [r.reply.id for r in block.ratings]
+                else:
+                    wanted = [i.id for i in self.stage.by_block[block_name] if given[name].get(i.id) is False]
+                progress.planned += 1
+                if all(self._kept(done[name].get(item)) for item in wanted):
+                    progress.resumed += 1
+                else:
+                    yield block_unit(block, name, self.evaluator)
 
     def _kept(self, failed: bool | None) -> bool:  # noqa: FBT001 - what the store says of an item
         return failed is False or (failed is True and not self.options.retry_failed)
