@@ -10,6 +10,7 @@ import pytest
 
 from dialogauge.data import conversation_record
 from rated import rated_users
+from servers.contented import contented
 from servers.faults import FaultPlan
 
 MARKS = ("REASON-7731", "PROFILE-7731", "SCORE-7731")
@@ -328,3 +329,28 @@ def test_runs_and_items_that_do_not_fit(dialogauge, items, data) -> None:
     Path("wrong.json").write_text("{}")
     wrong = dialogauge("replay", "collect", "wrong.json", "--candidate", "py:x:y", "-o", "q")
     assert (wrong.code, "no item set" in wrong.err) == (1, True)
+
+
+def test_a_judge_with_a_model(dialogauge, items, serve) -> None:
+    server = serve(contented(lambda body: 5 if "rather say this" in body["messages"][-1]["content"] else 3))
+    replies("r.jsonl", items)
+    collect(dialogauge, "replies:r.jsonl")
+    model = ("--model", "qwen-tiny", "--base-url", server.url, "--no-cache")
+    early = dialogauge("replay", "score", "run", "--judge", "zero-shot", *model, "--max-calls", 30)
+    assert early.code == 1
+    assert "raise --max-calls" in early.out
+    done = dialogauge("replay", "score", "run", "--judge", "zero-shot", *model)
+    assert done.code == 0, done.err
+    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    raw = found["views"]["raw"]
+    assert raw["candidates"]["r"]["user_macro"] == 5
+    assert raw["candidates"]["original"]["user_macro"] == 3
+    assert raw["ceiling"]["within_the_interval_of"] == ["r"]
+    assert found["evaluator"]["family"] == "qwen"
+    assert found["usage"]["calls"] > 40
+    asked = len(server.asked)
+    assert dialogauge("replay", "score", "run", "--judge", "zero-shot", *model).code == 0
+    assert len(server.asked) == asked
+    without = dialogauge("replay", "score", "run", "--judge", "zero-shot")
+    assert without.code == 2
+    assert "needs a language model" in without.err

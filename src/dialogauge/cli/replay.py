@@ -10,6 +10,7 @@ from dialogauge.cli.replay_options import (
     Again,
     Agents,
     AsJson,
+    BaseUrl,
     Calls,
     CandidateOption,
     Concurrency,
@@ -26,13 +27,17 @@ from dialogauge.cli.replay_options import (
     History,
     JudgeOption,
     K,
+    KeyEnv,
+    Lang,
     Licence,
     Map,
     Margin,
+    Model,
     NoCache,
     Prices,
     Ratings,
     Reference,
+    Role,
     RuleOption,
     Seed,
     Size,
@@ -44,6 +49,7 @@ from dialogauge.cli.replay_options import (
     code_of,
     compare_options,
     data_options,
+    judge_options,
     start,
 )
 from dialogauge.cli.replay_run import run
@@ -153,7 +159,18 @@ def score(
     history: History = "all",
     reference: Reference = None,
     data: DataNow = None,
+    lang: Lang = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    api_key_env: KeyEnv = None,
+    role: Role = None,
+    config: Config = None,
+    prices: Prices = None,
+    max_concurrency: Concurrency = 64,
+    max_calls: Calls = None,
+    max_cost: Cost = None,
     retry_failed: Again = False,
+    no_cache: NoCache = False,
 ) -> None:
     """Score a run: every original reply of the touched blocks first, then the candidates'.
 
@@ -163,21 +180,28 @@ def score(
     start()
     from dialogauge.app.replay.scoring import ScoreOptions
     from dialogauge.app.replay.scoring import score as run_score
-    from dialogauge.bench.satisfaction import HistoryCut
     from dialogauge.cli.replay_lines import print_faults, print_lines, score_lines
     from dialogauge.cli.terminal import TerminalObserver
 
-    check("--history", history, ("all", "prompt"))
-    options = ScoreOptions(
-        run=run,
-        judge=judge,
+    asked = judge_options(
+        judge,
         strategy=strategy,
         k=k,
-        history=cast("HistoryCut", history),
-        data=tuple(data or ()),
-        reference=reference,
+        history=history,
+        lang=lang,
+        model=model,
+        base_url=base_url,
+        api_key_env=api_key_env,
+        role=role,
+        config=config,
+        prices=prices,
+        max_concurrency=max_concurrency,
+        max_calls=max_calls,
+        max_cost=max_cost,
         retry_failed=retry_failed,
+        no_cache=no_cache,
     )
+    options = ScoreOptions(run, asked, tuple(data or ()), reference)
     found = run_score(options, TerminalObserver())
     print_faults(found.faults)
     print_lines(score_lines(found))

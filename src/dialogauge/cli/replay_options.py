@@ -14,6 +14,7 @@ __all__ = [
     "Again",
     "Agents",
     "AsJson",
+    "BaseUrl",
     "Calls",
     "CandidateOption",
     "Concurrency",
@@ -30,13 +31,17 @@ __all__ = [
     "History",
     "JudgeOption",
     "K",
+    "KeyEnv",
+    "Lang",
     "Licence",
     "Map",
     "Margin",
+    "Model",
     "NoCache",
     "Prices",
     "Ratings",
     "Reference",
+    "Role",
     "RuleOption",
     "Seed",
     "Size",
@@ -48,6 +53,7 @@ __all__ = [
     "code_of",
     "compare_options",
     "data_options",
+    "judge_options",
     "start",
 ]
 
@@ -60,6 +66,8 @@ _RULE = "How turns are chosen: hard is the published rule and looks at the ratin
 _CONTEXT = "What a candidate is shown beside the messages before the reply; prefix is nothing."
 _TIES = "Equal raw scores: kept equal, or ordered as the published calibrations do."
 _AGENTS = "agents.toml: organisation, version, licence and family of candidates, and where each is reached."
+_MODEL = "The evaluator's model, where it asks one; short for --role judge=MODEL@URL#KEYVAR."
+_ROLE = "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (from [roles]), file:PATH or py:MODULE:NAME."
 _REFERENCE = "A run whose scores of the original replies are taken over; it must be of this very evaluator."
 _DATA = "Where the conversations are now, if not where they were selected from; repeatable."
 
@@ -96,6 +104,13 @@ K = Annotated[int | None, typer.Option(min=1, help="Turns that episodic-nearest 
 History = Annotated[
     str, typer.Option(metavar="all|prompt", help="The whole history, or what the published prompt keeps.")
 ]
+Lang = Annotated[
+    str | None, typer.Option(metavar="en|zh|auto", help="Language of the evaluator's prompts, with a model.")
+]
+Model = Annotated[str | None, typer.Option(help=_MODEL)]
+BaseUrl = Annotated[str | None, typer.Option(help="The evaluator's endpoint.")]
+KeyEnv = Annotated[str | None, typer.Option(help="Variable that holds the key of the evaluator's endpoint.")]
+Role = Annotated[list[str] | None, typer.Option(metavar="ROLE=M@U#K", help=_ROLE)]
 Reference = Annotated[str | None, typer.Option(metavar="RUN", help=_REFERENCE)]
 DataNow = Annotated[list[str] | None, typer.Option("--data", metavar="PATH", help=_DATA)]
 Ties = Annotated[str, typer.Option(metavar="mid|turn-index|sample-id", help=_TIES)]
@@ -139,6 +154,29 @@ def check(option: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
         msg = f"{option} {value!r} is not known"
         raise UsageError(msg, hint=f"one of: {', '.join(known)}")
+
+
+def judge_options(judge: str, **given: Any) -> SatisfactionOptions:  # noqa: ANN401 - options of two commands
+    """Bring together who judges: the command line over the configuration file over defaults."""
+    from dialogauge.app.satisfaction_merging import merge_satisfaction_options
+    from dialogauge.cli.satisfaction import judge_models
+
+    check("--history", given["history"], ("all", "prompt"))
+    shared = ("lang", "max_concurrency", "max_calls", "max_cost", "prices")
+    return merge_satisfaction_options(
+        judge,
+        {k: given[k] for k in shared if given[k] is not None},
+        config_file=given["config"],
+        models=judge_models(given["model"], given["base_url"], given["api_key_env"], given["role"] or []),
+        fixed={
+            "inputs": (),
+            "strategy": given["strategy"],
+            "k": given["k"],
+            "history": given["history"],
+            "retry_failed": given["retry_failed"],
+            "cache": not given["no_cache"],
+        },
+    )
 
 
 def start() -> None:

@@ -10,6 +10,7 @@ from dialogauge.cli.replay_options import (
     Again,
     Agents,
     AsJson,
+    BaseUrl,
     Calls,
     CandidateOption,
     Concurrency,
@@ -25,13 +26,17 @@ from dialogauge.cli.replay_options import (
     History,
     JudgeOption,
     K,
+    KeyEnv,
+    Lang,
     Licence,
     Map,
     Margin,
+    Model,
     NoCache,
     Prices,
     Ratings,
     Reference,
+    Role,
     RuleOption,
     Seed,
     Size,
@@ -43,6 +48,7 @@ from dialogauge.cli.replay_options import (
     code_of,
     compare_options,
     data_options,
+    judge_options,
     start,
 )
 
@@ -69,6 +75,11 @@ def run(
     strategy: Strategy = None,
     k: K = None,
     history: History = "all",
+    lang: Lang = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    api_key_env: KeyEnv = None,
+    role: Role = None,
     reference: Reference = None,
     judge_family: Family = None,
     ties: Ties = "mid",
@@ -94,13 +105,29 @@ def run(
     from dialogauge.app.replay.scoring import ScoreOptions
     from dialogauge.app.replay.selecting import SelectOptions
     from dialogauge.bench.replay import CONTEXTS, RULES, Context, Rule
-    from dialogauge.bench.satisfaction import HistoryCut
     from dialogauge.cli.replay_lines import print_run
     from dialogauge.cli.terminal import TerminalObserver
 
     check("--rule", rule, RULES)
     check("--context", context, CONTEXTS)
-    check("--history", history, ("all", "prompt"))
+    asked = judge_options(
+        judge,
+        strategy=strategy,
+        k=k,
+        history=history,
+        lang=lang,
+        model=model,
+        base_url=base_url,
+        api_key_env=api_key_env,
+        role=role,
+        config=config,
+        prices=prices,
+        max_concurrency=max_concurrency,
+        max_calls=max_calls,
+        max_cost=max_cost,
+        retry_failed=retry_failed,
+        no_cache=no_cache,
+    )
     data = data_options(inputs, split, split_file, dimension, ratings, format, map_file)
     options = RunOptions(
         out=out,
@@ -120,18 +147,10 @@ def run(
             retry_failed=retry_failed,
             cache=not no_cache,
         ),
-        score=ScoreOptions(
-            run=out,
-            judge=judge,
-            strategy=strategy,
-            k=k,
-            history=cast("HistoryCut", history),
-            reference=reference,
-            retry_failed=retry_failed,
-        ),
+        score=ScoreOptions(out, asked, reference=reference),
         compare=compare_options(
             runs=(out,),
-            judge=judge,
+            judge=None,
             family=judge_family,
             agents=agents,
             ties=ties,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["satisfaction"]
+__all__ = ["judge_models", "satisfaction"]
 
 _JUDGE = (
     "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, history-majority, "
@@ -104,7 +104,7 @@ def satisfaction(
         judge,
         {k: v for k, v in given.items() if v is not None},
         config_file=config,
-        models=_models(model, base_url, api_key_env, role or []),
+        models=judge_models(model, base_url, api_key_env, role or []),
         fixed={
             "inputs": tuple(inputs),
             "part": split,
@@ -131,7 +131,7 @@ def satisfaction(
     raise typer.Exit(run_and_print(options, dry_run=dry_run, as_json=as_json))
 
 
-def _models(
+def judge_models(
     model: str | None, base_url: str | None, api_key_env: str | None, roles: list[str]
 ) -> dict[str, str]:
     """Bring the short form and --role together: by role, how its model is given."""

@@ -98,10 +98,11 @@ def collect(options: CollectOptions, observer: Observer) -> Collected:
     candidates = read_candidates(options.candidates, agents, config)
     _, stage, faults = open_stage(items, options.data)
     out = Collected(items, faults=list(faults))
+    budget = Budget(options.max_calls, options.max_cost)
     with open_for_writing(options.out, items) as (_, database):
         for candidate in candidates:
             if out.ended == "finished":
-                asyncio.run(_one(_Work(options, observer, stage, database, candidate), out))
+                asyncio.run(_one(_Work(options, observer, stage, database, candidate, budget), out))
             out.tallies[candidate.name] = _tally(database, candidate.name, stage)
     return out
 
@@ -115,6 +116,7 @@ class _Work:
     stage: Stage
     database: ReplayDatabase
     candidate: Candidate
+    budget: Budget
 
 
 async def _one(work: _Work, out: Collected) -> None:
@@ -127,7 +129,7 @@ async def _one(work: _Work, out: Collected) -> None:
     client, built = build_candidate_client(
         work.candidate,
         max_concurrency=o.max_concurrency,
-        budget=Budget(o.max_calls, o.max_cost),
+        budget=work.budget,
         prices=None if o.prices_file is None else PriceTable.load(Path(o.prices_file)),
         cache=o.cache,
         read_cache=not o.retry_failed,

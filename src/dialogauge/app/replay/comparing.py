@@ -169,7 +169,7 @@ def _read_first(options: CompareOptions) -> _Read:
         _take_candidates(read, database)
     if not read.reference:
         msg = f"the run {path} has no scores of the original replies by {about['name']}"
-        raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {about['name']}")
+        raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {about['asked_for']}")
     return read
 
 
@@ -185,7 +185,7 @@ def _add(read: _Read, path: str) -> None:
                 f"the run {path} was not scored by the evaluator of the first run, {read.about['name']} with "
                 f"its settings, but by {names}"
             )
-            hint = f"dialogauge replay score {path} --judge {read.about['name']}"
+            hint = f"dialogauge replay score {path} --judge {read.about['asked_for']}"
             raise UsageError(msg, hint=hint)
         twice = sorted(set(database.candidates()) & set(read.described))
         if twice:
@@ -197,7 +197,7 @@ def _add(read: _Read, path: str) -> None:
 
 def _evaluator(path: str, database: ReplayDatabase, judge: str | None) -> tuple[str, dict[str, Any]]:
     known: Mapping[str, dict[str, Any]] = database.get_meta("evaluators", {})
-    fitting = [d for d, about in known.items() if judge in (None, about["name"])]
+    fitting = [d for d, about in known.items() if judge in (None, about["name"], about["asked_for"])]
     if not fitting:
         by = f" by {judge}" if judge else ""
         msg = f"the run {path} has not been scored{by}"

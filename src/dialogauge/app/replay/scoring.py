@@ -11,14 +11,18 @@ from dialogauge.app.judging import Observer
 from dialogauge.app.replay.run_file import item_set_of, open_for_writing, read_run
 from dialogauge.app.replay.stage import open_stage
 from dialogauge.app.satisfaction_judges import build_personal_judge
+from dialogauge.app.satisfaction_models import MODEL_JUDGES, BuiltTurnJudge, Models, build_turn_judge
+from dialogauge.app.satisfaction_options import SatisfactionOptions
 from dialogauge.bench.replay import Stage, replaced
 from dialogauge.bench.replay.scoring import BlockScorer, block_unit, evaluator_digest
-from dialogauge.bench.satisfaction import HistoryCut, Study, histories_of
+from dialogauge.bench.replay.turns import TurnsOfBlock
+from dialogauge.bench.satisfaction import Study, histories_of
 from dialogauge.core.errors import DialogaugeError, InputError, UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.work import UnitResult, WorkUnit
 from dialogauge.engine import Progress, StopSignal, run_units, stop_on_interrupt
 from dialogauge.judge.personal import PersonalJudge, RatedReply
+from dialogauge.llm import LimiterState
 from dialogauge.store import REFERENCE, ReplayDatabase
 
 __all__ = ["ScoreOptions", "Scored", "score"]
@@ -32,14 +36,11 @@ class ScoreOptions:
     """The settings of `dialogauge replay score`; see the command reference for each."""
 
     run: str
-    judge: str
-    strategy: str | None = None
-    k: int | None = None
-    history: HistoryCut = "all"
+    judge: SatisfactionOptions
+    """Who judges, from what, and by which models; what it says of data and calibration is not looked at."""
     data: tuple[str, ...] = ()
     reference: str | None = None
     """Another run whose scores of the original replies are taken over."""
-    retry_failed: bool = False
 
 
 @dataclass
@@ -71,16 +72,21 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
 
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
     """
-    judge = build_personal_judge(options.judge, strategy=options.strategy, k=options.k)
+    o = options.judge
+    asks = o.judge in MODEL_JUDGES
+    built = build_turn_judge(o) if asks else build_personal_judge(o.judge, strategy=o.strategy, k=o.k)
     items = item_set_of(options.run)
-    study, stage, faults = open_stage(items, options.data, options.history)
-    evaluator = evaluator_digest(judge, study.population, study.blocks)
-    out = Scored(judge.name, evaluator, faults=faults)
+    study, stage, faults = open_stage(items, options.data, o.history)
     with open_for_writing(options.run) as (_, database):
+        judge = TurnsOfBlock(built.judge, _Kept(database)) if isinstance(built, BuiltTurnJudge) else built
+        evaluator = evaluator_digest(judge, study.population, study.blocks)
+        out = Scored(judge.name, evaluator, faults=faults)
         if options.reference is not None:
             _take_reference(options.reference, database, judge, evaluator)
         _note_evaluator(database, judge, evaluator, options, study, stage)
-        asyncio.run(_Work(options, observer, study, stage, database, judge, evaluator).run(out))
+        models = built.models if isinstance(built, BuiltTurnJudge) else None
+        work = _Work(options, observer, study, stage, database, judge, evaluator, models)
+        asyncio.run(work.run(out))
         held = database.scored(evaluator, REFERENCE)
         out.reference = sum(not failed for failed in held.values())
         for name in database.candidates():
@@ -88,6 +94,19 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
             failed = sum(found.values())
             out.candidates[name] = (len(found) - failed, failed)
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What a judge keeps, in the run's own file."""
+
+    database: ReplayDatabase
+
+    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
+        return self.database.get_meta(f"kept:{key}")
+
+    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        self.database.put_meta(f"kept:{key}", value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +118,16 @@ class _Work:
     database: ReplayDatabase
     judge: PersonalJudge
     evaluator: str
+    models: Models | None
 
     async def run(self, out: Scored) -> None:
+        try:
+            await self._run(out)
+        finally:
+            if self.models is not None:
+                await self.models.close()
+
+    async def _run(self, out: Scored) -> None:
         names = list(self.database.candidates())
         asked = sum(len(b.ratings) for b in self.stage.blocks.values()) + len(names) * len(self.stage.items)
         self.observer.say(
@@ -149,8 +176,11 @@ class _Work:
                 else:
                     yield block_unit(block, name, self.evaluator)
 
+    def _limits(self) -> LimiterState | None:
+        return None if self.models is None else self.models.limits()
+
     def _kept(self, failed: bool | None) -> bool:  # noqa: FBT001 - what the store says of an item
-        return failed is False or (failed is True and not self.options.retry_failed)
+        return failed is False or (failed is True and not self.options.judge.retry_failed)
 
     def _replies(self, candidate: str, block: str) -> Sequence[RatedReply]:
         out = []
@@ -189,7 +219,8 @@ def _note_evaluator(
     known.pop(evaluator, None)
     known[evaluator] = {
         "name": judge.name,
-        "settings": {"strategy": options.strategy, "k": options.k, "history": options.history},
+        "asked_for": options.judge.judge,
+        "settings": {k: getattr(options.judge, k) for k in ("strategy", "k", "history", "language")},
         "judge": dict(judge.describe()),
         "population": {
             "users": len({b.view.user for b in study.population.blocks}),
