@@ -15,6 +15,7 @@ from dialogauge.judge.user.cuts import ROUNDING, cuts_of
 from dialogauge.judge.user.kernel import NOISE, Rows
 from dialogauge.judge.user.posterior import Belief, Evidence, evidence_of, predict
 from dialogauge.judge.user.reader import Reader
+from dialogauge.metrics import pearson
 
 __all__ = ["UserModel", "fit_user_model"]
 
@@ -37,6 +38,13 @@ class UserModel:
     """Deviation of their ratings; 1 where they are all alike."""
     cuts: tuple[float, ...]
     """Four ascending values on the scale of the ratings."""
+    users: int
+    """Training users."""
+    turns: int
+    """Rated replies that were read of them."""
+    left_out: float | None
+    """Pearson of ratings with what is said of training users when their own ratings of the scenario are left
+    out and they are no training users; None where it is undefined."""
 
     def predict(self, view: BlockView, reader: Reader) -> Floats:
         """Return the satisfaction with each target, 1 to 5, with its fraction, shape (targets,)."""
@@ -90,11 +98,14 @@ def fit_user_model(population: Population, reader: Reader, alone: Sequence[Rated
     evidence = [evidence_of(user.rows, user.scores, NOISE) for user in known]
     together = Evidence.together(evidence, columns.size)
     cuts: tuple[float, ...] = ROUNDING
+    agreed = None
     if len(known) > 1:
         beliefs = (Belief.of(together.without(own)) for own in evidence)
         left_out = np.concatenate([_left_out(u, b) for u, b in zip(known, beliefs, strict=True)])
         cuts = cuts_of(centre + spread * left_out, scores)
-    return UserModel(columns, Belief.of(together), centre, spread, cuts)
+        agreed = pearson(left_out, scores).value
+    turns = scores.size if known else 0
+    return UserModel(columns, Belief.of(together), centre, spread, cuts, len(known), turns, agreed)
 
 
 def _left_out(user: _Known, belief: Belief) -> Floats:
