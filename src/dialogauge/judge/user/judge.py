@@ -56,8 +56,16 @@ class LocalUserJudge:
         return digest({"judge": self.name, "mode": self.mode, "version": _VERSION})
 
     def describe(self) -> Mapping[str, Any]:
-        """Return the settings."""
-        return {"kind": "local-user", "settings": {"mode": self.mode, "version": _VERSION}}
+        """Return the settings, and once it is fitted to whom and how well it says of users left out."""
+        told: dict[str, Any] = {
+            "kind": "local-user",
+            "settings": {"mode": self.mode, "version": _VERSION},
+        }
+        if self._fitted is not None:
+            model = self._fitted.model
+            agreed = None if model.left_out is None else round(model.left_out, 4)
+            told["fitted_on"] = {"users": model.users, "turns": model.turns, "left_out_pearson": agreed}
+        return told
 
     async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
         """Judge the targets; all fail when nobody's ratings are known."""

@@ -15,6 +15,7 @@ from dialogauge.judge.user.cuts import ROUNDING, cuts_of
 from dialogauge.judge.user.kernel import NOISE, Rows
 from dialogauge.judge.user.posterior import Belief, Evidence, evidence_of, predict
 from dialogauge.judge.user.reader import Reader
+from dialogauge.metrics import pearson
 
 __all__ = ["UserModel", "fit_user_model"]
 
@@ -37,12 +38,19 @@ class UserModel:
     """Deviation of their ratings; 1 where they are all alike."""
     cuts: tuple[float, ...]
     """Four ascending values on the scale of the ratings."""
+    users: int
+    """Training users."""
+    turns: int
+    """Rated replies that were read of them."""
+    left_out: float | None
+    """Pearson of ratings with what is said of training users when their own ratings of the scenario are left
+    out and they are no training users; None where it is undefined."""
 
     def predict(self, view: BlockView, reader: Reader) -> Floats:
         """Return the satisfaction with each target, 1 to 5, with its fraction, shape (targets,)."""
         history = _thinned(view.history)
         past = self.columns.rows([r.reply for r in history], reader)
-        values = np.array([r.score for r in history], dtype=np.float64)
+        values = _scores(history)
         targets = self.columns.rows(view.targets, reader)
         found = predict(self.belief, past, self._inward(values), targets, NOISE)
         out: Floats = np.clip(self.centre + self.spread * found, LOWEST, HIGHEST)
@@ -81,33 +89,34 @@ def fit_user_model(population: Population, reader: Reader, alone: Sequence[Rated
         msg = "there is no rating to start from"
         raise ValueError(msg)
     columns = fit_columns(reader.read([r.reply for r in rated]))
-    scores = np.array([r.score for r in rated], dtype=np.float64)
+    scores = _scores(rated)
     centre, spread = float(scores.mean()), float(scores.std()) or 1.0
-    known: list[_Known] = []
-    start = 0
-    for replies in users.values():
-        part = slice(start, start := start + len(replies))
-        rows = columns.rows([r.reply for r in replies], reader)
-        known.append(_Known(rows, (scores[part] - centre) / spread))
+    known = [
+        _Known(columns.rows([r.reply for r in replies], reader), (_scores(replies) - centre) / spread)
+        for replies in users.values()
+    ]
     evidence = [evidence_of(user.rows, user.scores, NOISE) for user in known]
-    left_out = _left_out(known, evidence, columns.size)
-    cuts = cuts_of(centre + spread * left_out, scores) if len(known) > 1 else ROUNDING
-    return UserModel(columns, Belief.of(evidence, columns.size), centre, spread, cuts)
+    together = Evidence.together(evidence, columns.size)
+    cuts: tuple[float, ...] = ROUNDING
+    agreed = None
+    if len(known) > 1:
+        beliefs = (Belief.of(together.without(own)) for own in evidence)
+        left_out = np.concatenate([_left_out(u, b) for u, b in zip(known, beliefs, strict=True)])
+        cuts = cuts_of(centre + spread * left_out, scores)
+        agreed = pearson(left_out, scores).value
+    turns = scores.size if known else 0
+    return UserModel(columns, Belief.of(together), centre, spread, cuts, len(known), turns, agreed)
 
 
-def _left_out(known: Sequence[_Known], evidence: Sequence[Evidence], size: int) -> Floats:
-    """Say of every rating what all other users and the user's own other scenarios make expect."""
-    out = []
-    for index, user in enumerate(known):
-        belief = Belief.of((e for i, e in enumerate(evidence) if i != index), size)
-        found = np.empty_like(user.scores)
-        for scenario in np.unique(user.rows.scenarios):
-            here = np.flatnonzero(user.rows.scenarios == scenario)
-            past = np.flatnonzero(user.rows.scenarios != scenario)
-            history, targets = user.rows.take(past), user.rows.take(here)
-            found[here] = predict(belief, history, user.scores[past], targets, NOISE)
-        out.append(found)
-    return np.concatenate(out) if out else np.empty(0)
+def _left_out(user: _Known, belief: Belief) -> Floats:
+    """Say of a training user's ratings what all others and the user's own other scenarios make expect."""
+    found = np.empty_like(user.scores)
+    for scenario in np.unique(user.rows.scenarios):
+        here = np.flatnonzero(user.rows.scenarios == scenario)
+        past = np.flatnonzero(user.rows.scenarios != scenario)
+        history, targets = user.rows.take(past), user.rows.take(here)
+        found[here] = predict(belief, history, user.scores[past], targets, NOISE)
+    return found
 
 
 def _by_user(population: Population) -> Mapping[str, Sequence[RatedReply]]:
@@ -121,3 +130,7 @@ def _thinned(rated: Sequence[RatedReply]) -> Sequence[RatedReply]:
     if len(rated) <= _HISTORY:
         return rated
     return [rated[i] for i in np.linspace(0, len(rated) - 1, _HISTORY).round().astype(int)]
+
+
+def _scores(rated: Sequence[RatedReply]) -> Floats:
+    return np.array([r.score for r in rated], dtype=np.float64)

@@ -26,12 +26,25 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one user's rated rows say of the shared weights."""
+    """What the rated rows of one user, or of several together, say of the shared weights."""
 
     precision: Floats
     """Shape (columns, columns)."""
     shift: Floats
     """Shape (columns,)."""
+
+    @classmethod
+    def together(cls, parts: Iterable[Evidence], columns: int) -> Evidence:
+        """Put together what several users say; of nobody, it is nothing."""
+        precision, shift = np.zeros((columns, columns)), np.zeros(columns)
+        for part in parts:
+            precision += part.precision
+            shift += part.shift
+        return cls(precision, shift)
+
+    def without(self, part: Evidence) -> Evidence:
+        """Take one user out again."""
+        return Evidence(self.precision - part.precision, self.shift - part.shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +57,11 @@ class Belief:
     """Shape (columns, columns)."""
 
     @classmethod
-    def of(cls, evidence: Iterable[Evidence], columns: int) -> Belief:
-        """Put together what several users say; without any the prior is left."""
-        precision, shift = np.eye(columns), np.zeros(columns)
-        for part in evidence:
-            precision += part.precision
-            shift += part.shift
+    def of(cls, evidence: Evidence) -> Belief:
+        """Start from w ~ N(0, 1) and take the evidence in."""
+        precision = np.eye(evidence.shift.size) + evidence.precision
         covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
-        return cls(covariance @ shift, covariance)
+        return cls(covariance @ evidence.shift, covariance)
 
 
 def evidence_of(rows: Rows, values: Floats, noise: float) -> Evidence:
