@@ -32,6 +32,7 @@ FILES: Final = {
     "replay": "replay.db",
     "items": "items.json",
     "scores": "scores.jsonl",
+    "kept": "kept.jsonl",
 }
 
 
