@@ -161,7 +161,7 @@ class RunDatabase:
 
     def all_meta(self, prefix: str) -> dict[str, Any]:
         """Return the values kept under names that begin so, in the order of the names."""
-        with _store_errors(self.path):
+        with store_errors(self.path):
             rows = self._db.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
             return {key: unpack(value) for key, value in rows if key.startswith(prefix)}
 
