@@ -185,21 +185,12 @@ def score(
 
     asked = judge_options(
         judge,
-        strategy=strategy,
-        k=k,
-        history=history,
-        lang=lang,
-        model=model,
-        base_url=base_url,
-        api_key_env=api_key_env,
-        role=role,
+        how=(strategy, k, history, lang),
+        models=(model, base_url, api_key_env, role or []),
+        limits=(max_concurrency, max_calls, max_cost, prices),
         config=config,
-        prices=prices,
-        max_concurrency=max_concurrency,
-        max_calls=max_calls,
-        max_cost=max_cost,
         retry_failed=retry_failed,
-        no_cache=no_cache,
+        cache=not no_cache,
     )
     options = ScoreOptions(run, asked, tuple(data or ()), reference)
     found = run_score(options, TerminalObserver())

@@ -156,25 +156,45 @@ def check(option: str, value: str, known: tuple[str, ...]) -> None:
         raise UsageError(msg, hint=f"one of: {', '.join(known)}")
 
 
-def judge_options(judge: str, **given: Any) -> SatisfactionOptions:  # noqa: ANN401 - options of two commands
-    """Bring together who judges: the command line over the configuration file over defaults."""
+def judge_options(
+    judge: str,
+    *,
+    how: tuple[str | None, int | None, str, str | None],
+    models: tuple[str | None, str | None, str | None, list[str]],
+    limits: tuple[int, int | None, float | None, str | None],
+    config: str | None,
+    retry_failed: bool,
+    cache: bool,
+) -> SatisfactionOptions:
+    """Bring together who judges: the command line over the configuration file over defaults.
+
+    Args:
+        judge: Its name.
+        how: Strategy, k, history and language.
+        models: Model, endpoint and key variable of the short form, and roles.
+        limits: Requests in flight, calls and cost at most, and the file of prices.
+        config: The configuration file.
+        retry_failed: Whether what failed is judged again.
+        cache: Whether replies are kept.
+    """
     from dialogauge.app.satisfaction_merging import merge_satisfaction_options
     from dialogauge.cli.satisfaction import judge_models
 
-    check("--history", given["history"], ("all", "prompt"))
-    shared = ("lang", "max_concurrency", "max_calls", "max_cost", "prices")
+    strategy, k, history, lang = how
+    check("--history", history, ("all", "prompt"))
+    shared = dict(zip(("max_concurrency", "max_calls", "max_cost", "prices"), limits, strict=True))
     return merge_satisfaction_options(
         judge,
-        {k: given[k] for k in shared if given[k] is not None},
-        config_file=given["config"],
-        models=judge_models(given["model"], given["base_url"], given["api_key_env"], given["role"] or []),
+        {name: value for name, value in {**shared, "lang": lang}.items() if value is not None},
+        config_file=config,
+        models=judge_models(*models),
         fixed={
             "inputs": (),
-            "strategy": given["strategy"],
-            "k": given["k"],
-            "history": given["history"],
-            "retry_failed": given["retry_failed"],
-            "cache": not given["no_cache"],
+            "strategy": strategy,
+            "k": k,
+            "history": history,
+            "retry_failed": retry_failed,
+            "cache": cache,
         },
     )
 
