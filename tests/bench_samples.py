@@ -1,0 +1,42 @@
+"""A small finished benchmark, for tests of what is shown of it."""
+
+from __future__ import annotations
+
+from dialogauge.bench.replay import ItemSet, ReplayItem, gold_mix
+from dialogauge.bench.replay.comparison import CompareSettings, Comparison, Scores, compare
+from dialogauge.bench.replay.views import Given
+from dialogauge.calibrate import ScoreHistory
+
+
+def sample_comparison(name: str) -> tuple[Comparison, ItemSet]:
+    """One candidate that gets a 5 on nearly everything."""
+    items = tuple(
+        ReplayItem(f"u{u}t{t}", f"u{u}", f"u{u}__s", f"u{u}", "s", t, 4.0, "")
+        for u in range(5)
+        for t in range(6)
+    )
+    original = [Given(i.id, i.block, i.position, 3 + i.position % 2, 3.0 + i.position % 2) for i in items]
+    mine = {i.id: Given(i.id, i.block, i.position, 5, 5.0) for i in items} | {
+        i.id: Given(i.id, i.block, i.position, 4, 4.0) for i in items[:1]
+    }
+    scores = Scores(
+        items,
+        original,
+        {i.id: 100 for i in items},
+        {name: mine},
+        {name: {i.id: 120 for i in items}},
+        {i.block: ScoreHistory((1, 1, 3, 8, 7), 3.95, 20) for i in items},
+    )
+    card = {
+        "source": "made",
+        "licence": "ours",
+        "languages": {"en": 30},
+        "users": 5,
+        "blocks": 5,
+        "turns": 30,
+        "turns_in_data": 40,
+        "scenarios": {"s": 30},
+        "gold": gold_mix([i.gold for i in items]),
+        "gold_of_all": gold_mix([i.gold for i in items]),
+    }
+    return compare(scores, CompareSettings(draws=100)), ItemSet(items, "random", 0, {}, card)
