@@ -354,3 +354,21 @@ def test_a_judge_with_a_model(dialogauge, items, serve) -> None:
     without = dialogauge("replay", "score", "run", "--judge", "zero-shot")
     assert without.code == 2
     assert "needs a language model" in without.err
+
+
+@pytest.mark.parametrize("judge", ["local", "local-user", "episodic-nearest"])
+def test_a_candidate_that_repeats_the_original_replies_ties_with_them(dialogauge, data, judge) -> None:
+    """Several items of one conversation are judged apart: each with the original replies before it."""
+    dialogauge("replay", "select", data, "--rule", "all", "-o", "items.json")
+    items = json.loads(Path("items.json").read_text())["items"]
+    talks = {t["conversation_id"]: t for t in map(json.loads, data.read_text().splitlines())}
+    with Path("copy.jsonl").open("w") as file:
+        for item in items:
+            said = [m["content"] for m in talks[item["conversation"]]["messages"] if m["role"] == "assistant"]
+            file.write(json.dumps({"item": item["id"], "reply": said[item["position"]]}) + "\n")
+    assert collect(dialogauge, "replies:copy.jsonl").code == 0
+    assert dialogauge("replay", "score", "run", "--judge", judge).code == 0
+    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    for view in found["views"].values():
+        (pair,) = view["pairs"]
+        assert (pair["items"]["ties"], pair["user_macro_delta"]) == (len(items), 0)
