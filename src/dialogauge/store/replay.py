@@ -199,6 +199,21 @@ class ReplayDatabase:
             text, failure, details = unpack(row[0])
             return StoredReply(candidate, item, text, failure, details)
 
+    def reply_failed(self, candidate: str, item: str) -> bool | None:
+        """Say whether a candidate failed on an item; None when it was not asked."""
+        query = "SELECT failed FROM replies WHERE candidate = ? AND item = ?"
+        return self._flag(query, (candidate, item))
+
+    def score_failed(self, evaluator: str, candidate: str, item: str) -> bool | None:
+        """Say whether an evaluator failed on a candidate's reply; None when it was not asked."""
+        query = "SELECT failed FROM scores WHERE evaluator = ? AND candidate = ? AND item = ?"
+        return self._flag(query, (evaluator, candidate, item))
+
+    def _flag(self, query: str, key: tuple[str, ...]) -> bool | None:
+        with store_errors(self.path):
+            row = self._db.execute(query, key).fetchone()
+            return None if row is None else bool(row[0])
+
     def failed_replies(self, candidate: str) -> Iterator[StoredReply]:
         """Yield the failures of a candidate."""
         with store_errors(self.path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -206,7 +206,8 @@ def _evaluator(path: str, database: ReplayDatabase, judge: str | None) -> tuple[
 
 
 def _take_candidates(read: _Read, database: ReplayDatabase) -> None:
-    wanted = {i.id for i in read.items.items}
+    # The ids of the set stand for those of every candidate's scores: one text instead of many equal ones.
+    wanted = {i.id: i for i in read.items.items}
     for name, about in database.candidates().items():
         read.described[name] = dict(about)
         read.candidates[name], read.lengths[name] = {}, {}
@@ -214,13 +215,14 @@ def _take_candidates(read: _Read, database: ReplayDatabase) -> None:
         held = database.replied(name)
         for stored in database.scores(read.evaluator, name):
             _count_usage(read, stored)
-            if stored.item not in wanted or held.get(stored.item) is not False:
+            item = wanted.get(stored.item)
+            if item is None or held.get(stored.item) is not False:
                 continue
-            read.lengths[name][stored.item] = stored.length
+            read.lengths[name][item.id] = stored.length
             if stored.score is None:
                 failures[f"score: {(stored.failure or {}).get('kind')}"] += 1
             else:
-                read.candidates[name][stored.item] = _given(stored)
+                read.candidates[name][item.id] = replace(_given(stored), id=item.id, block=item.block)
         replied = sum(not failed for failed in held.values())
         failures["score: pending"] = max(0, replied - len(read.lengths[name]))
         read.failures[name] = +failures

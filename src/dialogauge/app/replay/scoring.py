@@ -21,7 +21,7 @@ from dialogauge.core.errors import DialogaugeError, InputError, UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.work import UnitResult, WorkUnit
 from dialogauge.engine import Progress, StopSignal, run_units, stop_on_interrupt
-from dialogauge.judge.personal import PersonalJudge, RatedReply
+from dialogauge.judge.personal import PersonalJudge, RatedBlock, RatedReply
 from dialogauge.llm import LimiterState
 from dialogauge.store import REFERENCE, ReplayDatabase
 
@@ -146,7 +146,7 @@ class _Work:
         sink = _Sink(self.database, scorer, self.evaluator)
         with (
             stop_on_interrupt(stop, self.observer.interrupted),
-            self.observer.watching(progress, lambda: None),
+            self.observer.watching(progress, self._limits),
         ):
             # The reference comes first and whole: nothing is compared against half of it.
             for part in ((REFERENCE,), names):
@@ -162,25 +162,29 @@ class _Work:
 
     def _units(self, names: Sequence[str], progress: Progress) -> Iterator[WorkUnit]:
         """Yield what is missing block by block: what was read of a history serves all candidates."""
-        done = {name: self.database.scored(self.evaluator, name) for name in names}
-        given = {name: self.database.replied(name) for name in names}
-        for block_name, block in self.stage.blocks.items():
+        for block in self.stage.blocks.values():
             for name in names:
-                if name == REFERENCE:
-                    wanted = [r.reply.id for r in block.ratings]
-                else:
-                    wanted = [i.id for i in self.stage.by_block[block_name] if given[name].get(i.id) is False]
                 progress.planned += 1
-                if all(self._kept(done[name].get(item)) for item in wanted):
+                if all(self._stands(name, item) for item in self._wanted(block, name)):
                     progress.resumed += 1
                 else:
                     yield block_unit(block, name, self.evaluator)
 
+    def _wanted(self, block: RatedBlock, name: str) -> Iterator[str]:
+        """Yield what there is to score: the original replies, or what a candidate did not fail on."""
+        if name == REFERENCE:
+            yield from (r.reply.id for r in block.ratings)
+            return
+        for item in self.stage.by_block[block.view.id]:
+            if self.database.reply_failed(name, item.id) is False:
+                yield item.id
+
+    def _stands(self, name: str, item: str) -> bool:
+        failed = self.database.score_failed(self.evaluator, name, item)
+        return failed is False or (failed is True and not self.options.judge.retry_failed)
+
     def _limits(self) -> LimiterState | None:
         return None if self.models is None else self.models.limits()
-
-    def _kept(self, failed: bool | None) -> bool:  # noqa: FBT001 - what the store says of an item
-        return failed is False or (failed is True and not self.options.judge.retry_failed)
 
     def _replies(self, candidate: str, block: str) -> Sequence[RatedReply]:
         out = []
