@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dialogauge.core import Judged, JudgeFailure, Judgement, Target, digest
+from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Target, digest
 from dialogauge.judge.history.guess import DIMENSION
 from dialogauge.judge.personal import BlockView, Population, RatedBlock, Reply, Sight
 from dialogauge.judge.user.model import UserModel, fit_user_model
@@ -104,7 +104,10 @@ def _target(reply: Reply) -> Target:
 
 
 def _judged(reply: Reply, value: float, model: UserModel, view: BlockView) -> Judged:
-    details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: value}
+    details: dict[str, Any] = {
+        "turn_id": reply.id,
+        DIMENSION: min(max(value, ONE_TO_FIVE.low), ONE_TO_FIVE.high),
+    }
     if not view.history:
         details["prior"] = True
     return Judged(_target(reply), Judgement({DIMENSION: model.score(value)}, details=details))

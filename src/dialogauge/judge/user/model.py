@@ -19,9 +19,10 @@ from dialogauge.metrics import pearson
 
 __all__ = ["UserModel", "fit_user_model"]
 
-LOWEST, HIGHEST = 1.0, 5.0
 _HISTORY: Final = 512
 """Rated replies of one user that are read; of a longer history so many, evenly spread."""
+_ALIKE: Final = 1e-6
+"""A deviation up to which ratings are all alike."""
 
 Floats = NDArray[np.float64]
 
@@ -47,21 +48,19 @@ class UserModel:
     out and they are no training users; None where it is undefined."""
 
     def predict(self, view: BlockView, reader: Reader) -> Floats:
-        """Return the satisfaction with each target, 1 to 5, with its fraction, shape (targets,)."""
+        """Return the expected rating of each target, shape (targets,); it may lie a little beyond 1 to 5."""
         history = _thinned(view.history)
         past = self.columns.rows([r.reply for r in history], reader)
         values = _scores(history)
         targets = self.columns.rows(view.targets, reader)
-        found = predict(self.belief, past, self._inward(values), targets, NOISE)
-        out: Floats = np.clip(self.centre + self.spread * found, LOWEST, HIGHEST)
+        inward = (values - self.centre) / self.spread
+        found = predict(self.belief, past, inward, targets, NOISE)
+        out: Floats = self.centre + self.spread * found
         return out
 
     def score(self, value: float) -> int:
         """Return the whole score, 1 to 5, of a prediction; it depends on nothing else."""
         return 1 + sum(value > cut for cut in self.cuts)
-
-    def _inward(self, values: Floats) -> Floats:
-        return (values - self.centre) / self.spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,8 @@ def fit_user_model(population: Population, reader: Reader, alone: Sequence[Rated
         raise ValueError(msg)
     columns = fit_columns(reader.read([r.reply for r in rated]))
     scores = _scores(rated)
-    centre, spread = float(scores.mean()), float(scores.std()) or 1.0
+    centre, spread = float(scores.mean()), float(scores.std())
+    spread = spread if spread > _ALIKE else 1.0
     known = [
         _Known(columns.rows([r.reply for r in replies], reader), (_scores(replies) - centre) / spread)
         for replies in users.values()

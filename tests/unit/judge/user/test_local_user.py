@@ -163,3 +163,14 @@ def test_settings_of_other_judges_are_refused() -> None:
     assert build_personal_judge("local-user", mode="hindsight").describe()["settings"]["mode"] == "hindsight"
     with pytest.raises(UsageError, match="local-user takes neither"):
         build_personal_judge("local-user", k=3)
+
+
+async def test_users_who_are_always_content_are_still_said_to_be() -> None:
+    talks = [
+        rated_talk(f"u{u}", s, n, [5, 5, 5, 4 - u % 2]) for u in range(8) for s in "abc" for n in range(2)
+    ]
+    content = [rated_talk("me", s, n, [5, 5, 5, 5]) for s in "abc" for n in range(4)]
+    study = study_of([*talks, *content], UserSplit(frozenset(f"u{u}" for u in range(8)), frozenset({"me"})))
+    found = await said(study, "me__a")
+    assert {score for score, _ in found} == {5}
+    assert all(value <= 5 for _, value in found)
