@@ -13,18 +13,30 @@ from dialogauge.judge.personal import BlockView, Population, RatedReply
 from dialogauge.judge.user.columns import Columns, fit_columns
 from dialogauge.judge.user.cuts import ROUNDING, cuts_of
 from dialogauge.judge.user.kernel import NOISE, Rows
-from dialogauge.judge.user.posterior import Belief, Evidence, evidence_of, predict
+from dialogauge.judge.user.posterior import Belief, Evidence, evidence_of, predict, prior, pulls
 from dialogauge.judge.user.reader import Reader
 from dialogauge.metrics import pearson
 
-__all__ = ["UserModel", "fit_user_model"]
+__all__ = ["Prediction", "UserModel", "fit_user_model"]
 
 _HISTORY: Final = 512
 """Rated replies of one user that are read; of a longer history so many, evenly spread."""
+_SOURCES: Final = 3
+"""Turns of the history that are named beside a prediction."""
 _ALIKE: Final = 1e-6
 """A deviation up to which ratings are all alike."""
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What is expected of one target."""
+
+    value: float
+    """The expected rating; it may lie a little beyond 1 to 5."""
+    sources: tuple[tuple[str, float], ...]
+    """The turns of the history that moved it most, each with by how much, in points; the strongest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +59,18 @@ class UserModel:
     """Pearson of ratings with what is said of training users when their own ratings of the scenario are left
     out and they are no training users; None where it is undefined."""
 
-    def predict(self, view: BlockView, reader: Reader) -> Floats:
-        """Return the expected rating of each target, shape (targets,); it may lie a little beyond 1 to 5."""
+    def predict(self, view: BlockView, reader: Reader) -> list[Prediction]:
+        """Say of each target what rating is to be expected, and what moved it."""
         history = _thinned(view.history)
         past = self.columns.rows([r.reply for r in history], reader)
-        values = _scores(history)
         targets = self.columns.rows(view.targets, reader)
-        inward = (values - self.centre) / self.spread
-        found = predict(self.belief, past, inward, targets, NOISE)
-        out: Floats = self.centre + self.spread * found
-        return out
+        inward = (_scores(history) - self.centre) / self.spread
+        moved = self.spread * pulls(self.belief, past, inward, targets, NOISE)
+        values = self.centre + self.spread * prior(self.belief, targets) + moved.sum(axis=0)
+        return [
+            Prediction(float(value), _strongest(history, column))
+            for value, column in zip(values, moved.T, strict=True)
+        ]
 
     def score(self, value: float) -> int:
         """Return the whole score, 1 to 5, of a prediction; it depends on nothing else."""
@@ -117,6 +131,11 @@ def _left_out(user: _Known, belief: Belief) -> Floats:
         history, targets = user.rows.take(past), user.rows.take(here)
         found[here] = predict(belief, history, user.scores[past], targets, NOISE)
     return found
+
+
+def _strongest(history: Sequence[RatedReply], moved: Floats) -> tuple[tuple[str, float], ...]:
+    order = np.argsort(-np.abs(moved), kind="stable")[:_SOURCES]
+    return tuple((history[i].reply.id, float(moved[i])) for i in order)
 
 
 def _by_user(population: Population) -> Mapping[str, Sequence[RatedReply]]:

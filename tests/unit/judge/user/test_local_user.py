@@ -174,3 +174,16 @@ async def test_users_who_are_always_content_are_still_said_to_be() -> None:
     found = await said(study, "me__a")
     assert {score for score, _ in found} == {5}
     assert all(value <= 5 for _, value in found)
+
+
+async def test_the_turns_of_the_history_that_moved_it_are_named() -> None:
+    form = "first\n- one\n- two\n- three"
+    liked = [rated_talk("me", "a", n, [5], text=form) for n in range(3)]
+    disliked = [rated_talk("me", "a", n, [1], text="a plain long answer " * 9) for n in range(3, 6)]
+    target = rated_talk("me", "b", 0, [3], text="a plain long answer " * 9)
+    study = study_of([*TALKS, *liked, *disliked, target], UserSplit(SPLIT.train, frozenset({"me"})))
+    view = next(b.view for b in study.blocks if b.view.id == "me__b")
+    (row,) = await LocalUserJudge().judge_block(view, study.population)
+    sources = row.outcome.details["sources"]
+    assert {s["turn_id"] for s in sources} == {f"me__a__{n}__turn_0" for n in range(3, 6)}
+    assert all(s["pull"] < 0 for s in sources)
