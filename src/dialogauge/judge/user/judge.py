@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dialogauge.core import Judged, JudgeFailure, Judgement, Target, digest
+from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Target, digest
 from dialogauge.judge.history.guess import DIMENSION
 from dialogauge.judge.personal import BlockView, Population, RatedBlock, Reply, Sight
-from dialogauge.judge.user.model import UserModel, fit_user_model
+from dialogauge.judge.user.model import Prediction, UserModel, fit_user_model
 from dialogauge.judge.user.reader import Reader
 
 __all__ = ["LocalUserJudge"]
@@ -77,8 +77,8 @@ class LocalUserJudge:
             self._own.forget()
             self._user = view.user
         model = self._model(population) if known else self._alone(view, population)
-        values = model.predict(view, self._own).tolist()
-        return tuple(_judged(r, v, model, view) for r, v in zip(view.targets, values, strict=True))
+        found = model.predict(view, self._own)
+        return tuple(_judged(r, f, model) for r, f in zip(view.targets, found, strict=True))
 
     def _model(self, population: Population) -> UserModel:
         held = self._fitted
@@ -103,8 +103,11 @@ def _target(reply: Reply) -> Target:
     return Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
 
 
-def _judged(reply: Reply, value: float, model: UserModel, view: BlockView) -> Judged:
+def _judged(reply: Reply, found: Prediction, model: UserModel) -> Judged:
+    value = min(max(found.value, ONE_TO_FIVE.low), ONE_TO_FIVE.high)
     details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: value}
-    if not view.history:
+    if found.sources:
+        details["sources"] = [{"turn_id": name, "pull": round(pull, 4)} for name, pull in found.sources]
+    else:
         details["prior"] = True
-    return Judged(_target(reply), Judgement({DIMENSION: model.score(value)}, details=details))
+    return Judged(_target(reply), Judgement({DIMENSION: model.score(found.value)}, details=details))

@@ -13,17 +13,30 @@ from dialogauge.judge.personal import BlockView, Population, RatedReply
 from dialogauge.judge.user.columns import Columns, fit_columns
 from dialogauge.judge.user.cuts import ROUNDING, cuts_of
 from dialogauge.judge.user.kernel import NOISE, Rows
-from dialogauge.judge.user.posterior import Belief, Evidence, evidence_of, predict
+from dialogauge.judge.user.posterior import Belief, Evidence, evidence_of, predict, prior, pulls
 from dialogauge.judge.user.reader import Reader
 from dialogauge.metrics import pearson
 
-__all__ = ["UserModel", "fit_user_model"]
+__all__ = ["Prediction", "UserModel", "fit_user_model"]
 
-LOWEST, HIGHEST = 1.0, 5.0
 _HISTORY: Final = 512
 """Rated replies of one user that are read; of a longer history so many, evenly spread."""
+_SOURCES: Final = 3
+"""Turns of the history that are named beside a prediction."""
+_ALIKE: Final = 1e-6
+"""A deviation up to which ratings are all alike."""
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What is expected of one target."""
+
+    value: float
+    """The expected rating; it may lie a little beyond 1 to 5."""
+    sources: tuple[tuple[str, float], ...]
+    """The turns of the history that moved it most, each with by how much, in points; the strongest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +59,22 @@ class UserModel:
     """Pearson of ratings with what is said of training users when their own ratings of the scenario are left
     out and they are no training users; None where it is undefined."""
 
-    def predict(self, view: BlockView, reader: Reader) -> Floats:
-        """Return the satisfaction with each target, 1 to 5, with its fraction, shape (targets,)."""
+    def predict(self, view: BlockView, reader: Reader) -> list[Prediction]:
+        """Say of each target what rating is to be expected, and what moved it."""
         history = _thinned(view.history)
         past = self.columns.rows([r.reply for r in history], reader)
-        values = _scores(history)
         targets = self.columns.rows(view.targets, reader)
-        found = predict(self.belief, past, self._inward(values), targets, NOISE)
-        out: Floats = np.clip(self.centre + self.spread * found, LOWEST, HIGHEST)
-        return out
+        inward = (_scores(history) - self.centre) / self.spread
+        moved = self.spread * pulls(self.belief, past, inward, targets, NOISE)
+        values = self.centre + self.spread * prior(self.belief, targets) + moved.sum(axis=0)
+        return [
+            Prediction(float(value), _strongest(history, column))
+            for value, column in zip(values, moved.T, strict=True)
+        ]
 
     def score(self, value: float) -> int:
         """Return the whole score, 1 to 5, of a prediction; it depends on nothing else."""
         return 1 + sum(value > cut for cut in self.cuts)
-
-    def _inward(self, values: Floats) -> Floats:
-        return (values - self.centre) / self.spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +103,8 @@ def fit_user_model(population: Population, reader: Reader, alone: Sequence[Rated
         raise ValueError(msg)
     columns = fit_columns(reader.read([r.reply for r in rated]))
     scores = _scores(rated)
-    centre, spread = float(scores.mean()), float(scores.std()) or 1.0
+    centre, spread = float(scores.mean()), float(scores.std())
+    spread = spread if spread > _ALIKE else 1.0
     known = [
         _Known(columns.rows([r.reply for r in replies], reader), (_scores(replies) - centre) / spread)
         for replies in users.values()
@@ -117,6 +131,11 @@ def _left_out(user: _Known, belief: Belief) -> Floats:
         history, targets = user.rows.take(past), user.rows.take(here)
         found[here] = predict(belief, history, user.scores[past], targets, NOISE)
     return found
+
+
+def _strongest(history: Sequence[RatedReply], moved: Floats) -> tuple[tuple[str, float], ...]:
+    order = np.argsort(-np.abs(moved), kind="stable")[:_SOURCES]
+    return tuple((history[i].reply.id, float(moved[i])) for i in order)
 
 
 def _by_user(population: Population) -> Mapping[str, Sequence[RatedReply]]:

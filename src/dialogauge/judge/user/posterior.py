@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dialogauge.judge.user.kernel import Rows, own_covariance
 
-__all__ = ["Belief", "Evidence", "evidence_of", "predict"]
+__all__ = ["Belief", "Evidence", "evidence_of", "predict", "prior", "pulls"]
 
 Floats = NDArray[np.float64]
 
@@ -88,13 +88,25 @@ def predict(belief: Belief, history: Rows, values: Floats, targets: Rows, noise:
         targets: The rows to predict.
         noise: As in `evidence_of`.
     """
-    prior: Floats = targets.shared @ belief.mean
-    if not values.size:
-        return prior
+    moved: Floats = pulls(belief, history, values, targets, noise).sum(axis=0)
+    return prior(belief, targets) + moved
+
+
+def prior(belief: Belief, targets: Rows) -> Floats:
+    """Return what the training users make expect, shape (targets,)."""
+    out: Floats = targets.shared @ belief.mean
+    return out
+
+
+def pulls(belief: Belief, history: Rows, values: Floats, targets: Rows, noise: float) -> Floats:
+    """Return by how much each rated row moves each target from its prior, shape (history, targets).
+
+    The arguments are those of `predict`.
+    """
     spread = history.shared @ belief.covariance
     among = spread @ history.shared.T + own_covariance(history, history)
     across = spread @ targets.shared.T + own_covariance(history, targets)
     surprise = values - history.shared @ belief.mean
     weights = np.linalg.solve(among + noise * np.eye(values.size), surprise)
-    out: Floats = prior + across.T @ weights
+    out: Floats = across * weights[:, None]
     return out

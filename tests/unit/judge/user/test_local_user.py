@@ -163,3 +163,27 @@ def test_settings_of_other_judges_are_refused() -> None:
     assert build_personal_judge("local-user", mode="hindsight").describe()["settings"]["mode"] == "hindsight"
     with pytest.raises(UsageError, match="local-user takes neither"):
         build_personal_judge("local-user", k=3)
+
+
+async def test_users_who_are_always_content_are_still_said_to_be() -> None:
+    talks = [
+        rated_talk(f"u{u}", s, n, [5, 5, 5, 4 - u % 2]) for u in range(8) for s in "abc" for n in range(2)
+    ]
+    content = [rated_talk("me", s, n, [5, 5, 5, 5]) for s in "abc" for n in range(4)]
+    study = study_of([*talks, *content], UserSplit(frozenset(f"u{u}" for u in range(8)), frozenset({"me"})))
+    found = await said(study, "me__a")
+    assert {score for score, _ in found} == {5}
+    assert all(value <= 5 for _, value in found)
+
+
+async def test_the_turns_of_the_history_that_moved_it_are_named() -> None:
+    form = "first\n- one\n- two\n- three"
+    liked = [rated_talk("me", "a", n, [5], text=form) for n in range(3)]
+    disliked = [rated_talk("me", "a", n, [1], text="a plain long answer " * 9) for n in range(3, 6)]
+    target = rated_talk("me", "b", 0, [3], text="a plain long answer " * 9)
+    study = study_of([*TALKS, *liked, *disliked, target], UserSplit(SPLIT.train, frozenset({"me"})))
+    view = next(b.view for b in study.blocks if b.view.id == "me__b")
+    (row,) = await LocalUserJudge().judge_block(view, study.population)
+    sources = row.outcome.details["sources"]
+    assert {s["turn_id"] for s in sources} == {f"me__a__{n}__turn_0" for n in range(3, 6)}
+    assert all(s["pull"] < 0 for s in sources)
