@@ -1,11 +1,11 @@
 """Candidates whose order is partly known, made of the data itself: files for `dialogauge replay collect`.
 
-    python -m benchmarks.replay_candidates ITEMS FOLDER
+    python -m benchmarks.replay_candidates ITEMS FOLDER [SEED]
 
 Writes into FOLDER, for the items of a set: `truncated` (the first half of the original reply, cut in the
 middle), `other-user` (a reply that another user got in the same task), `same-place` (the same, at the same
 place of its conversation) and `other-task` (a reply to the same user in another task). Which reply is
-taken is drawn by seed.
+taken is drawn by the seed (7).
 The files hold texts of the data and belong to whoever has it.
 """
 
@@ -23,7 +23,7 @@ from dialogauge.judge.personal import Reply
 
 def main() -> None:
     """Write the files."""
-    items_file, folder = sys.argv[1:3]
+    items_file, folder, *seed = sys.argv[1:]
     items = read_items(Path(items_file))
     study, stage, _ = open_stage(items)
     replies = [t for b in study.blocks for t in b.view.targets]
@@ -34,7 +34,7 @@ def main() -> None:
         "other-task": _other_task,
     }
     for name, make in makers.items():
-        rng = random.Random(f"7 {name}")
+        rng = random.Random(f"{seed[0] if seed else 7} {name}")
         path = Path(folder) / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as file:
