@@ -16,6 +16,8 @@ __all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "quote_
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FACTS = 25
 _FACT_SENTENCE = 300
+_PLAIN = 4000
+_HEAD = 300
 _EDGE = 500  # markers of courtesy, refusal and complaint stand at the edges of a long message
 
 
@@ -97,8 +99,19 @@ class TextView:
 
     @lazy
     def head(self) -> str:
-        """The first 300 characters in one form."""
-        return normalise(self.prose[:300])
+        """The first 300 characters of the prose in one form."""
+        return self.edges if len(self.prose) <= _HEAD else normalise(self.prose[:_HEAD])
+
+    @lazy
+    def plain(self) -> str:
+        """The first 4,000 characters in one form, code included."""
+        short = self.prose is self.text and len(self.text) <= 2 * _EDGE
+        return self.edges if short else normalise(self.text[:_PLAIN])
+
+    @lazy
+    def questions(self) -> tuple[Sentence, ...]:
+        """The sentences that end in a question mark."""
+        return tuple(s for s in self.sentences if s.text[-1] in "?？")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +138,7 @@ class TurnView:
     """The language of the conversation up to and including this turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dialogue:
     """A whole conversation, ready to be looked at; turn 0 is left out."""
 
@@ -136,7 +149,7 @@ class Dialogue:
     """What the assistant said before any user message."""
     language: Language
 
-    @property
+    @lazy
     def replied(self) -> tuple[TurnView, ...]:
         """The turns with a reply."""
         return tuple(t for t in self.turns if t.replied)
