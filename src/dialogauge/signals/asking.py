@@ -79,9 +79,7 @@ class _Given:
 
 def _has_reason(turn: TurnView) -> bool:
     """Whether to ask anew is right: what was given was not found, or the user speaks of something else."""
-    return bool(
-        failed_tools(turn) or _NOT_FOUND.search(turn.reply.edges) or _ANOTHER.search(turn.user.plain)
-    )
+    return bool(failed_tools(turn) or _NOT_FOUND.search(turn.reply.edges) or _ANOTHER.search(turn.user.plain))
 
 
 def _asked(turn: TurnView, given: _Given) -> Iterator[Signal]:

@@ -131,14 +131,16 @@ def _redirects(user: TextView) -> bool:
 
 
 def _values(turn: TurnView, memory: _Memory) -> Iterator[Signal]:
-    if not memory.facts.before(turn.number) or _ADJUSTS.search(turn.reply.head):
+    if not memory.facts.begin_before(turn.number) or _ADJUSTS.search(turn.reply.head):
         return
     for fact in turn.reply.facts:
-        earlier = memory.facts.about(fact, turn.number) if fact.sole else []
+        if not fact.sole or fact.value in memory.given.told(fact.unit) or _is_movable(fact):
+            continue
+        earlier = memory.facts.about(fact, turn.number)
         if not earlier or any(old.value == fact.value for _, _, old in earlier):
             continue
         number, role, old = earlier[-1]
-        if _is_known(fact, memory.given) or _is_movable(fact) or _is_movable(old):
+        if _is_movable(old) or _was_found(fact, memory.given):
             continue
         kind: FaultKind = "contradiction" if role == "assistant" else "forgotten_fact"
         text = note("other_value", turn.language, new=fact.shown, old=old.shown, turn=number)
@@ -146,7 +148,7 @@ def _values(turn: TurnView, memory: _Memory) -> Iterator[Signal]:
         return
 
 
-def _is_known(fact: Fact, given: Given) -> bool:
+def _was_found(fact: Fact, given: Given) -> bool:
     return fact.value in given.values(fact.unit) or fact.value in given.numbers()
 
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from dialogauge.signals.lazy import lazy
 from dialogauge.text import content_terms, pieces
 
-__all__ = ["Fact", "holds_value", "read_facts"]
+__all__ = ["Clause", "Fact", "holds_value", "read_facts"]
 
 _MONTHS = {
     m: i
@@ -79,6 +80,23 @@ _WEEKDAY_SIGNS = ("day", "周", "星期", "礼拜")
 _CLAUSE = re.compile(r"[,;。；!?](?= |[^\d]|$)|\.(?= |$)|\n| (?:and|but|while|then|plus) |而|但|并且|另外")
 
 
+@dataclass(frozen=True)
+class Clause:
+    """A part of a sentence, and the values in it as they are written."""
+
+    text: str
+    values: tuple[str, ...]
+
+    @lazy
+    def terms(self) -> frozenset[str]:
+        """The content terms of the rest, Chinese ones as single characters."""
+        rest = self.text
+        for value in self.values:
+            rest = rest.replace(value, " ")
+        terms = content_terms(pieces(rest))
+        return frozenset(c for t in terms for c in ([t] if t.isascii() else t))
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One value and what it is a value of."""
@@ -87,11 +105,16 @@ class Fact:
     value: str
     shown: str
     """The value as written."""
-    key: frozenset[str]
-    """Content terms of the clause around the value; single characters in Chinese."""
+    clause: Clause
+    """What stands around it."""
     sentence: str
     sole: bool = True
     """Whether its clause holds no other value of the unit."""
+
+    @property
+    def key(self) -> frozenset[str]:
+        """Content terms of the clause around the value; single characters in Chinese."""
+        return self.clause.terms
 
 
 # One set of first characters, then what follows each: a regular expression skips to such a set quickly.
@@ -127,19 +150,13 @@ def _clause_facts(clause: str, sentence: str) -> list[Fact]:
     found = [*_quantities(clause), *_clocks(clause), *_dates(clause)]
     if not found:
         return []
-    key = _key(clause, [shown for _, _, shown in found])
+    around = Clause(clause, tuple(shown for _, _, shown in found))
     values = {(unit, value) for unit, value, _ in found}
     crowded = {a for a, x in values for b, y in values if a == b and x != y} if len(values) > 1 else ()
     return [
-        Fact(unit, value, shown.strip(), key, sentence, unit not in crowded) for unit, value, shown in found
+        Fact(unit, value, shown.strip(), around, sentence, unit not in crowded)
+        for unit, value, shown in found
     ]
-
-
-def _key(clause: str, values: list[str]) -> frozenset[str]:
-    for value in values:
-        clause = clause.replace(value, " ")
-    terms = content_terms(pieces(clause))
-    return frozenset(c for t in terms for c in ([t] if t.isascii() else t))
 
 
 def _quantities(clause: str) -> list[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from dialogauge.core import Conversation, Turn
 from dialogauge.signals.facts import Fact, holds_value, read_facts
 from dialogauge.signals.lazy import lazy
 from dialogauge.signals.signal import cut
-from dialogauge.text import Language, LanguageTally, content_terms, count_units, normalise, pieces, sentences
+from dialogauge.text import Language, LanguageTally, Pieces, content_terms, normalise, pieces, sentences
 
 __all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "quote_around", "read_dialogue"]
 
@@ -33,18 +33,18 @@ class Sentence:
         return normalise(self.text)
 
     @lazy
-    def _tokens(self) -> list[str]:
+    def _pieces(self) -> Pieces:
         return pieces(self.text)
 
     @lazy
     def terms(self) -> frozenset[str]:
         """The distinct content terms."""
-        return content_terms(self._tokens)
+        return content_terms(self._pieces)
 
     @lazy
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6)."""
-        return count_units(self._tokens)
+        return self._pieces.units
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,17 @@ class TextView:
     @lazy
     def terms(self) -> frozenset[str]:
         """The distinct content terms, those in code included."""
-        whole = self._tokens if self.prose is self.text else pieces(self.text)
+        whole = self._pieces if self.prose is self.text else pieces(self.text)
         return content_terms(whole)
 
     @lazy
-    def _tokens(self) -> list[str]:
+    def _pieces(self) -> Pieces:
         return pieces(self.prose)
 
     @lazy
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6), code left out."""
-        return count_units(self._tokens)
+        return self._pieces.units
 
     @lazy
     def facts(self) -> tuple[Fact, ...]:

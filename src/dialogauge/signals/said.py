@@ -42,7 +42,8 @@ class Given:
     _results: list[ToolResult] = field(default_factory=list)
     _counted: list[ToolResult] = field(default_factory=list)
     _introduced: list[TextView] = field(default_factory=list)
-    _values: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _told: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _found: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _numbers: set[str] = field(default_factory=set)
     _names: set[str] = field(default_factory=set)
 
@@ -53,16 +54,20 @@ class Given:
         self._results.extend(turn.tools)
         self._counted.extend(turn.tools)
 
-    def values(self, unit: str) -> set[str]:
-        """Return the values of a unit."""
+    def told(self, unit: str) -> set[str]:
+        """Return the values of a unit that the user gave."""
         for message in _take(self._messages):
             for fact in message.facts:
-                self._values[fact.unit].add(fact.value)
+                self._told[fact.unit].add(fact.value)
+        return self._told[unit]
+
+    def values(self, unit: str) -> set[str]:
+        """Return the values of a unit that the user or a tool gave."""
         for result in _take(self._results):
             raw = _raw(result)[:4000]
             for fact in read_facts(raw, normalise(raw), 200):
-                self._values[fact.unit].add(fact.value)
-        return self._values[unit]
+                self._found[fact.unit].add(fact.value)
+        return self.told(unit) | self._found[unit]
 
     def numbers(self) -> set[str]:
         """Return every number in a tool result, whatever its unit."""
@@ -84,40 +89,54 @@ def _raw(result: ToolResult) -> str:
 
 @dataclass(slots=True)
 class Statements:
-    """Facts of either side, by key term, since the user last asked for something else."""
+    """Facts of either side, by key term, since the user last asked for something else.
+
+    They are read when a fact is held against them, and filed by term when one of its unit is there.
+    """
 
     _unread: list[tuple[int, str, TextView]] = field(default_factory=list)
+    _unfiled: list[tuple[int, str, Fact]] = field(default_factory=list)
+    _first: dict[str, int] = field(default_factory=dict)
+    """The turn of the first value of a unit."""
     _by_term: defaultdict[str, list[tuple[int, str, Fact]]] = field(default_factory=lambda: defaultdict(list))
 
     def forget(self) -> None:
         """Drop everything: what was said before no longer holds."""
-        self._unread.clear()
-        self._by_term.clear()
+        for place in (self._unread, self._unfiled, self._first, self._by_term):
+            place.clear()
 
     def add(self, turn: int, role: str, text: TextView) -> None:
         """Take in a text; its facts are read when somebody asks for some."""
         self._unread.append((turn, role, text))
 
-    def before(self, turn: int) -> bool:
-        """Say whether there is a text of an earlier turn."""
-        return bool(self._by_term) or any(number < turn for number, _, _ in self._unread)
+    def begin_before(self, turn: int) -> bool:
+        """Say whether any text is of an earlier turn."""
+        return bool(self._first) or (bool(self._unread) and self._unread[0][0] < turn)
 
     def about(self, fact: Fact, before: int) -> list[tuple[int, str, Fact]]:
-        """Return the turn, role and fact of earlier values of the same thing, in order."""
+        """Return the turn, role and fact of the sole values of the same thing in earlier turns, in order."""
         self._read()
+        if self._first.get(fact.unit, before) >= before:
+            return []
+        self._file()
         found: dict[int, tuple[int, str, Fact]] = {}
         for term in fact.key:
             for entry in self._by_term.get(term, ())[-_CANDIDATES:]:
                 number, _, other = entry
-                if number < before and other.unit == fact.unit and other.sole and _same_thing(fact, other):
+                if other.unit == fact.unit and number < before and other.sole and _same_thing(fact, other):
                     found[id(other)] = entry
         return sorted(found.values(), key=lambda e: (e[0], e[1], e[2].sentence, e[2].value))
 
     def _read(self) -> None:
         for turn, role, text in _take(self._unread):
             for fact in text.facts:
-                for term in fact.key:
-                    self._by_term[term].append((turn, role, fact))
+                self._unfiled.append((turn, role, fact))
+                self._first.setdefault(fact.unit, turn)
+
+    def _file(self) -> None:
+        for entry in _take(self._unfiled):
+            for term in entry[2].key:
+                self._by_term[term].append(entry)
 
 
 def _same_thing(a: Fact, b: Fact) -> bool:
