@@ -99,11 +99,14 @@ def _asked(turn: TurnView, given: _Given) -> Iterator[Signal]:
     yield Signal("asks_for_given", turn.number, strength, cut(raw), text, "context_use", "forgotten_fact")
 
 
-def _likely(turn: TurnView) -> Iterator[Sentence]:
+def _likely(turn: TurnView) -> tuple[Sentence, ...]:
     """All sentences of a short reply; of a long one the last five and those that end in a question mark."""
-    sentences = turn.reply.sentences
-    late = max(0, len(sentences) - 5) if len(sentences) > 20 else 0
-    return (s for i, s in enumerate(sentences) if i >= late or s.text[-1] in "?？")
+    reply = turn.reply
+    if len(reply.sentences) <= 20:
+        return reply.sentences
+    late = reply.sentences[-5:]
+    early = len(reply.questions) - sum(s.text[-1] in "?？" for s in late)
+    return reply.questions[:early] + late
 
 
 def _is_question(sentence: Sentence) -> bool:

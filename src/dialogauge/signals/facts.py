@@ -74,9 +74,9 @@ _WEEKDAY = re.compile(
     r"\b(mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?days?\b|(?:周|星期|礼拜)([一二三四五六日天])"
 )
 # What a clause must hold for the pattern to match: cheaper to look for.
-_CLOCK_SIGNS = ("点", ":", "m")
-_DATE_SIGNS = ("月", "-", *_MONTHS)
-_WEEKDAY_SIGNS = ("day", "周", "星期", "礼拜")
+_CLOCK_SIGN = re.compile(r"\d(?::\d\d| ?(?:[ap]\.?m|点))")
+_DATE_SIGN = re.compile("|".join(["月", "-", *_MONTHS]))
+_WEEKDAY_SIGN = re.compile("day|周|星期|礼拜")
 _CLAUSE = re.compile(r"[,;。；!?](?= |[^\d]|$)|\.(?= |$)|\n| (?:and|but|while|then|plus) |而|但|并且|另外")
 
 
@@ -175,9 +175,7 @@ def _number(text: str) -> str:
 
 def _clocks(clause: str) -> list[tuple[str, str, str]]:
     out: list[tuple[str, str, str]] = []
-    if not any(sign in clause for sign in _CLOCK_SIGNS):
-        return out
-    for m in _CLOCK.finditer(clause):
+    for m in _CLOCK.finditer(clause) if _CLOCK_SIGN.search(clause) else ():
         hour = int(m.group(1) or m.group(4) or m.group(7)) % 12  # 3 pm and 15:00 are one value
         minute = m.group(2) or m.group(5) or ("30" if m.group(8) else "00")
         out.append(("clock", f"{hour}:{minute}", m.group()))
@@ -186,14 +184,12 @@ def _clocks(clause: str) -> list[tuple[str, str, str]]:
 
 def _dates(clause: str) -> list[tuple[str, str, str]]:
     out: list[tuple[str, str, str]] = []
-    dated = any(sign in clause for sign in _DATE_SIGNS)
-    for m in _DATE.finditer(clause) if dated else ():
+    for m in _DATE.finditer(clause) if _DATE_SIGN.search(clause) else ():
         name = m.group(2) or m.group(3)
         month = _MONTHS[name] if name else int(m.group(5) or m.group(7))
         day = int(m.group(1) or m.group(4) or m.group(6) or m.group(8))
         out.append(("date", f"{month}-{day}", m.group()))
-    named = any(sign in clause for sign in _WEEKDAY_SIGNS)
-    for m in _WEEKDAY.finditer(clause) if named else ():
+    for m in _WEEKDAY.finditer(clause) if _WEEKDAY_SIGN.search(clause) else ():
         number = _DAYS[m.group(1)] if m.group(1) else _ZH_DAYS[m.group(2)]
         out.append(("weekday", str(number), m.group()))
     return out
