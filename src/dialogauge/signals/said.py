@@ -40,8 +40,11 @@ class Given:
 
     _messages: list[TextView] = field(default_factory=list)
     _results: list[ToolResult] = field(default_factory=list)
+    """Like the message list, not read for values yet."""
     _counted: list[ToolResult] = field(default_factory=list)
+    """Not read for numbers yet."""
     _introduced: list[TextView] = field(default_factory=list)
+    """Not read for names yet."""
     _told: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _found: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _numbers: set[str] = field(default_factory=set)
