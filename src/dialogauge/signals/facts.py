@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from dialogauge.signals.lazy import lazy
-from dialogauge.text import content_terms, pieces
+from dialogauge.text import content_marks, pieces
 
 __all__ = ["Clause", "Fact", "holds_value", "read_facts"]
 
@@ -93,8 +93,7 @@ class Clause:
         rest = self.text
         for value in self.values:
             rest = rest.replace(value, " ")
-        terms = content_terms(pieces(rest))
-        return frozenset(c for t in terms for c in ([t] if t.isascii() else t))
+        return content_marks(pieces(rest))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dialogauge.text.personal import (
     redact,
 )
 from dialogauge.text.sentences import sentences
-from dialogauge.text.tokens import Pieces, content_terms, count_units, pieces, stem, words
+from dialogauge.text.tokens import Pieces, content_marks, content_terms, count_units, pieces, stem, words
 
 __all__ = [
     "PERSONAL_KINDS",
@@ -24,6 +24,7 @@ __all__ = [
     "Pieces",
     "alternatives",
     "containment",
+    "content_marks",
     "content_terms",
     "count_personal",
     "count_units",

@@ -9,7 +9,7 @@ from operator import add
 
 from dialogauge.text.stopwords import ENGLISH_STOP, HAN_STOP
 
-__all__ = ["Pieces", "content_terms", "count_units", "pieces", "stem", "words"]
+__all__ = ["Pieces", "content_marks", "content_terms", "count_units", "pieces", "stem", "words"]
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
@@ -73,6 +73,18 @@ def content_terms(text: Pieces) -> frozenset[str]:
             out.update(map(add, run, run[1:]))
         else:
             out.add(run)
+    return frozenset(out)
+
+
+def content_marks(text: Pieces) -> frozenset[str]:
+    """Return the content terms, those that are not in ASCII taken apart into their characters."""
+    out = set("".join(_TELLING.findall(text.chinese)))
+    for term in set(map(_term, text.words)):
+        if term.isascii():
+            out.add(term)
+        else:
+            out.update(term)
+    out.discard("")
     return frozenset(out)
 
 
