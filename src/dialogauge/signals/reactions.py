@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from dialogauge.signals import reply_markers
 from dialogauge.signals import user_markers as mark
 from dialogauge.signals.answering import asks_something
+from dialogauge.signals.lazy import once
 from dialogauge.signals.marker import Marker
 from dialogauge.signals.marker_set import MarkerSet
 from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
@@ -84,14 +84,10 @@ class Reaction:
         return bool(self.complaints) or self.self_correction or self.change
 
 
+@once
 def react(user: TextView) -> Reaction:
     """Read the markers of a user message; only the edges of a very long one."""
-    return _react(user.edges)
-
-
-@lru_cache(maxsize=256)  # several families ask about the same message, one after the other
-def _react(text: str) -> Reaction:
-    told = _TOLD.matching(text)
+    told = _TOLD.matching(user.edges)
     own = "self_correction" in told
     complaints = tuple(name for name, *_ in _COMPLAINTS if name in told)
     if own:  # the user's own slip: pushing back is then no word against the reply
