@@ -10,7 +10,7 @@ __all__ = ["satisfaction"]
 
 _JUDGE = (
     "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, history-majority, "
-    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, or local."
+    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local, or local-user."
 )
 _SPLIT = "Whose turns are judged. The training users are what the judges know of other users."
 _CALIBRATE = "The map of the scores in the rows; the table shows every one."
