@@ -314,3 +314,34 @@ def test_a_builder_of_its_own(dialogauge, serve, data) -> None:
     assert len(builds(judge)) == 0
     assert len(builds(builder)) == 12
     assert {body["model"] for body in builder.asked} == {"big"}
+
+
+def test_roles_and_limits_from_the_configuration_file(dialogauge, serve, data, tmp_path) -> None:
+    judge, builder = serve(contented()), serve(contented())
+    (tmp_path / "dialogauge.toml").write_text(
+        f"""
+        [judge]
+        max_calls = 3
+        lang = "zh"
+        [roles.judge]
+        model = "small"
+        base_url = "{judge.url}"
+        [roles.memory_builder]
+        model = "big"
+        base_url = "{builder.url}"
+        temperature = 0.5
+        """
+    )
+    done = dialogauge("satisfaction", data, "--judge", "memory", *SMALL, "-o", "run")
+    assert done.code == 1
+    assert "the cap of 3 calls is reached" in done.err
+    assert len(judge.asked) + len(builder.asked) <= 3
+    done = dialogauge("satisfaction", data, "--judge", "memory", *SMALL, "-o", "run", "--max-calls", 999)
+    assert done.code == 0, done.err
+    assert {body["temperature"] for body in builds(builder)} == {0.5}
+    assert all("用户资料" in shown_to(body) for body in builds(builder))
+    roles = manifest_of(tmp_path / "run")["settings"]["roles"]
+    assert {role: found["model"] for role, found in roles.items()} == {
+        "judge": "small",
+        "memory_builder": "big",
+    }
