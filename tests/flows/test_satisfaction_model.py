@@ -152,6 +152,34 @@ def test_what_cannot_be_done_is_refused(dialogauge, data, tmp_path, words, said)
     assert not (tmp_path / "run").exists()
 
 
+def test_the_run_is_a_run_like_any_other(dialogauge, serve, data, tmp_path) -> None:
+    stub = serve(contented(lambda body: 2 if "answer 1" in body["messages"][-1]["content"] else 5))
+    words = judging("memory", stub, "--draws", 0, "--split", "all", "--calibrate", "cdf", "-o", "run")
+    done = dialogauge("satisfaction", data, *words)
+    assert done.code == 0, done.err
+    assert "memory_builder: 13 calls" in done.out  # a probe among them
+    assert dialogauge("report", "run").code == 0
+    assert dialogauge("export", "run", "-o", "rows.csv").code == 0
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 61
+    again = dialogauge("satisfaction", "run", "--judge", "history-mean", *SMALL, "-o", "again")
+    assert again.code == 0, again.err
+    assert len(rows_of(tmp_path / "again")) == 60
+    done = dialogauge("meta", "run", "again", "--draws", 100, "--json")
+    assert done.code == 0, done.err
+    assert [j["judge"] for j in done.json["judges"]] == ["memory/m", "history-mean"]
+
+
+def test_one_user_with_very_many_turns(dialogauge, serve, log) -> None:
+    talks = [rated_talk("u", s, 0, [3 + i % 3 for i in range(200)], text="喜欢散步") for s in "ab"]
+    data = log(*(conversation_record(c) for c in talks))
+    stub = serve(contented())
+    done = dialogauge("satisfaction", data, *judging("memory", stub, *SMALL, "--json", "-o", "run"))
+    assert done.code == 0, done.err
+    assert done.json["metrics"]["n"] == 400
+    assert len(builds(stub)) == 2
+    assert all("未展示" in shown_to(body) for body in builds(stub))
+
+
 # -- memories -----------------------------------------------------------------------------------------
 
 
