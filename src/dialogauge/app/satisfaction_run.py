@@ -15,7 +15,7 @@ from dialogauge.app.satisfaction_options import SatisfactionOptions
 from dialogauge.app.sources import is_run
 from dialogauge.app.versions import versions
 from dialogauge.bench.judging import Summary, summarise
-from dialogauge.bench.satisfaction import Evaluation, Study
+from dialogauge.bench.satisfaction import Evaluation, Study, drift_of
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.digests import conversation_digest, digest
 from dialogauge.core.errors import InputError
@@ -160,4 +160,7 @@ def summary_json(summary: Summary, study: Study, evaluation: Evaluation) -> dict
         },
         "left_out": dict(study.left_out),
     }
-    return {**summary.to_json(), "study": told, **evaluation.to_json(), "gates": []}
+    s = evaluation.settings
+    drift = drift_of(study.blocks, study.population, draws=s.draws, seed=s.seed)
+    figures = {**evaluation.to_json(), "drift": drift.to_json()}
+    return {**summary.to_json(), "study": told, **figures, "gates": []}

@@ -3,6 +3,7 @@
 from dialogauge.bench.satisfaction.answers import Answer, answers_of, histories_of
 from dialogauge.bench.satisfaction.blocks import collect_blocks, kept_sessions
 from dialogauge.bench.satisfaction.controls import CEILING, CONTROLS
+from dialogauge.bench.satisfaction.drift import Drift, drift_of
 from dialogauge.bench.satisfaction.evaluation import (
     Evaluation,
     EvaluationSettings,
@@ -10,6 +11,7 @@ from dialogauge.bench.satisfaction.evaluation import (
     evaluate,
 )
 from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
+from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
 from dialogauge.bench.satisfaction.study import HistoryCut, Part, Study, plan_study
 
 __all__ = [
@@ -17,16 +19,20 @@ __all__ = [
     "CONTROLS",
     "FIGURES",
     "Answer",
+    "Drift",
     "Evaluation",
     "EvaluationSettings",
     "Figures",
     "HistoryCut",
+    "PairedComparison",
     "Part",
     "Scored",
     "Study",
     "UnderCalibration",
     "answers_of",
     "collect_blocks",
+    "compare_pairs",
+    "drift_of",
     "evaluate",
     "figures_of",
     "histories_of",

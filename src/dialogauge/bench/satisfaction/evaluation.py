@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from dialogauge.bench.satisfaction.answers import Answer, raw_scores
+from dialogauge.bench.satisfaction.behaviour import Behaviour, behaviour_of
 from dialogauge.bench.satisfaction.controls import Control, ceiling, controls_of
-from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
+from dialogauge.bench.satisfaction.figures import Figures, Scored, figures_of, figures_of_deals
+from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
+from dialogauge.bench.satisfaction.pictures import Pictures, pictures_of
 from dialogauge.calibrate import (
     CALIBRATIONS,
     Calibrated,
@@ -65,6 +66,12 @@ class Evaluation:
     """Of the scores with their fractions, under the calibration that was asked for."""
     by: Mapping[str, Mapping[str, Figures]]
     """The same, in groups: by scenario, turn position, reason, the user's score."""
+    behaviour: Behaviour
+    """Stability and recovery."""
+    pictures: Pictures
+    """What the charts are drawn from."""
+    against_controls: tuple[PairedComparison, ...]
+    """The judge against each control, on the same draws; p adjusted over the controls."""
     without_history: Figures
     calibrated: Mapping[str, Calibrated]
     """By turn id, under the calibration that was asked for; users without a history as they are."""
@@ -82,6 +89,9 @@ class Evaluation:
             "controls": chosen["controls"],
             "ceiling": chosen["ceiling"],
             "metrics_of_fractions": self.fractions.to_json(),
+            "against_controls": [c.to_json() for c in self.against_controls],
+            "behaviour": self.behaviour.to_json(),
+            **self.pictures.to_json(),
             "without_history": self.without_history.to_json(),
             "metrics_by": {
                 group: {name: f.to_json() for name, f in found.items()} for group, found in self.by.items()
@@ -114,11 +124,16 @@ def evaluate(
     shown = work.shown(chosen)
     calibrated = {a.id: Calibrated(c.value, s) for a, c, s in zip(scored, chosen.scores, shown, strict=True)}
     calibrated |= {a.id: Calibrated(float(a.value or 0), a.score) for a in lonely if a.score is not None}
+    values = [c.value for c in chosen.scores]
+    chance = {"draws": settings.draws, "seed": settings.seed}
     return Evaluation(
         settings=settings,
         calibrations=found,
-        fractions=work.figures([c.value for c in chosen.scores]),
+        fractions=work.figures(values),
         by=_by(scored, shown),
+        behaviour=behaviour_of(scored, shown, **chance),
+        pictures=pictures_of(scored, shown, values, work.means, **chance),
+        against_controls=work.against(controls, shown),
         without_history=_apart(lonely, settings),
         calibrated=calibrated,
     )
@@ -131,10 +146,25 @@ class _Work:
     failed: int
     settings: EvaluationSettings
 
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each block's history."""
+        return {block: h.mean for block, h in self.histories.items() if h.mean is not None}
+
     def controls(self, population: Sequence[float]) -> tuple[Control, ...]:
-        means = {block: h.mean for block, h in self.histories.items() if h.mean is not None}
         s = self.settings
-        return controls_of(self.answers, population, means, shuffles=s.shuffles, seed=s.seed)
+        return controls_of(self.answers, population, self.means, shuffles=s.shuffles, seed=s.seed)
+
+    def against(self, controls: Sequence[Control], shown: Sequence[int]) -> tuple[PairedComparison, ...]:
+        """Hold the judge against each control, of the shuffled one against its first deal."""
+        s = self.settings
+        judges = {
+            c.name: _scored(self.answers, _rounded(self.calibrated(s.calibration, c.columns[0])))
+            for c in controls
+        }
+        judges["judge"] = _scored(self.answers, shown)
+        pairs = [("judge", c.name) for c in controls]
+        return compare_pairs(judges, pairs, draws=s.draws, seed=s.seed)
 
     def under(self, method: CalibrationName, controls: Sequence[Control]) -> UnderCalibration:
         run = self.calibrated(method, [float(a.value or 0) for a in self.answers])
@@ -154,17 +184,15 @@ class _Work:
 
     def of_control(self, control: Control, method: CalibrationName) -> Figures:
         columns = [_rounded(self.calibrated(method, column)) for column in control.columns]
-        if len(columns) == 1:
-            return self.figures(columns[0])
-        return _mean_of([self.figures(column, draws=0) for column in columns])
+        deals = [_scored(self.answers, column) for column in columns]
+        s = self.settings
+        if len(deals) == 1:
+            return figures_of(deals[0], failed=self.failed, draws=s.draws, seed=s.seed)
+        return figures_of_deals(deals, failed=self.failed, draws=s.draws, seed=s.seed)
 
-    def figures(self, values: Sequence[float], draws: int | None = None) -> Figures:
-        return figures_of(
-            _scored(self.answers, values),
-            failed=self.failed,
-            draws=self.settings.draws if draws is None else draws,
-            seed=self.settings.seed,
-        )
+    def figures(self, values: Sequence[float]) -> Figures:
+        s = self.settings
+        return figures_of(_scored(self.answers, values), failed=self.failed, draws=s.draws, seed=s.seed)
 
 
 def _rounded(run: CalibrationRun) -> list[int]:
@@ -175,17 +203,6 @@ def _scored(answers: Sequence[Answer], values: Sequence[float]) -> list[Scored]:
     return [Scored(a.user, a.block, a.gold, v) for a, v in zip(answers, values, strict=True)]
 
 
-def _mean_of(several: Sequence[Figures]) -> Figures:
-    """Average the deals of a control; a figure is undefined when it is in any of them."""
-    first = several[0]
-    columns = {name: [f.values[name] for f in several] for name in FIGURES}
-    means: dict[str, float | None] = {}
-    for name, column in columns.items():
-        held = [v for v in column if v is not None]
-        means[name] = float(np.mean(held)) if len(held) == len(several) else None
-    return Figures(first.n, first.n_failed, first.users, means, {}, first.users_used)
-
-
 _GROUPS: Mapping[str, Callable[[Answer], str]] = {
     "scenario": lambda a: a.scenario,
     "turn_position": lambda a: str(a.position) if a.position < 5 else "5+",
@@ -194,13 +211,20 @@ _GROUPS: Mapping[str, Callable[[Answer], str]] = {
 }
 
 
+_MOST_GROUPS = 50
+_REST = "(all others)"
+
+
 def _by(answers: Sequence[Answer], values: Sequence[float]) -> dict[str, dict[str, Figures]]:
     rows = _scored(answers, values)
     out: dict[str, dict[str, Figures]] = {}
     for name, of in _GROUPS.items():
+        # Reasons may be free text, a different one each time: the rare ones are taken together.
+        counts = Counter(of(a) for a in answers)
+        often = {group for group, _ in counts.most_common(_MOST_GROUPS)}
         groups: defaultdict[str, list[Scored]] = defaultdict(list)
         for answer, row in zip(answers, rows, strict=True):
-            groups[of(answer)].append(row)
+            groups[group if (group := of(answer)) in often else _REST].append(row)
         out[name] = {group: figures_of(groups[group], draws=0) for group in sorted(groups)}
     return out
 
