@@ -11,6 +11,18 @@ from dialogauge.report.meta_view import (
     MetaView,
 )
 from dialogauge.report.page import render_report
+from dialogauge.report.satisfaction_view import (
+    BehaviourLine,
+    CalibrationBlock,
+    FigureCell,
+    ForestPanel,
+    ForestRow,
+    GroupFigures,
+    ReliabilityPoint,
+    SatisfactionView,
+    TableRow,
+    UserDot,
+)
 from dialogauge.report.text import summary_lines, weak_turn_lines
 from dialogauge.report.trust_text import trust_lines
 from dialogauge.report.trust_view import (
@@ -48,6 +60,8 @@ from dialogauge.report.words import figure_line, visible
 __all__ = [
     "About",
     "AgreementView",
+    "BehaviourLine",
+    "CalibrationBlock",
     "CalibrationLine",
     "ComparisonView",
     "ConfusionRow",
@@ -58,6 +72,10 @@ __all__ = [
     "CurvePointView",
     "DimensionView",
     "Figure",
+    "FigureCell",
+    "ForestPanel",
+    "ForestRow",
+    "GroupFigures",
     "GroupRow",
     "GroupTable",
     "HistogramBar",
@@ -66,15 +84,19 @@ __all__ = [
     "MetaAbout",
     "MetaView",
     "Quote",
+    "ReliabilityPoint",
     "ReportView",
     "RunFigures",
+    "SatisfactionView",
     "ScoreView",
+    "TableRow",
     "Transcript",
     "TranscriptTurn",
     "TrustCaseView",
     "TrustCheckView",
     "TrustFigureView",
     "TrustView",
+    "UserDot",
     "VerdictCount",
     "VerdictFigures",
     "WeakTurn",

@@ -11,6 +11,7 @@ from dialogauge.bench.satisfaction.evaluation import (
     evaluate,
 )
 from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
+from dialogauge.bench.satisfaction.page import satisfaction_view
 from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
 from dialogauge.bench.satisfaction.study import HistoryCut, Part, Study, plan_study
 
@@ -38,4 +39,5 @@ __all__ = [
     "histories_of",
     "kept_sessions",
     "plan_study",
+    "satisfaction_view",
 ]

@@ -7,14 +7,13 @@ history, and every calibration that does, puts the scores in the wrong place.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dialogauge.bench.satisfaction.shares import Share, mean_by_user
-from dialogauge.calibrate import half_up
 from dialogauge.judge.personal import Population, RatedBlock
 
 __all__ = ["Drift", "drift_of"]
@@ -37,8 +36,6 @@ class Drift:
     """The same in each target scenario: how it is rated against the same users' other scenarios."""
     moved: tuple[int, int]
     """Blocks whose mean lies half a point or more from their history's; of how many with 5 turns in both."""
-    distance: float | None
-    """Between the distributions of all target and all history scores: total variation, 0 to 1."""
     level_pearson: float | None
     """Of history mean and target mean over the blocks: how far a user's level carries over."""
     unknown: tuple[str, ...]
@@ -75,7 +72,6 @@ class Drift:
             "by_scenario": {name: s.to_json() for name, s in self.by_scenario.items()},
             "blocks_moved": self.moved[0],
             "blocks_compared": self.moved[1],
-            "distance": self.distance,
             "level_pearson": self.level_pearson,
             "unknown_scenarios": list(self.unknown),
             "warnings": list(self.warnings),
@@ -96,7 +92,7 @@ def drift_of(
     known = [b for b in blocks if b.view.history]
     cases: list[tuple[str, float]] = []
     by: dict[str, list[tuple[str, float]]] = defaultdict(list)
-    moved, past, now = [], Counter[int](), Counter[int]()
+    moved: list[bool] = []
     levels: list[tuple[float, float]] = []
     for block in known:
         view, gold = block.view, [r.score for r in block.ratings]
@@ -104,8 +100,6 @@ def drift_of(
         mine = [(view.user, g - mean) for g in gold]
         cases += mine
         by[view.scenario] += mine
-        past.update(half_up(s) for s in view.scores)
-        now.update(half_up(g) for g in gold)
         levels.append((mean, sum(gold) / len(gold)))
         if min(len(gold), len(view.scores)) >= MIN_TURNS:
             moved.append(abs(levels[-1][1] - mean) >= BLOCK_SHIFT)
@@ -114,16 +108,9 @@ def drift_of(
         mean_by_user(cases, draws=draws, seed=seed),
         {name: mean_by_user(by[name], draws=draws, seed=seed) for name in sorted(by)},
         (sum(moved), len(moved)),
-        _distance(past, now),
         _correlation(levels),
         tuple(sorted(by.keys() - rated)) if rated else (),
     )
-
-
-def _distance(a: Counter[int], b: Counter[int]) -> float | None:
-    if not a or not b:
-        return None
-    return sum(abs(a[k] / a.total() - b[k] / b.total()) for k in a.keys() | b.keys()) / 2
 
 
 def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
