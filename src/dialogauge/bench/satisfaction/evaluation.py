@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dialogauge.bench.satisfaction.answers import Answer, raw_scores
 from dialogauge.bench.satisfaction.behaviour import Behaviour, behaviour_of
@@ -145,6 +145,8 @@ class _Work:
     histories: Mapping[str, ScoreHistory]
     failed: int
     settings: EvaluationSettings
+    known: dict[tuple[tuple[float, ...], ...], Figures] = field(default_factory=dict)
+    """Figures by the scores they are of: several calibrations often give the same."""
 
     @property
     def means(self) -> dict[str, float]:
@@ -183,16 +185,20 @@ class _Work:
         return calibrate(raw_scores(self.answers, values), self.histories, method, ties=self.settings.ties)
 
     def of_control(self, control: Control, method: CalibrationName) -> Figures:
-        columns = [_rounded(self.calibrated(method, column)) for column in control.columns]
-        deals = [_scored(self.answers, column) for column in columns]
-        s = self.settings
-        if len(deals) == 1:
-            return figures_of(deals[0], failed=self.failed, draws=s.draws, seed=s.seed)
-        return figures_of_deals(deals, failed=self.failed, draws=s.draws, seed=s.seed)
+        return self.dealt([_rounded(self.calibrated(method, column)) for column in control.columns])
 
     def figures(self, values: Sequence[float]) -> Figures:
-        s = self.settings
-        return figures_of(_scored(self.answers, values), failed=self.failed, draws=s.draws, seed=s.seed)
+        return self.dealt([values])
+
+    def dealt(self, columns: Sequence[Sequence[float]]) -> Figures:
+        """Compute the figures of scores, or the mean over several deals; the same scores only once."""
+        key, s = tuple(map(tuple, columns)), self.settings
+        if key not in self.known:
+            deals = [_scored(self.answers, column) for column in columns]
+            chance = {"failed": self.failed, "draws": s.draws, "seed": s.seed}
+            one = len(deals) == 1
+            self.known[key] = figures_of(deals[0], **chance) if one else figures_of_deals(deals, **chance)
+        return self.known[key]
 
 
 def _rounded(run: CalibrationRun) -> list[int]:
