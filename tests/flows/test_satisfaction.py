@@ -145,3 +145,50 @@ def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:
     )
     assert done.code == 0, done.err
     assert done.json["metrics"]["n"] == 5000
+
+
+@pytest.fixture
+def two_runs(dialogauge, data):
+    for judge in ("nearest-3", "history-mean"):
+        assert dialogauge("satisfaction", data, "--judge", judge, "--draws", 60, "-o", judge).code == 0
+    return "nearest-3", "history-mean"
+
+
+def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
+    done = dialogauge("meta", *two_runs, "--draws", 100, "-o", "out")
+    assert done.code == 0, done.err
+    assert "Judges of satisfaction, 150 turns of 10 users" in done.out
+    assert "reference-cdf: the same figures as cdf" in done.out
+    assert "not distinguishable" in done.out
+    found = json.loads((tmp_path / "out" / "meta.json").read_text())["satisfaction"]
+    assert [r["judge"] for r in found["runs"]] == list(two_runs)
+    assert found["n"] == 150
+    assert {c["measure"] for c in found["comparisons"]} == {
+        "pearson",
+        "qwk",
+        "f1_dsat",
+        "mae",
+        "within_user_pearson",
+    }
+    page = (tmp_path / "out" / "meta.html").read_text()
+    assert "Which judge is nearer to the users" in page
+    assert "shuffled: nearest-3" in page
+    alone = dialogauge("meta", "nearest-3", "--draws", 100, "--json")
+    assert alone.json["satisfaction"]["comparisons"] == []
+
+
+def test_predictions_that_do_not_match_the_ratings_are_refused(dialogauge, two_runs, tmp_path) -> None:
+    file = tmp_path / "other.csv"
+    file.write_text("conversation_id,turn,dimension,rater,score\nelse__cook__0,1,satisfaction,x,4\n")
+    done = dialogauge("meta", "nearest-3", "--ratings", file)
+    assert done.code == 2
+    assert "150 judged turns have no rating: user" in done.err
+    assert "__turn_0" in done.err
+    assert "and 140 more" in done.err
+
+
+def test_a_run_of_another_kind_is_compared_as_before(dialogauge, data, two_runs) -> None:
+    assert dialogauge("judge", data, "--rubric", "satisfaction", "-o", "plain").code == 0
+    done = dialogauge("meta", "plain", "nearest-3", "--draws", 100, "--json")
+    assert done.code == 0, done.err
+    assert "satisfaction" not in done.json

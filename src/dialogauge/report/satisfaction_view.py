@@ -11,8 +11,10 @@ __all__ = [
     "ForestPanel",
     "ForestRow",
     "GroupFigures",
+    "PairLine",
     "ReliabilityPoint",
     "SatisfactionView",
+    "SeveralView",
     "TableRow",
     "UserDot",
 ]
@@ -147,3 +149,36 @@ class SatisfactionView:
     behaviour: tuple[BehaviourLine, ...]
     group_columns: tuple[str, ...]
     groups: tuple[GroupFigures, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairLine:
+    """Two judges on the same turns, by one figure."""
+
+    title: str
+    a: str
+    b: str
+    figure_a: float | None
+    figure_b: float | None
+    difference: float | None
+    """Above 0: a is better."""
+    interval: Interval
+    p: float | None
+    side: str
+    """`above`, `below`, `not distinguishable` or `undefined`: a against b."""
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralView:
+    """Several judges of the same users."""
+
+    judges: tuple[tuple[str, str, str], ...]
+    """Run, judge and calibration."""
+    n: int
+    users: int
+    notes: tuple[str, ...]
+    columns: tuple[str, ...]
+    table: tuple[CalibrationBlock, ...]
+    panels: tuple[ForestPanel, ...]
+    pairs: tuple[PairLine, ...]

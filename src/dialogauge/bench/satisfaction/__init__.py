@@ -13,6 +13,13 @@ from dialogauge.bench.satisfaction.evaluation import (
 from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
 from dialogauge.bench.satisfaction.page import satisfaction_view
 from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
+from dialogauge.bench.satisfaction.several import (
+    Predictions,
+    SeveralJudges,
+    collect_predictions,
+    compare_runs,
+)
+from dialogauge.bench.satisfaction.several_page import several_view
 from dialogauge.bench.satisfaction.study import HistoryCut, Part, Study, plan_study
 
 __all__ = [
@@ -27,12 +34,16 @@ __all__ = [
     "HistoryCut",
     "PairedComparison",
     "Part",
+    "Predictions",
     "Scored",
+    "SeveralJudges",
     "Study",
     "UnderCalibration",
     "answers_of",
     "collect_blocks",
+    "collect_predictions",
     "compare_pairs",
+    "compare_runs",
     "drift_of",
     "evaluate",
     "figures_of",
@@ -40,4 +51,5 @@ __all__ = [
     "kept_sessions",
     "plan_study",
     "satisfaction_view",
+    "several_view",
 ]

@@ -6,6 +6,7 @@ It reads `summary.json`, so that a page can be written anew from a finished run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.bench.satisfaction.controls import CEILING, CONTROLS
@@ -23,7 +24,15 @@ from dialogauge.report import (
     UserDot,
 )
 
-__all__ = ["TABLE", "satisfaction_view", "table_of"]
+__all__ = [
+    "PANELS",
+    "TABLE",
+    "calibrated_note",
+    "figure_cell",
+    "satisfaction_view",
+    "shown_once",
+    "table_row",
+]
 
 Json = Mapping[str, Any]
 
@@ -57,13 +66,14 @@ _GROUPS: Final = {
     "reason": "the user's reason",
     "gold": "the user's score",
 }
-_PANELS: Final = {
+PANELS: Final = {
     "pearson": ("Pearson", "all turns together: mostly whether users are told apart"),
     "within_user_pearson": ("Pearson within users", "each user's own mean taken away: whether replies are"),
     "qwk": ("Quadratic weighted kappa", "agreement on the scale, beyond chance"),
     "f1_dsat": ("F1 of dissatisfied", "turns of 3 or less"),
     "mae": ("Mean absolute error", "in points of the scale"),
 }
+"""The figures that are drawn, with their titles and what they tell."""
 _WHERE: Final = {
     "pearson": "Pearson",
     "qwk": "QWK",
@@ -104,7 +114,7 @@ def satisfaction_view(
         apart=(apart["n"] + apart["n_failed"], apart["mae"]),
         warnings=tuple(text(w) for w in summary["drift"]["warnings"]),
         finding=_finding(judge, summary["against_controls"]),
-        panels=tuple(_panel(name, summary, judge) for name in _PANELS),
+        panels=tuple(_panel(name, summary, judge) for name in PANELS),
         reliability=tuple(
             ReliabilityPoint(
                 b["judge"], b["people"]["value"], _ends(b["people"]["interval"]), b["people"]["n"]
@@ -116,7 +126,7 @@ def satisfaction_view(
             UserDot(user(u["user"]), u["n"], u["gold"], u["said"], u["pearson"]) for u in summary["users"]
         ),
         columns=tuple(TABLE.values()),
-        table=table_of(summary["calibrations"], judge, calibration),
+        table=_table_of(summary["calibrations"], judge, calibration),
         controls=(*CONTROLS.items(), ("ceiling", CEILING)),
         behaviour=_behaviour(summary),
         group_columns=tuple(_GROUP.values()),
@@ -124,7 +134,7 @@ def satisfaction_view(
             GroupFigures(
                 title,
                 tuple(
-                    _row(text(name), "judge", figures, _GROUP)
+                    table_row(text(name), "judge", figures, _GROUP)
                     for name, figures in summary["metrics_by"][key].items()
                 ),
             )
@@ -133,29 +143,32 @@ def satisfaction_view(
     )
 
 
-def table_of(calibrations: Json, judge: str, chosen: str) -> tuple[CalibrationBlock, ...]:
-    """Lay out judge, controls and ceiling under each calibration; equal blocks are shown once."""
+def _table_of(calibrations: Json, judge: str, chosen: str) -> tuple[CalibrationBlock, ...]:
+    """Lay out judge, controls and ceiling under each calibration."""
     out: list[CalibrationBlock] = []
     for name, found in calibrations.items():
         rows = (
-            _row(judge, "judge", found["metrics"], TABLE),
-            *(_row(control, "control", f, TABLE) for control, f in found["controls"].items()),
-            _row("ceiling", "ceiling", found["ceiling"], TABLE),
+            table_row(judge, "judge", found["metrics"]),
+            *(table_row(control, "control", f) for control, f in found["controls"].items()),
+            table_row("ceiling", "ceiling", found["ceiling"]),
         )
-        same = next((b.name for b in out if b.rows == rows and name != "none"), None)
-        out.append(
-            CalibrationBlock(
-                "raw" if name == "none" else name,
-                _calibrated(name, found["calibration"]),
-                name == chosen,
-                same,
-                rows,
-            )
-        )
+        note = calibrated_note(name, found["calibration"])
+        title = "raw" if name == "none" else name
+        out.append(CalibrationBlock(title, note, name == chosen, None, rows))
+    return shown_once(out)
+
+
+def shown_once(blocks: Sequence[CalibrationBlock]) -> tuple[CalibrationBlock, ...]:
+    """Say of blocks with the same figures in every row as one above that they are the same."""
+    out: list[CalibrationBlock] = []
+    for block in blocks:
+        same = next((b.name for b in out if b.rows == block.rows), None)
+        out.append(replace(block, same_as=same))
     return tuple(out)
 
 
-def _calibrated(name: str, found: Json) -> str:
+def calibrated_note(name: str, found: Json) -> str:
+    """Say how many blocks a calibration reached, and why it left others as they are."""
     if name == "none":
         return "as the judge says"
     left = "".join(
@@ -165,11 +178,15 @@ def _calibrated(name: str, found: Json) -> str:
     return f"{told}; reference: {found['reference']}" if found.get("reference") else told
 
 
-def _row(name: str, kind: str, figures: Json, columns: Mapping[str, str]) -> TableRow:
-    return TableRow(name, kind, figures["n"], figures["n_failed"], tuple(_cell(figures, c) for c in columns))
+def table_row(name: str, kind: str, figures: Json, columns: Mapping[str, str] = TABLE) -> TableRow:
+    """Return a row of figures; `kind` is `judge`, `control` or `ceiling`."""
+    return TableRow(
+        name, kind, figures["n"], figures["n_failed"], tuple(figure_cell(figures, c) for c in columns)
+    )
 
 
-def _cell(figures: Json, name: str) -> FigureCell:
+def figure_cell(figures: Json, name: str) -> FigureCell:
+    """Return one figure with its interval, where it has one."""
     return FigureCell(figures[name], _ends(figures["intervals"].get(name)))
 
 
@@ -178,12 +195,12 @@ def _ends(found: Sequence[float] | None) -> tuple[float, float] | None:
 
 
 def _panel(name: str, summary: Json, judge: str) -> ForestPanel:
-    title, what = _PANELS[name]
+    title, what = PANELS[name]
     sides = {c["b"]: c["side"] for c in summary["against_controls"] if c["measure"] == name}
-    mine = _cell(summary["metrics"], name)
+    mine = figure_cell(summary["metrics"], name)
     rows = [ForestRow(judge, mine.value, mine.interval, judge=True, side=None)]
     for control, figures in summary["controls"].items():
-        cell = _cell(figures, name)
+        cell = figure_cell(figures, name)
         rows.append(ForestRow(control, cell.value, cell.interval, judge=False, side=sides.get(control)))
     ceiling = summary["ceiling"][name]
     return ForestPanel(title, what, tuple(rows), ceiling, lower_is_better=name in LOWER_IS_BETTER)
@@ -240,7 +257,7 @@ def _behaviour(summary: Json) -> tuple[BehaviourLine, ...]:
             again["judge"]["n"],
         ),
         *(
-            BehaviourLine(title, what, none, _cell(metrics, name), metrics["n"])
+            BehaviourLine(title, what, none, figure_cell(metrics, name), metrics["n"])
             for name, title, what in (
                 ("over_rated", "over-rated", "the judge's score is above the user's"),
                 ("under_rated", "under-rated", "the judge's score is below the user's"),
