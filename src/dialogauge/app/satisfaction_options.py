@@ -46,4 +46,6 @@ class SatisfactionOptions:
     retry_failed: bool = False
     fresh: bool = False
     cache: bool = True
+    redact: bool = False
+    hash_ids: bool = False
     command: str = ""

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.privacy import OPEN, mask_for_writing
 from dialogauge.app.reporting import write_report
 from dialogauge.app.results import shown_role
 from dialogauge.app.runs import FinishedRun
@@ -76,7 +75,6 @@ class RunWriter:
         Raises:
             StoreError: A file cannot be written.
         """
-        mask_for_writing(database, OPEN)
         name, judge_digest = self.judge.name, self._digest()
         for position, (id, rows) in enumerate(results.items(), 1):
             conversation = conversations[id]

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from dialogauge.cli.judge import HASH_IDS, REDACT
+
 __all__ = ["satisfaction"]
 
 _JUDGE = (
@@ -68,6 +70,8 @@ def satisfaction(
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Judge what failed again.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget what the run holds.")] = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not use the response cache.")] = False,
+    redact: Annotated[bool, typer.Option("--redact", help=REDACT)] = False,
+    hash_ids: Annotated[bool, typer.Option("--hash-ids", help=HASH_IDS)] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
     ] = False,
@@ -125,6 +129,8 @@ def satisfaction(
             "retry_failed": retry_failed,
             "fresh": fresh,
             "cache": not no_cache,
+            "redact": redact,
+            "hash_ids": hash_ids,
             "command": command_line(),
         },
     )

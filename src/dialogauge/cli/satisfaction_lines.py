@@ -26,6 +26,8 @@ _WIDTH = 26
 
 def satisfaction_lines(outcome: SatisfactionOutcome) -> Iterator[str]:
     """Write what was judged, the main figures with intervals, and the table of calibrations."""
+    from dialogauge.bench.satisfaction import finding
+
     yield from outcome.notes
     yield from _counts(outcome)
     yield ""
@@ -34,6 +36,7 @@ def satisfaction_lines(outcome: SatisfactionOutcome) -> Iterator[str]:
         yield ""
         yield from _calibration(name, found, outcome.judge)
     yield ""
+    yield finding(outcome.judge, [c.to_json() for c in outcome.evaluation.against_controls])
     yield "within: Pearson after each user's own mean is taken away; block: that of each user and scenario"
     yield f"report: {outcome.directory.file('report')}"
 
@@ -56,6 +59,22 @@ def _counts(outcome: SatisfactionOutcome) -> Iterator[str]:
         )
     for why, n in study.left_out.items():
         yield f"left out: {n:,}, {why}"
+    method, run = outcome.evaluation.settings.calibration, outcome.evaluation.chosen.run
+    if method != "none" and not run.calibrated_blocks:
+        yield (
+            f"--calibrate {method} changed nothing: no block has a history to calibrate to, and the scores "
+            "stand as the judge gave them"
+        )
+    yield from _warnings(outcome)
+
+
+def _warnings(outcome: SatisfactionOutcome) -> Iterator[str]:
+    """Say where history and target differ."""
+    from dialogauge.bench.satisfaction import drift_of
+
+    s, study = outcome.evaluation.settings, outcome.study
+    found = drift_of(study.blocks, study.population, draws=s.draws, seed=s.seed)
+    yield from (f"warning: {words}" for words in found.warnings)
 
 
 def _main(outcome: SatisfactionOutcome) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dialogauge.bench.satisfaction.evaluation import (
     evaluate,
 )
 from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
-from dialogauge.bench.satisfaction.page import satisfaction_view
+from dialogauge.bench.satisfaction.page import finding, satisfaction_view
 from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
 from dialogauge.bench.satisfaction.several import (
     Predictions,
@@ -47,6 +47,7 @@ __all__ = [
     "drift_of",
     "evaluate",
     "figures_of",
+    "finding",
     "histories_of",
     "kept_sessions",
     "plan_study",

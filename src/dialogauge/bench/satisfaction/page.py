@@ -29,6 +29,7 @@ __all__ = [
     "TABLE",
     "calibrated_note",
     "figure_cell",
+    "finding",
     "satisfaction_view",
     "shown_once",
     "table_row",
@@ -113,7 +114,7 @@ def satisfaction_view(
         population=(study["population"]["users"], study["population"]["turns"]),
         apart=(apart["n"] + apart["n_failed"], apart["mae"]),
         warnings=tuple(text(w) for w in summary["drift"]["warnings"]),
-        finding=_finding(judge, summary["against_controls"]),
+        finding=finding(judge, summary["against_controls"]),
         panels=tuple(_panel(name, summary, judge) for name in PANELS),
         reliability=tuple(
             ReliabilityPoint(
@@ -206,7 +207,7 @@ def _panel(name: str, summary: Json, judge: str) -> ForestPanel:
     return ForestPanel(title, what, tuple(rows), ceiling, lower_is_better=name in LOWER_IS_BETTER)
 
 
-def _finding(judge: str, against: Sequence[Json]) -> str:
+def finding(judge: str, against: Sequence[Json]) -> str:
     """Say by which figures the judge is above every control, and which controls it is not above."""
     if not against or all(c["side"] == "undefined" for c in against):
         return "Whether the judge is above a judge that reads nothing cannot be told: there is no interval."
