@@ -191,3 +191,40 @@ def test_a_run_of_another_kind_is_compared_as_before(dialogauge, data, two_runs)
     done = dialogauge("meta", "plain", "nearest-3", "--draws", 100, "--json")
     assert done.code == 0, done.err
     assert "satisfaction" not in done.json
+
+
+def test_reference_calibrations_stand_on_another_run(dialogauge, data, tmp_path) -> None:
+    base = ("satisfaction", data, "--judge", "nearest-3", "--draws", 0)
+    assert dialogauge(*base, "-o", "first").code == 0
+    done = dialogauge(*base, "--calibrate", "reference-cdf", "--reference", "first", "-o", "second")
+    assert done.code == 0, done.err
+    first, second = (summary_of(tmp_path / name) for name in ("first", "second"))
+    for name in ("reference-cdf", "reference-mean-shift", "reference-transfer"):
+        mine, theirs = first["calibrations"][name], second["calibrations"][name]
+        assert mine["metrics"] == theirs["metrics"]
+        assert mine["ceiling"] == theirs["ceiling"]
+        assert mine["controls"]["user mean"] == theirs["controls"]["user mean"]
+    other = (*base[:3], "history-mean", *base[4:])
+    done = dialogauge(*other, "--calibrate", "reference-mean-shift", "--reference", "first", "-o", "third")
+    assert done.code == 0, done.err
+    third = summary_of(tmp_path / "third")["calibrations"]
+    assert third["reference-mean-shift"]["metrics"] != third["mean-shift"]["metrics"]
+
+
+def test_a_reference_that_is_of_no_use_is_refused(dialogauge, data, log, tmp_path) -> None:
+    base = ("satisfaction", data, "--judge", "nearest-3", "--draws", 0, "-o", "run", "--reference")
+    assert "no finished run" in dialogauge(*base, "gone").err or dialogauge(*base, "gone").code == 1
+    assert dialogauge("judge", data, "-o", "plain").code == 0
+    done = dialogauge(*base, "plain")
+    assert (done.code, "is no satisfaction run" in done.err) == (2, True)
+    strangers = [rated_talk(f"other{i}", s, 0, [3, 4]) for i in range(6) for s in ("cook", "gift")]
+    file = log(*(conversation_record(c) for c in strangers), name="strangers.jsonl")
+    words = ("--judge", "nearest-3", "--split", "all", "--draws", 0, "-o", "far")
+    assert dialogauge("satisfaction", file, *words).code == 0
+    done = dialogauge(*base, "far")
+    assert done.code == 2
+    assert "holds no scored turn of the blocks that are judged (judged are user" in done.err
+    assert "the reference holds other0__cook" in done.err
+    done = dialogauge(*base, "far", "--hash-ids")
+    assert (done.code, "cannot be combined" in done.err) == (2, True)
+    assert not (tmp_path / "run").exists()

@@ -13,6 +13,7 @@ from dialogauge.app.satisfaction_judges import build_personal_judge
 from dialogauge.app.satisfaction_models import MODEL_JUDGES, BuiltTurnJudge, build_turn_judge
 from dialogauge.app.satisfaction_options import SatisfactionOptions
 from dialogauge.app.satisfaction_privacy import mask_of_study, masked_study, masked_words
+from dialogauge.app.satisfaction_reference import read_reference
 from dialogauge.app.satisfaction_run import RunWriter, run_directory, summary_json
 from dialogauge.app.satisfaction_turns import JudgedTurns, judge_turns, others_of, plan_turns
 from dialogauge.app.sources import is_run, open_source
@@ -88,6 +89,8 @@ class _Input:
     study: Study
     faults: tuple[InputError, ...]
     notes: tuple[object, ...]
+    reference: tuple[Answer, ...] | None = None
+    """The original replies, as another run judged them."""
 
 
 def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
@@ -142,7 +145,7 @@ def _masked(read: _Input, options: SatisfactionOptions, database: RunDatabase | 
         return read
     conversations, study = masked_study(read.conversations, read.study, options, mask)
     faults, notes = masked_words(read.faults, read.notes, mask)
-    return _Input(conversations, study, faults, notes)
+    return replace(read, conversations=conversations, study=study, faults=faults, notes=notes)
 
 
 def _plan(options: SatisfactionOptions) -> _Input:
@@ -163,6 +166,7 @@ async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) 
     built = _built(options)
     try:
         read = _plan(options)
+        read = replace(read, reference=read_reference(options, read.study))
         directory = run_directory(options)
         _spare_the_input(options, directory)
         try:
@@ -221,7 +225,9 @@ def _finished(
         answers,
         histories_of(study.blocks, study.history_turns),
         study.population.scores,
-        EvaluationSettings(options.calibrate, options.ties, options.draws, options.seed),
+        EvaluationSettings(
+            options.calibrate, options.ties, options.draws, options.seed, reference=read.reference
+        ),
     )
     results = _results([rows for _, rows in done], evaluation, answers)
     pending = study.targets - len(answers)

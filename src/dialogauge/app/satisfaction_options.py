@@ -24,6 +24,8 @@ class SatisfactionOptions:
     split_file: str | None = None
     calibrate: CalibrationName = "none"
     ties: Ties = "mid"
+    reference: str | None = None
+    """The satisfaction run of the blocks' original replies; None where these are judged themselves."""
     history: HistoryCut = "all"
     mode: Sight = "foresight"
     strategy: str | None = None

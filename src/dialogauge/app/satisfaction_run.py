@@ -108,7 +108,9 @@ class RunWriter:
         o, study = self.options, self.study
         known = [[r.reply.id, r.score] for b in study.population.blocks for r in b.ratings]
         past = [[b.view.id, [[r.reply.id, r.score] for r in b.view.history]] for b in study.blocks]
-        return digest([self.judge.digest, o.calibrate, o.ties, o.history, o.mode, known, past])
+        reference = [[a.id, a.value] for a in self.evaluation.settings.reference or ()]
+        how = [o.calibrate, o.ties, o.history, o.mode, reference]
+        return digest([self.judge.digest, *how, known, past])
 
     def _manifest(self, judge_digest: str, conversations: int) -> dict[str, Any]:
         """Write what the run was made from, with the keys of every run's manifest."""

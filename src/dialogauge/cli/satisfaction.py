@@ -20,6 +20,7 @@ _ROLE = "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (from [roles]),
 _SPLIT = "Whose turns are judged. The training users are what the judges know of other users."
 _CALIBRATE = "The map of the scores in the rows; the table shows every one."
 _TIES = "Equal raw scores: kept equal, or ordered as the published calibrations do."
+_REFERENCE = "Satisfaction run of the blocks' original replies, for reference-* (else the judged replies)."
 
 
 def satisfaction(
@@ -31,6 +32,7 @@ def satisfaction(
     ] = None,
     calibrate: Annotated[str, typer.Option(metavar="NAME", help=_CALIBRATE)] = "none",
     ties: Annotated[str, typer.Option(metavar="mid|turn-index|sample-id", help=_TIES)] = "mid",
+    reference: Annotated[str | None, typer.Option(metavar="RUN", help=_REFERENCE)] = None,
     history: Annotated[
         str, typer.Option(metavar="all|prompt", help="The whole history, or what the published prompt keeps.")
     ] = "all",
@@ -115,6 +117,7 @@ def satisfaction(
             "split_file": split_file,
             "calibrate": calibrate,
             "ties": ties,
+            "reference": reference,
             "history": history,
             "mode": mode,
             "strategy": strategy,

@@ -13,6 +13,7 @@ from dialogauge.bench.satisfaction.evaluation import (
 from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
 from dialogauge.bench.satisfaction.page import finding, satisfaction_view
 from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
+from dialogauge.bench.satisfaction.reference import reference_answers
 from dialogauge.bench.satisfaction.several import (
     Predictions,
     SeveralJudges,
@@ -51,6 +52,7 @@ __all__ = [
     "histories_of",
     "kept_sessions",
     "plan_study",
+    "reference_answers",
     "satisfaction_view",
     "several_view",
 ]

@@ -175,8 +175,7 @@ def calibrated_note(name: str, found: Json) -> str:
     left = "".join(
         f", {n} left as they are ({why})".replace("_", " ") for why, n in found["identity"].items()
     )
-    told = f"{found['calibrated_blocks']} of {found['blocks']} blocks calibrated{left}"
-    return f"{told}; reference: {found['reference']}" if found.get("reference") else told
+    return f"{found['calibrated_blocks']} of {found['blocks']} blocks calibrated{left}"
 
 
 def table_row(name: str, kind: str, figures: Json, columns: Mapping[str, str] = TABLE) -> TableRow:
