@@ -145,3 +145,8 @@ def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:
     )
     assert done.code == 0, done.err
     assert done.json["metrics"]["n"] == 5000
+
+
+def test_a_judge_without_reasons_has_no_rationale_check(dialogauge, data) -> None:
+    done = dialogauge("satisfaction", data, "--judge", "history-mean", "--draws", 0, "--json", "-o", "r")
+    assert done.json["rationale"] is None

@@ -18,6 +18,7 @@ from dialogauge.bench.satisfaction import (
     EvaluationSettings,
     Study,
     answers_of,
+    check_rationales,
     evaluate,
     histories_of,
     plan_study,
@@ -81,6 +82,8 @@ def judge_satisfaction(options: SatisfactionOptions) -> SatisfactionOutcome:
         study.population.scores,
         EvaluationSettings(options.calibrate, options.ties, options.draws, options.seed),
     )
+    rationale = check_rationales(study.blocks, rows, study.population, draws=options.draws, seed=options.seed)
+    evaluation = replace(evaluation, rationale=rationale)
     results = _results(study, rows, evaluation, answers)
     work = RunWriter(options, judge, study, evaluation, (*faults, *study.faults))
     directory, summary = work.write(conversations, results)

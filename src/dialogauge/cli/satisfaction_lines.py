@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from dialogauge.cli.rationale_lines import rationale_lines
+
 if TYPE_CHECKING:
     from dialogauge.app.satisfaction import SatisfactionOutcome
     from dialogauge.bench.satisfaction import Figures, UnderCalibration
@@ -33,6 +35,9 @@ def satisfaction_lines(outcome: SatisfactionOutcome) -> Iterator[str]:
     for name, found in outcome.evaluation.calibrations.items():
         yield ""
         yield from _calibration(name, found, outcome.judge)
+    if outcome.evaluation.rationale is not None:
+        yield ""
+        yield from rationale_lines(outcome.evaluation.rationale)
     yield ""
     yield "within: Pearson after each user's own mean is taken away; block: that of each user and scenario"
     yield f"report: {outcome.directory.file('report')}"

@@ -10,22 +10,27 @@ from dialogauge.bench.satisfaction.evaluation import (
     evaluate,
 )
 from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
+from dialogauge.bench.satisfaction.rationale import check_rationales
+from dialogauge.bench.satisfaction.rationale_result import KINDS, RationaleCheck
 from dialogauge.bench.satisfaction.study import HistoryCut, Part, Study, plan_study
 
 __all__ = [
     "CEILING",
     "CONTROLS",
     "FIGURES",
+    "KINDS",
     "Answer",
     "Evaluation",
     "EvaluationSettings",
     "Figures",
     "HistoryCut",
     "Part",
+    "RationaleCheck",
     "Scored",
     "Study",
     "UnderCalibration",
     "answers_of",
+    "check_rationales",
     "collect_blocks",
     "evaluate",
     "figures_of",

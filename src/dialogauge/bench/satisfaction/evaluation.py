@@ -11,6 +11,7 @@ import numpy as np
 from dialogauge.bench.satisfaction.answers import Answer, raw_scores
 from dialogauge.bench.satisfaction.controls import Control, ceiling, controls_of
 from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
+from dialogauge.bench.satisfaction.rationale_result import RationaleCheck
 from dialogauge.calibrate import (
     CALIBRATIONS,
     Calibrated,
@@ -68,6 +69,8 @@ class Evaluation:
     without_history: Figures
     calibrated: Mapping[str, Calibrated]
     """By turn id, under the calibration that was asked for; users without a history as they are."""
+    rationale: RationaleCheck | None = None
+    """Reasons and rationales against people's; None when the judge gives neither."""
 
     @property
     def chosen(self) -> UnderCalibration:
@@ -87,6 +90,7 @@ class Evaluation:
                 group: {name: f.to_json() for name, f in found.items()} for group, found in self.by.items()
             },
             "calibrations": {name: found.to_json() for name, found in self.calibrations.items()},
+            "rationale": None if self.rationale is None else self.rationale.to_json(),
         }
 
 
