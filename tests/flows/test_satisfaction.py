@@ -10,6 +10,7 @@ from dialogauge.calibrate import CALIBRATIONS
 from dialogauge.data import conversation_record
 from flows.conftest import rows_of
 from rated import rated_talk, rated_users
+from tiny_encoder import build_tiny_encoder
 
 
 @pytest.fixture
@@ -111,6 +112,7 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
     [
         (["--judge", "memory"], "needs a language model and is not part of this version"),
         (["--judge", "local-user"], "needs a fitted model"),
+        (["--judge", "local", "--encoder", "x"], "takes no --encoder"),
         (["--judge", "oracle"], "no judge is called 'oracle'"),
         (["--judge", "history-mean", "--k", "3"], "neither --strategy nor --k"),
         (["--judge", "history-mean", "--mode", "hindsight"], "reads nothing that follows"),
@@ -150,3 +152,20 @@ def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:
 def test_a_judge_without_reasons_has_no_rationale_check(dialogauge, data) -> None:
     done = dialogauge("satisfaction", data, "--judge", "history-mean", "--draws", 0, "--json", "-o", "r")
     assert done.json["rationale"] is None
+
+
+@pytest.mark.torch
+@pytest.mark.xdist_group("torch")
+def test_an_encoder_is_fine_tuned_and_told_of(dialogauge, data, tmp_path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    texts = [m.text for c in rated_users(12) for m in c.messages]
+    folder = build_tiny_encoder(tmp_path / "encoder", texts)
+    words = ("--judge", "encoder-ordinal", "--encoder", folder, "--draws", 0, "-o", "run")
+    done = dialogauge("satisfaction", data, *words)
+    assert done.code == 0, done.err
+    assert "judged by encoder-ordinal: 150 scored, 0 failed" in done.out
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    (fit,) = manifest["judge"]["fits"]
+    assert fit["users"] + fit["validation_users"] == 2
+    assert manifest["judge"]["settings"]["learning_rate"] == 2e-5

@@ -63,7 +63,13 @@ def judge_satisfaction(options: SatisfactionOptions) -> SatisfactionOutcome:
 
     Raises UsageError before anything is judged, StoreError when the run directory is of no use.
     """
-    judge = build_personal_judge(options.judge, mode=options.mode, strategy=options.strategy, k=options.k)
+    judge = build_personal_judge(
+        options.judge,
+        mode=options.mode,
+        strategy=options.strategy,
+        k=options.k,
+        encoder=options.encoder,
+    )
     split = None if options.split_file is None else read_split(options.split_file)
     conversations, faults, notes = _read(options)
     study = plan_study(

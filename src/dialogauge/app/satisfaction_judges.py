@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, cast
 
 from dialogauge.core.errors import UsageError
+from dialogauge.judge.encoder import ENCODER_JUDGES, encoder_judge
 from dialogauge.judge.history import HISTORY_JUDGES, STRATEGIES, Strategy, build_history_judge
 from dialogauge.judge.local import LocalJudge
 from dialogauge.judge.personal import PersonalJudge, Sight
@@ -12,7 +13,7 @@ from dialogauge.judge.personal_local import LocalBlockJudge
 
 __all__ = ["PERSONAL_JUDGES", "build_personal_judge"]
 
-PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local")
+PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", *ENCODER_JUDGES)
 """The judges that there are."""
 
 _WITH_A_MODEL: Final = (
@@ -25,11 +26,16 @@ _WITH_A_MODEL: Final = (
     "spur",
     "rag",
 )
-_FITTED: Final = ("local-user", "encoder", "encoder-ordinal")
+_FITTED: Final = ("local-user",)
 
 
 def build_personal_judge(
-    name: str, *, mode: Sight = "foresight", strategy: str | None = None, k: int | None = None
+    name: str,
+    *,
+    mode: Sight = "foresight",
+    strategy: str | None = None,
+    k: int | None = None,
+    encoder: str | None = None,
 ) -> PersonalJudge:
     """Build a judge.
 
@@ -38,23 +44,18 @@ def build_personal_judge(
         mode: What `local` may read of what followed a reply; the others never do.
         strategy: Of `episodic-nearest`.
         k: Of `episodic-nearest`.
+        encoder: The pretrained encoder of `encoder` and `encoder-ordinal`.
 
     Raises:
         UsageError: The judge is not there, or a setting is not one of its own.
     """
-    if strategy is not None and strategy not in STRATEGIES:
-        msg = f"--strategy {strategy!r} is not known"
-        raise UsageError(msg, hint=f"there are {', '.join(STRATEGIES)}")
+    _refuse_settings_of_others(name, mode, strategy, k, encoder)
     if name == "local":
-        if strategy is not None or k is not None:
-            msg = "the judge local takes neither --strategy nor --k"
-            raise UsageError(msg, hint="they belong to episodic-nearest")
         return LocalBlockJudge(LocalJudge(mode, rubric_id="satisfaction"))
     if name in HISTORY_JUDGES:
-        if mode != "foresight":
-            msg = f"the judge {name} reads nothing that follows a reply"
-            raise UsageError(msg, hint="leave --mode out")
         return build_history_judge(name, strategy=cast("Strategy | None", strategy), k=k)
+    if name in ENCODER_JUDGES:
+        return encoder_judge(name, model=encoder)
     hint = f"there are {', '.join(PERSONAL_JUDGES)}"
     if name in _WITH_A_MODEL + _FITTED:
         what = "needs a language model" if name in _WITH_A_MODEL else "needs a fitted model"
@@ -62,3 +63,20 @@ def build_personal_judge(
         raise UsageError(msg, hint=hint)
     msg = f"no judge is called {name!r}"
     raise UsageError(msg, hint=hint)
+
+
+def _refuse_settings_of_others(
+    name: str, mode: Sight, strategy: str | None, k: int | None, encoder: str | None
+) -> None:
+    if strategy is not None and strategy not in STRATEGIES:
+        msg = f"--strategy {strategy!r} is not known"
+        raise UsageError(msg, hint=f"there are {', '.join(STRATEGIES)}")
+    if name not in HISTORY_JUDGES and (strategy is not None or k is not None):
+        msg = f"the judge {name} takes neither --strategy nor --k"
+        raise UsageError(msg, hint="they belong to episodic-nearest")
+    if encoder is not None and name not in ENCODER_JUDGES:
+        msg = f"the judge {name} takes no --encoder"
+        raise UsageError(msg, hint=f"it belongs to {' and '.join(ENCODER_JUDGES)}")
+    if name in (*HISTORY_JUDGES, *ENCODER_JUDGES) and mode != "foresight":
+        msg = f"the judge {name} reads nothing that follows a reply"
+        raise UsageError(msg, hint="leave --mode out")

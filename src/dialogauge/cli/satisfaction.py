@@ -10,7 +10,7 @@ __all__ = ["satisfaction"]
 
 _JUDGE = (
     "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, history-majority, "
-    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, or local."
+    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local, encoder, or encoder-ordinal."
 )
 _SPLIT = "Whose turns are judged. The training users are what the judges know of other users."
 _CALIBRATE = "The map of the scores in the rows; the table shows every one."
@@ -38,6 +38,10 @@ def satisfaction(
         typer.Option(metavar="topk|boundary-paired|score-balanced", help="Of episodic-nearest (else topk)."),
     ] = None,
     k: Annotated[int | None, typer.Option(min=1, help="Turns that episodic-nearest takes (else 6).")] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER|NAME", help="What encoder judges fine-tune (else bert-base-chinese)."),
+    ] = None,
     dimension: Annotated[str, typer.Option(help="The rated dimension.")] = "satisfaction",
     ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
     format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
@@ -82,6 +86,7 @@ def satisfaction(
         mode=cast("Sight", mode),
         strategy=strategy,
         k=k,
+        encoder=encoder,
         dimension=dimension,
         ratings_file=ratings,
         format=format,
