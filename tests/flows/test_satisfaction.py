@@ -110,7 +110,6 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--judge", "memory"], "needs a language model and is not part of this version"),
         (["--judge", "local-user"], "needs a fitted model"),
         (["--judge", "local", "--encoder", "x"], "takes no --encoder"),
         (["--judge", "oracle"], "no judge is called 'oracle'"),

@@ -27,7 +27,7 @@ from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.store.database import PLANNED
 from dialogauge.store.json_lines import json_line
 
-__all__ = ["RunResult", "exit_code", "finish_run"]
+__all__ = ["RunResult", "exit_code", "finish_run", "shown_role"]
 
 _FAULTS_KEPT = 1000
 # Under this name the database keeps the digest of what was asked for: judge, input, repeats, seed.
@@ -143,10 +143,7 @@ def _manifest(
 ) -> dict[str, Any]:
     settings = {k: v for k, v in asdict(options).items() if k != "command"}
     if options.role is not None:
-        # Headers may carry secrets, so only their names are kept; a key is never here, only its variable.
-        settings["role"] = options.role.model_dump(exclude={"headers"}, exclude_none=True)
-        settings["role"]["headers"] = sorted(options.role.headers)
-        settings["role"]["base_url"] = _shown_url(options.role)
+        settings["role"] = shown_role(options.role)
     description = dict(judge.describe())
     return {
         "versions": versions(),
@@ -169,9 +166,16 @@ def _manifest(
     }
 
 
-def _shown_url(role: RoleSettings) -> str | None:
+def shown_role(role: RoleSettings) -> dict[str, Any]:
+    """Return a role's settings as a manifest may hold them: no headers' values, no secrets in the URL.
+
+    A key is never among them, only the name of its variable.
+    """
+    shown = role.model_dump(exclude={"headers"}, exclude_none=True)
+    shown["headers"] = sorted(role.headers)
     # User info and query of a URL may be secrets too.
-    return None if role.base_url is None else Endpoint(role.base_url).shown_url
+    shown["base_url"] = None if role.base_url is None else Endpoint(role.base_url).shown_url
+    return shown
 
 
 def _data_digest(planner: Planner) -> str:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from dialogauge.app.judging import Observer
 from dialogauge.app.satisfaction_judges import build_personal_judge
+from dialogauge.app.satisfaction_models import MODEL_JUDGES, BuiltTurnJudge, build_turn_judge
 from dialogauge.app.satisfaction_options import SatisfactionOptions
-from dialogauge.app.satisfaction_run import RunWriter, summary_json
-from dialogauge.app.sources import open_source
+from dialogauge.app.satisfaction_run import RunWriter, run_directory, summary_json
+from dialogauge.app.satisfaction_turns import JudgedTurns, judge_turns, others_of, plan_turns
+from dialogauge.app.sources import is_run, open_source
 from dialogauge.bench.judging import Summary
 from dialogauge.bench.satisfaction import (
     Answer,
@@ -25,18 +29,17 @@ from dialogauge.bench.satisfaction import (
 )
 from dialogauge.calibrate import Calibrated
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.errors import InputError
+from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.judgement import Judged, Judgement
 from dialogauge.data import RatingTable, read_field_map, read_ratings, read_split
-from dialogauge.judge.personal import PersonalJudge
-from dialogauge.store import RunDirectory
+from dialogauge.engine import Outcome, Progress
+from dialogauge.judge.personal import PersonalJudge, RatedBlock, TurnJudge
+from dialogauge.store import RunDatabase, RunDirectory
 
-__all__ = ["SatisfactionOutcome", "judge_satisfaction"]
-
-_MAX_FAILED = 0.05
+__all__ = ["SatisfactionOutcome", "SatisfactionPlan", "judge_satisfaction", "plan_satisfaction"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)  # asyncio writes a task's result out, and this one is large
 class SatisfactionOutcome:
     """What came of the study."""
 
@@ -48,28 +51,93 @@ class SatisfactionOutcome:
     faults: tuple[InputError, ...]
     notes: tuple[str, ...]
 
+    ended: Outcome
+    progress: Progress
+    pending: int
+    """Turns that are not judged yet, where the study ended early."""
+    max_failed: float
+
     @property
     def mostly_failed(self) -> bool:
-        """Whether more than one in twenty turns failed."""
-        return (self.summary.failed_share or 0.0) > _MAX_FAILED
+        """Whether more turns failed than may (`--max-failed`, one in twenty)."""
+        return (self.summary.failed_share or 0.0) > self.max_failed
 
     def to_json(self) -> dict[str, Any]:
         """Write the summary as `summary.json` holds it."""
         return summary_json(self.summary, self.study, self.evaluation)
 
 
-def judge_satisfaction(options: SatisfactionOptions) -> SatisfactionOutcome:
+@dataclass(frozen=True, slots=True)
+class SatisfactionPlan:
+    """What a study would do: the answer to `--dry-run`."""
+
+    directory: Path
+    judge: str
+    turns: int
+    left: int
+    """Turns that the run does not hold yet."""
+    faults: tuple[InputError, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """What was read, and what of it is judged."""
+
+    conversations: dict[str, Conversation]
+    study: Study
+    faults: tuple[InputError, ...]
+    notes: tuple[str, ...]
+
+
+def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
     """Judge every target of the part that was asked for, and write the run directory.
 
-    Raises UsageError before anything is judged, StoreError when the run directory is of no use.
+    Raises UsageError before anything is judged, StoreError when the run directory is of no use. What ends
+    a judge with a model early ends up in the outcome, and every turn judged by then is stored: the same
+    command again goes on from there.
     """
-    judge = build_personal_judge(
+    return asyncio.run(_judge_satisfaction(options, observer))
+
+
+def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
+    """Say what a study would do, without a model call and without writing anything."""
+    built = _built(options)
+    read = _plan(options)
+    directory = run_directory(options)
+    left = read.study.targets
+    if isinstance(built, BuiltTurnJudge):
+        database = directory.open_for_reading() if directory.exists and not options.fresh else None
+        again = options.retry_failed
+        left = plan_turns(built.judge, read.study, read.conversations, database, retry_failed=again).left
+        if database is not None:
+            database.close()
+        asyncio.run(built.models.close())
+    name = _judge(built).name
+    return SatisfactionPlan(directory.path, name, read.study.targets, left, _faults(read), read.notes)
+
+
+def _built(options: SatisfactionOptions) -> PersonalJudge | BuiltTurnJudge:
+    if options.judge in MODEL_JUDGES:
+        return build_turn_judge(options)
+    return build_personal_judge(
         options.judge,
         mode=options.mode,
         strategy=options.strategy,
         k=options.k,
         encoder=options.encoder,
     )
+
+
+def _judge(built: PersonalJudge | BuiltTurnJudge) -> PersonalJudge | TurnJudge:
+    return built.judge if isinstance(built, BuiltTurnJudge) else built
+
+
+def _faults(read: _Input) -> tuple[InputError, ...]:
+    return (*read.faults, *read.study.faults)
+
+
+def _plan(options: SatisfactionOptions) -> _Input:
     split = None if options.split_file is None else read_split(options.split_file)
     conversations, faults, notes = _read(options)
     study = plan_study(
@@ -80,20 +148,105 @@ def judge_satisfaction(options: SatisfactionOptions) -> SatisfactionOutcome:
         sight=options.mode,
         history=options.history,
     )
-    rows = asyncio.run(_judged(judge, study))
-    answers = [a for block, judged in zip(study.blocks, rows, strict=True) for a in answers_of(block, judged)]
+    return _Input(conversations, study, tuple(faults), notes)
+
+
+async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
+    built = _built(options)
+    try:
+        read = _plan(options)
+        directory = run_directory(options)
+        _spare_the_input(options, directory)
+        try:
+            database = directory.open_for_writing(fresh=options.fresh)
+            try:
+                judged = await _judged(built, read, database, options, observer)
+                return _finished(options, _judge(built), read, directory, database, judged)
+            finally:
+                database.close()
+        finally:
+            directory.release()
+    finally:
+        if isinstance(built, BuiltTurnJudge):
+            await built.models.close()
+
+
+def _spare_the_input(options: SatisfactionOptions, directory: RunDirectory) -> None:
+    same = directory.path.resolve()
+    if options.fresh and any(is_run(i) and Path(i).resolve() == same for i in options.inputs):
+        msg = f"--fresh would delete {directory.path}, and it is the run that is to be judged"
+        raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
+
+
+async def _judged(
+    built: PersonalJudge | BuiltTurnJudge,
+    read: _Input,
+    database: RunDatabase,
+    options: SatisfactionOptions,
+    observer: Observer,
+) -> JudgedTurns:
+    """Judge turn by turn on the engine where a model is asked, else block by block, which takes no time."""
+    study = read.study
+    if isinstance(built, BuiltTurnJudge):
+        return await judge_turns(
+            built.judge, built.models, study, read.conversations, database, options, observer
+        )
+    others = others_of(study)
+    rows = [await built.judge_block(block.view, others(block.view.user)) for block in study.blocks]
+    total = study.targets
+    return JudgedTurns(tuple(rows), Outcome("finished"), Progress(total=total, planned=total))
+
+
+def _finished(
+    options: SatisfactionOptions,
+    judge: PersonalJudge | TurnJudge,
+    read: _Input,
+    directory: RunDirectory,
+    database: RunDatabase,
+    judged: JudgedTurns,
+) -> SatisfactionOutcome:
+    study = read.study
+    done = [_done(block, rows) for block, rows in zip(study.blocks, judged.rows, strict=True)]
+    answers = [a for block, rows in done for a in answers_of(block, rows)]
     evaluation = evaluate(
         answers,
         histories_of(study.blocks, study.history_turns),
         study.population.scores,
         EvaluationSettings(options.calibrate, options.ties, options.draws, options.seed),
     )
-    rationale = check_rationales(study.blocks, rows, study.population, draws=options.draws, seed=options.seed)
-    evaluation = replace(evaluation, rationale=rationale)
-    results = _results(study, rows, evaluation, answers)
-    work = RunWriter(options, judge, study, evaluation, (*faults, *study.faults))
-    directory, summary = work.write(conversations, results)
-    return SatisfactionOutcome(study, judge.name, evaluation, summary, directory, work.faults, notes)
+    evaluation = replace(
+        evaluation,
+        rationale=check_rationales(
+            [block for block, _ in done],
+            [rows for _, rows in done],
+            study.population,
+            draws=options.draws,
+            seed=options.seed,
+        ),
+    )
+    results = _results([rows for _, rows in done], evaluation, answers)
+    pending = study.targets - len(answers)
+    work = RunWriter(options, judge, study, evaluation, _faults(read), judged.ended, pending)
+    summary = work.write(directory, database, read.conversations, results)
+    return SatisfactionOutcome(
+        study,
+        judge.name,
+        evaluation,
+        summary,
+        directory,
+        work.faults,
+        read.notes,
+        judged.ended,
+        judged.progress,
+        pending,
+        options.max_failed,
+    )
+
+
+def _done(block: RatedBlock, rows: Sequence[Judged | None]) -> tuple[RatedBlock, list[Judged]]:
+    """Leave the targets out that are not judged yet."""
+    found = [(rated, row) for rated, row in zip(block.ratings, rows, strict=True) if row is not None]
+    return replace(block, ratings=tuple(rated for rated, _ in found)), [row for _, row in found]
 
 
 def _read(
@@ -122,23 +275,13 @@ def _ratings(options: SatisfactionOptions) -> RatingTable:
     return read_ratings(options.ratings_file, mapping=mapping)
 
 
-async def _judged(judge: PersonalJudge, study: Study) -> list[tuple[Judged, ...]]:
-    """Judge block by block; a training user is judged by what is known of the others."""
-    out = []
-    for block in study.blocks:
-        user = block.view.user
-        others = study.population.without(user) if user in study.split.train else study.population
-        out.append(await judge.judge_block(block.view, others))
-    return out
-
-
 def _results(
-    study: Study, rows: Sequence[tuple[Judged, ...]], evaluation: Evaluation, answers: Sequence[Answer]
+    rows: Sequence[Sequence[Judged]], evaluation: Evaluation, answers: Sequence[Answer]
 ) -> dict[str, list[Judged]]:
     """Gather the rows of each conversation, with the calibrated scores and the user's own beside them."""
     out: dict[str, list[Judged]] = {}
     told = iter(answers)
-    for _, judged in zip(study.blocks, rows, strict=True):
+    for judged in rows:
         for row in judged:
             answer = next(told)
             shown = _with_calibrated(row, answer, evaluation.calibrated.get(answer.id))

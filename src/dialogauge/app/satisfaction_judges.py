@@ -1,9 +1,10 @@
-"""The judges of the satisfaction study, by name."""
+"""The judges of the satisfaction study that ask no model, by name."""
 
 from __future__ import annotations
 
 from typing import Final, cast
 
+from dialogauge.app.satisfaction_models import MODEL_JUDGES
 from dialogauge.core.errors import UsageError
 from dialogauge.judge.encoder import ENCODER_JUDGES, encoder_judge
 from dialogauge.judge.history import HISTORY_JUDGES, STRATEGIES, Strategy, build_history_judge
@@ -14,18 +15,8 @@ from dialogauge.judge.personal_local import LocalBlockJudge
 __all__ = ["PERSONAL_JUDGES", "build_personal_judge"]
 
 PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", *ENCODER_JUDGES)
-"""The judges that there are."""
+"""The judges that ask no model; `satisfaction_models` has the others."""
 
-_WITH_A_MODEL: Final = (
-    "memory",
-    "no-memory",
-    "zero-shot",
-    "few-shot",
-    "task-rubric",
-    "prometheus",
-    "spur",
-    "rag",
-)
 _FITTED: Final = ("local-user",)
 
 
@@ -56,10 +47,9 @@ def build_personal_judge(
         return build_history_judge(name, strategy=cast("Strategy | None", strategy), k=k)
     if name in ENCODER_JUDGES:
         return encoder_judge(name, model=encoder)
-    hint = f"there are {', '.join(PERSONAL_JUDGES)}"
-    if name in _WITH_A_MODEL + _FITTED:
-        what = "needs a language model" if name in _WITH_A_MODEL else "needs a fitted model"
-        msg = f"the judge {name} {what} and is not part of this version"
+    hint = f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}"
+    if name in _FITTED:
+        msg = f"the judge {name} needs a fitted model and is not part of this version"
         raise UsageError(msg, hint=hint)
     msg = f"no judge is called {name!r}"
     raise UsageError(msg, hint=hint)

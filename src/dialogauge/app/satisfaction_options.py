@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
+from dialogauge.app.config import RoleSettings
 from dialogauge.bench.satisfaction import HistoryCut, Part
 from dialogauge.calibrate import CalibrationName, Ties
 from dialogauge.judge.personal import Sight
@@ -33,4 +36,15 @@ class SatisfactionOptions:
     out: str | None = None
     draws: int = 1000
     seed: int = 0
+    roles: Mapping[str, RoleSettings] = field(default_factory=dict)
+    """The models of `judge` and `memory_builder`; empty with a judge that asks none."""
+    language: Literal["auto", "en", "zh"] = "auto"
+    prices_file: str | None = None
+    max_concurrency: int = 64
+    max_calls: int | None = None
+    max_cost: float | None = None
+    max_failed: float = 0.05
+    retry_failed: bool = False
+    fresh: bool = False
+    cache: bool = True
     command: str = ""

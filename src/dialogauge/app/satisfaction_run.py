@@ -10,6 +10,7 @@ from typing import Any
 
 from dialogauge.app.privacy import OPEN, mask_for_writing
 from dialogauge.app.reporting import write_report
+from dialogauge.app.results import shown_role
 from dialogauge.app.runs import FinishedRun
 from dialogauge.app.satisfaction_options import SatisfactionOptions
 from dialogauge.app.sources import is_run
@@ -21,16 +22,27 @@ from dialogauge.core.digests import conversation_digest, digest
 from dialogauge.core.errors import InputError
 from dialogauge.core.judgement import Judged
 from dialogauge.core.work import UnitResult, WorkUnit
+from dialogauge.engine import Outcome
 from dialogauge.judge.history import TurnDimension
-from dialogauge.judge.personal import PersonalJudge
+from dialogauge.judge.personal import PersonalJudge, TurnJudge
 from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.store.database import PLANNED
 from dialogauge.store.json_lines import json_line
 
-__all__ = ["RunWriter", "summary_json"]
+__all__ = ["RunWriter", "run_directory", "summary_json"]
 
 _STUDY = "satisfaction"
 _FAULTS_KEPT = 1000
+
+
+def run_directory(options: SatisfactionOptions) -> RunDirectory:
+    """Return the directory that was asked for; else one that is named after the input and the judge."""
+    if options.out is not None:
+        return RunDirectory(Path(options.out))
+    first = Path(options.inputs[0])
+    name = "stdin" if str(first) == "-" else first.resolve().name.split(".")[0] or "run"
+    beside = first.parent if is_run(str(first)) else Path("runs")
+    return RunDirectory(beside / f"{name}-{options.judge}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,48 +50,32 @@ class RunWriter:
     """Writing the run directory."""
 
     options: SatisfactionOptions
-    judge: PersonalJudge
+    judge: PersonalJudge | TurnJudge
     study: Study
     evaluation: Evaluation
     faults: tuple[InputError, ...]
+    ended: Outcome
+    pending: int
+    """Turns that are not judged yet."""
 
     def write(
-        self, conversations: Mapping[str, Conversation], results: Mapping[str, list[Judged]]
-    ) -> tuple[RunDirectory, Summary]:
-        """Store the rows, and write every file of the run.
-
-        Args:
-            conversations: By id, as they were read, with their ratings.
-            results: By conversation, its rows in order.
-
-        Raises:
-            StoreError: The directory cannot be written, or another process holds it.
-        """
-        directory = RunDirectory(self._directory())
-        try:
-            database = directory.open_for_writing()
-            try:
-                return directory, self._store(directory, database, conversations, results)
-            finally:
-                database.close()
-        finally:
-            directory.release()
-
-    def _directory(self) -> Path:
-        if self.options.out is not None:
-            return Path(self.options.out)
-        first = Path(self.options.inputs[0])
-        name = "stdin" if str(first) == "-" else first.resolve().name.split(".")[0] or "run"
-        beside = first.parent if is_run(str(first)) else Path("runs")
-        return beside / f"{name}-{self.options.judge}"
-
-    def _store(
         self,
         directory: RunDirectory,
         database: RunDatabase,
         conversations: Mapping[str, Conversation],
         results: Mapping[str, list[Judged]],
     ) -> Summary:
+        """Store the rows, and write every file of the run.
+
+        Args:
+            directory: Of the run, held for writing.
+            database: Its file.
+            conversations: By id, as they were read, with their ratings.
+            results: By conversation, its rows in order.
+
+        Raises:
+            StoreError: A file cannot be written.
+        """
         mask_for_writing(database, OPEN)
         name, judge_digest = self.judge.name, self._digest()
         for position, (id, rows) in enumerate(results.items(), 1):
@@ -96,12 +92,18 @@ class RunWriter:
             run.rows(),
             dimensions=run.dimensions,
             unreadable=[str(f) for f in self.faults],
+            pending=self._unfinished(results),
             repeats=1,
         )
         directory.write_json("summary", summary_json(summary, self.study, self.evaluation))
         directory.write_json("manifest", manifest)
         write_report(run, summary, None)
         return summary
+
+    def _unfinished(self, results: Mapping[str, list[Judged]]) -> int:
+        """Count the conversations of which no turn is judged yet."""
+        asked = {reply.conversation.id for block in self.study.blocks for reply in block.view.targets}
+        return len(asked - results.keys())
 
     def _digest(self) -> str:
         """Changes with the judge, the calibration, and everything that is known of any user."""
@@ -114,6 +116,8 @@ class RunWriter:
         """Write what the run was made from, with the keys of every run's manifest."""
         settings = {k: v for k, v in asdict(self.options).items() if k != "command"}
         settings |= {"rubric": _STUDY, "repeats": 1}
+        settings["roles"] = {role: shown_role(found) for role, found in self.options.roles.items()}
+        description = dict(self.judge.describe())
         dimension = TurnDimension()
         return {
             "versions": versions(),
@@ -121,17 +125,17 @@ class RunWriter:
             "settings": settings,
             "command": self.options.command,
             "seed": self.options.seed,
-            "judge": {"name": self.judge.name, "digest": judge_digest, **self.judge.describe()},
+            "judge": {**description, "name": self.judge.name, "digest": judge_digest},
             "dimensions": [
                 {"name": dimension.name, "level": dimension.level, "scale": asdict(dimension.scale)}
             ],
             "shows_scenario": False,
             "scenario_rules": [],
-            "digests": {"prompts": None, "data": judge_digest},
+            "digests": {"prompts": description.get("prompts"), "data": judge_digest},
             "conversations": conversations,
-            "pending_units": 0,
-            "ended": "finished",
-            "error": None,
+            "pending_units": self.pending,
+            "ended": self.ended.ended,
+            "error": None if self.ended.error is None else str(self.ended.error),
             "unreadable": len(self.faults),
             "unreadable_records": [str(f) for f in self.faults[:_FAULTS_KEPT]],
             "split": {name: sorted(getattr(self.study.split, name)) for name in ("train", "test")},

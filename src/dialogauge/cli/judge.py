@@ -10,7 +10,7 @@ import typer
 
 from dialogauge.core.errors import UsageError
 
-__all__ = ["HASH_IDS", "REDACT", "judge", "model_reference"]
+__all__ = ["HASH_IDS", "REDACT", "judge", "model_reference", "split_role"]
 
 REDACT = "Replace phone numbers, e-mails, card and identity numbers by [phone], [email], [card], [id]."
 HASH_IDS = "Replace the ids of users and conversations by digests that stay the same within a run."
@@ -154,7 +154,7 @@ def model_reference(
         roles: What `--role` was given, each `ROLE=REFERENCE`.
         role: The command's only role.
     """
-    named = dict(_split_role(text) for text in roles)
+    named = dict(split_role(text) for text in roles)
     unknown = sorted(set(named) - {role})
     if unknown:
         msg = f"--role {unknown[0]}=...: this command has only the role {role}"
@@ -171,7 +171,8 @@ def model_reference(
     return f"{model}{at}{'#' + api_key_env if api_key_env else ''}"
 
 
-def _split_role(text: str) -> tuple[str, str]:
+def split_role(text: str) -> tuple[str, str]:
+    """Read what `--role` was given into role and reference; UsageError when it is not of that form."""
     name, equals, reference = text.partition("=")
     if not equals or not name or not reference:
         msg = f"--role {text!r} has not the form ROLE=MODEL@URL#KEYVAR"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -10,8 +10,12 @@ __all__ = ["satisfaction"]
 
 _JUDGE = (
     "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, history-majority, "
-    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local, encoder, or encoder-ordinal."
+    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local; trained here: encoder, "
+    "encoder-ordinal; with a model: memory, no-memory, zero-shot, few-shot, task-rubric, prometheus, rag, "
+    "spur."
 )
+_MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
+_ROLE = "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (from [roles]), file:PATH or py:MODULE:NAME."
 _SPLIT = "Whose turns are judged. The training users are what the judges know of other users."
 _CALIBRATE = "The map of the scores in the rows; the table shows every one."
 _TIES = "Equal raw scores: kept equal, or ordered as the published calibrations do."
@@ -51,60 +55,98 @@ def satisfaction(
     ] = None,
     draws: Annotated[int, typer.Option(min=0, help="Bootstrap draws for the intervals.")] = 1000,
     seed: Annotated[int, typer.Option(help="Of the draws and the shuffled control.")] = 0,
+    lang: Annotated[
+        str | None, typer.Option(metavar="en|zh|auto", help="Language of the prompts, with a model.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help=_MODEL)] = None,
+    base_url: Annotated[str | None, typer.Option(help="The endpoint, e.g. http://localhost:8000/v1.")] = None,
+    api_key_env: Annotated[str | None, typer.Option(help="Variable that holds the key.")] = None,
+    role: Annotated[list[str] | None, typer.Option(metavar="ROLE=M@U#K", help=_ROLE)] = None,
+    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
+    prices: Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")] = None,
+    max_concurrency: Annotated[int | None, typer.Option(min=1, help="Requests in flight at most.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=0, help="Stop after N calls.")] = None,
+    max_cost: Annotated[float | None, typer.Option(min=0, help="Stop at this cost; needs prices.")] = None,
+    max_failed: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Share of failures above which the exit code is 3.")
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Judge what failed again.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what the run holds.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not use the response cache.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Judge each reply for its own user, from what this user rated in other scenarios.
 
     Every judge stands raw and under each calibration, beside controls that read nothing and the ceiling:
-    the users' own scores through the same map.
+    the users' own scores through the same map. With a model the same command again continues where it
+    stopped.
     """
     from dialogauge.app.config import compute_in_one_thread
 
     compute_in_one_thread()  # before the next line loads numpy
-    from dialogauge.app.satisfaction import judge_satisfaction
-    from dialogauge.app.satisfaction_options import SatisfactionOptions
-    from dialogauge.bench.satisfaction import HistoryCut, Part
-    from dialogauge.calibrate import CALIBRATIONS, TIES, CalibrationName, Ties
+    from dialogauge.app.satisfaction_merging import merge_satisfaction_options
+    from dialogauge.calibrate import CALIBRATIONS, TIES
     from dialogauge.cli.judge import command_line
-    from dialogauge.cli.printing import plain, print_json
-    from dialogauge.cli.satisfaction_lines import satisfaction_lines
-    from dialogauge.judge.personal import Sight
+    from dialogauge.cli.satisfying import run_and_print
 
     _check("--split", split, ("test", "train", "all"))
     _check("--calibrate", calibrate, CALIBRATIONS)
     _check("--ties", ties, TIES)
     _check("--history", history, ("all", "prompt"))
     _check("--mode", mode, ("foresight", "hindsight"))
-    options = SatisfactionOptions(
-        inputs=tuple(inputs),
-        judge=judge,
-        part=cast("Part", split),
-        split_file=split_file,
-        calibrate=cast("CalibrationName", calibrate),
-        ties=cast("Ties", ties),
-        history=cast("HistoryCut", history),
-        mode=cast("Sight", mode),
-        strategy=strategy,
-        k=k,
-        encoder=encoder,
-        dimension=dimension,
-        ratings_file=ratings,
-        format=format,
-        map_file=map_file,
-        out=out,
-        draws=draws,
-        seed=seed,
-        command=command_line(),
+    given = {
+        "lang": lang,
+        "max_concurrency": max_concurrency,
+        "max_calls": max_calls,
+        "max_cost": max_cost,
+        "max_failed": max_failed,
+        "prices": prices,
+    }
+    options = merge_satisfaction_options(
+        judge,
+        {k: v for k, v in given.items() if v is not None},
+        config_file=config,
+        models=_models(model, base_url, api_key_env, role or []),
+        fixed={
+            "inputs": tuple(inputs),
+            "part": split,
+            "split_file": split_file,
+            "calibrate": calibrate,
+            "ties": ties,
+            "history": history,
+            "mode": mode,
+            "strategy": strategy,
+            "k": k,
+            "encoder": encoder,
+            "dimension": dimension,
+            "ratings_file": ratings,
+            "format": format,
+            "map_file": map_file,
+            "out": out,
+            "draws": draws,
+            "seed": seed,
+            "retry_failed": retry_failed,
+            "fresh": fresh,
+            "cache": not no_cache,
+            "command": command_line(),
+        },
     )
-    outcome = judge_satisfaction(options)
-    for fault in outcome.faults[:20]:
-        typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
-    if as_json:
-        print_json(outcome.to_json())
-    else:
-        for line in satisfaction_lines(outcome):
-            typer.echo(plain(line))
-    raise typer.Exit(1 if outcome.faults else 3 if outcome.mostly_failed else 0)
+    raise typer.Exit(run_and_print(options, dry_run=dry_run, as_json=as_json))
+
+
+def _models(
+    model: str | None, base_url: str | None, api_key_env: str | None, roles: list[str]
+) -> dict[str, str]:
+    """Bring the short form and --role together: by role, how its model is given."""
+    from dialogauge.cli.judge import model_reference, split_role
+
+    builders = [text for text in roles if text.startswith("memory_builder=")]
+    found = dict(split_role(text) for text in builders)
+    judge = model_reference(model, base_url, api_key_env, [text for text in roles if text not in builders])
+    return found if judge is None else {"judge": judge, **found}
 
 
 def _check(option: str, value: str, known: tuple[str, ...]) -> None:

@@ -22,12 +22,14 @@ class WorkUnit:
     repeat: int = 1
     """1-based."""
     seed: int = 0
+    part: str | None = None
+    """What of the conversation is judged, and from which circumstances, where a unit is not all of it."""
 
     @property
     def key(self) -> str:
         """The identity by which a stored result is found again: 32 hex digits."""
-        parts = (self.study, self.target_digest, self.judge_digest, str(self.repeat), str(self.seed))
-        return digest_text("\x1f".join(parts))
+        parts = [self.study, self.target_digest, self.judge_digest, str(self.repeat), str(self.seed)]
+        return digest_text("\x1f".join(parts if self.part is None else [*parts, self.part]))
 
 
 @dataclass(frozen=True, slots=True)

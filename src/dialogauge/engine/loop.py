@@ -6,17 +6,21 @@ Memory is bounded by the number of workers: a unit is read from the input when a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from dialogauge.core.errors import BudgetSpent, DialogaugeError
+from dialogauge.core.judgement import Judged
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
 from dialogauge.engine.progress import Progress
 from dialogauge.engine.stopping import StopSignal
 
-__all__ = ["Outcome", "Sink", "run_units"]
+__all__ = ["Outcome", "Sink", "Work", "run_units", "run_work"]
+
+Work = Callable[[WorkUnit], Awaitable[tuple[Judged, ...]]]
+"""Does one unit: its typed errors end the run, its failures are results."""
 
 # How often a sink in which nothing waits is asked again.
 _FLUSH_SECONDS = 0.05
@@ -46,7 +50,7 @@ class _Crew:
     """The state that the workers of one run share."""
 
     units: Iterator[WorkUnit]
-    judge: Judge
+    do: Work
     sink: Sink
     progress: Progress
     stop: StopSignal
@@ -80,7 +84,7 @@ class _Crew:
     async def _one(self, unit: WorkUnit) -> None:
         self.progress.in_flight += 1
         try:
-            rows = await self.judge.judge(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+            rows = await self.do(unit)
         finally:
             self.progress.in_flight -= 1
         result = UnitResult(unit.key, unit.repeat, rows)
@@ -104,11 +108,28 @@ async def run_units(
     progress: Progress,
     stop: StopSignal,
 ) -> Outcome:
-    """Judge every unit.
+    """Judge every unit: `run_work` with a judge of whole conversations, handed to it blinded."""
+
+    def judged(unit: WorkUnit) -> Awaitable[tuple[Judged, ...]]:
+        return judge.judge(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+
+    return await run_work(units, judged, sink, workers=workers, progress=progress, stop=stop)
+
+
+async def run_work(
+    units: Iterator[WorkUnit],
+    do: Work,
+    sink: Sink,
+    *,
+    workers: int,
+    progress: Progress,
+    stop: StopSignal,
+) -> Outcome:
+    """Do every unit.
 
     Args:
         units: Taken lazily, one for each free worker.
-        judge: Judges one unit; its typed errors end the run, its failures are results.
+        do: Does one unit; its typed errors end the run, its failures are results.
         sink: Takes each finished unit, in the order in which they finish.
         workers: How many units are in flight at most.
         progress: Updated as units finish.
@@ -117,7 +138,7 @@ async def run_units(
     Any error that is not ours is a fault of the program: no further unit is taken, and it is raised once
     what is in flight has ended.
     """
-    crew = _Crew(units, judge, sink, progress, stop)
+    crew = _Crew(units, do, sink, progress, stop)
     tasks = [asyncio.create_task(crew.work()) for _ in range(workers)]
     for task in tasks:
         stop.watch(task)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from dialogauge.core.conversation import Conversation, Turn
@@ -15,9 +16,19 @@ from dialogauge.judge.parse import parse_reply
 from dialogauge.judge.parsed import ParsedReply
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest
 from dialogauge.llm.structured import Structured, ask
-from dialogauge.prompts import Rubric, Scope, Template, own_template, phrase, render
+from dialogauge.prompts import Recent, Rubric, Scope, Template, own_template, phrase, render
 
-__all__ = ["Answer", "Asking", "Call", "Mode", "following_turn", "gathered", "messages_of", "reasker"]
+__all__ = [
+    "Answer",
+    "Asking",
+    "Call",
+    "Mode",
+    "following_turn",
+    "gathered",
+    "messages_of",
+    "reasker",
+    "recent_turns",
+]
 
 T = TypeVar("T")
 Mode = Literal["hindsight", "foresight"]
@@ -64,6 +75,8 @@ class Asking:
     tool_chars: int
     source: str | None = None
     salt: int = 0
+    known: Mapping[str, str] = field(default_factory=dict)
+    """Values of placeholders that the caller fills; they come before those made here."""
 
     @property
     def rubric(self) -> Rubric:
@@ -95,18 +108,20 @@ class Asking:
             "scenario": self._scenario(),
             "profile": self._or_none(dict(self.conversation.profile or {})),
             "source": self._or_none(self.source),
+            "criteria": self._criteria(),
             "earlier_summary": as_json(call.summary) if call.summary else self._phrase("begins"),
         }
         cut = 0
         if "dialogue" in shows:
-            shown = dialogue_text(call.shown, tool_chars=self.tool_chars, beyond=call.beyond)
+            turns = recent_turns(call.shown, self.rubric.recent)
+            shown = dialogue_text(turns, tool_chars=self.tool_chars, beyond=call.beyond)
             values["dialogue"], cut = shown.text, shown.cut
         if self.rubric.level == "turn":
             turn = call.shown[-1]
             results = tool_results_text(turn, tool_chars=self.tool_chars * _RESULT_SHARE)
             values |= self._turn_values(turn, results)
             cut += results.cut if "tool_results" in shows else 0
-        return values, cut
+        return {**values, **self.known}, cut
 
     def _turn_values(self, turn: Turn, results: ShownText) -> dict[str, str]:
         return {
@@ -127,11 +142,29 @@ class Asking:
         known = {"kind": c.scenario, "description": c.context, "instructions": c.instructions}
         return self._or_none({key: value for key, value in known.items() if value})
 
+    def _criteria(self) -> str:
+        told = f"{self.conversation.scenario or ''}\n{self.conversation.context or ''}"
+        fit = (c for c in self.rubric.criteria if re.search(c.scenario, told, re.IGNORECASE))
+        found = next(fit, None)
+        return self._phrase("none") if found is None else found.text[self.language].strip()
+
     def _or_none(self, value: object) -> str:
         return as_json(value) if value else self._phrase("none")
 
     def _phrase(self, key: str) -> str:
         return phrase(self.language, key)
+
+
+def recent_turns(turns: Sequence[Turn], recent: Recent) -> tuple[Turn, ...]:
+    """Return the last turns that the rubric shows; the last of all is always among them."""
+    kept = list(turns if recent.turns is None else turns[-recent.turns :])
+    if recent.chars is not None:
+        room = recent.chars
+        for index in range(len(kept) - 2, -1, -1):
+            room -= sum(len(m.text) for m in kept[index].messages)
+            if room < 0:
+                return tuple(kept[index + 1 :])
+    return tuple(kept)
 
 
 def following_turn(conversation: Conversation, turn: Turn) -> Turn | None:

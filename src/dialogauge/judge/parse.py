@@ -7,6 +7,7 @@ What is wrong is named with its path and with what was found, so that the model 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from dialogauge.prompts import VERDICTS, Dimension, ItemList, Label, Rubric, Sco
 __all__ = ["parse_reply"]
 
 _MOST_NAMED = 8
+_WHOLE = re.compile("[0-9]{1,9}")
 
 
 def parse_reply(rubric: Rubric, scope: Scope, data: Mapping[str, Any]) -> ParsedReply:
@@ -190,6 +192,8 @@ class _Reader:
             return NOT_APPLICABLE
         if d.allow_na and value == NOT_APPLICABLE:
             return NOT_APPLICABLE
+        if self.rubric.reply.quoted_scores and isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+            value = int(value)
         if d.scale.admits(value):
             number: float = value
             return number
@@ -223,7 +227,8 @@ class _Reader:
         labels = {}
         for label in (x for x in self.rubric.labels if x.level == level):
             value = self._take(data, label.name, path, allowed)
-            option = next((o for o in label.options if o.name == value), None)
+            word = value.strip() if isinstance(value, str) else value
+            option = next((o for o in label.options if word in (o.name, *o.spellings)), None)
             if option is not None:
                 labels[label.name] = option.name
                 self._fits(label, option.name, scores, f"{path}{label.name}")

@@ -13,10 +13,25 @@ from typing import Any, Literal, Protocol
 
 from dialogauge.core import Conversation, Judged, Message, Turn
 
-__all__ = ["BlockView", "PersonalJudge", "Population", "RatedBlock", "RatedReply", "Reply", "Sight"]
+__all__ = [
+    "BlockView",
+    "Kept",
+    "PersonalJudge",
+    "Population",
+    "RatedBlock",
+    "RatedReply",
+    "Reads",
+    "Reply",
+    "Sight",
+    "TurnJudge",
+]
 
 Sight = Literal["foresight", "hindsight"]
 """`foresight` ends a target's conversation with the reply; `hindsight` shows what followed."""
+
+
+Reads = Literal["profile", "history", "others"]
+"""What beside the conversation a judgement stands on: a stored one holds as long as this is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,4 +158,47 @@ class PersonalJudge(Protocol):
         Args:
             view: The user's history and the targets.
             population: The training users, the user of the block never among them.
+        """
+
+
+class Kept(Protocol):
+    """What a run keeps beside its rows, so that a resumed run finds it: memories, induced rubrics."""
+
+    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
+        """Return what was kept under a key; None where nothing was."""
+
+    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep a JSON value under a key, durably."""
+
+
+class TurnJudge(Protocol):
+    """Judges one target at a time by asking a model; many are asked about side by side, and resumed."""
+
+    @property
+    def name(self) -> str:
+        """What rows and tables call this judge."""
+
+    @property
+    def digest(self) -> str:
+        """Changes with prompts, model, parameters and settings."""
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """What beside the conversation a judgement stands on."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings for the manifest, as plain JSON values, without secrets."""
+
+    async def judge_turn(self, view: BlockView, reply: Reply, population: Population, kept: Kept) -> Judged:
+        """Judge one of the targets.
+
+        Args:
+            view: The user's history and the targets.
+            reply: The target.
+            population: The training users, the user of the block never among them.
+            kept: What an earlier turn, or an earlier run, has made already. What is made once for several
+                turns is made under a lock of the judge's own: the turns of a block are asked about together.
+
+        Raises `EndpointError` or `BudgetSpent` from the client. What else goes wrong is a failure of this
+        turn alone.
         """

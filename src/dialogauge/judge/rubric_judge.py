@@ -20,7 +20,7 @@ from dialogauge.judge.window_rows import judge_in_windows, judge_window_level
 from dialogauge.judge.windows import LARGEST, plan_windows
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure
-from dialogauge.prompts import Rubric, Scope
+from dialogauge.prompts import PERSONAL, Rubric, Scope
 
 __all__ = ["RubricJudge"]
 
@@ -55,6 +55,10 @@ class RubricJudge:
         if self.rubric.level == "pair":
             msg = f"the rubric {self.rubric.id!r} compares pairs"
             raise UsageError(msg, hint="give a rubric of the level turn, window or conversation")
+        personal = PERSONAL.intersection(self.rubric.shows)
+        if personal:
+            msg = f"the rubric {self.rubric.id!r} shows how people rated ({', '.join(sorted(personal))})"
+            raise UsageError(msg, hint="it belongs to `dialogauge satisfaction`")
         if self.language != "auto" and self.language not in self.rubric.languages:
             msg = f"the rubric {self.rubric.id!r} has no template in {self.language!r}"
             raise UsageError(msg, hint=f"it has {', '.join(self.rubric.languages)}")

@@ -1,14 +1,17 @@
 """Rubric files and prompt templates: data, not code, with the loader that checks them."""
 
 from dialogauge.prompts.generated import built_in_values
-from dialogauge.prompts.load import load_rubric, shipped_rubrics, split_template
+from dialogauge.prompts.load import load_personal, load_rubric, shipped_rubrics, split_template
 from dialogauge.prompts.render import placeholders, render
 from dialogauge.prompts.rubric import (
+    PERSONAL,
+    Criteria,
     Dimension,
     Example,
     ItemList,
     Label,
     Option,
+    Recent,
     ReplyShape,
     Rubric,
     ScenarioRule,
@@ -20,12 +23,15 @@ from dialogauge.prompts.schema import VERDICTS, reply_schema
 from dialogauge.prompts.wording import own_template, phrase
 
 __all__ = [
+    "PERSONAL",
     "VERDICTS",
+    "Criteria",
     "Dimension",
     "Example",
     "ItemList",
     "Label",
     "Option",
+    "Recent",
     "ReplyShape",
     "Rubric",
     "ScenarioRule",
@@ -33,6 +39,7 @@ __all__ = [
     "Template",
     "VerdictRule",
     "built_in_values",
+    "load_personal",
     "load_rubric",
     "own_template",
     "phrase",

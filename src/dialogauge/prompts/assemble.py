@@ -10,11 +10,13 @@ from dialogauge.core.judgement import Level
 from dialogauge.core.scales import Scale
 from dialogauge.prompts.checks import faults_of
 from dialogauge.prompts.rubric import (
+    Criteria,
     Dimension,
     Example,
     ItemList,
     Label,
     Option,
+    Recent,
     ReplyShape,
     Rubric,
     ScenarioRule,
@@ -76,6 +78,11 @@ def _build(file: RubricFile, templates: Mapping[str, Template], content: Mapping
         scenario_rules=tuple(
             ScenarioRule(r.name, r.scenario, r.reply, r.dimension, r.at_most) for r in file.scenario_rules
         ),
+        recent=Recent(file.recent.turns, file.recent.chars),
+        criteria=tuple(
+            Criteria(c.scenario, _by_language(c.text, langs, f"criteria[{n}].text"))
+            for n, c in enumerate(file.criteria, 1)
+        ),
     )
 
 
@@ -129,12 +136,13 @@ def _score(text: str, key: str) -> float:
 
 def _option(option: OptionFile, langs: Sequence[str], key: str) -> Option:
     description = _by_language(option.description, langs, f"{key}.{option.name}.description")
+    spellings = tuple(option.spellings)
     if option.fits is None:
-        return Option(option.name, description)
+        return Option(option.name, description, spellings=spellings)
     if len(option.fits) != 2 or option.fits[0] > option.fits[1]:
         msg = f"{key}.{option.name}.fits: give the lowest and the highest fitting score, as [1, 3]"
         raise _Fault(msg)
-    return Option(option.name, description, (option.fits[0], option.fits[1]))
+    return Option(option.name, description, (option.fits[0], option.fits[1]), spellings)
 
 
 def _label(label: LabelFile, level: Level, langs: Sequence[str]) -> Label:
@@ -169,6 +177,7 @@ def _reply(reply: ReplyFile, level: Level) -> ReplyShape:
         decision_basis=reply.decision_basis,
         weakest_turn=reply.weakest_turn,
         verdict=reply.verdict,
+        quoted_scores=reply.quoted_scores,
     )
 
 

@@ -42,7 +42,7 @@ def faults_of(rubric: Rubric) -> list[str]:
         faults += _label(label, rubric)
     for items in rubric.items:
         faults += _items(items, rubric)
-    faults += [*_verdict(rubric), *_scenario_rules(rubric)]
+    faults += [*_verdict(rubric), *_scenario_rules(rubric), *_recent(rubric), *_criteria(rubric)]
     for language in rubric.languages:
         faults += _template(rubric, language)
     return faults
@@ -64,6 +64,29 @@ def _scenario_rules(rubric: Rubric) -> Iterator[str]:
             yield f"{key}.at_most: {rule.at_most:g} is not on the scale of {dimension.scale}"
     for name in _twice(rule.name for rule in rubric.scenario_rules):
         yield f"scenario_rules.{name}: a rule of that name exists already"
+
+
+def _recent(rubric: Rubric) -> Iterator[str]:
+    stated = {"turns": rubric.recent.turns, "chars": rubric.recent.chars}
+    for name, value in stated.items():
+        least = 1 if name == "turns" else 0
+        if value is not None and rubric.level != "turn":
+            yield f"recent.{name}: a rubric of the level {rubric.level!r} shows all of the dialogue"
+        elif value is not None and value < least:
+            yield f"recent.{name}: {value}; give {least} or more"
+
+
+def _criteria(rubric: Rubric) -> Iterator[str]:
+    shown = "criteria" in rubric.shows
+    if shown != bool(rubric.criteria):
+        yield "criteria: named in shows, but none is stated" if shown else "criteria: stated, not in shows"
+    for number, criteria in enumerate(rubric.criteria, 1):
+        try:
+            re.compile(criteria.scenario)
+        except re.error as error:
+            yield f"criteria[{number}].scenario: not a regular expression: {error}"
+    if rubric.criteria and rubric.criteria[-1].scenario:
+        yield "criteria: the last one must fit every scenario: leave its pattern out"
 
 
 def _twice(names: Iterable[str]) -> list[str]:
@@ -158,7 +181,7 @@ def _label(label: Label, rubric: Rubric) -> Iterator[str]:
     key = f"labels.{label.name}"
     if not label.options:
         yield f"{key}.options: empty"
-    for name in _twice(o.name for o in label.options):
+    for name in _twice(word for o in label.options for word in (o.name, *o.spellings)):
         yield f"{key}.options.{name}: an option of that name exists already"
     if label.level not in _LEVELS[rubric.level]:
         yield f"{key}.level: {label.level!r} is not scored by a rubric of the level {rubric.level!r}"

@@ -14,7 +14,7 @@ from dialogauge.prompts.rubric import Rubric, Template
 if TYPE_CHECKING:
     from dialogauge.prompts.rubric_file import RubricFile
 
-__all__ = ["DATA_LINE", "load_rubric", "shipped_rubrics", "split_template"]
+__all__ = ["DATA_LINE", "load_personal", "load_rubric", "shipped_rubrics", "split_template"]
 
 DATA_LINE = "<!-- data -->"
 """Alone on a line of a template: above it the instructions (the system message), below it the data."""
@@ -44,6 +44,15 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
     content.pop("template", None)
     content.pop("scenario_rules", None)  # looked at after judging: they change no judgement
     return assemble(file, templates, content, str(path))
+
+
+def load_personal(name: str) -> Rubric:
+    """Load a rubric of `dialogauge satisfaction`: these stand on a shelf of their own.
+
+    Args:
+        name: The stem of a file in `files/personal`, e.g. `zero_shot`.
+    """
+    return load_rubric(_FILES / "personal" / f"{name}.toml")
 
 
 def _find(name_or_path: str | Path) -> Path:

@@ -13,12 +13,15 @@ from dialogauge.core.scales import Scale
 from dialogauge.prompts.wording import frame, own_template
 
 __all__ = [
+    "PERSONAL",
     "SHOWABLE",
+    "Criteria",
     "Dimension",
     "Example",
     "ItemList",
     "Label",
     "Option",
+    "Recent",
     "ReplyShape",
     "Rollup",
     "Rubric",
@@ -41,10 +44,16 @@ SHOWABLE: Final[Mapping[str, frozenset[Level]]] = {
     "reply": frozenset({"turn"}),
     "tool_results": frozenset({"turn"}),
     "next_message": frozenset({"turn"}),
+    "memory": frozenset({"turn"}),
+    "rated_examples": frozenset({"turn"}),
+    "criteria": frozenset({"turn"}),
     "reply_a": frozenset({"pair"}),
     "reply_b": frozenset({"pair"}),
 }
 """What a rubric may show, and at which levels of judging there is such a thing."""
+
+PERSONAL: Final = frozenset({"memory", "rated_examples"})
+"""What only a judge has that knows how people rated: `dialogauge satisfaction`."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,8 @@ class Option:
     description: Mapping[str, str]
     fits: tuple[float, float] | None = None
     """The scores, both ends included, of the label's dimension that it goes with; None fits all."""
+    spellings: tuple[str, ...] = ()
+    """Other words that are read as this option, as the data's own language has them."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +125,28 @@ class ReplyShape:
     decision_basis: bool
     weakest_turn: bool
     verdict: bool
+    quoted_scores: bool = False
+    """Whether a score may stand in quotes: `"4"` is read as 4, and `"4.0"` as nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """How much of the dialogue a turn rubric shows before the judged turn, which is always whole."""
+
+    turns: int | None = None
+    """The judged turn included."""
+    chars: int | None = None
+    """Of the messages before the judged turn; whole turns are left out, the earliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What counts in one kind of conversation."""
+
+    scenario: str
+    """Pattern sought in kind and description of the conversation, in any case; empty fits all."""
+    text: Mapping[str, str]
+    """By language."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +219,9 @@ class Rubric:
     content: Mapping[str, Any]
     """The file as it was parsed, without what changes no judgement: what the digest stands on."""
     scenario_rules: tuple[ScenarioRule, ...] = ()
+    recent: Recent = Recent()
+    criteria: tuple[Criteria, ...] = ()
+    """The first whose pattern is found is shown."""
 
     def at(self, level: Level) -> tuple[Dimension, ...]:
         """Return the dimensions of that level, computed ones included."""

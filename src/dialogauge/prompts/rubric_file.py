@@ -7,11 +7,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 __all__ = [
+    "CriteriaFile",
     "DimensionFile",
     "ExampleFile",
     "ItemListFile",
     "LabelFile",
     "OptionFile",
+    "RecentFile",
     "ReplyFile",
     "RubricFile",
     "ScaleFile",
@@ -59,6 +61,7 @@ class OptionFile(_Table):
     name: Name
     description: Text
     fits: list[float] | None = None
+    spellings: list[str] = []
 
 
 class LabelFile(_Table):
@@ -92,6 +95,21 @@ class ReplyFile(_Table):
     decision_basis: bool = False
     weakest_turn: bool = False
     verdict: bool = False
+    quoted_scores: bool = False
+
+
+class RecentFile(_Table):
+    """The `[recent]` table."""
+
+    turns: int | None = None
+    chars: int | None = None
+
+
+class CriteriaFile(_Table):
+    """One `[[criteria]]` table."""
+
+    scenario: str = ""
+    text: Text
 
 
 class VerdictFile(_Table):
@@ -137,4 +155,6 @@ class RubricFile(_Table):
     verdict: VerdictFile | None = None
     examples: list[ExampleFile] = []
     scenario_rules: list[ScenarioRuleFile] = []
+    recent: RecentFile = RecentFile()
+    criteria: list[CriteriaFile] = []
     template: Text | None = None

@@ -3,7 +3,7 @@
 from dialogauge.store.codec import decode_conversation, encode_conversation
 from dialogauge.store.database import RunDatabase, StoredUnit
 from dialogauge.store.directory import FILES, RunDirectory
-from dialogauge.store.rows import ROW_FIELDS, row_json, usage_json
+from dialogauge.store.rows import ROW_FIELDS, judged_of, row_json, usage_json
 
 __all__ = [
     "FILES",
@@ -13,6 +13,7 @@ __all__ = [
     "StoredUnit",
     "decode_conversation",
     "encode_conversation",
+    "judged_of",
     "row_json",
     "usage_json",
 ]

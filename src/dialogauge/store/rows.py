@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
+from dialogauge.core.judgement import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
 
-__all__ = ["ROW_FIELDS", "row_json", "usage_json"]
+__all__ = ["ROW_FIELDS", "judged_of", "row_json", "usage_json"]
 
 ROW_FIELDS = (
     "conversation_id",
@@ -92,3 +92,32 @@ def usage_json(usage: Usage) -> dict[str, Any]:
 
 def _by_role(role_usage: Mapping[str, Usage]) -> dict[str, Any]:
     return {role: usage_json(usage) for role, usage in role_usage.items()}
+
+
+def judged_of(row: Mapping[str, Any]) -> Judged:
+    """Read a row back: what `row_json` was given, but for the conversation, the repeat and the judge."""
+    target = Target(row["conversation_id"], row["level"], row["turn"], row["candidate"])
+    usage = dict(row["usage"])
+    by_role = {role: Usage(**used) for role, used in usage.pop("by_role").items()}
+    return Judged(target, _outcome_of(row), Usage(**usage), row["prompt_digest"], by_role)
+
+
+def _outcome_of(row: Mapping[str, Any]) -> Judgement | JudgeFailure:
+    failure = row["failure"]
+    if failure is not None:
+        return JudgeFailure(failure["kind"], failure["message"], failure.get("raw"))
+    return Judgement(
+        scores=row["scores"],
+        verdict=row["verdict"],
+        verdict_basis=row["verdict_basis"],
+        weakest_turn=row["weakest_turn"],
+        issues=tuple(row["issues"]),
+        evidence=tuple(_evidence_of(e) for e in row["evidence"]),
+        rationale=row["rationale"],
+        details=row["details"],
+    )
+
+
+def _evidence_of(value: Mapping[str, Any]) -> Evidence:
+    kind: Literal["signal", "criterion"] = "signal" if "signal" in value else "criterion"
+    return Evidence(value["turn"], value["quote"], value[kind], kind)

@@ -1,0 +1,109 @@
+"""The judges of the satisfaction study that ask a model, by name, and the clients of their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from dialogauge.app.build import BuiltClient, build_client
+from dialogauge.app.satisfaction_options import SatisfactionOptions
+from dialogauge.core.errors import UsageError
+from dialogauge.llm import Budget, LimiterState, PriceTable
+
+if TYPE_CHECKING:
+    from dialogauge.judge.personal import TurnJudge
+    from dialogauge.judge.personal_rubric import Knowledge
+    from dialogauge.llm.protocol import ChatClient
+
+__all__ = ["MODEL_JUDGES", "ROLES", "BuiltTurnJudge", "Models", "build_turn_judge"]
+
+ROLES: Final = ("judge", "memory_builder")
+"""Whom a study may ask; the builder of memories is the judge's model where no other is named."""
+
+
+class Models:
+    """The clients of the roles, built when a judge asks for them, all on one budget."""
+
+    def __init__(self, options: SatisfactionOptions) -> None:
+        """Build nothing yet."""
+        self.options = options
+        self._budget = Budget(options.max_calls, options.max_cost)
+        self._built: dict[str, BuiltClient] = {}
+
+    def client(self, role: str = "judge") -> ChatClient:
+        """Return the client of a role; UsageError when the role has no model."""
+        o = self.options
+        if role not in o.roles:
+            msg = f"the judge {o.judge} needs a language model"
+            hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration file"
+            raise UsageError(msg, hint=hint)
+        if role not in self._built:
+            self._built[role] = build_client(
+                o.roles[role],
+                role,
+                max_concurrency=o.max_concurrency,
+                budget=self._budget,
+                prices=None if o.prices_file is None else PriceTable.load(Path(o.prices_file)),
+                cache=o.cache,
+                read_cache=not o.retry_failed,
+            )
+        return self._built[role].client
+
+    def limits(self) -> LimiterState | None:
+        """Return what the judge's adaptive limiter does just now; None where there is none."""
+        built = self._built.get("judge")
+        return None if built is None else built.limits()
+
+    async def close(self) -> None:
+        """Free what the clients hold."""
+        for built in self._built.values():
+            await built.close()
+
+
+class BuiltTurnJudge:
+    """A judge with the clients that it asks."""
+
+    def __init__(self, judge: TurnJudge, models: Models) -> None:
+        """Keep the two together."""
+        self.judge = judge
+        self.models = models
+
+
+Builder = Callable[[Models], "TurnJudge"]
+
+
+def _rubric(name: str, knowledge: Callable[[Models], Knowledge] | None = None) -> Builder:
+    """Return what builds a judge that is a file in `prompts/files/personal` and perhaps some knowledge."""
+
+    def build(models: Models) -> TurnJudge:
+        from dialogauge.judge.personal_rubric import NoKnowledge, RubricTurnJudge
+        from dialogauge.prompts import load_personal
+
+        return RubricTurnJudge(
+            models.options.judge,
+            load_personal(name),
+            models.client(),
+            knowledge=NoKnowledge() if knowledge is None else knowledge(models),
+            language=models.options.language,
+        )
+
+    return build
+
+
+MODEL_JUDGES: Final[Mapping[str, Builder]] = {
+    "zero-shot": _rubric("zero_shot"),
+}
+"""The judges that ask a model, by name."""
+
+
+def build_turn_judge(options: SatisfactionOptions) -> BuiltTurnJudge:
+    """Build a judge that asks a model.
+
+    Raises UsageError when it has no model, or a setting is not one of its own.
+    """
+    if options.mode != "foresight":
+        msg = f"the judge {options.judge} reads nothing that follows a reply"
+        raise UsageError(msg, hint="leave --mode out")
+    models = Models(options)
+    return BuiltTurnJudge(MODEL_JUDGES[options.judge](models), models)

@@ -1,0 +1,178 @@
+"""The judge that runs a rubric on one reply of a known user: a rubric file, and what it is told of people.
+
+What stands behind the placeholders `profile`, `memory` and `rated_examples` comes from a `Knowledge`; a
+rubric that names none of them is a generic judge, and no word of the user's profile or history reaches it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+from dialogauge.core import Judged, JudgeFailure, Judgement, Target, Usage, UsageError, digest
+from dialogauge.judge.asking import Answer, Asking, Call, recent_turns
+from dialogauge.judge.dialogue_text import as_json, prompt_language
+from dialogauge.judge.fixed import FixedPrompts
+from dialogauge.judge.personal import BlockView, Kept, Population, Reads, Reply
+from dialogauge.judge.rows import turn_row
+from dialogauge.llm.cache import client_identity
+from dialogauge.llm.protocol import ChatClient
+from dialogauge.prompts import Rubric, Scope, phrase
+
+__all__ = ["Knowledge", "NoKnowledge", "RubricTurnJudge", "Told"]
+
+_NOTHING_SPENT = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a judge is told of people before it judges a turn."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    """By placeholder."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What the row says of it."""
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    """By role: what it took to find out, booked on the turn for which it was done."""
+
+
+class Knowledge(Protocol):
+    """Finds out what a rubric is told of people."""
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """What it stands on."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return its settings as plain JSON values: part of the judge's digest."""
+
+    async def tell(
+        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
+    ) -> tuple[Told, JudgeFailure | None]:
+        """Find it out for one turn; with a failure beside it the turn is not judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoKnowledge:
+    """Knows nothing of anybody."""
+
+    reads: frozenset[Reads] = frozenset()
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return nothing."""
+        return {}
+
+    async def tell(
+        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
+    ) -> tuple[Told, JudgeFailure | None]:
+        """Tell nothing."""
+        del view, reply, population, kept, language
+        return Told(), None
+
+
+@dataclass(frozen=True)
+class RubricTurnJudge:
+    """Judges one reply at a time by a turn rubric; implements `judge.personal.TurnJudge`."""
+
+    kind: str
+    """The judge's name on the command line."""
+    rubric: Rubric
+    client: ChatClient
+    _: KW_ONLY
+    knowledge: Knowledge = field(default_factory=NoKnowledge)
+    language: Literal["auto"] | str = "auto"
+    """`auto`: Chinese for Chinese conversations, English otherwise."""
+    tool_chars: int = 2000
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be done."""
+        if self.rubric.level != "turn":
+            msg = f"the rubric {self.rubric.id!r} is of the level {self.rubric.level}"
+            raise UsageError(msg, hint="satisfaction is judged turn by turn")
+        if self.language != "auto" and self.language not in self.rubric.languages:
+            msg = f"the rubric {self.rubric.id!r} has no template in {self.language!r}"
+            raise UsageError(msg, hint=f"it has {', '.join(self.rubric.languages)}")
+
+    @property
+    def name(self) -> str:
+        """`judge/model`."""
+        return f"{self.kind}/{self.client.name}"
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes with prompts, model, parameters and settings."""
+        return digest({**self.describe(), "client": dict(client_identity(self.client))})
+
+    @cached_property
+    def _fixed(self) -> FixedPrompts:
+        return FixedPrompts(self.rubric)
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """What the rubric and the knowledge stand on."""
+        profile: frozenset[Reads] = frozenset({"profile"} if "profile" in self.rubric.shows else ())
+        return profile | self.knowledge.reads
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return rubric, prompt digests, model, knowledge and settings as plain JSON values."""
+        languages = self.rubric.languages if self.language == "auto" else (self.language,)
+        return {
+            "judge": self.kind,
+            "rubric": self.rubric.id,
+            "rubric_version": self.rubric.version,
+            "prompts": {lang: self.rubric.prompt_digest(lang) for lang in languages},
+            "client": dict(self.client.describe()),
+            "knowledge": dict(self.knowledge.describe()),
+            "settings": {"language": self.language, "tool_chars": self.tool_chars},
+        }
+
+    async def judge_turn(self, view: BlockView, reply: Reply, population: Population, kept: Kept) -> Judged:
+        """Judge one target; see `TurnJudge`."""
+        language = self._language(reply)
+        told, failure = await self.knowledge.tell(view, reply, population, kept, language)
+        if failure is not None:
+            target = Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
+            return _booked(Judged(target, failure, prompt_digest=self.rubric.prompt_digest(language)), told)
+        asking = self._asking(view, reply, told, language)
+        shown = reply.conversation.until(reply.turn).turns
+        answer = await asking.ask(Call(Scope((reply.turn,), ("turn",)), shown))
+        return _booked(self._row(asking, answer, reply, len(shown)), told)
+
+    def _language(self, reply: Reply) -> str:
+        if self.language != "auto":
+            return self.language
+        return prompt_language(reply.conversation, self.rubric.languages)
+
+    def _asking(self, view: BlockView, reply: Reply, told: Told, language: str) -> Asking:
+        known = dict(told.values)
+        if "profile" in self.rubric.shows:
+            profile = as_json(dict(view.profile)) if view.profile else phrase(language, "none")
+            known.setdefault("profile", profile)
+        mode: Literal["foresight"] = "foresight"
+        return Asking(
+            self._fixed, self.client, reply.conversation, language, mode, self.tool_chars, known=known
+        )
+
+    def _row(self, asking: Asking, answer: Answer, reply: Reply, turns: int) -> Judged:
+        row = turn_row(asking, answer, reply.whole_turn)
+        if not isinstance(row.outcome, Judgement):
+            return row
+        details: dict[str, Any] = {"turn_id": reply.id, **row.outcome.details}
+        left_out = turns - len(recent_turns(answer.call.shown, self.rubric.recent))
+        if left_out:
+            details["earlier_turns_left_out"] = left_out
+        return replace(row, outcome=replace(row.outcome, details=details))
+
+
+def _booked(row: Judged, told: Told) -> Judged:
+    """Book what the knowledge took on the row, and put what is to be told of it into the details."""
+    usage, by_role = row.usage, dict(row.role_usage)
+    for role, spent in told.usage.items():
+        usage += spent
+        by_role[role] = by_role.get(role, _NOTHING_SPENT) + spent
+    outcome = row.outcome
+    if isinstance(outcome, Judgement) and told.details:
+        outcome = replace(outcome, details={**outcome.details, **told.details})
+    return replace(row, outcome=outcome, usage=usage, role_usage=by_role)
