@@ -113,7 +113,7 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
         (["--judge", "local-user"], "needs a fitted model"),
         (["--judge", "local", "--encoder", "x"], "takes no --encoder"),
         (["--judge", "oracle"], "no judge is called 'oracle'"),
-        (["--judge", "history-mean", "--k", "3"], "neither --strategy nor --k"),
+        (["--judge", "history-mean", "--k", "3"], "takes no --k"),
         (["--judge", "history-mean", "--mode", "hindsight"], "reads nothing that follows"),
         (["--judge", "episodic-nearest", "--strategy", "best"], "--strategy 'best'"),
         (["--judge", "history-mean", "--calibrate", "magic"], "--calibrate 'magic' is not known"),

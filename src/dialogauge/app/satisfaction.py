@@ -13,6 +13,7 @@ from dialogauge.app.satisfaction_judges import build_personal_judge
 from dialogauge.app.satisfaction_models import MODEL_JUDGES, BuiltTurnJudge, build_turn_judge
 from dialogauge.app.satisfaction_options import SatisfactionOptions
 from dialogauge.app.satisfaction_run import RunWriter, run_directory, summary_json
+from dialogauge.app.satisfaction_settings import refuse_settings_of_others
 from dialogauge.app.satisfaction_turns import JudgedTurns, judge_turns, others_of, plan_turns
 from dialogauge.app.sources import is_run, open_source
 from dialogauge.bench.judging import Summary
@@ -118,6 +119,7 @@ def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
 
 
 def _built(options: SatisfactionOptions) -> PersonalJudge | BuiltTurnJudge:
+    refuse_settings_of_others(options)
     if options.judge in MODEL_JUDGES:
         return build_turn_judge(options)
     return build_personal_judge(

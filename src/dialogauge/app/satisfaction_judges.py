@@ -7,7 +7,7 @@ from typing import Final, cast
 from dialogauge.app.satisfaction_models import MODEL_JUDGES
 from dialogauge.core.errors import UsageError
 from dialogauge.judge.encoder import ENCODER_JUDGES, encoder_judge
-from dialogauge.judge.history import HISTORY_JUDGES, STRATEGIES, Strategy, build_history_judge
+from dialogauge.judge.history import HISTORY_JUDGES, Strategy, build_history_judge
 from dialogauge.judge.local import LocalJudge
 from dialogauge.judge.personal import PersonalJudge, Sight
 from dialogauge.judge.personal_local import LocalBlockJudge
@@ -38,9 +38,8 @@ def build_personal_judge(
         encoder: The pretrained encoder of `encoder` and `encoder-ordinal`.
 
     Raises:
-        UsageError: The judge is not there, or a setting is not one of its own.
+        UsageError: The judge is not there, or needs what is not installed.
     """
-    _refuse_settings_of_others(name, mode, strategy, k, encoder)
     if name == "local":
         return LocalBlockJudge(LocalJudge(mode, rubric_id="satisfaction"))
     if name in HISTORY_JUDGES:
@@ -53,20 +52,3 @@ def build_personal_judge(
         raise UsageError(msg, hint=hint)
     msg = f"no judge is called {name!r}"
     raise UsageError(msg, hint=hint)
-
-
-def _refuse_settings_of_others(
-    name: str, mode: Sight, strategy: str | None, k: int | None, encoder: str | None
-) -> None:
-    if strategy is not None and strategy not in STRATEGIES:
-        msg = f"--strategy {strategy!r} is not known"
-        raise UsageError(msg, hint=f"there are {', '.join(STRATEGIES)}")
-    if name not in HISTORY_JUDGES and (strategy is not None or k is not None):
-        msg = f"the judge {name} takes neither --strategy nor --k"
-        raise UsageError(msg, hint="they belong to episodic-nearest")
-    if encoder is not None and name not in ENCODER_JUDGES:
-        msg = f"the judge {name} takes no --encoder"
-        raise UsageError(msg, hint=f"it belongs to {' and '.join(ENCODER_JUDGES)}")
-    if name in (*HISTORY_JUDGES, *ENCODER_JUDGES) and mode != "foresight":
-        msg = f"the judge {name} reads nothing that follows a reply"
-        raise UsageError(msg, hint="leave --mode out")

@@ -2,5 +2,6 @@
 
 from dialogauge.judge.spur.draw import draw_examples
 from dialogauge.judge.spur.induce import Criteria, InductionSettings, induce
+from dialogauge.judge.spur.knowledge import InducedCriteria
 
-__all__ = ["Criteria", "InductionSettings", "draw_examples", "induce"]
+__all__ = ["Criteria", "InducedCriteria", "InductionSettings", "draw_examples", "induce"]
