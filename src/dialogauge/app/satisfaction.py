@@ -214,7 +214,13 @@ def _finished(
         answers,
         histories_of(study.blocks, study.history_turns),
         study.population.scores,
-        EvaluationSettings(options.calibrate, options.ties, options.draws, options.seed),
+        EvaluationSettings(
+            options.calibrate,
+            options.ties,
+            options.draws,
+            options.seed,
+            boundary_only=getattr(judge, "boundary_only", False),
+        ),
     )
     evaluation = replace(
         evaluation,

@@ -9,7 +9,7 @@ from dialogauge.bench.satisfaction.evaluation import (
     UnderCalibration,
     evaluate,
 )
-from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
+from dialogauge.bench.satisfaction.figures import FIGURES, ORDINAL, Figures, Scored, figures_of
 from dialogauge.bench.satisfaction.rationale import check_rationales
 from dialogauge.bench.satisfaction.rationale_result import KINDS, RationaleCheck
 from dialogauge.bench.satisfaction.study import HistoryCut, Part, Study, plan_study
@@ -19,6 +19,7 @@ __all__ = [
     "CONTROLS",
     "FIGURES",
     "KINDS",
+    "ORDINAL",
     "Answer",
     "Evaluation",
     "EvaluationSettings",

@@ -10,7 +10,7 @@ import numpy as np
 
 from dialogauge.bench.satisfaction.answers import Answer, raw_scores
 from dialogauge.bench.satisfaction.controls import Control, ceiling, controls_of
-from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
+from dialogauge.bench.satisfaction.figures import FIGURES, ORDINAL, Figures, Scored, figures_of
 from dialogauge.bench.satisfaction.rationale_result import RationaleCheck
 from dialogauge.calibrate import (
     CALIBRATIONS,
@@ -35,6 +35,8 @@ class EvaluationSettings:
     draws: int = 1000
     seed: int = 0
     shuffles: int = 20
+    boundary_only: bool = False
+    """Whether the judge says no more than on which side of the boundary a turn lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class Evaluation:
                 group: {name: f.to_json() for name, f in found.items()} for group, found in self.by.items()
             },
             "calibrations": {name: found.to_json() for name, found in self.calibrations.items()},
+            "boundary_only": list(ORDINAL) if self.settings.boundary_only else None,
             "rationale": None if self.rationale is None else self.rationale.to_json(),
         }
 
