@@ -92,6 +92,19 @@ def _rubric(name: str, knowledge: Callable[[Models], Knowledge] | None = None) -
     return build
 
 
+def _memory(models: Models) -> Knowledge:
+    from dialogauge.judge.user_memory import MemoryKnowledge
+
+    return MemoryKnowledge(models.client("memory_builder"))
+
+
+def _few_shot(models: Models) -> Knowledge:
+    del models
+    from dialogauge.judge.few_shot import FewShotKnowledge
+
+    return FewShotKnowledge()
+
+
 def _retrieved(models: Models) -> Knowledge:
     from dialogauge.judge.retrieved import RetrievedExamples
 
@@ -106,7 +119,12 @@ def _induced(models: Models) -> Knowledge:
 
 
 MODEL_JUDGES: Final[Mapping[str, Builder]] = {
+    "memory": _rubric("memory", _memory),
+    "no-memory": _rubric("no_memory"),
     "zero-shot": _rubric("zero_shot"),
+    "few-shot": _rubric("few_shot", _few_shot),
+    "task-rubric": _rubric("task_rubric"),
+    "prometheus": _rubric("prometheus"),
     "rag": _rubric("rag", _retrieved),
     "spur": _rubric("spur", _induced),
 }

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dialogauge.core import JudgeFailure
-from dialogauge.judge.dialogue_text import as_json, cut_middle
 from dialogauge.judge.history.episodic import Strategy, likeness, retrieve
 from dialogauge.judge.personal import BlockView, Kept, Population, RatedReply, Reads, Reply
 from dialogauge.judge.personal_rubric import Told
+from dialogauge.judge.rated_lines import rated_line
 from dialogauge.prompts import phrase
 
 __all__ = ["RetrievedExamples"]
@@ -54,7 +54,10 @@ class RetrievedExamples:
         if view.id not in self._blocks:
             self._blocks[view.id] = self._found_for(view)
         found = self._blocks[view.id][reply.id]
-        text = "\n".join(as_json(self._shown(rated)) for rated, _ in found)
+        text = "\n".join(
+            rated_line(rated, request_chars=self.request_chars, reply_chars=self.reply_chars)
+            for rated, _ in found
+        )
         sources = [{"turn_id": rated.reply.id, "cosine": round(cosine, 6)} for rated, cosine in found]
         return Told({"rated_examples": text}, {"sources": sources}), None
 
@@ -66,13 +69,3 @@ class RetrievedExamples:
             ordered = sorted(found, key=lambda i: -cosines[i])
             out[target.id] = tuple((view.history[i], float(cosines[i])) for i in ordered)
         return out
-
-    def _shown(self, rated: RatedReply) -> dict[str, Any]:
-        score = int(rated.score) if rated.score == int(rated.score) else rated.score
-        shown: dict[str, Any] = {
-            "task": rated.reply.conversation.scenario,
-            "request": cut_middle(rated.reply.request, self.request_chars)[0],
-            "reply": cut_middle(rated.reply.text, self.reply_chars)[0],
-            "score": score,
-        }
-        return shown | ({"reason": rated.reason} if rated.reason else {})

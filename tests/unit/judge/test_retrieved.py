@@ -57,7 +57,7 @@ async def test_the_turns_that_episodic_retrieval_finds() -> None:
         history = {r.reply.id: r for r in view.history}
         assert [s["score"] for s in shown] == [history[s["turn_id"]].score for s in sources]
         assert all(("reason" in s) == (s["score"] < 4) for s in shown)
-        assert {s["task"] for s in shown} <= {"gift", "trip"}
+        assert {s["kind"] for s in shown} <= {"gift", "trip"}
 
 
 async def test_the_strategy_chooses_and_likeness_orders() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dialogauge.core import JudgeFailure, Usage, digest
+from dialogauge.core import JudgeFailure, StoreError, Usage, digest
 from dialogauge.judge.asking import ROLE
 from dialogauge.judge.dialogue_text import as_json
 from dialogauge.judge.personal import BlockView, Kept, Population, Reads, Reply
@@ -72,7 +72,7 @@ class InducedCriteria:
                 return self._known[key], Usage()
             stored = kept.get(key)
             if stored is not None:
-                self._known[key] = Criteria.from_json(stored)
+                self._known[key] = _read(stored)
                 return self._known[key], Usage()
             found, usage = await induce(self.client, population, language, self.settings)
             if isinstance(found, Criteria):
@@ -84,3 +84,11 @@ class InducedCriteria:
         rated = [[r.reply.id, r.score, r.reason] for b in population.blocks for r in b.ratings]
         told = [dict(self.describe()), dict(client_identity(self.client)), language, rated]
         return f"criteria:{digest(told)}"
+
+
+def _read(stored: Any) -> Criteria:  # noqa: ANN401 - any JSON value
+    try:
+        return Criteria.from_json(stored)
+    except (KeyError, TypeError) as error:
+        msg = f"the induced criteria in this run cannot be used: {error!r}"
+        raise StoreError(msg, hint="start again with --fresh") from error

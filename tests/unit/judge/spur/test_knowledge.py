@@ -8,7 +8,7 @@ import json
 import pytest
 
 from dialogauge.bench.satisfaction.study import plan_study
-from dialogauge.core import JudgeFailure, Judgement, Usage
+from dialogauge.core import JudgeFailure, Judgement, StoreError, Usage
 from dialogauge.data import UserSplit
 from dialogauge.judge.personal_rubric import RubricTurnJudge
 from dialogauge.judge.spur import InducedCriteria, InductionSettings
@@ -141,3 +141,12 @@ async def test_without_criteria_every_turn_fails_and_nothing_is_kept() -> None:
     assert kept == {}
     model.line = lambda request: None
     assert all(isinstance(r.outcome, Judgement) for r in await turns(model.judge(), kept))
+
+
+async def test_damaged_criteria_are_refused() -> None:
+    model, kept = Model(), Memory()
+    await turns(model.judge(), kept)
+    (key,) = kept
+    kept.put(key, {"satisfied": {"criteria": ["x"]}})
+    with pytest.raises(StoreError, match="--fresh"):
+        await turns(model.judge(), kept)
