@@ -10,6 +10,7 @@ from dialogauge.calibrate import CALIBRATIONS
 from dialogauge.data import conversation_record
 from flows.conftest import rows_of
 from rated import rated_talk, rated_users
+from tiny_encoder import build_tiny_encoder
 
 
 @pytest.fixture
@@ -110,8 +111,9 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
     ("words", "said"),
     [
         (["--judge", "local-user"], "needs a fitted model"),
+        (["--judge", "local", "--encoder", "x"], "takes no --encoder"),
         (["--judge", "oracle"], "no judge is called 'oracle'"),
-        (["--judge", "history-mean", "--k", "3"], "neither --strategy nor --k"),
+        (["--judge", "history-mean", "--k", "3"], "takes no --k"),
         (["--judge", "history-mean", "--mode", "hindsight"], "reads nothing that follows"),
         (["--judge", "episodic-nearest", "--strategy", "best"], "--strategy 'best'"),
         (["--judge", "history-mean", "--calibrate", "magic"], "--calibrate 'magic' is not known"),
@@ -228,3 +230,25 @@ def test_a_reference_that_is_of_no_use_is_refused(dialogauge, data, log, tmp_pat
     done = dialogauge(*base, "far", "--hash-ids")
     assert (done.code, "cannot be combined" in done.err) == (2, True)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_judge_without_reasons_has_no_rationale_check(dialogauge, data) -> None:
+    done = dialogauge("satisfaction", data, "--judge", "history-mean", "--draws", 0, "--json", "-o", "r")
+    assert done.json["rationale"] is None
+
+
+@pytest.mark.torch
+@pytest.mark.xdist_group("torch")
+def test_an_encoder_is_fine_tuned_and_told_of(dialogauge, data, tmp_path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    texts = [m.text for c in rated_users(12) for m in c.messages]
+    folder = build_tiny_encoder(tmp_path / "encoder", texts)
+    words = ("--judge", "encoder-ordinal", "--encoder", folder, "--draws", 0, "-o", "run")
+    done = dialogauge("satisfaction", data, *words)
+    assert done.code == 0, done.err
+    assert "judged by encoder-ordinal: 150 scored, 0 failed" in done.out
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    (fit,) = manifest["judge"]["fits"]
+    assert fit["users"] + fit["validation_users"] == 2
+    assert manifest["judge"]["settings"]["learning_rate"] == 2e-5

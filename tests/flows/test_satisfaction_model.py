@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from dialogauge.data import conversation_record
 from flows.conftest import rows_of
 from flows.test_interrupt import start, wait_for
-from rated import rated_users
+from rated import rated_talk, rated_users
 from servers.contented import contented, shown_to
 
 SMALL = ("--split", "all", "--draws", 0)
@@ -149,3 +150,167 @@ def test_what_cannot_be_done_is_refused(dialogauge, data, tmp_path, words, said)
     assert done.code == 2
     assert said in done.err
     assert not (tmp_path / "run").exists()
+
+
+# -- memories -----------------------------------------------------------------------------------------
+
+
+def wanted(body):
+    return json.dumps(body.get("response_format", {}))
+
+
+def builds(stub):
+    return [body for body in stub.asked if "scoring_style" in wanted(body)]
+
+
+def test_a_memory_is_built_once_per_block_before_its_first_turn(dialogauge, serve, data, tmp_path) -> None:
+    stub = serve(contented())
+    words = ("satisfaction", data, *judging("memory", stub, *SMALL, "-o", "run", "--no-cache"))
+    done = dialogauge(*words, "--max-calls", 30, "--max-concurrency", 2)
+    assert done.code == 1
+    assert dialogauge(*words).code == 0
+    rows = rows_of(tmp_path / "run")
+    assert len(rows) == 60
+    assert not any(row["failure"] for row in rows)
+    # four users with three scenarios: 12 blocks; what the first run built, the second found in the run
+    assert len(builds(stub)) == 12
+    by_block = {}
+    for row in rows:
+        block = row["conversation_id"].rpartition("__")[0]
+        by_block.setdefault(block, set()).add(row["details"]["memory"])
+    assert len(by_block) == 12
+    assert all(len(memories) == 1 for memories in by_block.values())
+    spent = [row["usage"]["by_role"].get("memory_builder", {}).get("calls", 0) for row in rows]
+    # either run probes the endpoint; the turn for which a memory was built may have met the cap
+    assert 12 <= sum(spent) <= 12 + 2
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["usage"]["by_role"]["memory_builder"]["calls"] == sum(spent)
+    kept = [json.loads(line) for line in (tmp_path / "run" / "kept.jsonl").read_text().splitlines()]
+    assert len({entry["value"]["block"] for entry in kept}) == 12
+    assert sum(entry["value"]["usage"]["calls"] for entry in kept) == 12 + 2
+    temperatures = {body.get("temperature") for body in builds(stub)}
+    assert temperatures == {0.3}
+
+
+def test_no_target_rating_and_no_prediction_reaches_a_memory(dialogauge, serve, log) -> None:
+    talks = [conversation_record(c) for c in rated_users(1)]
+    asked = []
+    for score in (1, 5):
+        for talk in talks:
+            if talk["scenario"] == "trip":
+                talk["ratings"] = [{**r, "score": score} for r in talk["ratings"]]
+        stub = serve(contented(score))
+        words = judging("memory", stub, *SMALL, "-o", f"run{score}", "--no-cache", "--max-concurrency", 1)
+        assert dialogauge("satisfaction", log(*talks), *words).code == 0
+        shown = [shown_to(body) for body in builds(stub)]
+        asked.append([text for text in shown if "hello question 1 of trip" not in text])
+    assert asked[0] == asked[1]
+    assert len(asked[0]) == 1  # the block whose target is the trip
+
+
+@pytest.mark.parametrize("judge", ["zero-shot", "few-shot", "task-rubric", "prometheus"])
+def test_generic_judges_see_nothing_of_the_user(dialogauge, serve, log, judge) -> None:
+    talks = []
+    for talk in (conversation_record(c) for c in rated_users(3)):
+        user, scenario = talk["user_id"], talk["scenario"]
+        mark = f"MARK-{user}-{scenario}"
+        talk["profile"] = {"occupation": f"PROFILE-{user}"}
+        talk["messages"][1]["content"] += mark
+        talks.append(talk)
+    stub = serve(contented())
+    words = judging(judge, stub, "--draws", 0, "--split-file", "split.json", "-o", "run")
+    path = log(*talks)
+    (path.parent / "split.json").write_text(json.dumps({"train": ["user0"], "test": ["user1", "user2"]}))
+    done = dialogauge("satisfaction", path, *words)
+    assert done.code == 0, done.err
+    assert len(stub.asked) >= 30
+    for body in stub.asked:
+        text = json.dumps(body, ensure_ascii=False)
+        assert "PROFILE" not in text
+        # of the conversation that is judged, and of no other of its user
+        assert len(set(re.findall("MARK-user[12]-[a-z]+", text))) <= 1
+    shots = [body for body in stub.asked if "MARK-user0" in json.dumps(body)]
+    assert bool(shots) == (judge == "few-shot")
+
+
+def test_the_judges_that_know_their_user_see_the_profile(dialogauge, serve, log) -> None:
+    talks = [conversation_record(c) for c in rated_users(1)]
+    for judge, sees_history in (("memory", True), ("no-memory", False)):
+        stub = serve(contented())
+        done = dialogauge("satisfaction", log(*talks), *judging(judge, stub, *SMALL, "-o", judge))
+        assert done.code == 0, done.err
+        turns = [body for body in stub.asked if "satisfaction" in wanted(body)]
+        assert turns
+        assert all('{"age":30}' in shown_to(body) for body in turns)
+        assert all(("What is known of how this user rates" in shown_to(b)) == sees_history for b in turns)
+        assert bool(builds(stub)) == sees_history
+
+
+def test_users_with_little_or_no_history(dialogauge, serve, log, tmp_path) -> None:
+    lone = rated_talk("lone", "cook", 0, [4, 2])
+    two = [rated_talk("two", "cook", 0, [3, 4]), rated_talk("two", "trip", 0, [5])]
+    flat = [rated_talk("flat", "cook", 0, [4, 4, 4]), rated_talk("flat", "trip", 0, [4])]
+    data = log(*(conversation_record(c) for c in [lone, *two, *flat, *rated_users(2)]))
+    stub = serve(contented())
+    split = tmp_path / "split.json"
+    split.write_text(json.dumps({"train": ["user0", "user1"], "test": ["lone", "two", "flat"]}))
+    words = judging("memory", stub, "--draws", 0, "--split-file", split, "-o", "run", "--json")
+    done = dialogauge("satisfaction", data, *words)
+    assert done.code == 0, done.err
+    assert (done.json["metrics"]["n"], done.json["without_history"]["n"]) == (7, 2)
+    assert len(builds(stub)) == 4  # none for the user without a history
+    asked = {tuple(b["response_format"]["json_schema"]["schema"]["properties"])[:2] for b in builds(stub)}
+    assert asked == {("three_versus_four", "scoring_style"), ("scoring_style", "requirements")}
+    alone = [shown_to(body) for body in stub.asked if "rated nothing yet" in shown_to(body)]
+    assert len(alone) == 2
+    assert all("What other users gave: 30 replies" in text for text in alone)
+
+
+def test_a_memory_of_another_version_is_refused(dialogauge, serve, data, tmp_path, monkeypatch) -> None:
+    stub = serve(contented())
+    words = ("satisfaction", data, *judging("memory", stub, *SMALL, "-o", "run", "--no-cache"))
+    assert dialogauge(*words).code == 0
+    monkeypatch.setattr("dialogauge.judge.user_memory.knowledge.memory_version", lambda language: "f" * 32)
+    asked = len(stub.asked)
+    done = dialogauge(*words)
+    assert done.code == 1
+    assert "was made by another version of the memory prompt" in done.err
+    assert "--fresh" in done.err
+    assert len(stub.asked) == asked
+    assert dialogauge(*words, "--fresh").code == 0
+
+
+def test_a_memory_that_cannot_be_built_fails_its_turns_alone(dialogauge, serve, data, tmp_path) -> None:
+    def reply(body):
+        text = json.dumps(body)
+        if "scoring_style" in text and "hello question 1 of cook" not in text:
+            return "no JSON"  # the memories of the blocks whose target is cook
+        return contented()(body)
+
+    stub = serve(reply, schema="ignore")
+    words = ("satisfaction", data, *judging("memory", stub, *SMALL, "-o", "run", "--no-cache"))
+    assert dialogauge(*words).code == 3
+    rows = rows_of(tmp_path / "run")
+    failed = [row for row in rows if row["failure"]]
+    assert {row["scenario"] for row in failed} == {"cook"}
+    assert len(failed) == sum(row["scenario"] == "cook" for row in rows) == 20
+    assert all("memory could not be built" in row["failure"]["message"] for row in failed)
+    assert len(builds(stub)) == 8 + 4 * 2  # each asked about once more, then left
+
+
+def test_chinese_data_is_judged_in_chinese(dialogauge, serve, log) -> None:
+    talks = [{**conversation_record(c), "language": "zh"} for c in rated_users(1)]
+    stub = serve(contented())
+    done = dialogauge("satisfaction", log(*talks), *judging("memory", stub, *SMALL, "-o", "run"))
+    assert done.code == 0, done.err
+    assert all("用户资料" in shown_to(body) for body in stub.asked if body.get("response_format"))
+
+
+def test_a_builder_of_its_own(dialogauge, serve, data) -> None:
+    judge, builder = serve(contented()), serve(contented())
+    words = judging("memory", judge, *SMALL, "-o", "run", "--role", f"memory_builder=big@{builder.url}")
+    done = dialogauge("satisfaction", data, *words)
+    assert done.code == 0, done.err
+    assert len(builds(judge)) == 0
+    assert len(builds(builder)) == 12
+    assert {body["model"] for body in builder.asked} == {"big"}

@@ -1,7 +1,7 @@
 """The published protocol and baselines of PersTurnBench on the users that the shared data holds.
 
-Figures: the acceptance cases PT-01, PT-07, PT-08 and PT-16 and the baseline rows on the first 20 test users,
-computed by the authors' public code. Cases that need all 115 users skip where the folder has fewer.
+Figures: the acceptance cases PT-01, PT-07, PT-08, PT-14 and PT-16 and the baseline rows on the first 20 test
+users, computed by the authors' public code. Cases that need all 115 users skip where the folder has fewer.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from dialogauge.calibrate import RawScore, calibrate
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
 from dialogauge.judge.history import build_history_judge, episodic, nearest
+from dialogauge.judge.spur import draw_examples
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 
@@ -341,3 +342,17 @@ def test_pt16_baselines_of_the_whole_test_part(row) -> None:
     held = whole()
     expected = case("PT-16")["expect"]["baselines"][row]
     assert rounded_as(expected, figures(PT16_BASELINES[row], held).values) == expected
+
+
+def test_pt14_draw_from_which_criteria_are_induced() -> None:
+    expected = case("PT-14")["expect"]["spur"]
+    scores = study().population.scores
+    assert (sum(s >= 4 for s in scores), sum(s < 4 for s in scores)) == (
+        expected["n_sat"],
+        expected["n_dsat"],
+    )
+    drawn = draw_examples(study().population)
+    for side, name in (("satisfied", "sat"), ("dissatisfied", "dsat")):
+        ids = [rated.reply.id for rated in drawn[side]]
+        assert ids[:3] == expected[f"first3_{name}"]
+        assert hashlib.sha256("\n".join(ids).encode()).hexdigest() == expected[f"sha256_{name}"]

@@ -43,7 +43,12 @@ def _satisfaction(run: FinishedRun) -> SatisfactionView | None:
     if mask is None:
         return satisfaction_view(summary, judge, calibration)
     return satisfaction_view(
-        summary, judge, calibration, user=lambda name: mask.id("user", name), text=mask.text
+        summary,
+        judge,
+        calibration,
+        user=lambda name: mask.id("user", name),
+        conversation=lambda name: mask.id("conversation", name),
+        text=mask.text,
     )
 
 

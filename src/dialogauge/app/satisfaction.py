@@ -15,6 +15,7 @@ from dialogauge.app.satisfaction_options import SatisfactionOptions
 from dialogauge.app.satisfaction_privacy import mask_of_study, masked_study, masked_words
 from dialogauge.app.satisfaction_reference import read_reference
 from dialogauge.app.satisfaction_run import RunWriter, run_directory, summary_json
+from dialogauge.app.satisfaction_settings import refuse_settings_of_others
 from dialogauge.app.satisfaction_turns import JudgedTurns, judge_turns, others_of, plan_turns
 from dialogauge.app.sources import is_run, open_source
 from dialogauge.bench.judging import Summary
@@ -24,6 +25,7 @@ from dialogauge.bench.satisfaction import (
     EvaluationSettings,
     Study,
     answers_of,
+    check_rationales,
     evaluate,
     histories_of,
     plan_study,
@@ -121,9 +123,16 @@ def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
 
 
 def _built(options: SatisfactionOptions) -> PersonalJudge | BuiltTurnJudge:
+    refuse_settings_of_others(options)
     if options.judge in MODEL_JUDGES:
         return build_turn_judge(options)
-    return build_personal_judge(options.judge, mode=options.mode, strategy=options.strategy, k=options.k)
+    return build_personal_judge(
+        options.judge,
+        mode=options.mode,
+        strategy=options.strategy,
+        k=options.k,
+        encoder=options.encoder,
+    )
 
 
 def _judge(built: PersonalJudge | BuiltTurnJudge) -> PersonalJudge | TurnJudge:
@@ -226,7 +235,22 @@ def _finished(
         histories_of(study.blocks, study.history_turns),
         study.population.scores,
         EvaluationSettings(
-            options.calibrate, options.ties, options.draws, options.seed, reference=read.reference
+            options.calibrate,
+            options.ties,
+            options.draws,
+            options.seed,
+            boundary_only=getattr(judge, "boundary_only", False),
+            reference=read.reference,
+        ),
+    )
+    evaluation = replace(
+        evaluation,
+        rationale=check_rationales(
+            [block for block, _ in done],
+            [rows for _, rows in done],
+            study.population,
+            draws=options.draws,
+            seed=options.seed,
         ),
     )
     results = _results([rows for _, rows in done], evaluation, answers)

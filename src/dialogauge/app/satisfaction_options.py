@@ -30,6 +30,7 @@ class SatisfactionOptions:
     mode: Sight = "foresight"
     strategy: str | None = None
     k: int | None = None
+    encoder: str | None = None
     dimension: str = "satisfaction"
     ratings_file: str | None = None
     format: str | None = None

@@ -12,6 +12,7 @@ from dialogauge.app.reporting import write_report
 from dialogauge.app.results import shown_role
 from dialogauge.app.runs import FinishedRun
 from dialogauge.app.satisfaction_options import SatisfactionOptions
+from dialogauge.app.satisfaction_turns import KEPT
 from dialogauge.app.sources import is_run
 from dialogauge.app.versions import versions
 from dialogauge.bench.judging import Summary, summarise
@@ -95,6 +96,10 @@ class RunWriter:
         )
         directory.write_json("summary", summary_json(summary, self.study, self.evaluation))
         directory.write_json("manifest", manifest)
+        kept = database.all_meta(KEPT)
+        if kept:
+            lines = ({"key": key.removeprefix(KEPT), "value": value} for key, value in kept.items())
+            directory.write_lines("kept", (json_line(line) for line in lines))
         write_report(run, summary, None)
         return summary
 

@@ -21,7 +21,10 @@ from dialogauge.engine import Outcome, Progress, StopSignal, run_work, stop_on_i
 from dialogauge.judge.personal import BlockView, Population, RatedReply, Reads, Reply, TurnJudge
 from dialogauge.store import RunDatabase, judged_of
 
-__all__ = ["JudgedTurns", "TurnPlan", "judge_turns", "others_of", "plan_turns"]
+__all__ = ["KEPT", "JudgedTurns", "TurnPlan", "judge_turns", "others_of", "plan_turns"]
+
+KEPT = "kept:"
+"""What stands before the keys under which a judge keeps values in the run's file."""
 
 _STUDY = "satisfaction, turn by turn"
 
@@ -136,7 +139,7 @@ class _Keys:
             known["profile"] = None if view.profile is None else dict(view.profile)
         if "history" in self.reads:
             known["history"] = self._rated(view.history)
-        if "others" in self.reads:
+        if "others" in self.reads or ("history" in self.reads and not view.history):
             known["others"] = self._population(others)
         return digest(known)
 
@@ -174,10 +177,10 @@ class _Kept:
     database: RunDatabase
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
-        return self.database.get_meta(f"kept:{key}")
+        return self.database.get_meta(KEPT + key)
 
     def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        self.database.put_meta(f"kept:{key}", value)
+        self.database.put_meta(KEPT + key, value)
 
 
 async def judge_turns(  # noqa: PLR0913 - the parts of a run, put together here once

@@ -12,8 +12,9 @@ __all__ = ["satisfaction"]
 
 _JUDGE = (
     "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, history-majority, "
-    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local; with a model: memory, no-memory, "
-    "zero-shot, few-shot, task-rubric, prometheus."
+    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local; trained here: encoder, "
+    "encoder-ordinal; with a model: memory, no-memory, zero-shot, few-shot, task-rubric, prometheus, rag, "
+    "spur."
 )
 _MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
 _ROLE = "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (from [roles]), file:PATH or py:MODULE:NAME."
@@ -45,6 +46,10 @@ def satisfaction(
         typer.Option(metavar="topk|boundary-paired|score-balanced", help="Of episodic-nearest (else topk)."),
     ] = None,
     k: Annotated[int | None, typer.Option(min=1, help="Turns that episodic-nearest takes (else 6).")] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER|NAME", help="What encoder judges fine-tune (else bert-base-chinese)."),
+    ] = None,
     dimension: Annotated[str, typer.Option(help="The rated dimension.")] = "satisfaction",
     ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
     format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
@@ -122,6 +127,7 @@ def satisfaction(
             "mode": mode,
             "strategy": strategy,
             "k": k,
+            "encoder": encoder,
             "dimension": dimension,
             "ratings_file": ratings,
             "format": format,

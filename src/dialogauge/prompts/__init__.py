@@ -19,8 +19,8 @@ from dialogauge.prompts.rubric import (
     Template,
     VerdictRule,
 )
-from dialogauge.prompts.schema import VERDICTS, reply_schema
-from dialogauge.prompts.wording import own_template, phrase
+from dialogauge.prompts.schema import VERDICTS, reply_schema, sketch
+from dialogauge.prompts.wording import memory_words, own_template, phrase
 
 __all__ = [
     "PERSONAL",
@@ -41,11 +41,13 @@ __all__ = [
     "built_in_values",
     "load_personal",
     "load_rubric",
+    "memory_words",
     "own_template",
     "phrase",
     "placeholders",
     "render",
     "reply_schema",
     "shipped_rubrics",
+    "sketch",
     "split_template",
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dialogauge.prompts.render import render
 
-__all__ = ["frame", "own_template", "phrase"]
+__all__ = ["frame", "memory_words", "own_template", "phrase"]
 
 _FILES = Path(__file__).parent / "files"
 
@@ -17,7 +17,17 @@ _FILES = Path(__file__).parent / "files"
 @cache
 def frame(language: str) -> Mapping[str, str]:
     """Return the phrases of a language; the English ones where we have none of that language."""
-    table: dict[str, dict[str, str]] = tomllib.loads((_FILES / "frame.toml").read_text(encoding="utf-8"))
+    return _words("frame", language)
+
+
+@cache
+def memory_words(language: str) -> Mapping[str, str]:
+    """Return the words in which memories of users are asked for and shown; likewise."""
+    return _words("user_memory", language)
+
+
+def _words(name: str, language: str) -> Mapping[str, str]:
+    table: dict[str, dict[str, str]] = tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8"))
     return table.get(language, table["en"])
 
 

@@ -11,6 +11,7 @@ from dialogauge.report.meta_view import (
     MetaView,
 )
 from dialogauge.report.page import render_report
+from dialogauge.report.rationale_view import RationaleExample, RationaleKindView, RationaleView
 from dialogauge.report.satisfaction_view import (
     BehaviourLine,
     CalibrationBlock,
@@ -87,6 +88,9 @@ __all__ = [
     "MetaView",
     "PairLine",
     "Quote",
+    "RationaleExample",
+    "RationaleKindView",
+    "RationaleView",
     "ReliabilityPoint",
     "ReportView",
     "RunFigures",

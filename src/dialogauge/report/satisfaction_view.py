@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dialogauge.report.rationale_view import RationaleView
+
 __all__ = [
     "BehaviourLine",
     "CalibrationBlock",
@@ -149,6 +151,10 @@ class SatisfactionView:
     behaviour: tuple[BehaviourLine, ...]
     group_columns: tuple[str, ...]
     groups: tuple[GroupFigures, ...]
+    boundary_only: bool = False
+    """Whether the judge knows two scores, and the figures marked with * read more into them."""
+    rationale: RationaleView | None = None
+    """None for a judge that gives neither reasons nor rationales."""
 
 
 @dataclass(frozen=True, slots=True)

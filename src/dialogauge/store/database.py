@@ -159,6 +159,12 @@ class RunDatabase:
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
             return default if row is None else unpack(row[0])
 
+    def all_meta(self, prefix: str) -> dict[str, Any]:
+        """Return the values kept under names that begin so, in the order of the names."""
+        with _store_errors(self.path):
+            rows = self._db.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
+            return {key: unpack(value) for key, value in rows if key.startswith(prefix)}
+
     def finished(self, judge_digest: str) -> dict[bytes, bool]:
         """Return the keys of the finished units of that judge, each with whether it failed."""
         judge = bytes.fromhex(judge_digest)

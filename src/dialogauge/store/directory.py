@@ -29,6 +29,7 @@ FILES: Final = {
     "summary": "summary.json",
     "judgements": "judgements.jsonl",
     "report": "report.html",
+    "kept": "kept.jsonl",
 }
 
 

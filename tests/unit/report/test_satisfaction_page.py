@@ -62,6 +62,27 @@ def view(users=24, name="u") -> SatisfactionView:
             "population": {"users": 5, "turns": 90},
         },
     }
+    case = {
+        "turn_id": f"{name}0__cook__0__turn_1", "user": f"{name}0", "user_score": 2.0,
+        "user_reason": "insufficient_detail", "judge_score": 3, "judge_reason": "need_not_met",
+        "rationale": f"The beach {name} was asked for, not a pie.", "here": ["pie"], "of_sources": ["beach"],
+    }  # fmt: skip
+    terms = {"rationales": 40, "contamination": 0.21, "contamination_of_sources": 0.05, "off_task": 3}
+    told["rationale"] = {
+        "reasons": {
+            "satisfied": {"satisfied": 80, "need_not_met": 4},
+            "need_not_met": {"satisfied": 3, "need_not_met": 9},
+        },
+        "reason_agreement": {
+            "n": 30, "agreed": 0.4, "interval": [0.3, 0.5], "kappa": 0.12,
+            "controls": {"shuffled": 0.31, "constant": 0.35}, "constant_reason": "insufficient_detail",
+        },
+        "terms": terms, "terms_by_chance": {**terms, "contamination": 0.17, "off_task": 1},
+        "without_rationale": 2, "not_comparable": 1, "missed": 12,
+        "kinds": {"core": 12, "not_core": 18, "off_task": 3},
+        "examples": {"core": [case], "not_core": [case], "off_task": [case]},
+    }  # fmt: skip
+    told["boundary_only"] = ["pearson", "qwk"]
     return satisfaction_view(told, "my-judge", "none")
 
 
@@ -90,10 +111,22 @@ def test_the_page_shows_judge_controls_and_ceiling_under_every_calibration() -> 
     assert len(found.table) == len(CALIBRATIONS)
     assert found.table[3].same_as == "cdf"
     raw = dict(zip(found.columns, found.table[0].rows[0].cells, strict=True))
-    assert f"{raw['Pearson'].value:.3f}" in page.text
+    assert f"{raw['Spearman'].value:.3f}" in page.text
     assert "History and target differ." in page.text
     assert "Reliability" in page.text
     assert not re.search(r"-0\.00\b|-0\.000\b", page.text)
+
+
+def test_reasons_and_rationales_stand_beside_chance() -> None:
+    page = Page(html())
+    assert "reasons" in page.ids
+    assert "real but not core 18 turns" in page.text
+    assert "by chance 17.0 %" in page.text
+    assert "always insufficient detail" in page.text
+    assert "The beach u was asked for, not a pie." in page.text
+    assert "u0__cook__0__turn_1" in page.text
+    assert view(24, "u").columns[:3] == ("Pearson*", "Spearman", "QWK*")
+    assert "Boundary only" in page.text
 
 
 def test_a_run_without_users_has_no_such_part() -> None:

@@ -10,9 +10,11 @@ from dialogauge.bench.satisfaction.evaluation import (
     UnderCalibration,
     evaluate,
 )
-from dialogauge.bench.satisfaction.figures import FIGURES, Figures, Scored, figures_of
+from dialogauge.bench.satisfaction.figures import FIGURES, ORDINAL, Figures, Scored, figures_of
 from dialogauge.bench.satisfaction.page import finding, satisfaction_view
 from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
+from dialogauge.bench.satisfaction.rationale import check_rationales
+from dialogauge.bench.satisfaction.rationale_result import KINDS, RationaleCheck
 from dialogauge.bench.satisfaction.reference import reference_answers
 from dialogauge.bench.satisfaction.several import (
     Predictions,
@@ -27,6 +29,8 @@ __all__ = [
     "CEILING",
     "CONTROLS",
     "FIGURES",
+    "KINDS",
+    "ORDINAL",
     "Answer",
     "Drift",
     "Evaluation",
@@ -36,11 +40,13 @@ __all__ = [
     "PairedComparison",
     "Part",
     "Predictions",
+    "RationaleCheck",
     "Scored",
     "SeveralJudges",
     "Study",
     "UnderCalibration",
     "answers_of",
+    "check_rationales",
     "collect_blocks",
     "collect_predictions",
     "compare_pairs",

@@ -24,6 +24,8 @@ class EvaluationSettings:
     draws: int = 1000
     seed: int = 0
     shuffles: int = 20
+    boundary_only: bool = False
+    """Whether the judge says no more than on which side of the boundary a turn lies."""
     reference: tuple[Answer, ...] | None = None
     """The blocks' original replies, where they are not the judged replies themselves."""
 

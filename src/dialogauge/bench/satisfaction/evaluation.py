@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from dialogauge.bench.satisfaction.answers import Answer
 from dialogauge.bench.satisfaction.behaviour import Behaviour, behaviour_of
 from dialogauge.bench.satisfaction.calibrating import EvaluationSettings, UnderCalibration, Work, scored
-from dialogauge.bench.satisfaction.figures import Figures, Scored, figures_of
+from dialogauge.bench.satisfaction.figures import ORDINAL, Figures, Scored, figures_of
 from dialogauge.bench.satisfaction.paired import PairedComparison
 from dialogauge.bench.satisfaction.pictures import Pictures, pictures_of
+from dialogauge.bench.satisfaction.rationale_result import RationaleCheck
 from dialogauge.calibrate import (
     CALIBRATIONS,
     Calibrated,
@@ -41,6 +42,8 @@ class Evaluation:
     without_history: Figures
     calibrated: Mapping[str, Calibrated]
     """By turn id, under the calibration that was asked for; users without a history as they are."""
+    rationale: RationaleCheck | None = None
+    """Reasons and rationales against people's; None when the judge gives neither."""
 
     @property
     def chosen(self) -> UnderCalibration:
@@ -63,6 +66,8 @@ class Evaluation:
                 group: {name: f.to_json() for name, f in found.items()} for group, found in self.by.items()
             },
             "calibrations": {name: found.to_json() for name, found in self.calibrations.items()},
+            "boundary_only": list(ORDINAL) if self.settings.boundary_only else None,
+            "rationale": None if self.rationale is None else self.rationale.to_json(),
         }
 
 

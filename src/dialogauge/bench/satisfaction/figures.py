@@ -22,7 +22,15 @@ from dialogauge.metrics import (
     spearman_draws,
 )
 
-__all__ = ["FIGURES", "Figures", "Scored", "figures_of", "figures_of_deals", "measure_draws"]
+__all__ = [
+    "FIGURES",
+    "ORDINAL",
+    "Figures",
+    "Scored",
+    "figures_of",
+    "figures_of_deals",
+    "measure_draws",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -224,3 +232,5 @@ def _users_used(cells: Cells) -> dict[str, int]:
 _EMPTY = tally([("", 4.0, 4.0)])
 FIGURES: tuple[str, ...] = tuple(_measures(_EMPTY, _EMPTY))
 """Their names, in the order in which files show them."""
+ORDINAL: tuple[str, ...] = tuple(name for name in FIGURES if name not in boundary_measures(_EMPTY))
+"""Those that read a score as one of five, and not only its side of the boundary."""

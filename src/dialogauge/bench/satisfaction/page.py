@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dialogauge.bench.satisfaction.controls import CEILING, CONTROLS
 from dialogauge.bench.satisfaction.paired import COMPARED, LOWER_IS_BETTER
+from dialogauge.bench.satisfaction.rationale_page import rationale_view
 from dialogauge.report import (
     BehaviourLine,
     CalibrationBlock,
@@ -90,6 +91,7 @@ def satisfaction_view(
     calibration: str,
     *,
     user: Callable[[str], str] = str,
+    conversation: Callable[[str], str] = str,
     text: Callable[[str], str] = str,
 ) -> SatisfactionView:
     """Return what the page shows.
@@ -99,10 +101,12 @@ def satisfaction_view(
         judge: The name of the judge.
         calibration: The one that was asked for.
         user: Hides a user's name, where a page is to hide it.
+        conversation: Hides a conversation's.
         text: Hides what must not be seen of a scenario or a reason.
     """
     study, metrics = summary["study"], summary["metrics"]
-    apart = summary["without_history"]
+    apart, told = summary["without_history"], summary["rationale"]
+    marked = summary["boundary_only"] or ()
     return SatisfactionView(
         judge=judge,
         calibration=calibration,
@@ -126,7 +130,7 @@ def satisfaction_view(
         dots=tuple(
             UserDot(user(u["user"]), u["n"], u["gold"], u["said"], u["pearson"]) for u in summary["users"]
         ),
-        columns=tuple(TABLE.values()),
+        columns=tuple(title + "*" * (name in marked) for name, title in TABLE.items()),
         table=_table_of(summary["calibrations"], judge, calibration),
         controls=(*CONTROLS.items(), ("ceiling", CEILING)),
         behaviour=_behaviour(summary),
@@ -141,6 +145,8 @@ def satisfaction_view(
             )
             for key, title in _GROUPS.items()
         ),
+        boundary_only=bool(marked),
+        rationale=None if told is None else rationale_view(told, conversation=conversation, text=text),
     )
 
 
