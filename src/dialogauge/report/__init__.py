@@ -26,7 +26,7 @@ from dialogauge.report.satisfaction_view import (
     TableRow,
     UserDot,
 )
-from dialogauge.report.text import summary_lines, weak_turn_lines
+from dialogauge.report.text import mended_and_spent, summary_lines, weak_turn_lines
 from dialogauge.report.trust_text import trust_lines
 from dialogauge.report.trust_view import (
     CalibrationLine,
@@ -110,6 +110,7 @@ __all__ = [
     "WeakTurn",
     "WindowNote",
     "figure_line",
+    "mended_and_spent",
     "render_meta",
     "render_report",
     "summary_lines",
