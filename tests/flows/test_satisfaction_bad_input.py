@@ -149,6 +149,15 @@ def test_hidden_ids_change_no_figure(dialogauge, personal, tmp_path) -> None:
     assert "was judged with --hash-ids" in mixed.err
 
 
+def test_a_configuration_that_hides_holds_for_every_judge(dialogauge, personal, tmp_path) -> None:
+    (tmp_path / "dialogauge.toml").write_text("[judge]\nredact = true\nhash_ids = true\n")
+    done = dialogauge("satisfaction", personal, "--judge", "nearest-3", "--draws", 0, "-o", "run")
+    assert done.code == 0, done.err
+    shown = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "ann.lee@example.org" not in shown
+    assert "ann-user3" not in shown
+
+
 def test_an_open_run_is_shown_masked(dialogauge, personal, tmp_path) -> None:
     dialogauge("satisfaction", personal, "--judge", "nearest-3", "--draws", 0, "-o", "open")
     done = dialogauge("report", "open", "--redact", "--hash-ids", "-o", "page.html")
