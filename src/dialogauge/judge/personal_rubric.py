@@ -15,6 +15,7 @@ from dialogauge.core import Judged, JudgeFailure, Judgement, Target, Usage, Usag
 from dialogauge.judge.asking import Answer, Asking, Call, recent_turns
 from dialogauge.judge.dialogue_text import as_json, prompt_language
 from dialogauge.judge.fixed import FixedPrompts
+from dialogauge.judge.history.guess import DIMENSION
 from dialogauge.judge.personal import BlockView, Kept, Population, Reads, Reply
 from dialogauge.judge.rows import turn_row
 from dialogauge.llm.cache import client_identity
@@ -114,6 +115,11 @@ class RubricTurnJudge:
         """What the rubric and the knowledge stand on."""
         profile: frozenset[Reads] = frozenset({"profile"} if "profile" in self.rubric.shows else ())
         return profile | self.knowledge.reads
+
+    @property
+    def boundary_only(self) -> bool:
+        """Whether its scale has two scores: on which side of the boundary a turn lies, and no more."""
+        return any(d.name == DIMENSION and d.scale.high - d.scale.low == 1 for d in self.rubric.dimensions)
 
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model, knowledge and settings as plain JSON values."""

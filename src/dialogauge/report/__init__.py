@@ -11,6 +11,21 @@ from dialogauge.report.meta_view import (
     MetaView,
 )
 from dialogauge.report.page import render_report
+from dialogauge.report.rationale_view import RationaleExample, RationaleKindView, RationaleView
+from dialogauge.report.satisfaction_view import (
+    BehaviourLine,
+    CalibrationBlock,
+    FigureCell,
+    ForestPanel,
+    ForestRow,
+    GroupFigures,
+    PairLine,
+    ReliabilityPoint,
+    SatisfactionView,
+    SeveralView,
+    TableRow,
+    UserDot,
+)
 from dialogauge.report.text import mended_and_spent, summary_lines, weak_turn_lines
 from dialogauge.report.trust_text import trust_lines
 from dialogauge.report.trust_view import (
@@ -48,6 +63,8 @@ from dialogauge.report.words import figure_line, visible
 __all__ = [
     "About",
     "AgreementView",
+    "BehaviourLine",
+    "CalibrationBlock",
     "CalibrationLine",
     "ComparisonView",
     "ConfusionRow",
@@ -58,6 +75,10 @@ __all__ = [
     "CurvePointView",
     "DimensionView",
     "Figure",
+    "FigureCell",
+    "ForestPanel",
+    "ForestRow",
+    "GroupFigures",
     "GroupRow",
     "GroupTable",
     "HistogramBar",
@@ -65,16 +86,25 @@ __all__ = [
     "MeasureRow",
     "MetaAbout",
     "MetaView",
+    "PairLine",
     "Quote",
+    "RationaleExample",
+    "RationaleKindView",
+    "RationaleView",
+    "ReliabilityPoint",
     "ReportView",
     "RunFigures",
+    "SatisfactionView",
     "ScoreView",
+    "SeveralView",
+    "TableRow",
     "Transcript",
     "TranscriptTurn",
     "TrustCaseView",
     "TrustCheckView",
     "TrustFigureView",
     "TrustView",
+    "UserDot",
     "VerdictCount",
     "VerdictFigures",
     "WeakTurn",
