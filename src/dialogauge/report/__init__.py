@@ -11,7 +11,7 @@ from dialogauge.report.meta_view import (
     MetaView,
 )
 from dialogauge.report.page import render_report
-from dialogauge.report.text import summary_lines, weak_turn_lines
+from dialogauge.report.text import mended_and_spent, summary_lines, weak_turn_lines
 from dialogauge.report.trust_text import trust_lines
 from dialogauge.report.trust_view import (
     CalibrationLine,
@@ -80,6 +80,7 @@ __all__ = [
     "WeakTurn",
     "WindowNote",
     "figure_line",
+    "mended_and_spent",
     "render_meta",
     "render_report",
     "summary_lines",
