@@ -11,13 +11,12 @@ from dialogauge.judge.history import HISTORY_JUDGES, Strategy, build_history_jud
 from dialogauge.judge.local import LocalJudge
 from dialogauge.judge.personal import PersonalJudge, Sight
 from dialogauge.judge.personal_local import LocalBlockJudge
+from dialogauge.judge.user import LocalUserJudge
 
 __all__ = ["PERSONAL_JUDGES", "build_personal_judge"]
 
-PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", *ENCODER_JUDGES)
+PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", "local-user", *ENCODER_JUDGES)
 """The judges that ask no model; `satisfaction_models` has the others."""
-
-_FITTED: Final = ("local-user",)
 
 
 def build_personal_judge(
@@ -32,7 +31,7 @@ def build_personal_judge(
 
     Args:
         name: One of `PERSONAL_JUDGES`.
-        mode: What `local` may read of what followed a reply; the others never do.
+        mode: What `local` and `local-user` may read of what followed a reply; the others never do.
         strategy: Of `episodic-nearest`.
         k: Of `episodic-nearest`.
         encoder: The pretrained encoder of `encoder` and `encoder-ordinal`.
@@ -40,15 +39,13 @@ def build_personal_judge(
     Raises:
         UsageError: The judge is not there, or needs what is not installed.
     """
+    if name == "local-user":
+        return LocalUserJudge(mode)
     if name == "local":
         return LocalBlockJudge(LocalJudge(mode, rubric_id="satisfaction"))
     if name in HISTORY_JUDGES:
         return build_history_judge(name, strategy=cast("Strategy | None", strategy), k=k)
     if name in ENCODER_JUDGES:
         return encoder_judge(name, model=encoder)
-    hint = f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}"
-    if name in _FITTED:
-        msg = f"the judge {name} needs a fitted model and is not part of this version"
-        raise UsageError(msg, hint=hint)
     msg = f"no judge is called {name!r}"
-    raise UsageError(msg, hint=hint)
+    raise UsageError(msg, hint=f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}")

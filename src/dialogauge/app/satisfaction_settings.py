@@ -18,7 +18,7 @@ _OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "k": _RETRIEVING,
     "encoder": ENCODER_JUDGES,
 }
-_READS_WHAT_FOLLOWS: Final = ("local",)
+_READS_WHAT_FOLLOWS: Final = ("local", "local-user")
 
 
 def refuse_settings_of_others(options: SatisfactionOptions) -> None:

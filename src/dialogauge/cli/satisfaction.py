@@ -10,7 +10,7 @@ __all__ = ["satisfaction"]
 
 _JUDGE = (
     "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, history-majority, "
-    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local; trained here: encoder, "
+    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local, local-user; trained here: encoder, "
     "encoder-ordinal; with a model: memory, no-memory, zero-shot, few-shot, task-rubric, prometheus, rag, "
     "spur."
 )
