@@ -47,6 +47,5 @@ def build_personal_judge(
         return build_history_judge(name, strategy=cast("Strategy | None", strategy), k=k)
     if name in ENCODER_JUDGES:
         return encoder_judge(name, model=encoder)
-    hint = f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}"
     msg = f"no judge is called {name!r}"
-    raise UsageError(msg, hint=hint)
+    raise UsageError(msg, hint=f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}")

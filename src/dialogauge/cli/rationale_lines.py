@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["rationale_lines"]
 
 _LONGEST = 160
+_TITLES = {"core": "core", "not_core": "real but not core", "off_task": "off-task"}
 
 
 def rationale_lines(check: RationaleCheck) -> Iterator[str]:
@@ -71,7 +72,7 @@ def _kinds(check: RationaleCheck) -> Iterator[str]:
     from dialogauge.bench.satisfaction import KINDS
 
     for kind, meaning in KINDS.items():
-        yield f"  {kind.replace('_', ' ')}: {check.kinds[kind]:,} ({meaning})"
+        yield f"  {_TITLES[kind]}: {check.kinds[kind]:,} ({meaning})"
         for case in check.examples[kind]:
             yield from _case(case)
     yield f"  missed: {check.missed:,} (the user is dissatisfied and the judge is not)"
