@@ -10,6 +10,7 @@ from dialogauge.calibrate import CALIBRATIONS
 from dialogauge.data import conversation_record
 from flows.conftest import rows_of
 from rated import rated_talk, rated_users
+from tiny_encoder import build_tiny_encoder
 
 
 @pytest.fixture
@@ -132,10 +133,10 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--judge", "encoder"], "needs a fitted model"),
-        (["--judge", "local-user", "--k", "3"], "neither --strategy nor --k"),
+        (["--judge", "local-user", "--k", "3"], "the judge local-user takes no --k"),
+        (["--judge", "local", "--encoder", "x"], "takes no --encoder"),
         (["--judge", "oracle"], "no judge is called 'oracle'"),
-        (["--judge", "history-mean", "--k", "3"], "neither --strategy nor --k"),
+        (["--judge", "history-mean", "--k", "3"], "takes no --k"),
         (["--judge", "history-mean", "--mode", "hindsight"], "reads nothing that follows"),
         (["--judge", "episodic-nearest", "--strategy", "best"], "--strategy 'best'"),
         (["--judge", "history-mean", "--calibrate", "magic"], "--calibrate 'magic' is not known"),
@@ -168,3 +169,109 @@ def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:
     )
     assert done.code == 0, done.err
     assert done.json["metrics"]["n"] == 5000
+
+
+@pytest.fixture
+def two_runs(dialogauge, data):
+    for judge in ("nearest-3", "history-mean"):
+        assert dialogauge("satisfaction", data, "--judge", judge, "--draws", 60, "-o", judge).code == 0
+    return "nearest-3", "history-mean"
+
+
+def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
+    done = dialogauge("meta", *two_runs, "--draws", 100, "-o", "out")
+    assert done.code == 0, done.err
+    assert "Judges of satisfaction, 150 turns of 10 users" in done.out
+    assert "reference-cdf: the same figures as cdf" in done.out
+    assert "not distinguishable" in done.out
+    found = json.loads((tmp_path / "out" / "meta.json").read_text())["satisfaction"]
+    assert [r["judge"] for r in found["runs"]] == list(two_runs)
+    assert found["n"] == 150
+    assert {c["measure"] for c in found["comparisons"]} == {
+        "pearson",
+        "qwk",
+        "f1_dsat",
+        "mae",
+        "within_user_pearson",
+    }
+    page = (tmp_path / "out" / "meta.html").read_text()
+    assert "Which judge is nearer to the users" in page
+    assert "shuffled: nearest-3" in page
+    alone = dialogauge("meta", "nearest-3", "--draws", 100, "--json")
+    assert alone.json["satisfaction"]["comparisons"] == []
+
+
+def test_predictions_that_do_not_match_the_ratings_are_refused(dialogauge, two_runs, tmp_path) -> None:
+    file = tmp_path / "other.csv"
+    file.write_text("conversation_id,turn,dimension,rater,score\nelse__cook__0,1,satisfaction,x,4\n")
+    done = dialogauge("meta", "nearest-3", "--ratings", file)
+    assert done.code == 2
+    assert "150 judged turns have no rating: user" in done.err
+    assert "__turn_0" in done.err
+    assert "and 140 more" in done.err
+
+
+def test_a_run_of_another_kind_is_compared_as_before(dialogauge, data, two_runs) -> None:
+    assert dialogauge("judge", data, "--rubric", "satisfaction", "-o", "plain").code == 0
+    done = dialogauge("meta", "plain", "nearest-3", "--draws", 100, "--json")
+    assert done.code == 0, done.err
+    assert "satisfaction" not in done.json
+
+
+def test_reference_calibrations_stand_on_another_run(dialogauge, data, tmp_path) -> None:
+    base = ("satisfaction", data, "--judge", "nearest-3", "--draws", 0)
+    assert dialogauge(*base, "-o", "first").code == 0
+    done = dialogauge(*base, "--calibrate", "reference-cdf", "--reference", "first", "-o", "second")
+    assert done.code == 0, done.err
+    first, second = (summary_of(tmp_path / name) for name in ("first", "second"))
+    for name in ("reference-cdf", "reference-mean-shift", "reference-transfer"):
+        mine, theirs = first["calibrations"][name], second["calibrations"][name]
+        assert mine["metrics"] == theirs["metrics"]
+        assert mine["ceiling"] == theirs["ceiling"]
+        assert mine["controls"]["user mean"] == theirs["controls"]["user mean"]
+    other = (*base[:3], "history-mean", *base[4:])
+    done = dialogauge(*other, "--calibrate", "reference-mean-shift", "--reference", "first", "-o", "third")
+    assert done.code == 0, done.err
+    third = summary_of(tmp_path / "third")["calibrations"]
+    assert third["reference-mean-shift"]["metrics"] != third["mean-shift"]["metrics"]
+
+
+def test_a_reference_that_is_of_no_use_is_refused(dialogauge, data, log, tmp_path) -> None:
+    base = ("satisfaction", data, "--judge", "nearest-3", "--draws", 0, "-o", "run", "--reference")
+    assert "no finished run" in dialogauge(*base, "gone").err or dialogauge(*base, "gone").code == 1
+    assert dialogauge("judge", data, "-o", "plain").code == 0
+    done = dialogauge(*base, "plain")
+    assert (done.code, "is no satisfaction run" in done.err) == (2, True)
+    strangers = [rated_talk(f"other{i}", s, 0, [3, 4]) for i in range(6) for s in ("cook", "gift")]
+    file = log(*(conversation_record(c) for c in strangers), name="strangers.jsonl")
+    words = ("--judge", "nearest-3", "--split", "all", "--draws", 0, "-o", "far")
+    assert dialogauge("satisfaction", file, *words).code == 0
+    done = dialogauge(*base, "far")
+    assert done.code == 2
+    assert "holds no scored turn of the blocks that are judged (judged are user" in done.err
+    assert "the reference holds other0__cook" in done.err
+    done = dialogauge(*base, "far", "--hash-ids")
+    assert (done.code, "cannot be combined" in done.err) == (2, True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_judge_without_reasons_has_no_rationale_check(dialogauge, data) -> None:
+    done = dialogauge("satisfaction", data, "--judge", "history-mean", "--draws", 0, "--json", "-o", "r")
+    assert done.json["rationale"] is None
+
+
+@pytest.mark.torch
+@pytest.mark.xdist_group("torch")
+def test_an_encoder_is_fine_tuned_and_told_of(dialogauge, data, tmp_path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    texts = [m.text for c in rated_users(12) for m in c.messages]
+    folder = build_tiny_encoder(tmp_path / "encoder", texts)
+    words = ("--judge", "encoder-ordinal", "--encoder", folder, "--draws", 0, "-o", "run")
+    done = dialogauge("satisfaction", data, *words)
+    assert done.code == 0, done.err
+    assert "judged by encoder-ordinal: 150 scored, 0 failed" in done.out
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    (fit,) = manifest["judge"]["fits"]
+    assert fit["users"] + fit["validation_users"] == 2
+    assert manifest["judge"]["settings"]["learning_rate"] == 2e-5

@@ -152,6 +152,34 @@ def test_what_cannot_be_done_is_refused(dialogauge, data, tmp_path, words, said)
     assert not (tmp_path / "run").exists()
 
 
+def test_the_run_is_a_run_like_any_other(dialogauge, serve, data, tmp_path) -> None:
+    stub = serve(contented(lambda body: 2 if "answer 1" in body["messages"][-1]["content"] else 5))
+    words = judging("memory", stub, "--draws", 0, "--split", "all", "--calibrate", "cdf", "-o", "run")
+    done = dialogauge("satisfaction", data, *words)
+    assert done.code == 0, done.err
+    assert "memory_builder: 13 calls" in done.out  # a probe among them
+    assert dialogauge("report", "run").code == 0
+    assert dialogauge("export", "run", "-o", "rows.csv").code == 0
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 61
+    again = dialogauge("satisfaction", "run", "--judge", "history-mean", *SMALL, "-o", "again")
+    assert again.code == 0, again.err
+    assert len(rows_of(tmp_path / "again")) == 60
+    done = dialogauge("meta", "run", "again", "--draws", 100, "--json")
+    assert done.code == 0, done.err
+    assert [j["judge"] for j in done.json["judges"]] == ["memory/m", "history-mean"]
+
+
+def test_one_user_with_very_many_turns(dialogauge, serve, log) -> None:
+    talks = [rated_talk("u", s, 0, [3 + i % 3 for i in range(200)], text="喜欢散步") for s in "ab"]
+    data = log(*(conversation_record(c) for c in talks))
+    stub = serve(contented())
+    done = dialogauge("satisfaction", data, *judging("memory", stub, *SMALL, "--json", "-o", "run"))
+    assert done.code == 0, done.err
+    assert done.json["metrics"]["n"] == 400
+    assert len(builds(stub)) == 2
+    assert all("未展示" in shown_to(body) for body in builds(stub))
+
+
 # -- memories -----------------------------------------------------------------------------------------
 
 
@@ -314,3 +342,34 @@ def test_a_builder_of_its_own(dialogauge, serve, data) -> None:
     assert len(builds(judge)) == 0
     assert len(builds(builder)) == 12
     assert {body["model"] for body in builder.asked} == {"big"}
+
+
+def test_roles_and_limits_from_the_configuration_file(dialogauge, serve, data, tmp_path) -> None:
+    judge, builder = serve(contented()), serve(contented())
+    (tmp_path / "dialogauge.toml").write_text(
+        f"""
+        [judge]
+        max_calls = 3
+        lang = "zh"
+        [roles.judge]
+        model = "small"
+        base_url = "{judge.url}"
+        [roles.memory_builder]
+        model = "big"
+        base_url = "{builder.url}"
+        temperature = 0.5
+        """
+    )
+    done = dialogauge("satisfaction", data, "--judge", "memory", *SMALL, "-o", "run")
+    assert done.code == 1
+    assert "the cap of 3 calls is reached" in done.err
+    assert len(judge.asked) + len(builder.asked) <= 3
+    done = dialogauge("satisfaction", data, "--judge", "memory", *SMALL, "-o", "run", "--max-calls", 999)
+    assert done.code == 0, done.err
+    assert {body["temperature"] for body in builds(builder)} == {0.5}
+    assert all("用户资料" in shown_to(body) for body in builds(builder))
+    roles = manifest_of(tmp_path / "run")["settings"]["roles"]
+    assert {role: found["model"] for role, found in roles.items()} == {
+        "judge": "small",
+        "memory_builder": "big",
+    }

@@ -1,17 +1,20 @@
 """The published protocol and baselines of PersTurnBench on the users that the shared data holds.
 
-Figures: the acceptance cases PT-01, PT-07, PT-08 and PT-16 and the baseline rows on the first 20 test users,
-computed by the authors' public code. Cases that need all 115 users skip where the folder has fewer.
+Figures: the acceptance cases PT-01, PT-07, PT-08, PT-14 and PT-16 and the baseline rows on the first 20 test
+users, computed by the authors' public code. Cases that need all 115 users skip where the folder has fewer.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dialogauge.bench.satisfaction.answers import histories_of
@@ -21,6 +24,7 @@ from dialogauge.calibrate import RawScore, calibrate
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
 from dialogauge.judge.history import build_history_judge, episodic, nearest
+from dialogauge.judge.spur import draw_examples
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 
@@ -52,27 +56,32 @@ def case(name):
     return next(c for c in cases["cases"] if c["id"].startswith(name))
 
 
-@cache
-def likenesses(name):
+LIKENESSES = {}
+
+
+def likenesses(name, held):
     """Cosines of every target: the costly part, shared by all rows that retrieve."""
     module = episodic if name == "episodic-nearest" else nearest
-    return {b.view.id: list(module.likeness(b.view)) for b in study().blocks}
+    key = (module, id(held))
+    if key not in LIKENESSES:
+        LIKENESSES[key] = {b.view.id: list(module.likeness(b.view)) for b in held.blocks if b.view.history}
+    return LIKENESSES[key]
 
 
-@cache
-def guesses(name, strategy=None, k=None):
+def guesses(name, strategy=None, k=None, held=None):
     """By block the guesses of a judge."""
-    blocks = study().blocks
+    held = held or study()
+    blocks = [b for b in held.blocks if b.view.history]
     if name == "episodic-nearest":
-        found = likenesses(name)
+        found = likenesses(name, held)
         return {b.view.id: [episodic.weigh(b.view, c, strategy, k) for c in found[b.view.id]] for b in blocks}
     if name.startswith("nearest"):
-        found = likenesses("nearest")
+        found = likenesses("nearest", held)
         return {
             b.view.id: [nearest.average(b.view, c, int(name[-1])) for c in found[b.view.id]] for b in blocks
         }
     rule = build_history_judge(name).rule
-    return {b.view.id: list(rule(b.view, study().population)) for b in blocks}
+    return {b.view.id: list(rule(b.view, held.population)) for b in blocks}
 
 
 def test_pt01_blocks_of_the_shared_users() -> None:
@@ -88,10 +97,21 @@ def test_pt01_whole_test_part() -> None:
     users = {c.user_id for c in conversations()}
     if len(users) < 115:
         pytest.skip(f"PT-01 needs all 115 users, the folder has {len(users)}")
-    whole = plan_study(conversations())
-    expected = case("PT-01")["expect"]["test"]
-    known = [b for b in whole.blocks if b.view.history]
-    assert (len(known), sum(len(b.view.targets) for b in known)) == (expected["blocks"], 6474)
+    found, expected = plan_study(conversations()), case("PT-01")["expect"]
+    known = [b for b in found.blocks if b.view.history]
+    told = expected["test"]
+    assert (len(known), sum(len(b.view.targets) for b in known)) == (told["blocks"], told["target_turns"])
+    assert sorted(found.split.train) == sorted(expected["train"]["user_ids"])
+    names = "\n".join(sorted(found.split.test))
+    assert hashlib.sha256(names.encode()).hexdigest() == told["sha256_sorted_users_newline"]
+    gold, past = Counter(), Counter()
+    for block in known:
+        gold.update(f"{r.score:g}" for r in block.ratings)
+        past.update(f"{s:g}" for s in block.view.scores)
+    assert (dict(gold), dict(past)) == (told["gold_counts"], told["source_history_counts_block_level"])
+    assert (known[0].view.id, known[-1].view.id) == (told["first_block"], told["last_block"])
+    lonely = {b.view.user for b in found.blocks if not b.view.history}
+    assert lonely == set(expected["users_without_block"])
 
 
 PT07 = {
@@ -166,12 +186,13 @@ for _strategy, _ks in (("topk", (1, 3, 4, 6, 10)), ("boundary-paired", (4, 6)), 
     BASELINES |= {f"{_name}_k{k}": ("episodic-nearest", _strategy, k) for k in _ks}
 
 
-@cache
-def figures(row):
-    found = guesses(*BASELINES[row])
+def figures(row, held=None):
+    held = held or study()
+    found = guesses(*BASELINES[row], held)
     scored = [
         Scored(b.view.user, b.view.id, r.score, g.score)
-        for b in study().blocks
+        for b in held.blocks
+        if b.view.history
         for r, g in zip(b.ratings, found[b.view.id], strict=True)
     ]
     return figures_of(scored, draws=0)
@@ -193,40 +214,145 @@ def test_every_baseline_row_is_there() -> None:
     assert set(json.loads(path.read_text("utf-8"))["rows"]) == set(BASELINES)
 
 
+# PT-16: what judges that read nothing reach through the published calibrations. Each has the raw scores, the
+# calibration, the history (whole, or cut as the published prompt cuts it) and the order of equal scores.
+# Orders that the published code does not have (reversed, by a hash) are no modes of ours and are left out.
+PT16_CONTROLS = {
+    "constant4_cdf_sel_tie_turn_idx": ("constant", "cdf", "prompt", "turn-index"),
+    "constant4_mean_shift_sel": ("constant", "mean-shift", "prompt", "turn-index"),
+    "gold_cdf_sel": ("gold", "cdf", "prompt", "turn-index"),
+    "gold_mean_shift_sel": ("gold", "mean-shift", "prompt", "turn-index"),
+    "constant4_cdf_sel_midrank": ("constant", "cdf", "prompt", "mid"),
+    "gold_cdf_sel_midrank": ("gold", "cdf", "prompt", "mid"),
+    "reply_length_cdf_full": ("length", "cdf", "all", "turn-index"),
+    "length_tercile345_cdf_sel_paper_ties": ("terciles", "cdf", "prompt", "turn-index"),
+    "length_tercile345_cdf_full_paper_ties": ("terciles", "cdf", "all", "turn-index"),
+    "length_tercile345_cdf_sel_midrank": ("terciles", "cdf", "prompt", "mid"),
+}
+OURS = {
+    "pearson": "pearson",
+    "spearman": "spearman",
+    "qwk": "qwk",
+    "f1_dsat": "f1_dsat",
+    "mae": "mae",
+    "rmse": "rmse",
+    "false_sat": "false_sat",
+    "false_dsat": "false_dsat",
+    "pu_pearson": "per_user_pearson",
+    "pu_spearman": "per_user_spearman",
+    "wc_pearson": "within_user_pearson",
+    "wc_spearman": "within_user_spearman",
+    "wc_mae": "within_user_mae",
+}
+
+
+def control(held, raw, method, history, ties):
+    """The figures of raw scores through a calibration, histories with the mean that the prompt prints."""
+    known = [b for b in held.blocks if b.view.history]
+    histories = {
+        block: replace(h, mean=round(h.mean, 2)) if history == "prompt" else h
+        for block, h in histories_of(known, held.history_turns).items()
+    }
+    targets = [(b, t, r.score) for b in known for t, r in zip(b.view.targets, b.ratings, strict=True)]
+    lengths = np.array([len(t.text) for _, t, _ in targets], dtype=float)
+    low, high = np.quantile(lengths, [1 / 3, 2 / 3])
+    values = {
+        "constant": [4.0] * len(targets),
+        "gold": [gold for _, _, gold in targets],
+        "length": lengths.tolist(),
+        "terciles": [3.0 + (n > low) + (n > high) for n in lengths],
+    }[raw]
+    scores = [RawScore(t.id, v, t.position, b.view.id) for (b, t, _), v in zip(targets, values, strict=True)]
+    run = calibrate(scores, histories, method, ties=ties)
+    scored = [
+        Scored(b.view.user, b.view.id, gold, c.rounded)
+        for (b, _, gold), c in zip(targets, run.scores, strict=True)
+    ]
+    return figures_of(scored, draws=0).values
+
+
 @pytest.mark.parametrize(("method", "key"), [("cdf", "cdf"), ("mean-shift", "mean_shift")])
 def test_pt16_constant_judge_on_twenty_users(method, key) -> None:
-    held = study(history="prompt")
-    histories = {
-        block: replace(h, mean=round(h.mean, 2))  # as the published prompt prints it
-        for block, h in histories_of(held.blocks, held.history_turns).items()
-    }
-    targets = [(b, t) for b in held.blocks for t in b.view.targets]
-    raw = [RawScore(t.id, 4.0, t.position, b.view.id) for b, t in targets]
-    run = calibrate(raw, histories, method, ties="turn-index")
-    gold = [r.score for b in held.blocks for r in b.ratings]
-    scored = [
-        Scored(b.view.user, b.view.id, g, c.rounded)
-        for (b, _), g, c in zip(targets, gold, run.scores, strict=True)
-    ]
-    found = figures_of(scored, draws=0).values
+    found = control(study(history="prompt"), "constant", method, "prompt", "turn-index")
     expected = case("PT-16")["expect"]["constant4_20users"][key]
     assert {name: round(found[name], 4) for name in expected} == expected
 
 
-def test_pt16_whole_test_part() -> None:
+@pytest.mark.parametrize("row", PT16_CONTROLS)
+def test_pt16_controls_run_on_the_shared_users(row) -> None:
+    """The recipes of the rows below, on the users that are there: better than chance, worse than gold."""
+    raw, method, history, ties = PT16_CONTROLS[row]
+    found = control(study(history=history), raw, method, history, ties)
+    low, high = (0.7, 1.0) if raw == "gold" else (0.2, 0.45)
+    assert low < found["pearson"] < high
+
+
+@cache
+def whole(history="all"):
+    """The study of all 115 users, split by seed as published."""
     users = {c.user_id for c in conversations()}
     if len(users) < 115:
         pytest.skip(f"the rows of PT-16 need all 115 users, the folder has {len(users)}")
-    whole = plan_study(conversations())
-    known = [b for b in whole.blocks if b.view.history]
-    for name, row in (("history-mean", "user_history_mean"), ("history-median", "user_history_median")):
-        rule = build_history_judge(name).rule
-        scored = [
-            Scored(b.view.user, b.view.id, r.score, g.score)
-            for b in known
-            for r, g in zip(b.ratings, rule(b.view, whole.population), strict=True)
-        ]
-        found = figures_of(scored, draws=0).values
-        expected = case("PT-16")["expect"]["baselines"][row]
-        for ours, theirs in (("pearson", "pearson"), ("qwk", "qwk"), ("within_user_mae", "wc_mae")):
-            assert round(found[ours], 4) == expected[theirs]
+    return plan_study(conversations(), history=history)
+
+
+def rounded_as(expected, found):
+    return {k: None if found[OURS[k]] is None else round(found[OURS[k]], 4) for k in expected}
+
+
+@pytest.mark.parametrize("row", PT16_CONTROLS)
+def test_pt16_controls_of_the_whole_test_part(row) -> None:
+    raw, method, history, ties = PT16_CONTROLS[row]
+    found = control(whole(history), raw, method, history, ties)
+    expected = {k: v for k, v in case("PT-16")["expect"]["controls"][row].items() if v is not None}
+    assert rounded_as(expected, found) == expected
+
+
+PT16_BASELINES = {
+    "global_mean (=4)": "global_mean_test",
+    "global_majority (=5)": "global_majority_test",
+    "task_mean (=4)": "task_mean_test",
+    "task_majority": "task_majority_test",
+    "user_history_mean": "user_history_mean_test",
+    "user_history_median": "user_history_median_test",
+    "user_history_majority": "user_history_majority_test",
+    "user_history_cdf_hash": "user_history_cdf_hash_test",
+    "nearest_history_turn (k=1)": "nearest_history_turn_test",
+    "nearest_history_turn_k3": "nearest_history_turn_k3_test",
+    "episodic nearest, topk, k=6 (= Table 2 row)": "topk_similar_k6",
+    "episodic, topk, k=1": "topk_similar_k1",
+    "episodic, topk, k=3": "topk_similar_k3",
+    "episodic, topk, k=4": "topk_similar_k4",
+    "episodic, topk, k=10": "topk_similar_k10",
+    "episodic, boundary_paired, k=4": "boundary_paired_k4",
+    "episodic, boundary_paired, k=6": "boundary_paired_k6",
+    "episodic, score_balanced, k=6": "score_balanced_k6",
+}
+
+
+def test_every_row_of_pt16_has_its_judge() -> None:
+    assert set(PT16_BASELINES) == set(case("PT-16")["expect"]["baselines"])
+    assert set(PT16_BASELINES.values()) == set(BASELINES)
+    left = set(case("PT-16")["expect"]["controls"]) - set(PT16_CONTROLS)
+    assert left == {"constant4_cdf_sel_tie_reversed", "constant4_cdf_sel_tie_sha1"}
+
+
+@pytest.mark.parametrize("row", PT16_BASELINES)
+def test_pt16_baselines_of_the_whole_test_part(row) -> None:
+    held = whole()
+    expected = case("PT-16")["expect"]["baselines"][row]
+    assert rounded_as(expected, figures(PT16_BASELINES[row], held).values) == expected
+
+
+def test_pt14_draw_from_which_criteria_are_induced() -> None:
+    expected = case("PT-14")["expect"]["spur"]
+    scores = study().population.scores
+    assert (sum(s >= 4 for s in scores), sum(s < 4 for s in scores)) == (
+        expected["n_sat"],
+        expected["n_dsat"],
+    )
+    drawn = draw_examples(study().population)
+    for side, name in (("satisfied", "sat"), ("dissatisfied", "dsat")):
+        ids = [rated.reply.id for rated in drawn[side]]
+        assert ids[:3] == expected[f"first3_{name}"]
+        assert hashlib.sha256("\n".join(ids).encode()).hexdigest() == expected[f"sha256_{name}"]

@@ -26,7 +26,8 @@ def contented(score: Callable[[Body], int] | int = 4) -> Callable[[Body], str]:
         if "scores" in value:
             given = score if isinstance(score, int) else score(body)
             value["scores"]["satisfaction"] = given
-            value["reason"] = "satisfied" if given >= 4 else "other"
+            fits = {"reason": ("other", "satisfied"), "boundary_side": ("dsat", "sat")}
+            value |= {name: words[given >= 4] for name, words in fits.items() if name in value}
         return json.dumps(value)
 
     return reply

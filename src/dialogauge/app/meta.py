@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 from dialogauge import __version__
 from dialogauge.app.config import load_config
+from dialogauge.app.meta_satisfaction import SatisfactionMeta, compare_satisfaction_runs
 from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.bench.meta import (
@@ -29,7 +30,8 @@ from dialogauge.bench.meta import (
     meta_view,
     parse_rule,
 )
-from dialogauge.bench.trust import CalibrationDimension, TrustThresholds, judge_gate
+from dialogauge.bench.trust import CalibrationDimension, TrustThresholds
+from dialogauge.bench.trust.calibration import judge_gate
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.ratings import Rating
@@ -70,6 +72,8 @@ class MetaOutcome:
     faults: tuple[RecordFault, ...]
     notes: tuple[str, ...]
     files: tuple[Path, ...]
+    satisfaction: SatisfactionMeta | None = None
+    """Where all runs are satisfaction runs: the judges under every calibration, and each against each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,9 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
     table = _rating_table(options)
     names = _names(options.runs)
+    satisfaction = compare_satisfaction_runs(
+        options.runs, names, table, rated=_rated_as(options), draws=options.draws, seed=options.seed
+    )
     read = [_read(run, name, table, options) for run, name in zip(options.runs, names, strict=True)]
     settings = MetaSettings(draws=options.draws, seed=options.seed)
     judges: list[JudgeAgreement] = []
@@ -114,7 +121,14 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     faults = () if table is None else table.faults
     limits = TrustThresholds(**load_config(options.config_file).trust.model_dump(exclude_none=True))
     gates = tuple(judge_gate(j, limits) for j in result.judges)
-    return MetaOutcome(result, gates, faults, notes, _write(options, result, gates))
+    files = _write(options, result, gates, satisfaction)
+    return MetaOutcome(result, gates, faults, notes, files, satisfaction)
+
+
+def _rated_as(options: MetaOptions) -> str | None:
+    """Return what the ratings call the judged satisfaction, where a pair says so."""
+    pairs = [_pair(text) for text in options.dimensions]
+    return next((p.rated for p in pairs if p.judge == "satisfaction"), None)
 
 
 def _rating_table(options: MetaOptions) -> RatingTable | None:
@@ -202,16 +216,23 @@ def _nothing_scored(about: JudgedRun, table: TargetTable) -> UsageError:
     return UsageError(msg, hint=hint)
 
 
-def meta_json(result: MetaResult, gates: Sequence[CalibrationDimension]) -> dict[str, Any]:
-    """Write the result, and in each judge what the calibration gate says of it."""
+def meta_json(
+    result: MetaResult,
+    gates: Sequence[CalibrationDimension],
+    satisfaction: SatisfactionMeta | None = None,
+) -> dict[str, Any]:
+    """Write the result, in each judge what the calibration gate says of it, and the satisfaction judges."""
     value = result.to_json()
     for judge, gate in zip(value["judges"], gates, strict=True):
         judge["gate"] = {"status": gate.status, "sentence": gate.sentence}
-    return value
+    return value if satisfaction is None else {**value, "satisfaction": satisfaction.to_json()}
 
 
 def _write(
-    options: MetaOptions, result: MetaResult, gates: Sequence[CalibrationDimension]
+    options: MetaOptions,
+    result: MetaResult,
+    gates: Sequence[CalibrationDimension],
+    satisfaction: SatisfactionMeta | None,
 ) -> tuple[Path, ...]:
     if options.out is None:
         return ()
@@ -223,8 +244,9 @@ def _write(
         shuffles=result.settings.shuffles,
         seed=result.settings.seed,
     )
-    json = json_document(meta_json(result, gates))
+    json = json_document(meta_json(result, gates, satisfaction))
     view = meta_view(result, about, [gate.sentence for gate in gates])
+    view = replace(view, satisfaction=None if satisfaction is None else satisfaction.view)
     page = render_meta(view).encode("utf-8", "replace")
     files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": page}
     for path, content in files.items():

@@ -10,9 +10,10 @@ from typing import Any
 from dialogauge.app.privacy import OPEN, Privacy
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.bench.judging import Summary, summarise, view_of
+from dialogauge.bench.satisfaction import satisfaction_view
 from dialogauge.bench.trust import Trust, TrustCase, trust_view
 from dialogauge.data import Mask
-from dialogauge.report import About, ReportView, render_report
+from dialogauge.report import About, ReportView, SatisfactionView, render_report
 from dialogauge.store import RunDirectory
 from dialogauge.store.directory import write_whole
 
@@ -28,9 +29,27 @@ def write_report(
     """Write the page of a run; return what it shows."""
     about = _about(run.directory, run.manifest, trust)
     view = view_of(summary, run.rows, run.conversations, about=about)
-    view = replace(view, trust=None if trust is None else trust_view(trust))
+    view = replace(view, trust=None if trust is None else trust_view(trust), satisfaction=_satisfaction(run))
     write_whole(out or run.directory.file("report"), [render_report(view).encode("utf-8", "replace")])
     return view
+
+
+def _satisfaction(run: FinishedRun) -> SatisfactionView | None:
+    """Return what the summary of a satisfaction study says of judge and users, masked as the run is."""
+    if "calibrate" not in run.manifest["settings"]:
+        return None
+    summary, mask = run.directory.read_json("summary"), run.mask
+    judge, calibration = run.manifest["judge"]["name"], run.manifest["settings"]["calibrate"]
+    if mask is None:
+        return satisfaction_view(summary, judge, calibration)
+    return satisfaction_view(
+        summary,
+        judge,
+        calibration,
+        user=lambda name: mask.id("user", name),
+        conversation=lambda name: mask.id("conversation", name),
+        text=mask.text,
+    )
 
 
 def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:

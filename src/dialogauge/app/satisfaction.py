@@ -12,7 +12,10 @@ from dialogauge.app.judging import Observer
 from dialogauge.app.satisfaction_judges import build_personal_judge
 from dialogauge.app.satisfaction_models import MODEL_JUDGES, BuiltTurnJudge, build_turn_judge
 from dialogauge.app.satisfaction_options import SatisfactionOptions
+from dialogauge.app.satisfaction_privacy import mask_of_study, masked_study, masked_words
+from dialogauge.app.satisfaction_reference import read_reference
 from dialogauge.app.satisfaction_run import RunWriter, run_directory, summary_json
+from dialogauge.app.satisfaction_settings import refuse_settings_of_others
 from dialogauge.app.satisfaction_turns import JudgedTurns, judge_turns, others_of, plan_turns
 from dialogauge.app.sources import is_run, open_source
 from dialogauge.bench.judging import Summary
@@ -22,6 +25,7 @@ from dialogauge.bench.satisfaction import (
     EvaluationSettings,
     Study,
     answers_of,
+    check_rationales,
     evaluate,
     histories_of,
     plan_study,
@@ -92,7 +96,9 @@ class _Input:
     conversations: dict[str, Conversation]
     study: Study
     faults: tuple[InputError, ...]
-    notes: tuple[str, ...]
+    notes: tuple[object, ...]
+    reference: tuple[Answer, ...] | None = None
+    """The original replies, as another run judged them."""
 
 
 def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
@@ -108,24 +114,31 @@ def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> Sati
 def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
     """Say what a study would do, without a model call and without writing anything."""
     built = _built(options)
-    read = _plan(options)
     directory = run_directory(options)
+    database = directory.open_for_reading() if directory.exists and not options.fresh else None
+    read = _masked(_plan(options), options, database)
     left = read.study.targets
     if isinstance(built, BuiltTurnJudge):
-        database = directory.open_for_reading() if directory.exists and not options.fresh else None
         again = options.retry_failed
         left = plan_turns(built.judge, read.study, read.conversations, database, retry_failed=again).left
-        if database is not None:
-            database.close()
         asyncio.run(built.models.close())
+    if database is not None:
+        database.close()
     name = _judge(built).name
-    return SatisfactionPlan(directory.path, name, read.study.targets, left, _faults(read), read.notes)
+    return SatisfactionPlan(directory.path, name, read.study.targets, left, _faults(read), _notes(read))
 
 
 def _built(options: SatisfactionOptions) -> PersonalJudge | BuiltTurnJudge:
+    refuse_settings_of_others(options)
     if options.judge in MODEL_JUDGES:
         return build_turn_judge(options)
-    return build_personal_judge(options.judge, mode=options.mode, strategy=options.strategy, k=options.k)
+    return build_personal_judge(
+        options.judge,
+        mode=options.mode,
+        strategy=options.strategy,
+        k=options.k,
+        encoder=options.encoder,
+    )
 
 
 def _judge(built: PersonalJudge | BuiltTurnJudge) -> PersonalJudge | TurnJudge:
@@ -134,6 +147,20 @@ def _judge(built: PersonalJudge | BuiltTurnJudge) -> PersonalJudge | TurnJudge:
 
 def _faults(read: _Input) -> tuple[InputError, ...]:
     return (*read.faults, *read.study.faults)
+
+
+def _notes(read: _Input) -> tuple[str, ...]:
+    return tuple(str(note) for note in read.notes)
+
+
+def _masked(read: _Input, options: SatisfactionOptions, database: RunDatabase | None) -> _Input:
+    """Hide what is to be hidden, before anything is judged, stored or shown."""
+    mask = mask_of_study(options, database)
+    if mask is None:
+        return read
+    conversations, study = masked_study(read.conversations, read.study, options, mask)
+    faults, notes = masked_words(read.faults, read.notes, mask)
+    return replace(read, conversations=conversations, study=study, faults=faults, notes=notes)
 
 
 def _plan(options: SatisfactionOptions) -> _Input:
@@ -154,11 +181,13 @@ async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) 
     built = _built(options)
     try:
         read = _plan(options)
+        read = replace(read, reference=read_reference(options, read.study))
         directory = run_directory(options)
         _spare_the_input(options, directory)
         try:
             database = directory.open_for_writing(fresh=options.fresh)
             try:
+                read = _masked(read, options, database)
                 judged = await _judged(built, read, database, options, observer)
                 return _finished(options, _judge(built), read, directory, database, judged)
             finally:
@@ -211,7 +240,24 @@ def _finished(
         answers,
         histories_of(study.blocks, study.history_turns),
         study.population.scores,
-        EvaluationSettings(options.calibrate, options.ties, options.draws, options.seed),
+        EvaluationSettings(
+            options.calibrate,
+            options.ties,
+            options.draws,
+            options.seed,
+            boundary_only=getattr(judge, "boundary_only", False),
+            reference=read.reference,
+        ),
+    )
+    evaluation = replace(
+        evaluation,
+        rationale=check_rationales(
+            [block for block, _ in done],
+            [rows for _, rows in done],
+            study.population,
+            draws=options.draws,
+            seed=options.seed,
+        ),
     )
     results = _results([rows for _, rows in done], evaluation, answers)
     pending = study.targets - len(answers)
@@ -224,7 +270,7 @@ def _finished(
         summary,
         directory,
         work.faults,
-        read.notes,
+        _notes(read),
         judged.ended,
         judged.progress,
         pending,
@@ -240,7 +286,7 @@ def _done(block: RatedBlock, rows: Sequence[Judged | None]) -> tuple[RatedBlock,
 
 def read_rated(
     options: SatisfactionOptions,
-) -> tuple[dict[str, Conversation], list[InputError], tuple[str, ...]]:
+) -> tuple[dict[str, Conversation], list[InputError], tuple[object, ...]]:
     """Read rated conversations: by id, with what could not be read and what was assumed."""
     source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
     ratings = _ratings(options)
@@ -255,7 +301,7 @@ def read_rated(
         InputError(f"{options.ratings_file} rates the conversation {name!r}, which the data does not hold")
         for name in sorted(ratings.ids - found.keys())
     ]
-    return found, faults, tuple(str(n) for n in (*source.notes, *ratings.notes))
+    return found, faults, (*source.notes, *ratings.notes)
 
 
 def _ratings(options: SatisfactionOptions) -> RatingTable:

@@ -42,18 +42,24 @@ def merge_satisfaction_options(
 
     Raises UsageError or ConfigError naming the setting.
     """
+    config = load_config(config_file)
+    fixed = {**fixed, **_privacy(config, fixed)}
     if judge not in MODEL_JUDGES:
         if models:
             msg = f"the judge {judge} asks no model"
             raise UsageError(msg, hint=f"models are for {', '.join(MODEL_JUDGES)}")
         return SatisfactionOptions(judge=judge, **_named(given), **fixed)
-    config = load_config(config_file)
     settings = config.judge.model_dump(exclude_none=True, include=set(_SHARED)) | dict(given)
     merged = _named(settings)
     if merged.get("language", "auto") not in ("auto", "en", "zh"):
         msg = f"--lang {merged['language']!r} is none of auto, en, zh"
         raise UsageError(msg)
     return SatisfactionOptions(judge=judge, roles=_roles(models, config), **merged, **fixed)
+
+
+def _privacy(config: FileConfig, fixed: Mapping[str, Any]) -> dict[str, bool]:
+    """Return what is to be hidden: a file that says so holds for every judge."""
+    return {name: bool(fixed.get(name) or getattr(config.judge, name)) for name in ("redact", "hash_ids")}
 
 
 def _named(settings: Mapping[str, Any]) -> dict[str, Any]:

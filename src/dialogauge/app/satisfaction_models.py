@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from dialogauge.app.build import BuiltClient, build_client
 from dialogauge.app.satisfaction_options import SatisfactionOptions
@@ -12,6 +12,7 @@ from dialogauge.core.errors import UsageError
 from dialogauge.llm import Budget, LimiterState, PriceTable
 
 if TYPE_CHECKING:
+    from dialogauge.judge.history import Strategy
     from dialogauge.judge.personal import TurnJudge
     from dialogauge.judge.personal_rubric import Knowledge
     from dialogauge.llm.protocol import ChatClient
@@ -104,6 +105,19 @@ def _few_shot(models: Models) -> Knowledge:
     return FewShotKnowledge()
 
 
+def _retrieved(models: Models) -> Knowledge:
+    from dialogauge.judge.retrieved import RetrievedExamples
+
+    o, plain = models.options, RetrievedExamples()
+    return RetrievedExamples(cast("Strategy", o.strategy or plain.strategy), o.k or plain.k)
+
+
+def _induced(models: Models) -> Knowledge:
+    from dialogauge.judge.spur import InducedCriteria
+
+    return InducedCriteria(models.client())
+
+
 MODEL_JUDGES: Final[Mapping[str, Builder]] = {
     "memory": _rubric("memory", _memory),
     "no-memory": _rubric("no_memory"),
@@ -111,6 +125,8 @@ MODEL_JUDGES: Final[Mapping[str, Builder]] = {
     "few-shot": _rubric("few_shot", _few_shot),
     "task-rubric": _rubric("task_rubric"),
     "prometheus": _rubric("prometheus"),
+    "rag": _rubric("rag", _retrieved),
+    "spur": _rubric("spur", _induced),
 }
 """The judges that ask a model, by name."""
 
@@ -118,10 +134,7 @@ MODEL_JUDGES: Final[Mapping[str, Builder]] = {
 def build_turn_judge(options: SatisfactionOptions) -> BuiltTurnJudge:
     """Build a judge that asks a model.
 
-    Raises UsageError when it has no model, or a setting is not one of its own.
+    Raises UsageError when it has no model.
     """
-    if options.mode != "foresight":
-        msg = f"the judge {options.judge} reads nothing that follows a reply"
-        raise UsageError(msg, hint="leave --mode out")
     models = Models(options)
     return BuiltTurnJudge(MODEL_JUDGES[options.judge](models), models)

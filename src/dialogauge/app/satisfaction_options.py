@@ -24,10 +24,13 @@ class SatisfactionOptions:
     split_file: str | None = None
     calibrate: CalibrationName = "none"
     ties: Ties = "mid"
+    reference: str | None = None
+    """The satisfaction run of the blocks' original replies; None where these are judged themselves."""
     history: HistoryCut = "all"
     mode: Sight = "foresight"
     strategy: str | None = None
     k: int | None = None
+    encoder: str | None = None
     dimension: str = "satisfaction"
     ratings_file: str | None = None
     format: str | None = None
@@ -46,4 +49,6 @@ class SatisfactionOptions:
     retry_failed: bool = False
     fresh: bool = False
     cache: bool = True
+    redact: bool = False
+    hash_ids: bool = False
     command: str = ""

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.privacy import OPEN, mask_for_writing
 from dialogauge.app.reporting import write_report
 from dialogauge.app.results import shown_role
 from dialogauge.app.runs import FinishedRun
@@ -17,7 +16,7 @@ from dialogauge.app.satisfaction_turns import KEPT
 from dialogauge.app.sources import is_run
 from dialogauge.app.versions import versions
 from dialogauge.bench.judging import Summary, summarise
-from dialogauge.bench.satisfaction import Evaluation, Study
+from dialogauge.bench.satisfaction import Evaluation, Study, drift_of
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.digests import conversation_digest, digest
 from dialogauge.core.errors import InputError
@@ -77,7 +76,6 @@ class RunWriter:
         Raises:
             StoreError: A file cannot be written.
         """
-        mask_for_writing(database, OPEN)
         name, judge_digest = self.judge.name, self._digest()
         for position, (id, rows) in enumerate(results.items(), 1):
             conversation = conversations[id]
@@ -115,7 +113,9 @@ class RunWriter:
         o, study = self.options, self.study
         known = [[r.reply.id, r.score] for b in study.population.blocks for r in b.ratings]
         past = [[b.view.id, [[r.reply.id, r.score] for r in b.view.history]] for b in study.blocks]
-        return digest([self.judge.digest, o.calibrate, o.ties, o.history, o.mode, known, past])
+        reference = [[a.id, a.value] for a in self.evaluation.settings.reference or ()]
+        how = [o.calibrate, o.ties, o.history, o.mode, reference]
+        return digest([self.judge.digest, *how, known, past])
 
     def _manifest(self, judge_digest: str, conversations: int) -> dict[str, Any]:
         """Write what the run was made from, with the keys of every run's manifest."""
@@ -169,4 +169,7 @@ def summary_json(summary: Summary, study: Study, evaluation: Evaluation) -> dict
         },
         "left_out": dict(study.left_out),
     }
-    return {**summary.to_json(), "study": told, **evaluation.to_json(), "gates": []}
+    s = evaluation.settings
+    drift = drift_of(study.blocks, study.population, draws=s.draws, seed=s.seed)
+    figures = {**evaluation.to_json(), "drift": drift.to_json()}
+    return {**summary.to_json(), "study": told, **figures, "gates": []}

@@ -45,6 +45,12 @@ _CONFIG: Final = """\
 # temperature = 0.0
 # max_tokens = 4096
 
+# Who reads users' histories for `dialogauge satisfaction --judge memory`; else the judge itself:
+# [roles.memory_builder]
+# model = "your-model"
+# base_url = "http://localhost:8000/v1"
+# temperature = 0.3
+
 # Who writes better replies for `dialogauge pairs --kind dpo --role repair=repair`:
 # [roles.repair]
 # model = "your-model"

@@ -32,10 +32,11 @@ def meta(
 
     Every figure has an interval clustered by conversation (and by user where users are known) and stands
     beside a constant judge, reply length, and the judge's own scores shuffled. Several runs are compared
-    on the targets that they share.
+    on the targets that they share. Of satisfaction runs every judge stands under every calibration, beside
+    its controls and the ceiling, and each against each on the same draws of users.
     """
     from dialogauge.app.meta import MetaOptions, judge_the_judges, meta_json
-    from dialogauge.cli.meta_lines import meta_lines
+    from dialogauge.cli.meta_lines import meta_lines, satisfaction_judge_lines
     from dialogauge.cli.printing import plain, print_json
 
     options = MetaOptions(
@@ -45,8 +46,11 @@ def meta(
     for fault in outcome.faults[:20]:
         typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
     if as_json:
-        print_json(meta_json(outcome.result, outcome.gates))
+        print_json(meta_json(outcome.result, outcome.gates, outcome.satisfaction))
     else:
+        if outcome.satisfaction is not None:
+            for line in satisfaction_judge_lines(outcome.satisfaction.view):
+                typer.echo(plain(line))
         for line in (*outcome.notes, *meta_lines(outcome.result, [g.sentence for g in outcome.gates])):
             typer.echo(plain(line))
         for file in outcome.files:

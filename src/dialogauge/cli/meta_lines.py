@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dialogauge.bench.meta import Comparison, Estimate, JudgeAgreement, MetaResult
     from dialogauge.metrics import BootstrapInterval
+    from dialogauge.report import SeveralView
 
-__all__ = ["meta_lines"]
+__all__ = ["meta_lines", "satisfaction_judge_lines"]
 
 
 def meta_lines(result: MetaResult, gates: Sequence[str]) -> Iterator[str]:
@@ -100,3 +101,30 @@ def _comparison(c: Comparison) -> str:
     if c.difference.by_user is not None:
         difference += f", by user {_interval(c.difference.by_user)}"
     return f"{title} on {c.n:,} shared targets: {figures}; {difference}, p {_number(c.p_holm)}: {c.words}"
+
+
+def satisfaction_judge_lines(view: SeveralView) -> Iterator[str]:
+    """Write the judges of satisfaction under every calibration, and each against each."""
+    yield f"Judges of satisfaction, {view.n:,} turns of {view.users:,} users that all of them scored"
+    yield from view.notes
+    for block in view.table:
+        yield ""
+        if block.same_as is not None:
+            yield f"{block.name}: the same figures as {block.same_as}"
+            continue
+        yield f"{block.name} ({block.note})"
+        rows = [["", "n", *view.columns]]
+        rows += [[r.name, f"{r.n:,}", *(_number(c.value) for c in r.cells)] for r in block.rows]
+        yield from (f"  {line}" for line in _table(rows))
+    if view.pairs:
+        yield ""
+        yield "Judge against judge on the same turns (p adjusted by Holm over the pairs of a figure):"
+    for c in view.pairs:
+        between = _interval_of(c.interval)
+        figures = f"{_number(c.figure_a)} and {_number(c.figure_b)}, difference {_number(c.difference)}"
+        yield f"  {c.title}: {figures} {between}, p {_number(c.p)}: {c.words}"
+    yield ""
+
+
+def _interval_of(ends: tuple[float, float] | None) -> str:
+    return "–" if ends is None else f"[{ends[0]:.3f}, {ends[1]:.3f}]"

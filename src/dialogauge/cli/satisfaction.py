@@ -6,18 +6,22 @@ from typing import Annotated
 
 import typer
 
+from dialogauge.cli.judge import HASH_IDS, REDACT
+
 __all__ = ["judge_models", "satisfaction"]
 
 _JUDGE = (
     "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, history-majority, "
-    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local, local-user; with a model: memory, "
-    "no-memory, zero-shot, few-shot, task-rubric, prometheus."
+    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local, local-user; trained here: encoder, "
+    "encoder-ordinal; with a model: memory, no-memory, zero-shot, few-shot, task-rubric, prometheus, rag, "
+    "spur."
 )
 _MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
 _ROLE = "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (from [roles]), file:PATH or py:MODULE:NAME."
 _SPLIT = "Whose turns are judged. The training users are what the judges know of other users."
 _CALIBRATE = "The map of the scores in the rows; the table shows every one."
 _TIES = "Equal raw scores: kept equal, or ordered as the published calibrations do."
+_REFERENCE = "Satisfaction run of the blocks' original replies, for reference-* (else the judged replies)."
 
 
 def satisfaction(
@@ -29,6 +33,7 @@ def satisfaction(
     ] = None,
     calibrate: Annotated[str, typer.Option(metavar="NAME", help=_CALIBRATE)] = "none",
     ties: Annotated[str, typer.Option(metavar="mid|turn-index|sample-id", help=_TIES)] = "mid",
+    reference: Annotated[str | None, typer.Option(metavar="RUN", help=_REFERENCE)] = None,
     history: Annotated[
         str, typer.Option(metavar="all|prompt", help="The whole history, or what the published prompt keeps.")
     ] = "all",
@@ -41,6 +46,10 @@ def satisfaction(
         typer.Option(metavar="topk|boundary-paired|score-balanced", help="Of episodic-nearest (else topk)."),
     ] = None,
     k: Annotated[int | None, typer.Option(min=1, help="Turns that episodic-nearest takes (else 6).")] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER|NAME", help="What encoder judges fine-tune (else bert-base-chinese)."),
+    ] = None,
     dimension: Annotated[str, typer.Option(help="The rated dimension.")] = "satisfaction",
     ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
     format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
@@ -68,6 +77,8 @@ def satisfaction(
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Judge what failed again.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget what the run holds.")] = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not use the response cache.")] = False,
+    redact: Annotated[bool, typer.Option("--redact", help=REDACT)] = False,
+    hash_ids: Annotated[bool, typer.Option("--hash-ids", help=HASH_IDS)] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
     ] = False,
@@ -111,10 +122,12 @@ def satisfaction(
             "split_file": split_file,
             "calibrate": calibrate,
             "ties": ties,
+            "reference": reference,
             "history": history,
             "mode": mode,
             "strategy": strategy,
             "k": k,
+            "encoder": encoder,
             "dimension": dimension,
             "ratings_file": ratings,
             "format": format,
@@ -125,6 +138,8 @@ def satisfaction(
             "retry_failed": retry_failed,
             "fresh": fresh,
             "cache": not no_cache,
+            "redact": redact,
+            "hash_ids": hash_ids,
             "command": command_line(),
         },
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from dialogauge.cli.rationale_lines import rationale_lines
+
 if TYPE_CHECKING:
     from dialogauge.app.satisfaction import SatisfactionOutcome
     from dialogauge.bench.satisfaction import Figures, UnderCalibration
@@ -26,14 +28,23 @@ _WIDTH = 26
 
 def satisfaction_lines(outcome: SatisfactionOutcome) -> Iterator[str]:
     """Write what was judged, the main figures with intervals, and the table of calibrations."""
+    from dialogauge.bench.satisfaction import finding
+
     yield from outcome.notes
     yield from _counts(outcome)
     yield ""
-    yield from _main(outcome)
+    titles = _titles(outcome)
+    yield from _main(outcome, titles)
     for name, found in outcome.evaluation.calibrations.items():
         yield ""
-        yield from _calibration(name, found, outcome.judge)
+        yield from _calibration(name, found, outcome.judge, titles)
+    if outcome.evaluation.rationale is not None:
+        yield ""
+        yield from rationale_lines(outcome.evaluation.rationale)
     yield ""
+    if outcome.evaluation.settings.boundary_only:
+        yield "* boundary only: the judge says satisfied (4) or dissatisfied (3), and nothing finer"
+    yield finding(outcome.judge, [c.to_json() for c in outcome.evaluation.against_controls])
     yield "within: Pearson after each user's own mean is taken away; block: that of each user and scenario"
     yield f"report: {outcome.directory.file('report')}"
 
@@ -56,23 +67,47 @@ def _counts(outcome: SatisfactionOutcome) -> Iterator[str]:
         )
     for why, n in study.left_out.items():
         yield f"left out: {n:,}, {why}"
+    method, run = outcome.evaluation.settings.calibration, outcome.evaluation.chosen.run
+    if method != "none" and not run.calibrated_blocks:
+        yield (
+            f"--calibrate {method} changed nothing: no block has a history to calibrate to, and the scores "
+            "stand as the judge gave them"
+        )
+    yield from _warnings(outcome)
 
 
-def _main(outcome: SatisfactionOutcome) -> Iterator[str]:
+def _warnings(outcome: SatisfactionOutcome) -> Iterator[str]:
+    """Say where history and target differ."""
+    from dialogauge.bench.satisfaction import drift_of
+
+    s, study = outcome.evaluation.settings, outcome.study
+    found = drift_of(study.blocks, study.population, draws=s.draws, seed=s.seed)
+    yield from (f"warning: {words}" for words in found.warnings)
+
+
+def _titles(outcome: SatisfactionOutcome) -> Mapping[str, str]:
+    """Return the titles of the columns; what a judge of two scores cannot fill is marked."""
+    from dialogauge.bench.satisfaction import ORDINAL
+
+    marked = ORDINAL if outcome.evaluation.settings.boundary_only else ()
+    return {name: title + "*" * (name in marked) for name, title in _COLUMNS.items()}
+
+
+def _main(outcome: SatisfactionOutcome, titles: Mapping[str, str]) -> Iterator[str]:
     figures = outcome.evaluation.chosen.judge
     method = outcome.evaluation.settings.calibration
     yield f"{outcome.judge}, calibration: {method} (95 % intervals by users)"
-    for name, title in _COLUMNS.items():
+    for name, title in titles.items():
         held = figures.intervals.get(name)
         between = f"  [{held[0]:.3f}, {held[1]:.3f}]" if held else ""
         yield f"  {title:<12}{_number(figures.values[name]):>8}{between}"
 
 
-def _calibration(name: str, found: UnderCalibration, judge: str) -> Iterator[str]:
+def _calibration(name: str, found: UnderCalibration, judge: str, titles: Mapping[str, str]) -> Iterator[str]:
     told = "" if name == "none" else f": {found.run.calibrated_blocks} of {found.run.blocks} blocks"
     left = "".join(f", {n} left as they are ({why})" for why, n in found.run.identity.items())
     yield f"{name}{told}{'' if name == 'none' else left}"
-    yield f"  {'':<{_WIDTH}}" + "".join(f"{title:>10}" for title in _COLUMNS.values())
+    yield f"  {'':<{_WIDTH}}" + "".join(f"{title:>10}" for title in titles.values())
     yield _row(judge, found.judge)
     for control, figures in found.controls.items():
         yield _row(control, figures)

@@ -21,8 +21,10 @@ _FAULTS_SHOWN = 20
 def run_and_print(options: SatisfactionOptions, *, dry_run: bool, as_json: bool) -> int:
     """Run the study, print what a person or a machine wants to know, return the exit code."""
     from dialogauge.app.satisfaction import judge_satisfaction
+    from dialogauge.bench.judging import figures_of
     from dialogauge.cli.satisfaction_lines import satisfaction_lines
     from dialogauge.cli.terminal import TerminalObserver
+    from dialogauge.report import mended_and_spent
 
     if dry_run:
         return _print_plan(options, as_json=as_json)
@@ -32,7 +34,7 @@ def run_and_print(options: SatisfactionOptions, *, dry_run: bool, as_json: bool)
     if as_json:
         print_json(outcome.to_json())
     else:
-        for line in satisfaction_lines(outcome):
+        for line in (*satisfaction_lines(outcome), *mended_and_spent(figures_of(outcome.summary))):
             typer.echo(plain(line))
     if outcome.ended.ended == "interrupted":
         return 130

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from dialogauge.calibrate import half_up
 from dialogauge.core import JudgeFailure, digest
-from dialogauge.judge.dialogue_text import as_json, cut_middle
 from dialogauge.judge.personal import BlockView, Kept, Population, RatedReply, Reads, Reply
 from dialogauge.judge.personal_rubric import Told
+from dialogauge.judge.rated_lines import rated_line
 from dialogauge.prompts import phrase
 
 __all__ = ["FewShotKnowledge", "draw_examples"]
@@ -62,19 +62,10 @@ class FewShotKnowledge:
         """Return the examples, one JSON object a line."""
         del view, reply, kept
         if self._written is None or self._written[0] != id(population):
-            text = "\n".join(_written(rated) for rated in draw_examples(population, self.n))
+            text = "\n".join(
+                rated_line(rated, request_chars=_REQUEST, reply_chars=_REPLY)
+                for rated in draw_examples(population, self.n)
+            )
             self._written = id(population), text, digest(text)
         _, text, name = self._written
         return Told({"rated_examples": text or phrase(language, "none")}, {"examples": name}), None
-
-
-def _written(rated: RatedReply) -> str:
-    reply = rated.reply
-    line = {
-        "kind": reply.conversation.scenario,
-        "request": cut_middle(reply.request, _REQUEST)[0],
-        "reply": cut_middle(reply.text, _REPLY)[0],
-        "score": rated.score,
-        "reason": rated.reason,
-    }
-    return as_json({key: value for key, value in line.items() if value is not None})

@@ -186,6 +186,10 @@ class TurnJudge(Protocol):
     def reads(self) -> frozenset[Reads]:
         """What beside the conversation a judgement stands on."""
 
+    @property
+    def boundary_only(self) -> bool:
+        """Whether it says no more than on which side of the boundary a turn lies."""
+
     def describe(self) -> Mapping[str, Any]:
         """Return the settings for the manifest, as plain JSON values, without secrets."""
 

@@ -15,6 +15,7 @@ from dialogauge.core import Judged, JudgeFailure, Judgement, Target, Usage, Usag
 from dialogauge.judge.asking import Answer, Asking, Call, recent_turns
 from dialogauge.judge.dialogue_text import as_json, prompt_language
 from dialogauge.judge.fixed import FixedPrompts
+from dialogauge.judge.history.guess import DIMENSION
 from dialogauge.judge.personal import BlockView, Kept, Population, Reads, Reply
 from dialogauge.judge.rows import turn_row
 from dialogauge.llm.cache import client_identity
@@ -83,7 +84,7 @@ class RubricTurnJudge:
     _: KW_ONLY
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     language: Literal["auto"] | str = "auto"
-    """`auto`: Chinese for Chinese conversations, English otherwise."""
+    """`auto`: Chinese where the first target of a block is Chinese, English otherwise."""
     tool_chars: int = 2000
 
     def __post_init__(self) -> None:
@@ -115,6 +116,11 @@ class RubricTurnJudge:
         profile: frozenset[Reads] = frozenset({"profile"} if "profile" in self.rubric.shows else ())
         return profile | self.knowledge.reads
 
+    @property
+    def boundary_only(self) -> bool:
+        """Whether its scale has two scores: on which side of the boundary a turn lies, and no more."""
+        return any(d.name == DIMENSION and d.scale.high - d.scale.low == 1 for d in self.rubric.dimensions)
+
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model, knowledge and settings as plain JSON values."""
         languages = self.rubric.languages if self.language == "auto" else (self.language,)
@@ -130,20 +136,28 @@ class RubricTurnJudge:
 
     async def judge_turn(self, view: BlockView, reply: Reply, population: Population, kept: Kept) -> Judged:
         """Judge one target; see `TurnJudge`."""
-        language = self._language(reply)
+        language = self._language(view)
         told, failure = await self.knowledge.tell(view, reply, population, kept, language)
         if failure is not None:
             target = Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
             return _booked(Judged(target, failure, prompt_digest=self.rubric.prompt_digest(language)), told)
         asking = self._asking(view, reply, told, language)
-        shown = reply.conversation.until(reply.turn).turns
+        shown = tuple(t for t in reply.conversation.turns if t.number <= reply.turn)
         answer = await asking.ask(Call(Scope((reply.turn,), ("turn",)), shown))
         return _booked(self._row(asking, answer, reply, len(shown)), told)
 
-    def _language(self, reply: Reply) -> str:
+    def _language(self, view: BlockView) -> str:
+        """Return the language of the prompts: one for a block, so that a block has one memory."""
         if self.language != "auto":
             return self.language
-        return prompt_language(reply.conversation, self.rubric.languages)
+        if view.id not in self._languages:
+            first = view.targets[0].conversation
+            self._languages[view.id] = prompt_language(first, self.rubric.languages)
+        return self._languages[view.id]
+
+    @cached_property
+    def _languages(self) -> dict[str, str]:
+        return {}
 
     def _asking(self, view: BlockView, reply: Reply, told: Told, language: str) -> Asking:
         known = dict(told.values)

@@ -46,13 +46,14 @@ SHOWABLE: Final[Mapping[str, frozenset[Level]]] = {
     "next_message": frozenset({"turn"}),
     "memory": frozenset({"turn"}),
     "rated_examples": frozenset({"turn"}),
+    "induced_criteria": frozenset({"turn"}),
     "criteria": frozenset({"turn"}),
     "reply_a": frozenset({"pair"}),
     "reply_b": frozenset({"pair"}),
 }
 """What a rubric may show, and at which levels of judging there is such a thing."""
 
-PERSONAL: Final = frozenset({"memory", "rated_examples"})
+PERSONAL: Final = frozenset({"memory", "rated_examples", "induced_criteria"})
 """What only a judge has that knows how people rated: `dialogauge satisfaction`."""
 
 

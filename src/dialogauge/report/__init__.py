@@ -11,6 +11,7 @@ from dialogauge.report.meta_view import (
     MetaView,
 )
 from dialogauge.report.page import render_report
+from dialogauge.report.rationale_view import RationaleExample, RationaleKindView, RationaleView
 from dialogauge.report.replay_page import render_replay
 from dialogauge.report.replay_view import (
     CandidateRow,
@@ -22,7 +23,21 @@ from dialogauge.report.replay_view import (
     ReplayPageView,
     ReplayViewSection,
 )
-from dialogauge.report.text import summary_lines, weak_turn_lines
+from dialogauge.report.satisfaction_view import (
+    BehaviourLine,
+    CalibrationBlock,
+    FigureCell,
+    ForestPanel,
+    ForestRow,
+    GroupFigures,
+    PairLine,
+    ReliabilityPoint,
+    SatisfactionView,
+    SeveralView,
+    TableRow,
+    UserDot,
+)
+from dialogauge.report.text import mended_and_spent, summary_lines, weak_turn_lines
 from dialogauge.report.trust_text import trust_lines
 from dialogauge.report.trust_view import (
     CalibrationLine,
@@ -59,6 +74,8 @@ from dialogauge.report.words import figure_line, visible
 __all__ = [
     "About",
     "AgreementView",
+    "BehaviourLine",
+    "CalibrationBlock",
     "CalibrationLine",
     "CandidateRow",
     "ComparisonView",
@@ -71,6 +88,10 @@ __all__ = [
     "CurvePointView",
     "DimensionView",
     "Figure",
+    "FigureCell",
+    "ForestPanel",
+    "ForestRow",
+    "GroupFigures",
     "GroupRow",
     "GroupTable",
     "HistogramBar",
@@ -79,26 +100,36 @@ __all__ = [
     "MeasureRow",
     "MetaAbout",
     "MetaView",
+    "PairLine",
     "PairRow",
     "PositionRow",
     "Quote",
+    "RationaleExample",
+    "RationaleKindView",
+    "RationaleView",
+    "ReliabilityPoint",
     "ReplayAbout",
     "ReplayPageView",
     "ReplayViewSection",
     "ReportView",
     "RunFigures",
+    "SatisfactionView",
     "ScoreView",
+    "SeveralView",
+    "TableRow",
     "Transcript",
     "TranscriptTurn",
     "TrustCaseView",
     "TrustCheckView",
     "TrustFigureView",
     "TrustView",
+    "UserDot",
     "VerdictCount",
     "VerdictFigures",
     "WeakTurn",
     "WindowNote",
     "figure_line",
+    "mended_and_spent",
     "render_meta",
     "render_replay",
     "render_report",

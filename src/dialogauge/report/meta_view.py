@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dialogauge.report.satisfaction_view import SeveralView
+
 __all__ = [
     "AgreementView",
     "ComparisonView",
@@ -108,3 +110,5 @@ class MetaView:
     about: MetaAbout
     judges: tuple[AgreementView, ...]
     comparisons: tuple[ComparisonView, ...]
+    satisfaction: SeveralView | None = None
+    """The judges of satisfaction runs under every calibration; None for other runs."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from dialogauge.report import charts, words
+from dialogauge.report import charts, satisfaction_charts, words
 from dialogauge.report.view import ReportView
 
 if TYPE_CHECKING:
@@ -30,21 +32,36 @@ def style_sheet() -> str:
     return resources.files("dialogauge.report").joinpath("style.css").read_text(encoding="utf-8")
 
 
+_CHARTS: Final[tuple[Callable[..., object], ...]] = (
+    charts.histogram,
+    charts.curve,
+    charts.segments,
+    satisfaction_charts.forest,
+    satisfaction_charts.reliability,
+    satisfaction_charts.scatter,
+    satisfaction_charts.confusion,
+    satisfaction_charts.correlations,
+)
+
+
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """Return the one template environment: everything is escaped, nothing may be undefined."""
     # jinja2 takes longer to import than all of this room
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
+    from dialogauge.report.compiled import CompiledTemplates
+
     environment = Environment(
         loader=PackageLoader("dialogauge.report", "templates"),
         autoescape=True,
+        bytecode_cache=CompiledTemplates(Path(__file__)),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     for filter_name in words.__all__:
         environment.filters[filter_name] = getattr(words, filter_name)
-    for chart in (charts.histogram, charts.curve, charts.segments):
+    for chart in _CHARTS:
         environment.globals[f"{chart.__name__}_of"] = chart
     return environment

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dialogauge.report.view import RunFigures, WeakTurn
 from dialogauge.report.words import bounds, cost, interval, mean, name, number, share
 
-__all__ = ["summary_lines", "weak_turn_lines"]
+__all__ = ["mended_and_spent", "summary_lines", "weak_turn_lines"]
 
 _WEAK_SHOWN = 5
 _WIDTH = 110
@@ -126,8 +126,13 @@ def _footing(figures: RunFigures) -> list[str]:
                 f"repeats:  {name(dimension.name)} spreads by {dimension.repeat_sd:.2f} (mean sd within a "
                 f"target, {number(dimension.repeat_targets)} targets)"
             )
-    for words, n in figures.marks:
-        lines.append(f"mended:   {number(n)} {words}")
+    lines += mended_and_spent(figures)
+    return ["", *lines] if lines else lines
+
+
+def mended_and_spent(figures: RunFigures) -> list[str]:
+    """Write what was mended or cut, and what each role took."""
+    lines = [f"mended:   {number(n)} {words}" for words, n in figures.marks]
     for line in figures.costs:
         lines.append(
             f"{line.role}: {number(line.calls)} calls, {number(line.cached)} cached, "
@@ -135,4 +140,4 @@ def _footing(figures: RunFigures) -> list[str]:
         )
         if line.repeated_share is not None:
             lines.append(f"          {share(line.repeated_share)} of the prompts repeat the one before")
-    return ["", *lines] if lines else lines
+    return lines

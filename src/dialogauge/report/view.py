@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dialogauge.report.satisfaction_view import SatisfactionView
 from dialogauge.report.trust_view import TrustView
 
 __all__ = [
@@ -333,3 +334,5 @@ class ReportView:
     """How the transcripts were chosen."""
     trust: TrustView | None = None
     """What is known of the judge's own faults; None when it was not looked into."""
+    satisfaction: SatisfactionView | None = None
+    """The judge against the users themselves; None where they were not asked."""

@@ -15,7 +15,7 @@ from dialogauge.text.personal import (
 )
 from dialogauge.text.sentences import sentences
 from dialogauge.text.shape import SHAPE, TextShape, shape_of
-from dialogauge.text.tokens import content_terms, count_units, pieces, stem, words
+from dialogauge.text.tokens import Pieces, content_marks, content_terms, count_units, pieces, stem, words
 
 __all__ = [
     "BUCKETS",
@@ -25,9 +25,11 @@ __all__ = [
     "LanguageTally",
     "PersonalKind",
     "PersonalSpan",
+    "Pieces",
     "TextShape",
     "alternatives",
     "containment",
+    "content_marks",
     "content_terms",
     "count_personal",
     "count_units",

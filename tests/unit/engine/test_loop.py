@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -18,7 +18,7 @@ from dialogauge.core import (
     UnitResult,
     WorkUnit,
 )
-from dialogauge.engine import Outcome, Progress, StopSignal, run_units
+from dialogauge.engine import Outcome, Progress, StopSignal, run_units, run_work
 from talks import FakeJudge, judged_rows, talk, unit_of
 
 
@@ -366,3 +366,18 @@ def test_progress_counts_and_foresees() -> None:
     assert progress.remaining_s == 8.0
     progress.total = None
     assert progress.remaining_s is None
+
+
+async def test_any_work_on_units_runs_alike() -> None:
+    sink, done = Sink(), []
+
+    async def work(unit: WorkUnit) -> tuple[Judged, ...]:
+        done.append(unit.part)
+        return judged_rows(unit.conversation)
+
+    whole = next(iter(Units(1)))
+    units = [replace(whole, part=part) for part in (None, "a", "b")]
+    assert len({unit.key for unit in units}) == 3  # the part names the unit
+    outcome = await run_work(iter(units), work, sink, workers=2, progress=Progress(), stop=StopSignal())
+    assert outcome == Outcome("finished")
+    assert sorted(map(str, done)) == ["None", "a", "b"]

@@ -2,8 +2,9 @@ import asyncio
 
 import pytest
 
-from dialogauge.judge.asking import gathered, messages_of, reasker
-from dialogauge.prompts import Template
+from dialogauge.judge.asking import gathered, messages_of, reasker, recent_turns
+from dialogauge.prompts import Recent, Template
+from talks import talk
 
 
 async def test_if_one_raises_the_others_are_stopped():
@@ -37,3 +38,24 @@ def test_a_template_without_a_data_line_is_one_message():
 @pytest.mark.parametrize("language", ["en", "zh", "fr"])
 def test_the_re_ask_names_the_error_and_nothing_in_it_is_a_placeholder(language):
     assert "scores: {{error}} missing" in reasker(language)("scores: {{error}} missing")
+
+
+FOUR = talk("u: a", "a: bb", "u: a", "a: bb", "u: a", "a: bb", "u: a", "a: " + "b" * 99).turns
+
+
+@pytest.mark.parametrize(
+    ("recent", "first"),
+    [
+        (Recent(), 1),
+        (Recent(turns=9), 1),
+        (Recent(turns=3), 2),
+        (Recent(turns=1), 4),
+        (Recent(chars=9), 1),  # three turns of three characters each before the judged one
+        (Recent(chars=8), 2),
+        (Recent(chars=0), 4),  # the judged turn is whole, however long
+        (Recent(turns=2, chars=9), 3),
+        (Recent(turns=4, chars=5), 3),
+    ],
+)
+def test_recent_turns_end_with_the_judged_one(recent, first):
+    assert [t.number for t in recent_turns(FOUR, recent)] == list(range(first, 5))

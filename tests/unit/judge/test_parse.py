@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dialogauge.judge.parse import parse_reply
 from dialogauge.judge.parsed import ReplyFault, cut_basis, share
-from dialogauge.prompts import Scope, load_rubric, reply_schema
+from dialogauge.prompts import Scope, load_personal, load_rubric, reply_schema
 from rubric_samples import card_reply, ideal
 
 CARD = load_rubric("card")
@@ -249,3 +249,18 @@ def test_a_value_nested_without_end_is_named():
         deep = [deep]
     with pytest.raises(ReplyFault, match=r"per_turn\[1\]\.scores\.helpfulness.*nested too deep"):
         parse_reply(CARD, BOTH, put(SCORE, deep))
+
+
+@pytest.mark.parametrize(
+    ("found", "score"),
+    [("4", 4), (" 4 ", 4), ("4.0", None), ("four", None), ("", None), ("9", None), ("-1", None), (4, 4)],
+)
+def test_whole_numbers_in_quotes_where_the_rubric_allows_them(found, score):
+    rubric, scope = load_personal("zero_shot"), Scope((1,), ("turn",))
+    data = {"note": "x", "scores": {"satisfaction": found}, "reason": "满意"}
+    if score is None:
+        with pytest.raises(ReplyFault, match=r"scores\.satisfaction: expected a whole number from 1 to 5"):
+            parse_reply(rubric, scope, data)
+    else:
+        part = parse_reply(rubric, scope, data).turns[1]
+        assert (part.scores, part.labels) == ({"satisfaction": score}, {"reason": "satisfied"})

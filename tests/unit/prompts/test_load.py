@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from dialogauge.core import RubricError
-from dialogauge.prompts import load_rubric, shipped_rubrics
+from dialogauge.prompts import load_personal, load_rubric, shipped_rubrics
 
 ONE_FILE = """
 id = "politeness"
@@ -95,6 +95,11 @@ REFUSED = [
     ("{{dialogue}}", "{{dialogue}} {{ Reply }}", "unknown placeholder {{Reply}}"),
     ("{{reply_format}}", "", "template.en: {{reply_format}} is declared but not used"),
     ("{{dimensions}}", "", "template.en: {{dimensions}} is declared but not used"),
+    (
+        'shows = ["dialogue"]',
+        'shows = ["dialogue", "criteria"]',
+        "criteria: named in shows, but none is stated",
+    ),
     ('shows = ["dialogue"]', 'shows = ["dialog"]', "shows: 'dialog' is unknown"),
     (
         'shows = ["dialogue"]',
@@ -172,6 +177,17 @@ APPENDED = [
         "options = [{ name = 'a', description = 'x' }]\nworth = { b = 2 }",
         "items.claims.worth.b: not one of the options a",
     ),
+    ("[recent]\nturns = 0", "recent.turns: 0; give 1 or more"),
+    ("[recent]\nchars = -1", "recent.chars: -1; give 0 or more"),
+    ("[recent]\nmessages = 5", "recent.messages: unknown key"),
+    ("[[criteria]]\ntext = 'x'", "criteria: stated, not in shows"),
+    ("[[criteria]]\nscenario = '('\ntext = 'x'", "criteria[1].scenario: not a regular expression"),
+    ("[[criteria]]\nscenario = 'a'\ntext = 'x'", "the last one must fit every scenario"),
+    (
+        "[[labels]]\nname = 'why'\ndescription = 'x'\noptions = ["
+        "{ name = 'a', description = 'x', spellings = ['b'] }, { name = 'b', description = 'x' }]",
+        "labels.why.options.b: an option of that name exists already",
+    ),
     (
         "[[examples]]\nid = 'e1'\ntext = 'x'\nanswer = '{}'",
         "template.en: {{examples}} is declared but not used",
@@ -227,3 +243,14 @@ def test_the_example_in_the_documentation_loads(tmp_path):
     rubric = load_rubric(write(tmp_path, text))
     assert [d.name for d in rubric.dimensions] == ["warmth"]
     assert text.count("\n") <= 20
+
+
+def test_the_personal_rubrics_stand_on_a_shelf_of_their_own():
+    names = ("memory", "no_memory", "zero_shot", "few_shot", "task_rubric", "prometheus")
+    for name in names:
+        rubric = load_personal(name)
+        assert (rubric.id, rubric.level, rubric.languages) == (name, "turn", ("en", "zh"))
+        (reason,) = rubric.labels
+        shipped = load_rubric("satisfaction").labels[0]
+        assert [(o.name, o.fits) for o in reason.options] == [(o.name, o.fits) for o in shipped.options]
+    assert set(names).isdisjoint(shipped_rubrics())

@@ -61,7 +61,7 @@ class Page(HTMLParser):
         self.attributes += attrs
 
     def handle_endtag(self, tag):
-        if tag not in OPTIONAL_END:
+        if tag not in OPTIONAL_END | VOID:  # a circle may hold a title
             assert self.open.pop() == tag
 
     def handle_data(self, data):

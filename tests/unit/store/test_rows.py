@@ -3,7 +3,7 @@ from __future__ import annotations
 import orjson
 
 from dialogauge.core import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
-from dialogauge.store import ROW_FIELDS, row_json, usage_json
+from dialogauge.store import ROW_FIELDS, judged_of, row_json, usage_json
 from talks import talk
 
 CONVERSATION = talk("u: a", "a: b", user_id="u1", scenario="support", candidate="m1")
@@ -85,3 +85,21 @@ def test_no_scores_are_not_a_failure() -> None:
 
 def test_a_usage_of_nothing_costs_nothing() -> None:
     assert usage_json(Usage())["cost"] == 0.0
+
+
+def test_a_row_is_read_back_as_it_was_written() -> None:
+    used = Usage(1, 0, 10, 5, None, 40, 30)
+    fine = Judgement(
+        {"helpfulness": 4, "safety": "n/a"},
+        verdict="good",
+        verdict_basis="partial",
+        weakest_turn=1,
+        issues=("too long",),
+        evidence=(Evidence(1, "b", "length"), Evidence(1, "b", "echo", "signal")),
+        rationale="fine",
+        details={"cut": 1},
+    )
+    for outcome in (fine, Judgement(), JudgeFailure("timeout", "slow"), JudgeFailure("refused", "no", "hm")):
+        judged = Judged(Target("c1", "turn", 1, "m2"), outcome, used, "p", {"judge": used})
+        written = row_json(CONVERSATION, judged, repeat=2, judge="card/m")
+        assert judged_of(orjson.loads(orjson.dumps(written))) == judged

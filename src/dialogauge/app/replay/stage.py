@@ -41,7 +41,7 @@ def read_study(
         sight="foresight",
         history=options.history,
     )
-    return study, (*faults, *study.faults), notes
+    return study, (*faults, *study.faults), tuple(str(note) for note in notes)
 
 
 def open_stage(

@@ -35,6 +35,11 @@ class Answer:
     value: float | None
     """The same with a fraction, where the judge gives one."""
 
+    @property
+    def session(self) -> str:
+        """The conversation."""
+        return self.id.rpartition("__turn_")[0]
+
 
 def answers_of(block: RatedBlock, rows: Sequence[Judged], dimension: str = "satisfaction") -> list[Answer]:
     """Lay a block's judgements beside its ratings; `rows` has one row for each target, in order."""

@@ -44,18 +44,6 @@ def boundary_measures(cells: Cells) -> dict[str, Measure]:
     return out | {f"within_user_boundary_{k}": m for k, m in cells.centred(sat, sure).items()}
 
 
-_BY_USER = (
-    "accuracy",
-    "f1_macro",
-    "f1_sat",
-    "f1_dsat",
-    "precision_sat",
-    "recall_sat",
-    "boundary_kappa",
-    "auc",
-)
-
-
 def _pooled(figure: Measure, cells: Cells) -> Measure:
     return lambda w: figure(w @ cells.counts)
 

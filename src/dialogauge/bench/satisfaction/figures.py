@@ -22,12 +22,22 @@ from dialogauge.metrics import (
     spearman_draws,
 )
 
-__all__ = ["FIGURES", "Figures", "Scored", "figures_of"]
+__all__ = [
+    "FIGURES",
+    "ORDINAL",
+    "Figures",
+    "Scored",
+    "figures_of",
+    "figures_of_deals",
+    "measure_draws",
+]
 
 Floats = npt.NDArray[np.float64]
 
 MIN_TURNS = 3
 """Rated turns below which a user has no correlation of their own."""
+FAR = 2
+"""Points from which on a score is far off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +101,71 @@ def figures_of(scored: Sequence[Scored], *, failed: int = 0, draws: int = 1000, 
     )
 
 
+def figures_of_deals(
+    deals: Sequence[Sequence[Scored]], *, failed: int = 0, draws: int = 1000, seed: int = 0
+) -> Figures:
+    """Compute the figures of a judge that was dealt by chance several times.
+
+    A figure is the mean over the deals, undefined when it is in any of them. Each deal takes its share of
+    the draws, so the interval holds the chance of the deals too.
+
+    Args:
+        deals: The same targets each time, in the same order.
+        failed: How many targets the judge failed on.
+        draws: Bootstrap draws in all; 0 leaves the intervals out.
+        seed: Of the draws.
+    """
+    several = [figures_of(deal, failed=failed, draws=0) for deal in deals]
+    first = several[0]
+    values: dict[str, float | None] = {}
+    for name in FIGURES:
+        held = [v for f in several if (v := f.values[name]) is not None]
+        values[name] = float(np.mean(held)) if len(held) == len(several) else None
+    found: dict[str, list[Floats]] = {name: [] for name in FIGURES}
+    if draws and deals[0]:
+        for number, deal in enumerate(deals):
+            share = -(-draws // len(deals))
+            drawn = measure_draws(deal, FIGURES, draws=share, seed=seed * len(deals) + number)
+            for name, values_drawn in drawn.items():
+                found[name].append(values_drawn)
+    intervals = {k: _ends(np.concatenate(v), first.users) for k, v in found.items() if v}
+    return Figures(first.n, failed, first.users, values, intervals, first.users_used)
+
+
+def measure_draws(
+    scored: Sequence[Scored], names: Sequence[str], *, draws: int, seed: int
+) -> dict[str, Floats]:
+    """Return the draws of some figures, shape (draws,) each, NaN where undefined.
+
+    Two judges of the same targets in the same order get the same draws of users, so the difference of
+    theirs is paired.
+    """
+    cells = tally([(s.user, s.gold, s.score) for s in scored])
+    blocks = tally([(s.block, s.gold, s.score) for s in scored], owners=[s.user for s in scored])
+    measures, weights = _measures(cells, blocks), _weights(cells, draws, seed)
+    return {name: measures[name](weights) for name in names}
+
+
 def _value(measure: Measure, weights: Floats) -> float | None:
     found = float(measure(weights)[0])
     return found if np.isfinite(found) else None
 
 
+def _weights(cells: Cells, draws: int, seed: int) -> Floats:
+    rng, users = np.random.default_rng(seed), cells.counts.shape[0]
+    return np.concatenate(list(cluster_weights(range(users), rng=rng, draws=draws)))
+
+
 def _intervals(
     measures: Mapping[str, Measure], cells: Cells, draws: int, seed: int
 ) -> dict[str, tuple[float, float] | None]:
-    users = cells.counts.shape[0]
-    rng = np.random.default_rng(seed)
-    weights = np.concatenate(list(cluster_weights(range(users), rng=rng, draws=draws)))
-    out: dict[str, tuple[float, float] | None] = {}
-    for name, measure in measures.items():
-        found = interval_of_draws(measure(weights), clusters=users)
-        out[name] = None if found.low is None or found.high is None else (found.low, found.high)
-    return out
+    weights, users = _weights(cells, draws, seed), cells.counts.shape[0]
+    return {name: _ends(measure(weights), users) for name, measure in measures.items()}
+
+
+def _ends(draws: Floats, users: int) -> tuple[float, float] | None:
+    found = interval_of_draws(draws, clusters=users)
+    return None if found.low is None or found.high is None else (found.low, found.high)
 
 
 def _measures(cells: Cells, blocks: Cells) -> dict[str, Measure]:
@@ -119,6 +178,10 @@ def _measures(cells: Cells, blocks: Cells) -> dict[str, Measure]:
         "qwk": lambda w: kappa_draws(*whole, w @ cells.counts),
         "mae": cells.mean(error),
         "rmse": lambda w: np.sqrt(cells.mean(error**2)(w)),
+        "bias": cells.mean(scores - gold),
+        "over_rated": cells.mean((scores > gold).astype(np.float64)),
+        "under_rated": cells.mean((scores < gold).astype(np.float64)),
+        "far_off": cells.mean((error >= FAR).astype(np.float64)),
     }
     out |= boundary_measures(cells)
     out |= _per_user(cells, whole)
@@ -169,3 +232,5 @@ def _users_used(cells: Cells) -> dict[str, int]:
 _EMPTY = tally([("", 4.0, 4.0)])
 FIGURES: tuple[str, ...] = tuple(_measures(_EMPTY, _EMPTY))
 """Their names, in the order in which files show them."""
+ORDINAL: tuple[str, ...] = tuple(name for name in FIGURES if name not in boundary_measures(_EMPTY))
+"""Those that read a score as one of five, and not only its side of the boundary."""

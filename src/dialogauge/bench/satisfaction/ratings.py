@@ -50,7 +50,9 @@ def collect_rated(conversation: Conversation, dimension: str) -> Collected:
                 out.faults.append(fault)
     bare = stripped(conversation)
     for turn, indices in _assistant_messages(bare.messages).items():
-        found = _dealt(given.pop(turn, []), len(indices))
+        ratings, twice = _once(conversation, given.pop(turn, []), len(indices))
+        out.faults += twice
+        found = _dealt(ratings, len(indices))
         out.unrated += sum(rating is None for rating in found)
         out.replies += [
             RatedReply(_reply(bare, index, turn, position), rating[0], rating[1])
@@ -76,6 +78,24 @@ def _assistant_messages(messages: Sequence[Message]) -> dict[int, list[tuple[int
             found[turn].append((index, position))
             position += 1
     return found
+
+
+def _once(
+    conversation: Conversation, ratings: Sequence[Rating], replies: int
+) -> tuple[list[Rating], list[RecordFault]]:
+    """Keep of each rater as many ratings of a turn as it has replies; the others are faults.
+
+    Raters without a name may be several people, and are left to speak for themselves.
+    """
+    kept: list[Rating] = []
+    faults: list[RecordFault] = []
+    for rating in ratings:
+        if rating.rater is None or sum(r.rater == rating.rater for r in kept) < replies:
+            kept.append(rating)
+            continue
+        msg = f"turn {rating.turn} was rated before by the same rater, and is rated {rating.score:g} again"
+        faults.append(RecordFault(msg, place=_place(conversation, rating), hint="the first is kept"))
+    return kept, faults
 
 
 def _dealt(ratings: Sequence[Rating], replies: int) -> list[tuple[float, str | None] | None]:

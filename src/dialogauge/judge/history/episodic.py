@@ -14,7 +14,7 @@ from dialogauge.judge.history.guess import Guess, Rule, prior
 from dialogauge.judge.personal import BlockView, Population, RatedReply, Reply
 from dialogauge.retrieval import TfidfIndex
 
-__all__ = ["STRATEGIES", "Strategy", "episodic", "likeness", "pick", "weigh"]
+__all__ = ["STRATEGIES", "Strategy", "episodic", "likeness", "pick", "retrieve", "weigh"]
 
 Floats = NDArray[np.float64]
 
@@ -50,13 +50,18 @@ def likeness(view: BlockView) -> Iterator[Floats]:
 
 def weigh(view: BlockView, cosines: Floats, strategy: Strategy, k: int) -> Guess:
     """Guess from k turns, each weighted by its cosine."""
-    ranked = [int(i) for i in np.argsort(cosines, kind="stable")[::-1]]
-    found = pick(view.history, ranked, strategy, k)
+    found = retrieve(view, cosines, strategy, k)
     weights = np.array([max(float(cosines[i]), 0.0) + _FLOOR for i in found])
     scores = np.array([view.history[i].score for i in found])
     value = float(weights @ scores / weights.sum())
     sources = tuple((view.history[i].reply.id, float(cosines[i])) for i in found)
     return Guess(half_even(value), value, sources=sources)
+
+
+def retrieve(view: BlockView, cosines: Floats, strategy: Strategy, k: int) -> list[int]:
+    """Choose k history turns by their cosines, as indices; of equal cosines the later turn comes first."""
+    ranked = [int(i) for i in np.argsort(cosines, kind="stable")[::-1]]
+    return pick(view.history, ranked, strategy, k)
 
 
 def _text(reply: Reply) -> str:

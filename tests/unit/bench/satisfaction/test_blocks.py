@@ -167,6 +167,18 @@ def test_several_replies_and_several_raters_of_one_turn() -> None:
     assert [(r.reply.id, r.score) for r in mean] == [("u__a__0__turn_1", 3.5)]
 
 
+def test_a_turn_that_one_rater_rates_twice_keeps_the_first() -> None:
+    talk = rated_talk("u", "a", 0, [4, 5])
+    again = (Rating(talk.id, "satisfaction", 1, 1, "u"), Rating(talk.id, "satisfaction", 2, 1, "bo"))
+    blocks, faults, _ = collect_blocks([replace(talk, ratings=talk.ratings + again)])
+    assert [r.score for r in blocks[0].ratings] == [3, 5]  # u's 4 and bo's 2
+    (fault,) = faults
+    assert "turn 1 was rated before by the same rater, and is rated 1 again" in str(fault)
+    nameless = tuple(Rating(talk.id, "satisfaction", s, 1, None) for s in (2, 4))
+    blocks, faults, _ = collect_blocks([replace(talk, ratings=nameless)])
+    assert ([r.score for r in blocks[0].ratings], faults) == ([3], ())
+
+
 def test_what_takes_no_part_is_counted() -> None:
     talks = [
         replace(rated_talk("u", "a", 0, [4]), user_id=None),

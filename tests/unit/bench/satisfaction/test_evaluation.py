@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dialogauge.bench.satisfaction.answers import Answer
@@ -98,3 +100,26 @@ def test_nothing_at_all() -> None:
     found = evaluate([], {}, [], EvaluationSettings(draws=10))
     assert found.chosen.judge.n == 0
     assert found.chosen.judge.values["pearson"] is None
+
+
+def test_every_control_has_every_figure_with_an_interval() -> None:
+    answers, histories = study()
+    found = evaluate(answers, histories, [4, 5], EvaluationSettings(draws=40)).to_json()
+    keys = set(found["metrics"])
+    assert keys >= {
+        "n", "n_failed", "pearson", "spearman", "qwk", "mae", "rmse", "f1_dsat", "precision_dsat",
+        "recall_dsat", "false_sat", "false_dsat", "auc", "per_user_pearson", "per_user_spearman",
+        "within_user_pearson", "within_user_spearman", "over_rated", "under_rated", "intervals",
+    }  # fmt: skip
+    assert set(found["controls"]) == set(CONTROLS)
+    for control in found["controls"].values():
+        assert set(control) == keys
+        assert set(control["intervals"]) == set(found["metrics"]["intervals"])
+    assert {c["b"] for c in found["against_controls"]} == set(CONTROLS)
+
+
+def test_rare_reasons_are_taken_together() -> None:
+    answers = [replace(answer(i), reason=f"reason {i}") for i in range(80)]
+    found = evaluate(answers, {"a": ScoreHistory.of([4] * 6)}, [4], EvaluationSettings(draws=0))
+    assert len(found.by["reason"]) == 51
+    assert found.by["reason"]["(all others)"].n == 30

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.bench.satisfaction.figures import FIGURES, Scored, figures_of
+from dialogauge.bench.satisfaction.figures import FIGURES, Scored, figures_of, figures_of_deals
 
 GOLD = [5, 4, 3, 4, 2, 5, 5, 3, 1, 4, 4, 4, 3, 5]
 SAID = [5, 4, 4, 3, 3, 4, 5, 3, 2, 5, 4, 4, 4, 4]
@@ -59,6 +59,9 @@ PT11 = {
     "within_user_boundary_rmse": 0.3778384638465289,
 }
 
+OF_OURS = {"within_block_pearson", "within_block_spearman"}
+OF_OURS |= {"bias", "over_rated", "under_rated", "far_off"}
+
 
 @pytest.mark.parametrize("name", PT11)
 def test_pt11(name) -> None:
@@ -70,7 +73,15 @@ def test_pt11_counts() -> None:
     found = figures_of(scored(GOLD, SAID, USERS), draws=0)
     assert (found.n, found.users) == (14, 4)
     assert found.users_used == {"correlation": 2, "boundary": 2}
-    assert set(PT11) | {"within_block_pearson", "within_block_spearman"} == set(FIGURES)
+    assert set(PT11) | OF_OURS == set(FIGURES)
+
+
+def test_over_and_under_rating() -> None:
+    found = figures_of(scored([5, 4, 3, 1], [4, 4, 5, 4], "aabb"), draws=0).values
+    assert found["over_rated"] == 0.5
+    assert found["under_rated"] == 0.25
+    assert found["far_off"] == 0.5
+    assert found["bias"] == 1
 
 
 def test_constant_judge_has_no_correlation() -> None:
@@ -125,3 +136,18 @@ def test_order_of_rows_makes_no_difference(rows, random) -> None:
     )
     for name in FIGURES:
         assert a[name] == (None if b[name] is None else pytest.approx(b[name], abs=1e-9)), name
+
+
+def test_deals_are_averaged_and_share_the_draws() -> None:
+    one = scored([5, 4, 3, 1] * 5, [5, 4, 4, 2] * 5, "abcd" * 5)
+    two = scored([5, 4, 3, 1] * 5, [4, 5, 2, 4] * 5, "abcd" * 5)
+    found = figures_of_deals([one, two], failed=1, draws=100, seed=4)
+    singles = [figures_of(deal, draws=0).values for deal in (one, two)]
+    assert found.values["mae"] == pytest.approx((singles[0]["mae"] + singles[1]["mae"]) / 2)
+    assert set(found.intervals) == set(FIGURES)
+    low, high = found.intervals["mae"]
+    assert low <= singles[0]["mae"] < singles[1]["mae"] <= high
+    assert found.n_failed == 1
+    constant = scored([5, 4, 3, 1] * 5, [4] * 20, "abcd" * 5)
+    assert figures_of_deals([one, constant], draws=0).values["pearson"] is None
+    assert figures_of_deals([one, one], draws=0).intervals == {}

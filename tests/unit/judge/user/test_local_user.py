@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from dialogauge.app.satisfaction_judges import build_personal_judge
+from dialogauge.app.satisfaction_options import SatisfactionOptions
+from dialogauge.app.satisfaction_settings import refuse_settings_of_others
 from dialogauge.bench.satisfaction.study import plan_study
 from dialogauge.core import Conversation, JudgeFailure, Message, Rating, UsageError
 from dialogauge.data import UserSplit
@@ -161,8 +163,8 @@ async def test_a_very_long_history_is_thinned(monkeypatch) -> None:
 
 def test_settings_of_other_judges_are_refused() -> None:
     assert build_personal_judge("local-user", mode="hindsight").describe()["settings"]["mode"] == "hindsight"
-    with pytest.raises(UsageError, match="local-user takes neither"):
-        build_personal_judge("local-user", k=3)
+    with pytest.raises(UsageError, match="local-user takes no --k"):
+        refuse_settings_of_others(SatisfactionOptions(("data",), "local-user", k=3))
 
 
 async def test_users_who_are_always_content_are_still_said_to_be() -> None:

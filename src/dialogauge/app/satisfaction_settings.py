@@ -1,0 +1,36 @@
+"""Settings that belong to some judges of the satisfaction study only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from dialogauge.app.satisfaction_options import SatisfactionOptions
+from dialogauge.core.errors import UsageError
+from dialogauge.judge.encoder import ENCODER_JUDGES
+from dialogauge.judge.history import STRATEGIES
+
+__all__ = ["refuse_settings_of_others"]
+
+_RETRIEVING: Final = ("episodic-nearest", "rag")
+_OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "strategy": _RETRIEVING,
+    "k": _RETRIEVING,
+    "encoder": ENCODER_JUDGES,
+}
+_READS_WHAT_FOLLOWS: Final = ("local", "local-user")
+
+
+def refuse_settings_of_others(options: SatisfactionOptions) -> None:
+    """Raise UsageError for a setting that the judge does not have: it would change nothing."""
+    name = options.judge
+    for setting, owners in _OWNERS.items():
+        if getattr(options, setting) is not None and name not in owners:
+            msg = f"the judge {name} takes no --{setting}"
+            raise UsageError(msg, hint=f"it belongs to {' and '.join(owners)}")
+    if options.strategy is not None and options.strategy not in STRATEGIES:
+        msg = f"--strategy {options.strategy!r} is not known"
+        raise UsageError(msg, hint=f"there are {', '.join(STRATEGIES)}")
+    if options.mode != "foresight" and name not in _READS_WHAT_FOLLOWS:
+        msg = f"the judge {name} reads nothing that follows a reply"
+        raise UsageError(msg, hint="leave --mode out")

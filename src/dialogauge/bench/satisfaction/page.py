@@ -1,0 +1,273 @@
+"""From the summary of a satisfaction run to what its page shows.
+
+It reads `summary.json`, so that a page can be written anew from a finished run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from dialogauge.bench.satisfaction.controls import CEILING, CONTROLS
+from dialogauge.bench.satisfaction.paired import COMPARED, LOWER_IS_BETTER
+from dialogauge.bench.satisfaction.rationale_page import rationale_view
+from dialogauge.report import (
+    BehaviourLine,
+    CalibrationBlock,
+    FigureCell,
+    ForestPanel,
+    ForestRow,
+    GroupFigures,
+    ReliabilityPoint,
+    SatisfactionView,
+    TableRow,
+    UserDot,
+)
+
+__all__ = [
+    "PANELS",
+    "TABLE",
+    "calibrated_note",
+    "figure_cell",
+    "finding",
+    "satisfaction_view",
+    "shown_once",
+    "table_row",
+]
+
+Json = Mapping[str, Any]
+
+TABLE: Final = {
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "qwk": "QWK",
+    "f1_dsat": "F1 DSAT",
+    "mae": "MAE",
+    "false_sat": "false SAT",
+    "false_dsat": "false DSAT",
+    "auc": "AUC",
+    "per_user_pearson": "per user",
+    "within_user_pearson": "within user",
+    "within_block_pearson": "within block",
+}
+"""The figures of the table, and their titles."""
+_GROUP: Final = {
+    "bias": "bias",
+    "mae": "MAE",
+    "over_rated": "over-rated",
+    "under_rated": "under-rated",
+    "far_off": "2 or more off",
+    "pearson": "Pearson",
+    "f1_dsat": "F1 DSAT",
+    "within_user_pearson": "within user",
+}
+_GROUPS: Final = {
+    "scenario": "scenario",
+    "turn_position": "position of the reply, from 0",
+    "reason": "the user's reason",
+    "gold": "the user's score",
+}
+PANELS: Final = {
+    "pearson": ("Pearson", "all turns together: mostly whether users are told apart"),
+    "within_user_pearson": ("Pearson within users", "each user's own mean taken away: whether replies are"),
+    "qwk": ("Quadratic weighted kappa", "agreement on the scale, beyond chance"),
+    "f1_dsat": ("F1 of dissatisfied", "turns of 3 or less"),
+    "mae": ("Mean absolute error", "in points of the scale"),
+}
+"""The figures that are drawn, with their titles and what they tell."""
+_WHERE: Final = {
+    "pearson": "Pearson",
+    "qwk": "QWK",
+    "f1_dsat": "F1 DSAT",
+    "mae": "MAE",
+    "within_user_pearson": "Pearson within users",
+}
+
+
+def satisfaction_view(
+    summary: Json,
+    judge: str,
+    calibration: str,
+    *,
+    user: Callable[[str], str] = str,
+    conversation: Callable[[str], str] = str,
+    text: Callable[[str], str] = str,
+) -> SatisfactionView:
+    """Return what the page shows.
+
+    Args:
+        summary: As `summary.json` holds it.
+        judge: The name of the judge.
+        calibration: The one that was asked for.
+        user: Hides a user's name, where a page is to hide it.
+        conversation: Hides a conversation's.
+        text: Hides what must not be seen of a scenario or a reason.
+    """
+    study, metrics = summary["study"], summary["metrics"]
+    apart, told = summary["without_history"], summary["rationale"]
+    marked = summary["boundary_only"] or ()
+    return SatisfactionView(
+        judge=judge,
+        calibration=calibration,
+        users=study["users"],
+        blocks=study["blocks"],
+        turns=study["turns"],
+        n=metrics["n"],
+        n_failed=metrics["n_failed"],
+        population=(study["population"]["users"], study["population"]["turns"]),
+        apart=(apart["n"] + apart["n_failed"], apart["mae"]),
+        warnings=tuple(text(w) for w in summary["drift"]["warnings"]),
+        finding=finding(judge, summary["against_controls"]),
+        panels=tuple(_panel(name, summary, judge) for name in PANELS),
+        reliability=tuple(
+            ReliabilityPoint(
+                b["judge"], b["people"]["value"], _ends(b["people"]["interval"]), b["people"]["n"]
+            )
+            for b in summary["reliability"]
+        ),
+        confusion=tuple(tuple(row) for row in summary["confusion"]),
+        dots=tuple(
+            UserDot(user(u["user"]), u["n"], u["gold"], u["said"], u["pearson"]) for u in summary["users"]
+        ),
+        columns=tuple(title + "*" * (name in marked) for name, title in TABLE.items()),
+        table=_table_of(summary["calibrations"], judge, calibration),
+        controls=(*CONTROLS.items(), ("ceiling", CEILING)),
+        behaviour=_behaviour(summary),
+        group_columns=tuple(_GROUP.values()),
+        groups=tuple(
+            GroupFigures(
+                title,
+                tuple(
+                    table_row(text(name), "judge", figures, _GROUP)
+                    for name, figures in summary["metrics_by"][key].items()
+                ),
+            )
+            for key, title in _GROUPS.items()
+        ),
+        boundary_only=bool(marked),
+        rationale=None if told is None else rationale_view(told, conversation=conversation, text=text),
+    )
+
+
+def _table_of(calibrations: Json, judge: str, chosen: str) -> tuple[CalibrationBlock, ...]:
+    """Lay out judge, controls and ceiling under each calibration."""
+    out: list[CalibrationBlock] = []
+    for name, found in calibrations.items():
+        rows = (
+            table_row(judge, "judge", found["metrics"]),
+            *(table_row(control, "control", f) for control, f in found["controls"].items()),
+            table_row("ceiling", "ceiling", found["ceiling"]),
+        )
+        note = calibrated_note(name, found["calibration"])
+        title = "raw" if name == "none" else name
+        out.append(CalibrationBlock(title, note, name == chosen, None, rows))
+    return shown_once(out)
+
+
+def shown_once(blocks: Sequence[CalibrationBlock]) -> tuple[CalibrationBlock, ...]:
+    """Say of blocks with the same figures in every row as one above that they are the same."""
+    out: list[CalibrationBlock] = []
+    for block in blocks:
+        same = next((b.name for b in out if b.rows == block.rows), None)
+        out.append(replace(block, same_as=same))
+    return tuple(out)
+
+
+def calibrated_note(name: str, found: Json) -> str:
+    """Say how many blocks a calibration reached, and why it left others as they are."""
+    if name == "none":
+        return "as the judge says"
+    left = "".join(
+        f", {n} left as they are ({why})".replace("_", " ") for why, n in found["identity"].items()
+    )
+    return f"{found['calibrated_blocks']} of {found['blocks']} blocks calibrated{left}"
+
+
+def table_row(name: str, kind: str, figures: Json, columns: Mapping[str, str] = TABLE) -> TableRow:
+    """Return a row of figures; `kind` is `judge`, `control` or `ceiling`."""
+    return TableRow(
+        name, kind, figures["n"], figures["n_failed"], tuple(figure_cell(figures, c) for c in columns)
+    )
+
+
+def figure_cell(figures: Json, name: str) -> FigureCell:
+    """Return one figure with its interval, where it has one."""
+    return FigureCell(figures[name], _ends(figures["intervals"].get(name)))
+
+
+def _ends(found: Sequence[float] | None) -> tuple[float, float] | None:
+    return None if found is None else (found[0], found[1])
+
+
+def _panel(name: str, summary: Json, judge: str) -> ForestPanel:
+    title, what = PANELS[name]
+    sides = {c["b"]: c["side"] for c in summary["against_controls"] if c["measure"] == name}
+    mine = figure_cell(summary["metrics"], name)
+    rows = [ForestRow(judge, mine.value, mine.interval, judge=True, side=None)]
+    for control, figures in summary["controls"].items():
+        cell = figure_cell(figures, name)
+        rows.append(ForestRow(control, cell.value, cell.interval, judge=False, side=sides.get(control)))
+    ceiling = summary["ceiling"][name]
+    return ForestPanel(title, what, tuple(rows), ceiling, lower_is_better=name in LOWER_IS_BETTER)
+
+
+def finding(judge: str, against: Sequence[Json]) -> str:
+    """Say by which figures the judge is above every control, and which controls it is not above."""
+    if not against or all(c["side"] == "undefined" for c in against):
+        return "Whether the judge is above a judge that reads nothing cannot be told: there is no interval."
+    short = {
+        m: [c["b"] for c in against if c["measure"] == m and c["side"] in ("below", "not distinguishable")]
+        for m in COMPARED
+    }
+    above = [_WHERE[m] for m, names in short.items() if not names]
+    told = f"Above every control: {', '.join(above)}. " if above else "Above every control: by no figure. "
+    missing = [
+        f"{_WHERE[m]} ({', '.join(n.replace(', ', ' by ') for n in names)})"
+        for m, names in short.items()
+        if names
+    ]
+    if missing:
+        told += f"{judge} is not shown to be above: " + "; ".join(missing) + "."
+    return told.strip()
+
+
+def _behaviour(summary: Json) -> tuple[BehaviourLine, ...]:
+    found, metrics = summary["behaviour"], summary["metrics"]
+    stable, again = found["stability"], found["recovery"]
+
+    def cell(share: Json) -> FigureCell:
+        return FigureCell(share["value"], _ends(share["interval"]))
+
+    none = FigureCell(None, None)
+    return (
+        BehaviourLine(
+            "stable conversations",
+            "all rated turns satisfied",
+            cell(stable["people"]),
+            cell(stable["judge"]),
+            stable["people"]["n"],
+        ),
+        BehaviourLine(
+            "recovery",
+            "satisfied right after a turn at which the user was dissatisfied",
+            cell(again["people"]),
+            cell(again["judge_there"]),
+            again["people"]["n"],
+        ),
+        BehaviourLine(
+            "recovery by the judge's own account",
+            "satisfied right after a turn that the judge takes for dissatisfied",
+            none,
+            cell(again["judge"]),
+            again["judge"]["n"],
+        ),
+        *(
+            BehaviourLine(title, what, none, figure_cell(metrics, name), metrics["n"])
+            for name, title, what in (
+                ("over_rated", "over-rated", "the judge's score is above the user's"),
+                ("under_rated", "under-rated", "the judge's score is below the user's"),
+                ("far_off", "far off", "by 2 points or more"),
+            )
+        ),
+    )

@@ -1,0 +1,132 @@
+"""The network: a pretrained encoder with a head of five classes or four thresholds. Imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers.utils import logging
+
+from dialogauge.core.errors import UsageError
+from dialogauge.judge.encoder.settings import EncoderSettings
+from dialogauge.judge.encoder.text import EncoderText, fitted_tokens
+
+__all__ = ["Encoded", "Network", "load_network"]
+
+_SCORES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The tokens of one target."""
+
+    ids: tuple[int, ...]
+    types: tuple[int, ...]
+    """0 for what is about the user, 1 for dialogue and reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Encoder, head and tokenizer; torch modules have no useful types here."""
+
+    settings: EncoderSettings
+    tokenizer: Any
+    encoder: Any
+    dropout: Any
+    head: Any
+    device: str
+
+    @property
+    def modules(self) -> tuple[Any, ...]:
+        """All that has weights or a mode."""
+        return self.encoder, self.dropout, self.head
+
+    def train(self, *, on: bool) -> None:
+        """Turn dropout on or off."""
+        for module in self.modules:
+            module.train(on)
+
+    def encode(self, text: EncoderText) -> Encoded:
+        """Return the tokens of a target, cut to what the encoder takes."""
+        about, dialogue, reply = (
+            self._tokens(part) for part in (text.about, f"{text.dialogue}\n", text.reply)
+        )
+        start, end = _edges(self.tokenizer)
+        first, second = fitted_tokens(about, dialogue, reply, self._room() - len(start) - 2 * len(end))
+        first, second = [*start, *first, *end], [*second, *end]
+        return Encoded((*first, *second), (*(0 for _ in first), *(1 for _ in second)))
+
+    def _tokens(self, text: str) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    def _room(self) -> int:
+        positions = getattr(self.encoder.config, "max_position_embeddings", None)
+        return min(self.settings.max_tokens, int(positions or self.settings.max_tokens))
+
+    def logits(self, batch: Sequence[Encoded]) -> Any:  # noqa: ANN401 (a torch tensor)
+        """Return the head's output, shape (batch, 5) or (batch, 4) where ordinal."""
+        width = max(len(e.ids) for e in batch)
+        pad = self.tokenizer.pad_token_id or 0
+        inputs = {
+            "input_ids": _padded([e.ids for e in batch], width, pad),
+            "attention_mask": _padded([(1,) * len(e.ids) for e in batch], width, 0),
+        }
+        if "token_type_ids" in self.tokenizer.model_input_names:
+            inputs["token_type_ids"] = _padded([e.types for e in batch], width, 0)
+        moved = {name: tensor.to(self.device) for name, tensor in inputs.items()}
+        first = self.encoder(**moved).last_hidden_state[:, 0]
+        return self.head(self.dropout(first))
+
+    def loss(self, logits: Any, scores: Sequence[int]) -> Any:  # noqa: ANN401 (torch tensors)
+        """Return the mean loss against whole scores 1 to 5."""
+        gold = torch.tensor(scores, device=self.device)
+        if not self.settings.ordinal:
+            return torch.nn.functional.cross_entropy(logits, gold - 1)
+        steps = gold.unsqueeze(1) > torch.arange(1, _SCORES, device=self.device)
+        return torch.nn.functional.binary_cross_entropy_with_logits(logits, steps.to(logits.dtype))
+
+    def probabilities(self, encoded: Sequence[Encoded]) -> list[tuple[float, ...]]:
+        """Return for each target the probability of each class, or of each step where ordinal."""
+        self.train(on=False)
+        size = self.settings.eval_batch_size
+        out: list[tuple[float, ...]] = []
+        with torch.inference_mode():
+            for start in range(0, len(encoded), size):
+                logits = self.logits(encoded[start : start + size]).float()
+                found = logits.sigmoid() if self.settings.ordinal else logits.softmax(dim=1)
+                out += [tuple(row) for row in found.tolist()]
+        return out
+
+
+def load_network(settings: EncoderSettings) -> Network:
+    """Load the encoder and put a fresh head on it; UsageError when it cannot be loaded."""
+    logging.disable_progress_bar()
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(settings.model)
+        config = AutoConfig.from_pretrained(settings.model)
+        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+            if hasattr(config, name):
+                setattr(config, name, settings.dropout)
+        encoder = AutoModel.from_pretrained(settings.model, config=config)
+    except (OSError, ValueError) as error:
+        msg = f"the encoder {settings.model!r} cannot be loaded: {error}"
+        hint = "give a folder with config, weights and tokenizer with --encoder"
+        raise UsageError(msg, hint=hint) from None
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    head = torch.nn.Linear(config.hidden_size, _SCORES - 1 if settings.ordinal else _SCORES)
+    dropout = torch.nn.Dropout(settings.dropout)
+    return Network(settings, tokenizer, encoder.to(device), dropout, head.to(device), device)
+
+
+def _edges(tokenizer: Any) -> tuple[list[int], list[int]]:  # noqa: ANN401 (a tokenizer has no useful type)
+    """Return what stands before the first part and after each."""
+    start = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
+    end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
+    return [start] if start is not None else [], [end] if end is not None else []
+
+
+def _padded(rows: Sequence[Sequence[int]], width: int, pad: int) -> Any:  # noqa: ANN401 (a torch tensor)
+    return torch.tensor([[*row, *(pad for _ in range(width - len(row)))] for row in rows])

@@ -1,0 +1,71 @@
+"""What the judge `rag` is told: what the same user said of the replies that are most like the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dialogauge.core import JudgeFailure
+from dialogauge.judge.history.episodic import Strategy, likeness, retrieve
+from dialogauge.judge.personal import BlockView, Kept, Population, RatedReply, Reads, Reply
+from dialogauge.judge.personal_rubric import Told
+from dialogauge.judge.rated_lines import rated_line
+from dialogauge.prompts import phrase
+
+__all__ = ["RetrievedExamples"]
+
+_Found = tuple[tuple[RatedReply, float], ...]
+
+
+@dataclass(frozen=True)
+class RetrievedExamples:
+    """Retrieves rated replies of the user's other scenarios, as the judge `episodic-nearest` does."""
+
+    strategy: Strategy = "topk"
+    k: int = 4
+    request_chars: int = 300
+    reply_chars: int = 800
+    """Longer texts are cut in the middle."""
+    _blocks: dict[str, Mapping[str, _Found]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """The user's history."""
+        return frozenset({"history"})
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings."""
+        return {
+            "retrieved": "episodic",
+            "strategy": self.strategy,
+            "k": self.k,
+            "request_chars": self.request_chars,
+            "reply_chars": self.reply_chars,
+        }
+
+    async def tell(
+        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
+    ) -> tuple[Told, JudgeFailure | None]:
+        """Tell the examples of one target, the most similar first; nothing of a user without a history."""
+        del population, kept
+        if not view.history:
+            return Told({"rated_examples": phrase(language, "none")}, {"sources": []}), None
+        if view.id not in self._blocks:
+            self._blocks[view.id] = self._found_for(view)
+        found = self._blocks[view.id][reply.id]
+        text = "\n".join(
+            rated_line(rated, request_chars=self.request_chars, reply_chars=self.reply_chars)
+            for rated, _ in found
+        )
+        sources = [{"turn_id": rated.reply.id, "cosine": round(cosine, 6)} for rated, cosine in found]
+        return Told({"rated_examples": text}, {"sources": sources}), None
+
+    def _found_for(self, view: BlockView) -> dict[str, _Found]:
+        """Retrieve for all targets of a block at once: the index is made for the block, and not kept."""
+        out: dict[str, _Found] = {}
+        for target, cosines in zip(view.targets, likeness(view), strict=True):
+            found = retrieve(view, cosines, self.strategy, self.k)
+            ordered = sorted(found, key=lambda i: -cosines[i])
+            out[target.id] = tuple((view.history[i], float(cosines[i])) for i in ordered)
+        return out

@@ -1,0 +1,195 @@
+"""The first two phases of SPUR (Lin et al., 2024): name what single replies were rated for, then merge.
+
+Phase 1 asks of each drawn reply why its user rated it so, and takes up to three criteria from it. Phase 2
+merges the criteria of each side, in chunks and then into ten. Phase 3 judges by them, turn by turn: that is
+the rubric `spur`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from dialogauge.core import JudgeFailure, Usage
+from dialogauge.judge.asking import ROLE, gathered, messages_of, reasker
+from dialogauge.judge.dialogue_text import as_json, dialogue_text
+from dialogauge.judge.parsed import ReplyFault
+from dialogauge.judge.personal import Population, RatedReply
+from dialogauge.judge.spur.draw import SIDES, Side, draw_examples
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
+from dialogauge.llm.structured import ask
+from dialogauge.prompts import own_template, phrase, split_template
+
+__all__ = ["Criteria", "InductionSettings", "SideCriteria", "induce"]
+
+FIND: Final = "spur_find"
+MERGE: Final = "spur_merge"
+_MAX_SHARE_FAILED: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class InductionSettings:
+    """How many of what; the numbers are the published ones."""
+
+    examples: int = 150
+    """Rated replies that are drawn of each side."""
+    each: int = 3
+    """Criteria that one reply may give."""
+    chunk: int = 80
+    """Criteria that are merged in one call."""
+    kept: int = 10
+    """Criteria of each side in the end; twice as many from each chunk."""
+    turns: int = 3
+    """Turns of the dialogue that are shown, the rated one included."""
+    tool_chars: int = 2000
+    seed: int = 42
+
+
+@dataclass(frozen=True, slots=True)
+class SideCriteria:
+    """The criteria of one side, with the counts that they stand on."""
+
+    criteria: tuple[str, ...]
+    examples: int
+    """Rated replies that were asked about."""
+    failed: int
+    """Of these, the ones whose call failed: they gave no criteria."""
+    found: int
+    """Different criteria before they were merged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What was induced."""
+
+    by_side: Mapping[Side, SideCriteria]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as plain JSON values."""
+        return {side: {**asdict(c), "criteria": list(c.criteria)} for side, c in self.by_side.items()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Criteria:
+        """Read what `to_json` wrote."""
+        return cls(
+            {
+                side: SideCriteria(**{**data[side], "criteria": tuple(data[side]["criteria"])})
+                for side in SIDES
+            }
+        )
+
+
+@dataclass
+class _Induction:
+    client: ChatClient
+    language: str
+    settings: InductionSettings
+    usage: Usage = field(default_factory=Usage)
+
+    async def side(self, side: Side, drawn: Sequence[RatedReply]) -> SideCriteria | ChatFailure:
+        """Both phases for one side."""
+        answers = await gathered([self.find(rated, side) for rated in drawn])
+        failed = [a for a in answers if isinstance(a, ChatFailure)]
+        if len(failed) > _MAX_SHARE_FAILED * len(answers):
+            return failed[0]
+        found = list(dict.fromkeys(text for a in answers if not isinstance(a, ChatFailure) for text in a))
+        merged = await self.merge(found, side)
+        if isinstance(merged, ChatFailure):
+            return merged
+        return SideCriteria(tuple(merged), len(answers), len(failed), len(found))
+
+    async def find(self, rated: RatedReply, side: Side) -> list[str] | ChatFailure:
+        """Phase 1: why was this reply rated so?"""
+        reply = rated.reply
+        turns = reply.conversation.until(reply.turn).turns[-self.settings.turns :]
+        said = {"score": rated.score} | ({"reason": rated.reason} if rated.reason else {})
+        values = {
+            "side": phrase(self.language, side),
+            "each": str(self.settings.each),
+            "scenario": as_json({"kind": reply.conversation.scenario, "description": reply.context}),
+            "dialogue": dialogue_text(turns, tool_chars=self.settings.tool_chars).text,
+            "rating": as_json(said),
+        }
+        return await self._criteria(FIND, values, self.settings.each)
+
+    async def merge(self, found: Sequence[str], side: Side) -> list[str] | ChatFailure:
+        """Phase 2: few criteria that stand for all."""
+        s = self.settings
+        if len(found) <= s.kept:
+            return list(found)
+        if len(found) > s.chunk:
+            chunks = [found[i : i + s.chunk] for i in range(0, len(found), s.chunk)]
+            merged = await gathered([self._merge(c, side, min(2 * s.kept, len(c))) for c in chunks])
+            found = []
+            for part in merged:
+                if isinstance(part, ChatFailure):
+                    return part
+                found += part
+        return await self._merge(found, side, s.kept)
+
+    async def _merge(self, found: Sequence[str], side: Side, most: int) -> list[str] | ChatFailure:
+        values = {
+            "side": phrase(self.language, side),
+            "most": str(most),
+            "criteria": "\n".join(as_json(text) for text in found),
+        }
+        return await self._criteria(MERGE, values, most)
+
+    async def _criteria(self, name: str, values: Mapping[str, str], most: int) -> list[str] | ChatFailure:
+        template = split_template(own_template(name, self.language))
+        request = ChatRequest(messages_of(template, values), role=ROLE, schema=_schema(name, most))
+        outcome = await ask(self.client, request, _reader(most), reask=reasker(self.language))
+        self.usage += outcome.usage
+        return outcome if isinstance(outcome, ChatFailure) else outcome.value
+
+
+async def induce(
+    client: ChatClient, population: Population, language: str, settings: InductionSettings
+) -> tuple[Criteria | JudgeFailure, Usage]:
+    """Induce criteria of both sides from the ratings of the training users.
+
+    A reply whose call fails gives no criteria and is counted. When more than half of the calls of a side
+    fail, or a merge fails, or nobody rated anything, there are no criteria: a failure, and none are made up.
+    A side that nobody was on has no criteria.
+
+    Raises `EndpointError` or `BudgetSpent` from the client.
+    """
+    drawn = draw_examples(population, most=settings.examples, seed=settings.seed)
+    work = _Induction(client, language, settings)
+    if not any(drawn.values()):
+        return JudgeFailure("judge_error", "nobody is known whose ratings could give criteria"), work.usage
+    sides = await gathered([work.side(side, drawn[side]) for side in SIDES])
+    by_side: dict[Side, SideCriteria] = {}
+    for side, found in zip(SIDES, sides, strict=True):
+        if isinstance(found, ChatFailure):
+            message = f"the criteria of {side} users could not be induced: {found.message}"
+            return JudgeFailure(found.kind, message, found.raw), work.usage
+        by_side[side] = found
+    return Criteria(by_side), work.usage
+
+
+def _schema(name: str, most: int) -> ReplySchema:
+    texts = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": most}
+    schema = {
+        "type": "object",
+        "properties": {"criteria": texts},
+        "required": ["criteria"],
+        "additionalProperties": False,
+    }
+    return ReplySchema(name, schema)
+
+
+def _reader(most: int) -> Callable[[dict[str, Any]], list[str]]:
+    def read(data: dict[str, Any]) -> list[str]:
+        found = data.get("criteria")
+        if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+            msg = "criteria: expected a list of texts"
+            raise ReplyFault(msg)
+        texts = list(dict.fromkeys(text.strip() for text in found if text.strip()))
+        if not 1 <= len(texts) <= most:
+            msg = f"criteria: expected 1 to {most} different texts, found {len(texts)}"
+            raise ReplyFault(msg)
+        return texts
+
+    return read

@@ -1,0 +1,180 @@
+"""What is wrong with rated data is named, and never becomes a number; and what is hidden stays hidden."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dialogauge.data import conversation_record
+from flows.conftest import rows_of
+from rated import rated_talk, rated_users
+
+WORDS = ("--judge", "history-mean", "--split", "all", "--draws", 0)
+
+
+@pytest.fixture
+def records():
+    return [conversation_record(c) for c in rated_users(6)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["gone.jsonl"], "gone.jsonl: there is no such file or folder"),
+        (["data.jsonl", "--ratings", "gone.csv"], "gone.csv: there is no such file or folder"),
+        (["data.jsonl", "--split-file", "gone.json"], "the split file gone.json cannot be used"),
+        (["data.jsonl", "--map", "gone.toml"], "gone.toml"),
+    ],
+)
+def test_missing_files(dialogauge, log, records, tmp_path, words, said) -> None:
+    log(*records, name="data.jsonl")
+    done = dialogauge("satisfaction", *words, "--judge", "history-mean", "-o", "run")
+    assert done.code in (1, 2)
+    assert said in done.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_sessions_without_ratings_are_left_out_and_counted(dialogauge, log, records) -> None:
+    records[0]["ratings"] = []
+    done = dialogauge("satisfaction", log(*records), *WORDS)
+    assert done.code == 0, done.err
+    assert "left out: 1, no rating" in done.out
+    none = log(*({**r, "ratings": []} for r in records), name="none.jsonl")
+    done = dialogauge("satisfaction", none, *WORDS)
+    assert done.code == 2
+    assert "no rated reply with a user and a scenario to judge (36 with no rating)" in done.err
+
+
+def test_ratings_that_are_no_scores_are_named_with_their_place(dialogauge, log, records) -> None:
+    records[0]["ratings"][0]["score"] = 9
+    records[1]["ratings"][0]["score"] = "great"
+    records[2]["ratings"][0]["score"] = True
+    done = dialogauge("satisfaction", log(*records), *WORDS, "--json")
+    assert done.code == 1
+    assert "log.jsonl:1, conversation 'user0__cook__0', turn 1: the rating 9 is off the scale 1-5" in done.err
+    assert "turn 1: the rating 'great' is a text: satisfaction is a number from 1 to 5" in done.err
+    assert done.json["metrics"]["n"] == 86  # the whole third record is unreadable
+    assert "log.jsonl:3" in done.err
+
+
+def test_published_data_with_a_bad_rating(dialogauge, tmp_path) -> None:
+    for task in ("旅行规划", "礼物准备"):
+        for k in range(2):
+            path = tmp_path / "data" / "User_1" / task / f"{k}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            turns = [{"role": "user", "content": "怎么走?"}, {"role": "assistant", "content": "直走。"}]
+            turns[1]["satisfaction"] = "很好" if (task, k) == ("礼物准备", 1) else "4"
+            value = {"task_type": task, "task_context": "", "profile": {}, "history": turns}
+            path.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
+    done = dialogauge("satisfaction", "data", *WORDS, "--json")
+    assert done.code == 1
+    assert "'很好'" in done.err
+    assert done.json["metrics"]["n"] == 3
+
+
+def test_conversations_and_turns_given_twice(dialogauge, log, records) -> None:
+    done = dialogauge("satisfaction", log(*records, records[0]), *WORDS, "--json")
+    assert done.code == 1
+    assert "log.jsonl:37, conversation 'user0__cook__0': the id was seen before, at" in done.err
+    assert done.json["metrics"]["n"] == 90
+    records[0]["ratings"].append({**records[0]["ratings"][0], "score": 1})
+    done = dialogauge("satisfaction", log(*records), *WORDS, "--json")
+    assert done.code == 1
+    assert "turn 1 was rated before by the same rater, and is rated 1 again (the first is kept)" in done.err
+    assert done.json["metrics"]["n"] == 90
+
+
+def test_calibration_without_a_history(dialogauge, log) -> None:
+    talks = [rated_talk(f"u{i}", "cook", 0, [4, 5, 3]) for i in range(6)]
+    data = log(*(conversation_record(c) for c in talks))
+    split = ("--judge", "local", "--split", "all", "--calibrate", "cdf", "--draws", 0)
+    done = dialogauge("satisfaction", data, *split, "-o", "run")
+    assert done.code == 0, done.err
+    assert "--calibrate cdf changed nothing: no block has a history to calibrate to" in done.out
+    assert "counted apart: 18 turns of users without a history" in done.out
+    assert dialogauge("report", "run").code == 0
+
+
+def test_thin_histories_are_counted_where_nothing_is_calibrated(dialogauge, log) -> None:
+    talks = [rated_talk(f"u{i}", s, 0, [4, 5]) for i in range(6) for s in ("cook", "gift")]
+    data = log(*(conversation_record(c) for c in talks))
+    done = dialogauge("satisfaction", data, *WORDS, "--calibrate", "cdf", "--json")
+    assert done.code == 0, done.err
+    assert done.json["calibrations"]["cdf"]["calibration"]["identity"] == {"thin_history": 12}
+
+
+@pytest.fixture
+def personal(log):
+    talks = []
+    for c in rated_users(12):
+        record = conversation_record(c)
+        record["messages"][1]["content"] += " write to ann.lee@example.org"
+        record["ratings"] = [{**r, "note": "call 13812345678"} for r in record["ratings"]]
+        record["user_id"] = f"ann-{c.user_id}"
+        talks.append(record)
+    return log(*talks, name="personal.jsonl")
+
+
+def test_what_is_hidden_stands_in_no_file_of_the_run(dialogauge, personal, tmp_path) -> None:
+    words = ("--judge", "nearest-3", "--draws", 50)
+    assert dialogauge("satisfaction", personal, *words, "-o", "open").code == 0
+    done = dialogauge("satisfaction", personal, *words, "--redact", "--hash-ids", "-o", "hidden")
+    assert done.code == 0, done.err
+    shown = done.out + "".join(
+        (tmp_path / "hidden" / name).read_text("utf-8")
+        for name in ("judgements.jsonl", "summary.json", "report.html", "manifest.json")
+    )
+    assert "ann.lee@example.org" in (tmp_path / "open" / "report.html").read_text("utf-8")
+    for secret in ("ann.lee@example.org", "13812345678", "ann-user3", "user3__cook__0"):
+        assert secret not in shown
+    assert "[email]" in shown
+    # the same users are judged, with the same scores
+    figures = [json.loads((tmp_path / run / "summary.json").read_text()) for run in ("open", "hidden")]
+    assert figures[0]["study"] == figures[1]["study"]
+    assert figures[0]["metrics"]["n"] == figures[1]["metrics"]["n"] == 150
+
+
+def test_hidden_ids_change_no_figure(dialogauge, personal, tmp_path) -> None:
+    words = ("--judge", "nearest-3", "--draws", 0)
+    dialogauge("satisfaction", personal, *words, "-o", "open")
+    dialogauge("satisfaction", personal, *words, "--hash-ids", "-o", "hidden")
+    figures = [json.loads((tmp_path / run / "summary.json").read_text()) for run in ("open", "hidden")]
+    for name in ("pearson", "qwk", "within_user_pearson"):
+        assert figures[0]["metrics"][name] == pytest.approx(figures[1]["metrics"][name])
+    again = dialogauge("satisfaction", personal, *words, "--hash-ids", "-o", "hidden")
+    assert again.code == 0, again.err
+    mixed = dialogauge("satisfaction", personal, *words, "-o", "hidden")
+    assert mixed.code == 2
+    assert "was judged with --hash-ids" in mixed.err
+
+
+def test_a_configuration_that_hides_holds_for_every_judge(dialogauge, personal, tmp_path) -> None:
+    (tmp_path / "dialogauge.toml").write_text("[judge]\nredact = true\nhash_ids = true\n")
+    done = dialogauge("satisfaction", personal, "--judge", "nearest-3", "--draws", 0, "-o", "run")
+    assert done.code == 0, done.err
+    shown = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "ann.lee@example.org" not in shown
+    assert "ann-user3" not in shown
+
+
+def test_an_open_run_is_shown_masked(dialogauge, personal, tmp_path) -> None:
+    dialogauge("satisfaction", personal, "--judge", "nearest-3", "--draws", 0, "-o", "open")
+    done = dialogauge("report", "open", "--redact", "--hash-ids", "-o", "page.html")
+    assert done.code == 0, done.err
+    page = (tmp_path / "page.html").read_text("utf-8")
+    for secret in ("ann.lee@example.org", "13812345678", "ann-user3", "user3__cook__0"):
+        assert secret not in page
+
+
+def test_ratings_join_a_run_with_hidden_ids(dialogauge, personal, records, tmp_path) -> None:
+    dialogauge("satisfaction", personal, "--judge", "nearest-3", "--draws", 0, "--hash-ids", "-o", "run")
+    assert rows_of(tmp_path / "run")
+    lines = ["conversation_id,turn,dimension,rater,score"]
+    for talk in rated_users(12):
+        lines += [f"{talk.id},{r.turn},satisfaction,u,{r.score}" for r in talk.ratings]
+    file = tmp_path / "ratings.csv"
+    file.write_text("\n".join(lines))
+    done = dialogauge("meta", "run", "--ratings", file, "--draws", 100, "--json")
+    assert done.code == 0, done.err
+    assert done.json["satisfaction"]["n"] == 150
