@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-NAMES = ("startup", "judging", "prefixes", "local_judge", "large_runs")
+NAMES = ("startup", "judging", "prefixes", "local_judge", "local_user", "large_runs")
 
 
 def main() -> None:

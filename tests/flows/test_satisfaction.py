@@ -78,6 +78,29 @@ def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
     assert rows_of(tmp_path / "three")
 
 
+def test_the_judge_that_is_fitted_to_the_user(dialogauge, data, tmp_path) -> None:
+    words = (
+        "--judge",
+        "local-user",
+        "--mode",
+        "hindsight",
+        "--split",
+        "all",
+        "--draws",
+        0,
+        "--json",
+        "-o",
+        "run",
+    )
+    done = dialogauge("satisfaction", data, *words)
+    assert done.code == 0, done.err
+    assert (done.json["metrics"]["n"], done.json["metrics"]["n_failed"]) == (180, 0)
+    told = json.loads((tmp_path / "run" / "manifest.json").read_text())["judge"]
+    assert told["settings"] == {"mode": "hindsight", "version": 1}
+    assert told["fitted_on"]["users"] == 2
+    assert all(1 <= row["details"]["satisfaction"] <= 5 for row in rows_of(tmp_path / "run"))
+
+
 def test_a_split_file_wins_and_users_without_history_are_apart(dialogauge, log, tmp_path) -> None:
     talks = [*rated_users(4), rated_talk("lone", "cook", 0, [1, 5])]
     data = log(*(conversation_record(c) for c in talks))
@@ -109,7 +132,8 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--judge", "local-user"], "needs a fitted model"),
+        (["--judge", "encoder"], "needs a fitted model"),
+        (["--judge", "local-user", "--k", "3"], "neither --strategy nor --k"),
         (["--judge", "oracle"], "no judge is called 'oracle'"),
         (["--judge", "history-mean", "--k", "3"], "neither --strategy nor --k"),
         (["--judge", "history-mean", "--mode", "hindsight"], "reads nothing that follows"),

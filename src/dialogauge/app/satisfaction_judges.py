@@ -10,13 +10,14 @@ from dialogauge.judge.history import HISTORY_JUDGES, STRATEGIES, Strategy, build
 from dialogauge.judge.local import LocalJudge
 from dialogauge.judge.personal import PersonalJudge, Sight
 from dialogauge.judge.personal_local import LocalBlockJudge
+from dialogauge.judge.user import LocalUserJudge
 
 __all__ = ["PERSONAL_JUDGES", "build_personal_judge"]
 
-PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local")
+PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", "local-user")
 """The judges that ask no model; `satisfaction_models` has the others."""
 
-_FITTED: Final = ("local-user", "encoder", "encoder-ordinal")
+_FITTED: Final = ("encoder", "encoder-ordinal")
 
 
 def build_personal_judge(
@@ -26,7 +27,7 @@ def build_personal_judge(
 
     Args:
         name: One of `PERSONAL_JUDGES`.
-        mode: What `local` may read of what followed a reply; the others never do.
+        mode: What `local` and `local-user` may read of what followed a reply; the others never do.
         strategy: Of `episodic-nearest`.
         k: Of `episodic-nearest`.
 
@@ -36,10 +37,12 @@ def build_personal_judge(
     if strategy is not None and strategy not in STRATEGIES:
         msg = f"--strategy {strategy!r} is not known"
         raise UsageError(msg, hint=f"there are {', '.join(STRATEGIES)}")
-    if name == "local":
+    if name in ("local", "local-user"):
         if strategy is not None or k is not None:
-            msg = "the judge local takes neither --strategy nor --k"
+            msg = f"the judge {name} takes neither --strategy nor --k"
             raise UsageError(msg, hint="they belong to episodic-nearest")
+        if name == "local-user":
+            return LocalUserJudge(mode)
         return LocalBlockJudge(LocalJudge(mode, rubric_id="satisfaction"))
     if name in HISTORY_JUDGES:
         if mode != "foresight":

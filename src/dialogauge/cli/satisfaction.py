@@ -10,8 +10,8 @@ __all__ = ["satisfaction"]
 
 _JUDGE = (
     "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, history-majority, "
-    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local; with a model: memory, no-memory, "
-    "zero-shot, few-shot, task-rubric, prometheus."
+    "history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local, local-user; with a model: memory, "
+    "no-memory, zero-shot, few-shot, task-rubric, prometheus."
 )
 _MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
 _ROLE = "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (from [roles]), file:PATH or py:MODULE:NAME."

@@ -1,5 +1,6 @@
 """Text as the other rooms need it: tokens, sentences, languages, hashed n-grams."""
 
+from dialogauge.text.buckets import BUCKETS, gram_buckets, presence
 from dialogauge.text.grams import containment, gram_overlap, hashed_grams
 from dialogauge.text.language import Language, LanguageTally, detect_language, has_chinese
 from dialogauge.text.needles import alternatives, needles_of
@@ -13,29 +14,38 @@ from dialogauge.text.personal import (
     redact,
 )
 from dialogauge.text.sentences import sentences
-from dialogauge.text.tokens import content_terms, count_units, pieces, stem, words
+from dialogauge.text.shape import SHAPE, TextShape, shape_of
+from dialogauge.text.tokens import Pieces, content_marks, content_terms, count_units, pieces, stem, words
 
 __all__ = [
+    "BUCKETS",
     "PERSONAL_KINDS",
+    "SHAPE",
     "Language",
     "LanguageTally",
     "PersonalKind",
     "PersonalSpan",
+    "Pieces",
+    "TextShape",
     "alternatives",
     "containment",
+    "content_marks",
     "content_terms",
     "count_personal",
     "count_units",
     "detect_language",
     "find_personal",
+    "gram_buckets",
     "gram_overlap",
     "has_chinese",
     "hashed_grams",
     "needles_of",
     "normalise",
     "pieces",
+    "presence",
     "redact",
     "sentences",
+    "shape_of",
     "stem",
     "words",
 ]

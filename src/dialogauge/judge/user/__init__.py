@@ -1,0 +1,5 @@
+"""The judge `local-user`: one Gaussian process over all users, with a part that is each user's own."""
+
+from dialogauge.judge.user.judge import LocalUserJudge
+
+__all__ = ["LocalUserJudge"]

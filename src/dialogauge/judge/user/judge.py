@@ -1,0 +1,113 @@
+"""`local-user`: says how satisfied this user will be, from this user's rated history and the training users'.
+
+No language model, no network. It reads form and topic of a reply, its place, and what it takes up of the
+conversation, and knows no word of any language; see `posterior` for the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Target, digest
+from dialogauge.judge.history.guess import DIMENSION
+from dialogauge.judge.personal import BlockView, Population, RatedBlock, Reply, Sight
+from dialogauge.judge.user.model import Prediction, UserModel, fit_user_model
+from dialogauge.judge.user.reader import Reader
+
+__all__ = ["LocalUserJudge"]
+
+_VERSION = 1
+"""Raised when anything changes that can change a judgement."""
+
+
+@dataclass(slots=True)
+class _Fitted:
+    blocks: tuple[RatedBlock, ...]
+    model: UserModel
+
+
+@dataclass(slots=True)
+class LocalUserJudge:
+    """Judges the targets of a block, each as if it stood alone.
+
+    The model is fitted when the first block comes, and anew when the population changes.
+    """
+
+    mode: Sight = "foresight"
+    _fitted: _Fitted | None = None
+    _population: Reader = field(init=False)
+    _own: Reader = field(init=False)
+    _user: str | None = None
+
+    def __post_init__(self) -> None:
+        """Set up the readers."""
+        self._population, self._own = Reader(self.mode), Reader(self.mode)
+
+    @property
+    def name(self) -> str:
+        """`local-user`."""
+        return "local-user"
+
+    @property
+    def digest(self) -> str:
+        """Changes with mode and version."""
+        return digest({"judge": self.name, "mode": self.mode, "version": _VERSION})
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings, and once it is fitted to whom and how well it says of users left out."""
+        told: dict[str, Any] = {
+            "kind": "local-user",
+            "settings": {"mode": self.mode, "version": _VERSION},
+        }
+        if self._fitted is not None:
+            model = self._fitted.model
+            agreed = None if model.left_out is None else round(model.left_out, 4)
+            told["fitted_on"] = {"users": model.users, "turns": model.turns, "left_out_pearson": agreed}
+        return told
+
+    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
+        """Judge the targets; all fail when nobody's ratings are known."""
+        known = any(block.ratings for block in population.blocks)
+        if not view.history and not known:
+            failure = JudgeFailure("judge_error", "the user has no history, and no other user is known")
+            return tuple(Judged(_target(reply), failure) for reply in view.targets)
+        if view.user != self._user:
+            self._own.forget()
+            self._user = view.user
+        model = self._model(population) if known else self._alone(view, population)
+        found = model.predict(view, self._own)
+        return tuple(_judged(r, f, model) for r, f in zip(view.targets, found, strict=True))
+
+    def _model(self, population: Population) -> UserModel:
+        held = self._fitted
+        if held is None or not _same(held.blocks, population.blocks):
+            self._own.forget()
+            self._population.forget_topics()
+            held = _Fitted(population.blocks, fit_user_model(population, self._population))
+            self._fitted = held
+        return held.model
+
+    def _alone(self, view: BlockView, population: Population) -> UserModel:
+        """Nobody else is known: start from the user's own history."""
+        self._own.forget_topics()
+        return fit_user_model(population, self._own, view.history)
+
+
+def _same(one: tuple[RatedBlock, ...], other: tuple[RatedBlock, ...]) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+
+
+def _target(reply: Reply) -> Target:
+    return Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
+
+
+def _judged(reply: Reply, found: Prediction, model: UserModel) -> Judged:
+    value = min(max(found.value, ONE_TO_FIVE.low), ONE_TO_FIVE.high)
+    details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: value}
+    if found.sources:
+        details["sources"] = [{"turn_id": name, "pull": round(pull, 4)} for name, pull in found.sources]
+    else:
+        details["prior"] = True
+    return Judged(_target(reply), Judgement({DIMENSION: model.score(found.value)}, details=details))

@@ -1,0 +1,187 @@
+"""A reply as numbers: its form, its place, and what it takes up of what was said. No word list, no label.
+
+Everything is read off the messages up to the reply (in hindsight also off the user message that follows), so
+a reply has the same numbers whether or not its conversation goes on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.core import Conversation, Message
+from dialogauge.judge.personal import Sight
+from dialogauge.text import BUCKETS, SHAPE, TextShape, gram_buckets, presence, shape_of
+
+__all__ = ["ReadReply", "feature_names_of", "read_replies"]
+
+_READ: Final = 4000
+"""Characters of a message that n-grams are taken of."""
+
+_REQUEST: Final = ("length", "numbers", "questions", "lines", "comma_share")
+_PLACE: Final = ("position", "first", "second", "said_before", "replied_before")
+_RELATION: Final = (
+    "longer_than_usual",
+    "longer_than_last",
+    "longer_than_request",
+    "takes_up_request",
+    "takes_up_context",
+    "takes_up_earlier_requests",
+    "repeats_last_reply",
+    "repeats_any_reply",
+    "request_repeats_request",
+    "request_takes_up_reply",
+    "new",
+)
+_NEXT: Final = (
+    "no_next",
+    "next_length",
+    "next_questions",
+    "next_exclamations",
+    "next_repeats_request",
+    "next_takes_up_reply",
+    "next_new",
+)
+
+Seen = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+def feature_names_of(sight: Sight) -> tuple[str, ...]:
+    """Return the names of a reply's numbers, in their order."""
+    told = (*(f"reply_{n}" for n in SHAPE), *(f"request_{n}" for n in _REQUEST), *_PLACE, *_RELATION)
+    return told + (_NEXT if sight == "hindsight" else ())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadReply:
+    """The numbers of one reply; one that was read is equal to itself only."""
+
+    features: tuple[float, ...]
+    """In the order of `feature_names_of`."""
+    grams: NDArray[np.uint16]
+    """Distinct buckets of its character n-grams."""
+    counts: NDArray[np.float32]
+    """How often each occurs."""
+
+
+@dataclass(slots=True)
+class _Text:
+    text: str
+    shape: TextShape
+    seen: Seen
+    size: int
+
+    @classmethod
+    def of(cls, text: str) -> _Text:
+        seen = presence(gram_buckets(text[:_READ], 2, shortest=2))
+        return cls(text, shape_of(text), seen, int(np.count_nonzero(seen)))
+
+
+_NOTHING: Final = np.zeros(BUCKETS, np.bool_)
+
+
+@dataclass(slots=True)
+class _Before:
+    """What was said before a message; grows as the conversation is walked."""
+
+    context: Seen
+    request: _Text | None = None
+    last: _Text | None = None
+    requests: Seen = field(default_factory=lambda: _NOTHING.copy())
+    """Of all user messages before the last one."""
+    replies: Seen = field(default_factory=lambda: _NOTHING.copy())
+    replied: int = 0
+    lengths: float = 0.0
+    characters: int = 0
+    reply_characters: int = 0
+
+    def add(self, role: str, text: _Text) -> None:
+        self.characters += len(text.text)
+        if role == "user":
+            if self.request is not None:
+                self.requests |= self.request.seen
+            self.request = text
+        else:
+            self.last = text
+            self.replies |= text.seen
+            self.replied += 1
+            self.lengths += text.shape[0]
+            self.reply_characters += len(text.text)
+
+
+_EMPTY: Final = _Text("", shape_of(""), _NOTHING, 0)
+
+
+def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int, ReadReply]]:
+    """Yield for every assistant message its index and its numbers; linear in the conversation."""
+    before = _Before(presence(gram_buckets((conversation.context or "")[:_READ], 2, shortest=2)))
+    messages = conversation.messages
+    for index, message in enumerate(messages):
+        if message.role not in ("user", "assistant"):
+            continue
+        text = _Text.of(message.text)
+        if message.role == "assistant":
+            features = _foresight(text, before)
+            if sight == "hindsight":
+                features += _hindsight(text, before, _next_user(messages, index))
+            grams, counts = np.unique(gram_buckets(message.text[:_READ]), return_counts=True)
+            yield index, ReadReply(features, grams, counts.astype(np.float32))
+        before.add(message.role, text)
+
+
+def _next_user(messages: Sequence[Message], index: int) -> str | None:
+    return next((m.text for m in messages[index + 1 :] if m.role == "user"), None)
+
+
+def _foresight(reply: _Text, before: _Before) -> tuple[float, ...]:
+    request, last, length = before.request or _EMPTY, before.last, reply.shape[0]
+    of_request = dict(zip(SHAPE, request.shape, strict=True))
+    usual = before.lengths / before.replied if before.replied else length
+    known = before.replies | before.requests | request.seen
+    return (
+        *reply.shape,
+        *(of_request[name] for name in _REQUEST),
+        math.log1p(before.replied),
+        float(before.replied == 0),
+        float(before.replied == 1),
+        math.log1p(before.characters),
+        math.log1p(before.reply_characters),
+        length - usual,
+        length - last.shape[0] if last else 0.0,
+        length - request.shape[0],
+        _share(reply.seen, request.seen, request.size),
+        _share(reply.seen, before.context, reply.size),
+        _share(reply.seen, before.requests, int(np.count_nonzero(before.requests))),
+        _share(reply.seen, last.seen, min(reply.size, last.size)) if last else 0.0,
+        _share(reply.seen, before.replies, reply.size),
+        _share(request.seen, before.requests, request.size),
+        _share(request.seen, last.seen, request.size) if last else 0.0,
+        1 - _share(reply.seen, known, reply.size),
+    )
+
+
+def _hindsight(reply: _Text, before: _Before, said: str | None) -> tuple[float, ...]:
+    if said is None:
+        return (1.0,) + (0.0,) * (len(_NEXT) - 1)
+    after, request = _Text.of(said), before.request or _EMPTY
+    of_next = dict(zip(SHAPE, after.shape, strict=True))
+    return (
+        0.0,
+        of_next["length"] - request.shape[0],
+        of_next["questions"],
+        of_next["exclamations"],
+        _share(after.seen, request.seen, after.size),
+        _share(after.seen, reply.seen, after.size),
+        1 - _share(after.seen, reply.seen | request.seen, after.size),
+    )
+
+
+def _share(a: Seen, b: Seen, of: int) -> float:
+    """Return how many n-grams both have, as a share of `of`; 0 of nothing."""
+    return float(np.count_nonzero(a & b)) / of if of else 0.0

@@ -1,0 +1,100 @@
+"""`local-user` on the users that the shared data holds: the floor of its figures, and that nothing leaks."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dialogauge.bench.satisfaction.figures import Scored, figures_of
+from dialogauge.bench.satisfaction.study import plan_study
+from dialogauge.core import Conversation, Judgement
+from dialogauge.data import read_conversations, read_split
+from dialogauge.judge.user import LocalUserJudge
+
+SHARED = os.environ.get("DIALOGAUGE_SHARED")
+
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not SHARED, reason="DIALOGAUGE_SHARED is not set"),
+    pytest.mark.xdist_group("local-user"),
+]
+
+FOLDER = Path(SHARED or ".") / "data" / "recllmsim"
+SPLIT = FOLDER / "split.json"
+
+
+@cache
+def conversations() -> tuple[Conversation, ...]:
+    read = read_conversations([str(FOLDER / "human_exp_V2")])
+    return tuple(c for c in read if isinstance(c, Conversation))
+
+
+def judged(study, judge):
+    """By block the scores and the values of its targets."""
+    out = {}
+    for block in study.blocks:
+        rows = asyncio.run(judge.judge_block(block.view, study.population))
+        assert all(isinstance(r.outcome, Judgement) for r in rows)
+        said = [(r.outcome.scores["satisfaction"], r.outcome.details["satisfaction"]) for r in rows]
+        out[block.view.id] = np.array(said, dtype=float)
+    return out
+
+
+def figures(study, said, column):
+    scored = [
+        Scored(b.view.user, b.view.id, r.score, float(value))
+        for b in study.blocks
+        for r, value in zip(b.ratings, said[b.view.id][:, column], strict=True)
+    ]
+    return figures_of(scored, draws=0).values
+
+
+@cache
+def dev():
+    study, judge = plan_study(conversations(), split=read_split(str(SPLIT))), LocalUserJudge()
+    return study, judged(study, judge), judge.describe()["fitted_on"]
+
+
+def test_the_floor_on_the_dev_users_from_one_whole_score() -> None:
+    study, said, _ = dev()
+    found = figures(study, said, column=0)
+    floor = {"pearson": 0.42, "spearman": 0.46, "qwk": 0.41, "f1_dsat": 0.42, "within_user_pearson": 0.19}
+    assert {name: found[name] for name in floor if found[name] < floor[name]} == {}
+
+
+def test_the_floor_on_the_training_users_left_out() -> None:
+    _, _, fitted = dev()
+    assert (fitted["users"], fitted["turns"]) == (22, 1413)
+    assert fitted["left_out_pearson"] >= 0.43
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_forbidden_rating_is_used(seed: int) -> None:
+    """Scrambled ratings of the block itself and of all other judged users leave its values, bit by bit."""
+    study, before, _ = dev()
+    rng = np.random.default_rng(seed)
+    target = study.blocks[int(rng.integers(len(study.blocks)))].view
+    trained = read_split(str(SPLIT)).train
+
+    def forbidden(c: Conversation) -> bool:
+        return c.user_id not in trained and (c.user_id != target.user or c.scenario == target.scenario)
+
+    def scrambled(c: Conversation) -> Conversation:
+        drawn = [
+            replace(r, score=int(rng.integers(1, 6))) if r.dimension == "satisfaction" and r.turn else r
+            for r in c.ratings
+        ]
+        return replace(c, ratings=tuple(drawn)) if forbidden(c) else c
+
+    other = plan_study(map(scrambled, conversations()), split=read_split(str(SPLIT)))
+    kept = [b for b in other.blocks if b.view.user == target.user]
+    after = judged(replace(other, blocks=tuple(kept)), LocalUserJudge())
+    assert (after[target.id] == before[target.id]).all()
+    moved = [np.abs(after[name] - before[name]).max() for name in after if name != target.id]
+    assert max(moved) > 0.1
