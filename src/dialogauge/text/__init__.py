@@ -14,6 +14,7 @@ from dialogauge.text.personal import (
 )
 from dialogauge.text.sentences import sentences
 from dialogauge.text.tokens import content_terms, count_units, pieces, stem, words
+from dialogauge.text.word_grams import gram_number, word_grams
 
 __all__ = [
     "PERSONAL_KINDS",
@@ -28,6 +29,7 @@ __all__ = [
     "count_units",
     "detect_language",
     "find_personal",
+    "gram_number",
     "gram_overlap",
     "has_chinese",
     "hashed_grams",
@@ -37,5 +39,6 @@ __all__ = [
     "redact",
     "sentences",
     "stem",
+    "word_grams",
     "words",
 ]
