@@ -64,7 +64,7 @@ DATA_SETS: tuple[DataSet, ...] = (
         "github.com/sunnweiwei/user-satisfaction-simulation @ 8ba06bd, dataset/MWOZ.txt",
         "uss",
         "none stated: local measurement only",
-        "1,000 dialogues; 3 to 5 annotators rated satisfaction 1-5 before each user line and overall",
+        "1,000 dialogues; 3 to 6 annotators rated satisfaction 1-5 before each user line and overall",
     ),
 )
 
