@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from secrets import token_bytes
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.errors import InputError, Place, RecordFault
+from dialogauge.core.errors import InputError
 from dialogauge.data import (
     InputReport,
     Mask,
@@ -15,9 +15,10 @@ from dialogauge.data import (
     read_conversations,
     read_field_map,
     read_ratings,
+    unknown_ids,
 )
 
-__all__ = ["check_input", "unknown_ids"]
+__all__ = ["check_input"]
 
 
 def check_input(  # noqa: PLR0913 - the options of the command
@@ -58,12 +59,3 @@ def check_input(  # noqa: PLR0913 - the options of the command
         faults=(*report.faults, *(str(f) for f in faults)),
         fault_count=report.fault_count + len(faults),
     )
-
-
-def unknown_ids(unknown: Collection[str], file: str) -> list[RecordFault]:
-    """Return one fault that names the conversations that were rated and are not in the input."""
-    if not unknown:
-        return []
-    shown = ", ".join(repr(i) for i in sorted(unknown)[:5]) + (" ..." if len(unknown) > 5 else "")
-    msg = f"ratings for {len(unknown)} conversations that the input does not hold: {shown}"
-    return [RecordFault(msg, place=Place(file), hint="check the ids, or the column that holds them")]

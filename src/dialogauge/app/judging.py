@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Protocol
 
 from dialogauge.app.build import BuiltJudge, build_judge
-from dialogauge.app.checking import unknown_ids
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner, sampled
 from dialogauge.app.privacy import Privacy, mask_for_writing
@@ -22,7 +21,7 @@ from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
-from dialogauge.data import Mask, Note, RatingTable, off_scale, read_field_map, read_ratings
+from dialogauge.data import Mask, Note, RatingTable, off_scale, read_field_map, read_ratings, unknown_ids
 from dialogauge.engine import Outcome, Progress, StopSignal, run_units, stop_on_interrupt
 from dialogauge.llm import LimiterState
 from dialogauge.store import RunDatabase, RunDirectory

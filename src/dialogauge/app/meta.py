@@ -29,7 +29,8 @@ from dialogauge.bench.meta import (
     meta_view,
     parse_rule,
 )
-from dialogauge.bench.trust import CalibrationDimension, TrustThresholds, judge_gate
+from dialogauge.bench.trust import CalibrationDimension, TrustThresholds
+from dialogauge.bench.trust.calibration import judge_gate
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.ratings import Rating

@@ -9,7 +9,6 @@ from typing import Any
 
 from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun
-from dialogauge.bench.meta import DimensionPair, collect_targets
 from dialogauge.bench.trust import (
     Calibration,
     Extra,
@@ -17,7 +16,6 @@ from dialogauge.bench.trust import (
     TrustCheck,
     TrustTally,
     TrustThresholds,
-    calibrate,
     examine,
     find_breaches,
 )
@@ -95,6 +93,10 @@ def look_into(
 
 
 def _calibration(run: FinishedRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
+    # Loaded only where there are ratings: it takes as long as the rest of the trust study.
+    from dialogauge.bench.meta import DimensionPair, collect_targets
+    from dialogauge.bench.trust.calibration import calibrate
+
     ratings = ratings_as_stored(run.database, ratings)
     rated = {r.dimension for r in ratings.ratings}
     pairs = [DimensionPair(d.name, d.name) for d in run.dimensions if d.name in rated]

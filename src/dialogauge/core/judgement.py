@@ -10,6 +10,7 @@ from typing import Any, Literal
 from dialogauge.core.scales import Score
 
 __all__ = [
+    "NO_USAGE",
     "Evidence",
     "FailureKind",
     "JudgeFailure",
@@ -76,6 +77,10 @@ class Usage:
             self.prompt_chars + other.prompt_chars,
             self.repeated_chars + other.repeated_chars,
         )
+
+
+NO_USAGE = Usage()
+"""What a row carries whose call is booked elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.digests import digest_text
@@ -22,12 +22,13 @@ class WorkUnit:
     repeat: int = 1
     """1-based."""
     seed: int = 0
+    key: str = field(init=False, compare=False)
+    """The identity by which a stored result is found again: 32 hex digits."""
 
-    @property
-    def key(self) -> str:
-        """The identity by which a stored result is found again: 32 hex digits."""
+    def __post_init__(self) -> None:
+        """Compute the key, once: it is asked for at every step of the work."""
         parts = (self.study, self.target_digest, self.judge_digest, str(self.repeat), str(self.seed))
-        return digest_text("\x1f".join(parts))
+        object.__setattr__(self, "key", digest_text("\x1f".join(parts)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from dialogauge.data.datasets import DATA_SETS, DataSet, find_data_set
-from dialogauge.data.field_map import FieldMap, read_field_map
-from dialogauge.data.formats import format_names
-from dialogauge.data.formats.recllmsim import RECLLMSIM_TASKS, published_turn_ids
-from dialogauge.data.formats.tau import tau_conversation_id
-from dialogauge.data.inspection import VERY_SHORT_REPLY, InputReport, Lengths, inspect_conversations
-from dialogauge.data.masking import Mask
-from dialogauge.data.notes import Note, NoteKind
-from dialogauge.data.personal_survey import PersonalConversation, PersonalReport
-from dialogauge.data.rating_files import read_ratings
-from dialogauge.data.rating_table import RatingTable, off_scale
-from dialogauge.data.reader import ConversationReader, FileRead, read_conversations
-from dialogauge.data.splits import UserSplit, read_split, split_users
-from dialogauge.data.turn_map import assistant_turns, message_turns
-from dialogauge.data.writer import conversation_record, write_conversations
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.data.datasets import DATA_SETS, DataSet, find_data_set
+    from dialogauge.data.field_map import FieldMap, read_field_map
+    from dialogauge.data.formats import format_names
+    from dialogauge.data.formats.recllmsim import RECLLMSIM_TASKS, published_turn_ids
+    from dialogauge.data.formats.tau import tau_conversation_id
+    from dialogauge.data.inspection import VERY_SHORT_REPLY, InputReport, Lengths, inspect_conversations
+    from dialogauge.data.masking import Mask
+    from dialogauge.data.notes import Note, NoteKind
+    from dialogauge.data.personal_survey import PersonalConversation, PersonalReport
+    from dialogauge.data.rating_files import read_ratings
+    from dialogauge.data.rating_table import RatingTable, off_scale, unknown_ids
+    from dialogauge.data.reader import ConversationReader, FileRead, read_conversations
+    from dialogauge.data.splits import UserSplit, read_split, split_users
+    from dialogauge.data.turn_map import assistant_turns, message_turns
+    from dialogauge.data.writer import conversation_record, write_conversations
 
 __all__ = [
     "DATA_SETS",
@@ -49,5 +54,25 @@ __all__ = [
     "read_split",
     "split_users",
     "tau_conversation_id",
+    "unknown_ids",
     "write_conversations",
 ]
+
+_HOMES = {
+    "datasets": ("DATA_SETS", "DataSet", "find_data_set"),
+    "field_map": ("FieldMap", "read_field_map"),
+    "formats": ("format_names",),
+    "formats.recllmsim": ("RECLLMSIM_TASKS", "published_turn_ids"),
+    "formats.tau": ("tau_conversation_id",),
+    "inspection": ("InputReport", "Lengths", "VERY_SHORT_REPLY", "inspect_conversations"),
+    "masking": ("Mask",),
+    "notes": ("Note", "NoteKind"),
+    "personal_survey": ("PersonalConversation", "PersonalReport"),
+    "rating_files": ("read_ratings",),
+    "rating_table": ("RatingTable", "off_scale", "unknown_ids"),
+    "reader": ("ConversationReader", "FileRead", "read_conversations"),
+    "splits": ("UserSplit", "read_split", "split_users"),
+    "turn_map": ("assistant_turns", "message_turns"),
+    "writer": ("conversation_record", "write_conversations"),
+}
+__getattr__ = loading(__name__, _HOMES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from dialogauge.core import PairRating, Place, Rating, RecordFault, Scale
 from dialogauge.data.faults import record_fault, shown
 from dialogauge.data.notes import Note
 
-__all__ = ["RatingTable", "off_scale"]
+__all__ = ["RatingTable", "off_scale", "unknown_ids"]
 
 
 @dataclass(frozen=True)
@@ -61,3 +61,12 @@ def off_scale(
         message = f"{rating.dimension} is {shown(rating.score)}: not on the scale of {kind}{scale}"
         faults.append(record_fault(place, message, "mend the rating, or give the dimension its own scale"))
     return faults
+
+
+def unknown_ids(unknown: Collection[str], file: str) -> list[RecordFault]:
+    """Return one fault that names the conversations that were rated and are not in the input."""
+    if not unknown:
+        return []
+    shown = ", ".join(repr(i) for i in sorted(unknown)[:5]) + (" ..." if len(unknown) > 5 else "")
+    msg = f"ratings for {len(unknown)} conversations that the input does not hold: {shown}"
+    return [RecordFault(msg, place=Place(file), hint="check the ids, or the column that holds them")]

@@ -46,7 +46,8 @@ class ModeCoefficients:
         total = self.intercept
         rows = zip(features, self.centre, self.spread, self.low, self.high, self.weights, strict=True)
         for value, centre, spread, low, high, weight in rows:
-            total += weight * (max(low, min(high, value)) - centre) / spread
+            seen = low if value < low else high if value > high else value
+            total += weight * (seen - centre) / spread
         return max(LOWEST, min(HIGHEST, total))
 
     def score(self, prediction: float) -> int:

@@ -45,12 +45,14 @@ def supported(quotes: Iterable[tuple[str, str]], turn: Turn) -> tuple[tuple[Evid
         return (), 0
     texts = [m.text for m in turn.messages]
     texts += [call.arguments for m in turn.messages for call in m.tool_calls]
-    text = _plain("\n".join(texts))
+    written, text = "\n".join(texts), ""
     kept = []
     dropped = 0
     for dimension, quote in quotes:
         plain = _plain(quote).strip(" \"'“”‘’「」…").removesuffix("...").strip()
-        if plain and plain in text:
+        if plain not in written:  # word for word is the rule; only else are the spaces looked past
+            text = text or _plain(written)
+        if plain and (plain in written or plain in text):
             kept.append(Evidence(turn.number, plain, dimension))
         else:
             dropped += 1

@@ -83,7 +83,7 @@ class _Reader:
         return data[key]
 
     def _count_extra(self, data: Mapping[str, Any], allowed: set[str]) -> None:
-        self.extra += sum(key not in allowed for key in data)
+        self.extra += len(data.keys() - allowed)
 
     def _turns(self, data: Mapping[str, Any], allowed: set[str]) -> dict[int, ParsedPart]:
         rows = self._take(data, "per_turn", "", allowed)
@@ -131,7 +131,7 @@ class _Reader:
         return ParsedPart(scores, {"": note} if note else {}, issues, quotes, labels, items)
 
     def _own_items(self, level: Level) -> tuple[ItemList, ...]:
-        return tuple(x for x in self.rubric.items if x.level == level)
+        return tuple(x for x in self.rubric.items if x.level == level) if self.rubric.items else ()
 
     def _text(self, data: Mapping[str, Any], key: str, path: str, allowed: set[str]) -> str | None:
         value = self._take(data, key, path, allowed)
@@ -181,19 +181,18 @@ class _Reader:
         return {d.name: self._score(value, d, f"{path}scores.", d.name) for d in asked}
 
     def _unknown(self, data: Mapping[str, Any], asked: tuple[Dimension, ...], path: str) -> None:
-        names = {d.name for d in asked}
-        self.faults += [f"{path}.{key}: no such dimension" for key in data if key not in names]
+        unknown = data.keys() - {d.name for d in asked}
+        self.faults += [f"{path}.{key}: no such dimension" for key in data if key in unknown]
 
     def _score(self, data: Mapping[str, Any], d: Dimension, path: str, key: str) -> Score:
-        value = self._take(data, key, path, set())
-        if value is ...:
-            return NOT_APPLICABLE
-        if d.allow_na and value == NOT_APPLICABLE:
-            return NOT_APPLICABLE
+        value = data.get(key, ...)
         if d.scale.admits(value):
             number: float = value
             return number
-        self._fault(f"{path}{key}", _expected(d.scale, d.allow_na), value)
+        if value is ...:
+            self.faults.append(f"{path}{key}: missing")
+        elif not (d.allow_na and value == NOT_APPLICABLE):
+            self._fault(f"{path}{key}", _expected(d.scale, d.allow_na), value)
         return NOT_APPLICABLE
 
     def _items(
@@ -220,7 +219,9 @@ class _Reader:
     def _labels(
         self, data: Mapping[str, Any], path: str, allowed: set[str], level: Level, scores: Mapping[str, Score]
     ) -> dict[str, str]:
-        labels = {}
+        labels: dict[str, str] = {}
+        if not self.rubric.labels:
+            return labels
         for label in (x for x in self.rubric.labels if x.level == level):
             value = self._take(data, label.name, path, allowed)
             option = next((o for o in label.options if o.name == value), None)

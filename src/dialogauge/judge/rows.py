@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dialogauge.core.conversation import Turn
-from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Level, Target, Usage
+from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Judgement, Level, Target, Usage
 from dialogauge.core.scales import Score
 from dialogauge.judge.asking import ROLE, Answer, Asking
 from dialogauge.judge.outcomes import decide, label_details, turn_judgement
@@ -27,9 +27,6 @@ __all__ = [
 ]
 
 
-_NO_USAGE = Usage()
-
-
 def row(
     asking: Asking,
     level: Level,
@@ -40,7 +37,7 @@ def row(
     """Make a row; the usage, if it is booked here, is the judge's."""
     target = Target(asking.conversation.id, level, turn, asking.conversation.candidate)
     by_role = {} if usage is None else {ROLE: usage}
-    return Judged(target, outcome, usage or _NO_USAGE, asking.rubric.prompt_digest(asking.language), by_role)
+    return Judged(target, outcome, usage or NO_USAGE, asking.rubric.prompt_digest(asking.language), by_role)
 
 
 def failure_of(failure: ChatFailure, *, raw: bool = True) -> JudgeFailure:

@@ -5,8 +5,9 @@ Names are loaded when they are used: a client that speaks HTTP costs its import 
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.llm.budget import Budget, BudgetedClient
@@ -72,15 +73,4 @@ _HOMES = {
     "structured": ("Structured", "ask"),
     "transformers_client": ("TransformersClient",),
 }
-_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    """Load a public name from its module."""
-    module = _MODULE_OF.get(name)
-    if module is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    value: object = getattr(import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = loading(__name__, _HOMES)

@@ -19,6 +19,7 @@ from typing import Any
 import orjson
 
 from dialogauge.core.judgement import Usage
+from dialogauge.core.packing import squeeze
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
 
 __all__ = ["CachedClient", "ResponseCache", "client_identity"]
@@ -74,7 +75,7 @@ class ResponseCache:
             return
         if not self._pending:
             self._since = self._clock()
-        self._pending[key] = zlib.compress(_canonical(value), 1)
+        self._pending[key] = squeeze(_canonical(value))
         if len(self._pending) >= _BATCH or self._clock() - self._since > _BATCH_SECONDS:
             self.flush()
 

@@ -188,7 +188,7 @@ class HttpChatClient:
             body = self._body(request, rung)
             if not patience.attempts and not probing:
                 usage += self._prompt_usage(body)
-            outcome = await self._attempt(encode(body), patience, known) or _without_place(last)
+            outcome = await self._attempt(encode(body), patience, known, last)
             if not isinstance(outcome, Problem):
                 return replace(outcome, usage=usage + outcome.usage)
             usage += Usage(calls=int(outcome.status is not None))
@@ -246,12 +246,15 @@ class HttpChatClient:
         return delay
 
     async def _attempt(
-        self, content: bytes, patience: Patience, known: EndpointError | None
-    ) -> ChatReply | ChatFailure | Problem | None:
-        """Send once, when there is a place; None when there was none before the item's deadline."""
+        self, content: bytes, patience: Patience, known: EndpointError | None, last: Problem | None
+    ) -> ChatReply | ChatFailure | Problem:
+        """Send once, when there is a place.
+
+        An item that the deadline overtakes has failed for the reason for which it had to ask again: `last`.
+        """
         self._standing.end_with_others(known)
         if not await self._place(patience):
-            return None
+            return _out_of_time(last, "no place before the deadline")
         try:
             self._standing.end_with_others(known)
             self._budget.admit()
@@ -264,6 +267,8 @@ class HttpChatClient:
         if isinstance(outcome, Answer):
             self._standing.proven = True
             return self._reply(outcome)
+        if outcome.kind == "timeout" and patience.hurried and last is not None:
+            outcome = _out_of_time(last, "no time for another attempt")
         patience.met(outcome)
         return outcome
 
@@ -348,13 +353,11 @@ class HttpChatClient:
         return error
 
 
-def _without_place(last: Problem | None) -> Problem:
-    """Return why an item failed that waited for a place until its deadline: what made it wait again."""
+def _out_of_time(last: Problem | None, then: str) -> Problem:
+    """Return why an item ran out of time."""
     if last is None:
-        return Problem("rate_limited", "no place before the deadline", "give_up")
-    return replace(
-        last, message=f"{last.message}; then no place before the deadline", remedy="give_up", status=None
-    )
+        return Problem("rate_limited", then, "give_up")
+    return replace(last, message=f"{last.message}; then {then}", remedy="give_up", status=None)
 
 
 def _loads(raw: bytes) -> object:

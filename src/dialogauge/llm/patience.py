@@ -54,6 +54,8 @@ class Patience:
         self._waits = 0
         self._endpoint_left = 2
         self.attempts = 0
+        self.hurried = False
+        """Whether the item's deadline left the last attempt less time than an attempt may take."""
         self._unreached: list[float] = []
 
     def start(self) -> None:
@@ -61,6 +63,7 @@ class Patience:
         self.attempts += 1
         if self._started is None:
             self._started = self._timing.clock()
+        self.hurried = self.attempt_limit < self._settings.attempt_deadline
 
     def met(self, problem: Problem) -> None:
         """Note what an attempt came to."""

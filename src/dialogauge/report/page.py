@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialogauge.report import charts, words
@@ -36,9 +37,12 @@ def environment() -> Environment:
     # jinja2 takes longer to import than all of this room
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
+    from dialogauge.report.compiled import CompiledTemplates
+
     environment = Environment(
         loader=PackageLoader("dialogauge.report", "templates"),
         autoescape=True,
+        bytecode_cache=CompiledTemplates(Path(__file__)),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals import user_markers
-from dialogauge.signals.reading import Dialogue, Sentence, TurnView
+from dialogauge.signals.lazy import once
+from dialogauge.signals.reading import Dialogue, Sentence, TextView, ToolResult, TurnView
 from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import Signal, cut
 from dialogauge.signals.wording import note
@@ -51,10 +52,15 @@ def overlap(turn: TurnView) -> float:
     return len(asked & turn.reply.terms) / len(asked) if asked else 1.0
 
 
+@once
 def is_vague(sentence: Sentence) -> bool:
     """Say whether a sentence would fit any question: a general phrase, and nothing firm in it."""
-    plain = sentence.plain
-    return not _FIRM.search(plain) and bool(mark.VAGUE.search(plain))
+    return not _is_firm(sentence) and bool(mark.VAGUE.search(sentence.plain))
+
+
+@once
+def _is_firm(sentence: Sentence) -> bool:
+    return bool(_FIRM.search(sentence.plain))
 
 
 def find_non_answers(dialogue: Dialogue) -> Iterator[Signal]:
@@ -63,22 +69,29 @@ def find_non_answers(dialogue: Dialogue) -> Iterator[Signal]:
         if not turn.reply.text.strip():
             text = note("empty", turn.language)
             yield Signal("empty", turn.number, 1.0, cut(turn.user.text), text, "helpfulness", "non_answer")
-        elif _wants_answer(turn):
+        elif _may_be_vague(turn.reply) and _wants_answer(turn):
             yield from _vague(turn)
+
+
+def _may_be_vague(reply: TextView) -> bool:
+    """Whether a reply is long enough to say nothing in, and no page nor code."""
+    return 8 <= reply.units <= 220 and "```" not in reply.text
 
 
 def _wants_answer(turn: TurnView) -> bool:
     text = turn.user.edges
-    thanks = user_markers.THANKS.search(text) or user_markers.CLOSING.search(text)
-    return asks_something(text) and not (thanks and turn.user.units < 20)
+    if not asks_something(text):
+        return False
+    if turn.user.units >= 20:
+        return True
+    return not user_markers.THANKS.search(text) and not user_markers.CLOSING.search(text)
 
 
 def _vague(turn: TurnView) -> Iterator[Signal]:
     reply = turn.reply
-    if reply.units > 220 or reply.units < 8 or "```" in reply.text:
-        return
     sentences = [s for s in reply.sentences if s.units >= 2]
-    if not sentences:
+    firm = sum(map(_is_firm, sentences))
+    if len(sentences) < 2 or firm > len(sentences) * 0.2:
         return
     if refuses(turn) or _INVITES.search(reply.edges):
         return
@@ -86,8 +99,7 @@ def _vague(turn: TurnView) -> Iterator[Signal]:
         return  # a question back, on the topic, is no evasion
     vague = [s for s in sentences if is_vague(s)]
     share = sum(s.units for s in vague) / sum(s.units for s in sentences)
-    firm = sum(bool(_FIRM.search(s.plain)) for s in sentences)
-    if share < 0.3 or firm > len(sentences) * 0.2 or len(sentences) < 2:
+    if share < 0.3:
         return
     clear = share >= 0.6 and len(vague) >= 2
     strength = min(0.95 if clear else 0.5, 0.35 + 0.55 * share - (0.25 if overlap(turn) > 0.4 else 0.0))
@@ -97,14 +109,36 @@ def _vague(turn: TurnView) -> Iterator[Signal]:
 
 def find_drift(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield replies that share next to nothing with the request nor with anything before it."""
-    known: set[str] = set(dialogue.context.terms | dialogue.opening.terms)
+    known = _Known()
+    known.add(dialogue.context)
+    known.add(dialogue.opening)
     for turn in dialogue.turns:
-        known |= turn.user.terms
+        known.add(turn.user)
         if turn.replied:
             yield from _drift(turn, known)
-            known |= turn.reply.terms
-        for tool in turn.tools:
-            known |= set(tool.text.lower().split()[:200])
+            known.add(turn.reply)
+        known.tools.extend(turn.tools)
+
+
+class _Known:
+    """The terms of what was said and found so far, gathered when they are asked for."""
+
+    def __init__(self) -> None:
+        self.tools: list[ToolResult] = []
+        self._texts: list[TextView] = []
+        self._terms: set[str] = set()
+
+    def add(self, text: TextView) -> None:
+        self._texts.append(text)
+
+    def terms(self) -> set[str]:
+        for text in self._texts:
+            self._terms |= text.terms
+        for tool in self.tools:
+            self._terms.update(tool.text.lower().split()[:200])
+        self._texts.clear()
+        self.tools.clear()
+        return self._terms
 
 
 def _echo(turn: TurnView) -> float:
@@ -115,16 +149,19 @@ def _echo(turn: TurnView) -> float:
     return max(0.0, len(asked & told) / len(asked) - len(told) / 500) if asked else 0.0
 
 
-def _drift(turn: TurnView, known: set[str]) -> Iterator[Signal]:
+def _drift(turn: TurnView, so_far: _Known) -> Iterator[Signal]:
     reply = turn.reply.terms
     if len(reply) < 15 or len(turn.user.terms) < 2 or turn.tools:
+        return
+    on_topic = overlap(turn)
+    if on_topic > _PICKED_UP:
         return
     shift = mark.SHIFT.search(turn.reply.head)
     # A reply that opens by turning elsewhere may well pick up a word of the request to do so.
     limit = _PICKED_UP if shift and shift.start() < _AT_ONCE else _ON_TOPIC
-    on_topic = overlap(turn)
     if on_topic > limit or (on_topic := max(on_topic, _echo(turn))) > limit:
         return
+    known = so_far.terms()
     recalled = len(reply & known) / len(reply)
     if recalled > 0.12 and not shift:
         return

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dialogauge.signals.attributes import ATTRIBUTES
+from dialogauge.signals.attributes import ANY_ASKED, ATTRIBUTES, Attribute
 from dialogauge.signals.reading import Dialogue, Sentence, TurnView
 from dialogauge.signals.signal import Signal, cut
 from dialogauge.signals.tool_use import failed_tools
 from dialogauge.signals.wording import note
-from dialogauge.text import normalise
 
 __all__ = ["find_needless_questions"]
 
@@ -48,31 +47,50 @@ _IDENTIFIERS = frozenset(
 
 def find_needless_questions(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield questions for something that an earlier user message, or the current one, holds."""
-    given: dict[str, tuple[int, str]] = {}
+    given = _Given()
     for turn in dialogue.turns:
-        plain = normalise(turn.user.text[:4000])
-        for attribute in ATTRIBUTES:
-            hit = attribute.given.search(plain)
-            if hit and attribute.english not in given:
-                given[attribute.english] = (turn.number, hit.group())
-        if turn.replied and given:
-            yield from (s for s in _asked(turn, given) if not _has_reason(turn, plain))
+        given.add(turn)
+        if turn.replied:
+            yield from (s for s in _asked(turn, given) if not _has_reason(turn))
 
 
-def _has_reason(turn: TurnView, plain: str) -> bool:
+class _Given:
+    """In which turn the user first gave something; looked up when an assistant asks for it."""
+
+    def __init__(self) -> None:
+        self._turns: list[TurnView] = []
+        self._looked_at: dict[str, int] = {}
+        self._first: dict[str, int] = {}
+
+    def add(self, turn: TurnView) -> None:
+        self._turns.append(turn)
+
+    def first(self, attribute: Attribute) -> int | None:
+        """Look at the turns that came since it was last asked for."""
+        name = attribute.english
+        if name not in self._first:
+            for turn in self._turns[self._looked_at.get(name, 0) :]:
+                if attribute.given.search(turn.user.plain):
+                    self._first[name] = turn.number
+                    break
+            self._looked_at[name] = len(self._turns)
+        return self._first.get(name)
+
+
+def _has_reason(turn: TurnView) -> bool:
     """Whether to ask anew is right: what was given was not found, or the user speaks of something else."""
-    return bool(failed_tools(turn) or _NOT_FOUND.search(turn.reply.edges) or _ANOTHER.search(plain))
+    return bool(failed_tools(turn) or _NOT_FOUND.search(turn.reply.edges) or _ANOTHER.search(turn.user.plain))
 
 
-def _asked(turn: TurnView, given: dict[str, tuple[int, str]]) -> Iterator[Signal]:
-    asked = [(s.text, s.plain) for s in _likely(turn) if _is_question(s)]
-    found = [(a, raw) for a in ATTRIBUTES if a.english in given for raw, p in asked if a.asked.search(p)]
+def _asked(turn: TurnView, given: _Given) -> Iterator[Signal]:
+    asked = [(s.text, s.plain) for s in _likely(turn) if _is_question(s) and ANY_ASKED.search(s.plain)]
+    found = [(a, raw) for a in ATTRIBUTES for raw, p in asked if a.asked.search(p) and given.first(a)]
     if not found:
         return
     # Several things asked again at once are no chance agreement of words.
     kinds = {a.english for a, _ in found}
     attribute, raw = found[0]
-    number = given[attribute.english][0]
+    number = given.first(attribute)
     # A number or an address is given once; a date or a length of time may be another's.
     strength = 0.75 if kinds & _IDENTIFIERS else 0.6
     strength = min(0.95, strength + 0.15 * (len(kinds) - 1) - (0.1 if number == turn.number else 0.0))
@@ -81,11 +99,14 @@ def _asked(turn: TurnView, given: dict[str, tuple[int, str]]) -> Iterator[Signal
     yield Signal("asks_for_given", turn.number, strength, cut(raw), text, "context_use", "forgotten_fact")
 
 
-def _likely(turn: TurnView) -> Iterator[Sentence]:
+def _likely(turn: TurnView) -> tuple[Sentence, ...]:
     """All sentences of a short reply; of a long one the last five and those that end in a question mark."""
-    sentences = turn.reply.sentences
-    late = max(0, len(sentences) - 5) if len(sentences) > 20 else 0
-    return (s for i, s in enumerate(sentences) if i >= late or s.text[-1] in "?？")
+    reply = turn.reply
+    if len(reply.sentences) <= 20:
+        return reply.sentences
+    late = reply.sentences[-5:]
+    early = len(reply.questions) - sum(s.text[-1] in "?？" for s in late)
+    return reply.questions[:early] + late
 
 
 def _is_question(sentence: Sentence) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["ATTRIBUTES", "Attribute"]
+__all__ = ["ANY_ASKED", "ATTRIBUTES", "Attribute"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +122,6 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     ),
 )
 """Matched against `normalise`d sentences of the assistant (asked) and of the user (given)."""
+
+ANY_ASKED = re.compile("|".join(a.asked.pattern for a in ATTRIBUTES))
+"""Matches where any of them is asked for: most sentences ask for none."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["DIETS", "NEGATED", "NOT_FOOD", "RULED_OUT", "SPLIT", "ZH_NOT"]
+from dialogauge.signals.marker import Marker
+
+__all__ = ["ANY_DIET", "DIETS", "NEGATED", "NOT_FOOD", "RULED_OUT", "RULES_OUT", "SPLIT", "ZH_NOT"]
 
 _MEAT = (
     "beef",
@@ -84,12 +86,16 @@ DIETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:坚果|花生)(?:严重)?过敏|对(?:坚果|花生)(?:严重)?过敏", ("花生", "腰果", "核桃", "杏仁", "榛子", "开心果", "坚果")),
     (r"乳糖不耐|(?:牛奶|奶制品)过敏|对(?:牛奶|奶)过敏|不(?:能)?喝牛奶", ("牛奶", "奶酪", "芝士", "黄油", "奶油", "酸奶", "拿铁")),
 )  # fmt: skip
+ANY_DIET = Marker(*(pattern for pattern, _ in DIETS))
+"""Matches where any of them does: most messages tell of none."""
 _OBJECT = r"(?:any |the |my |a |an )?([a-z]{3,}(?: and [a-z]{3,}| or [a-z]{3,})?)"
 RULED_OUT = re.compile(
     rf"\b(?:allerg(?:ic|y) to|hates?|can'?t stand|(?:don't|do not|doesn't|can't|cannot|never|won't) (?:eat|drink|like)|dislikes?|no more|not a fan of|stay away from|anything but) {_OBJECT}"
     r"|(?:对)([\u4e00-\u9fff]{1,6}?)(?:都)?(?:严重|重度|有点)?过敏"
     r"|(?:不吃|不能吃|不爱吃|不喜欢吃|吃不了|吃不得|忌口|不要放|别放|不要有|不想吃|讨厌)([\u4e00-\u9fff]{1,4})(?=[,，。;；!！?？、的]|$)"
 )
+RULES_OUT = Marker(RULED_OUT.pattern)
+"""Whether `RULED_OUT` matches at all, at less cost."""
 SPLIT = re.compile(r" and | or |和|与|跟|、|或|及")
 NOT_FOOD = frozenset(
     [

@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dialogauge.text import content_terms, pieces
+from dialogauge.signals.lazy import lazy
+from dialogauge.text import content_marks, pieces
 
-__all__ = ["Fact", "holds_value", "read_facts"]
+__all__ = ["Clause", "Fact", "holds_value", "read_facts"]
 
 _MONTHS = {
     m: i
@@ -73,10 +74,26 @@ _WEEKDAY = re.compile(
     r"\b(mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?days?\b|(?:周|星期|礼拜)([一二三四五六日天])"
 )
 # What a clause must hold for the pattern to match: cheaper to look for.
-_CLOCK_SIGNS = ("点", ":", "m")
-_DATE_SIGNS = ("月", "-", *_MONTHS)
-_WEEKDAY_SIGNS = ("day", "周", "星期", "礼拜")
+_CLOCK_SIGN = re.compile(r"\d(?::\d\d| ?(?:[ap]\.?m|点))")
+_DATE_SIGN = re.compile("|".join(["月", "-", *_MONTHS]))
+_WEEKDAY_SIGN = re.compile("day|周|星期|礼拜")
 _CLAUSE = re.compile(r"[,;。；!?](?= |[^\d]|$)|\.(?= |$)|\n| (?:and|but|while|then|plus) |而|但|并且|另外")
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of a sentence, and the values in it as they are written."""
+
+    text: str
+    values: tuple[str, ...]
+
+    @lazy
+    def terms(self) -> frozenset[str]:
+        """The content terms of the rest, Chinese ones as single characters."""
+        rest = self.text
+        for value in self.values:
+            rest = rest.replace(value, " ")
+        return content_marks(pieces(rest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +104,16 @@ class Fact:
     value: str
     shown: str
     """The value as written."""
-    key: frozenset[str]
-    """Content terms of the clause around the value; single characters in Chinese."""
+    clause: Clause
+    """What stands around it."""
     sentence: str
     sole: bool = True
     """Whether its clause holds no other value of the unit."""
+
+    @property
+    def key(self) -> frozenset[str]:
+        """Content terms of the clause around the value; single characters in Chinese."""
+        return self.clause.terms
 
 
 # One set of first characters, then what follows each: a regular expression skips to such a set quickly.
@@ -127,19 +149,13 @@ def _clause_facts(clause: str, sentence: str) -> list[Fact]:
     found = [*_quantities(clause), *_clocks(clause), *_dates(clause)]
     if not found:
         return []
-    key = _key(clause, [shown for _, _, shown in found])
+    around = Clause(clause, tuple(shown for _, _, shown in found))
     values = {(unit, value) for unit, value, _ in found}
     crowded = {a for a, x in values for b, y in values if a == b and x != y} if len(values) > 1 else ()
     return [
-        Fact(unit, value, shown.strip(), key, sentence, unit not in crowded) for unit, value, shown in found
+        Fact(unit, value, shown.strip(), around, sentence, unit not in crowded)
+        for unit, value, shown in found
     ]
-
-
-def _key(clause: str, values: list[str]) -> frozenset[str]:
-    for value in values:
-        clause = clause.replace(value, " ")
-    terms = content_terms(pieces(clause))
-    return frozenset(c for t in terms for c in ([t] if t.isascii() else t))
 
 
 def _quantities(clause: str) -> list[tuple[str, str, str]]:
@@ -158,9 +174,7 @@ def _number(text: str) -> str:
 
 def _clocks(clause: str) -> list[tuple[str, str, str]]:
     out: list[tuple[str, str, str]] = []
-    if not any(sign in clause for sign in _CLOCK_SIGNS):
-        return out
-    for m in _CLOCK.finditer(clause):
+    for m in _CLOCK.finditer(clause) if _CLOCK_SIGN.search(clause) else ():
         hour = int(m.group(1) or m.group(4) or m.group(7)) % 12  # 3 pm and 15:00 are one value
         minute = m.group(2) or m.group(5) or ("30" if m.group(8) else "00")
         out.append(("clock", f"{hour}:{minute}", m.group()))
@@ -169,14 +183,12 @@ def _clocks(clause: str) -> list[tuple[str, str, str]]:
 
 def _dates(clause: str) -> list[tuple[str, str, str]]:
     out: list[tuple[str, str, str]] = []
-    dated = any(sign in clause for sign in _DATE_SIGNS)
-    for m in _DATE.finditer(clause) if dated else ():
+    for m in _DATE.finditer(clause) if _DATE_SIGN.search(clause) else ():
         name = m.group(2) or m.group(3)
         month = _MONTHS[name] if name else int(m.group(5) or m.group(7))
         day = int(m.group(1) or m.group(4) or m.group(6) or m.group(8))
         out.append(("date", f"{month}-{day}", m.group()))
-    named = any(sign in clause for sign in _WEEKDAY_SIGNS)
-    for m in _WEEKDAY.finditer(clause) if named else ():
+    for m in _WEEKDAY.finditer(clause) if _WEEKDAY_SIGN.search(clause) else ():
         number = _DAYS[m.group(1)] if m.group(1) else _ZH_DAYS[m.group(2)]
         out.append(("weekday", str(number), m.group()))
     return out

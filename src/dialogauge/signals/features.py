@@ -178,9 +178,9 @@ def _vague_share(turn: TurnView) -> float:
 
 
 def _list_share(text: str) -> float:
-    lines = [line for line in text.split("\n") if line.strip()]
-    marked = sum(first in "-*•|#" or first.isdigit() for first in [line.lstrip()[0] for line in lines])
-    return marked / len(lines) if lines else 0.0
+    firsts = [line[0] for line in map(str.lstrip, text.split("\n")) if line]
+    marked = sum(first in "-*•|#" or first.isdigit() for first in firsts)
+    return marked / len(firsts) if firsts else 0.0
 
 
 def _hindsight(turn: TurnView, after: TurnView | None, reaction: Reaction | None) -> tuple[float, ...]:

@@ -1,17 +1,22 @@
-"""A value computed once, when it is first asked for; without the lock that Python 3.11 takes for it."""
+"""Values computed once, when they are first asked for, and kept with what they are values of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["lazy"]
+__all__ = ["lazy", "once"]
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 
 class lazy(Generic[T]):
-    """Like `functools.cached_property`; two threads may compute the same value twice."""
+    """Like `functools.cached_property`, without the lock that Python 3.11 takes for it.
+
+    Two threads may compute the same value twice.
+    """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         """Take the method that computes the value."""
@@ -29,3 +34,21 @@ class lazy(Generic[T]):
             return self
         value = instance.__dict__[self._name] = self._compute(instance)
         return value
+
+
+def once(read: Callable[[V], T]) -> Callable[[V], T]:
+    """Keep what a function reads off an object with the object: the next to ask need not compute it.
+
+    A cache of so many entries forgets the beginning of a conversation that is longer than it.
+    """
+    name = f"{read.__module__}.{read.__qualname__}"
+
+    @wraps(read)
+    def kept(view: V) -> T:
+        place = view.__dict__
+        if name not in place:
+            place[name] = read(view)
+        value: T = place[name]
+        return value
+
+    return kept

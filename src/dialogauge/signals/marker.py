@@ -12,7 +12,7 @@ import re
 from dialogauge.signals.lazy import lazy
 from dialogauge.text import alternatives, needles_of
 
-__all__ = ["Marker"]
+__all__ = ["Marker", "Wording"]
 
 _LATIN = re.compile("[a-z?!]")  # some English wordings hold marks without a word
 _SHORT = 32  # characters up to which trying all wordings at once takes less time than to look ahead
@@ -26,16 +26,21 @@ class Marker:
         self._parts = parts
 
     @lazy
+    def wordings(self) -> list[Wording]:
+        """The alternatives in their order."""
+        return [Wording(a) for a in alternatives("|".join(self._parts))]
+
+    @lazy
     def _mixed(self) -> _Wordings:
-        return _Wordings([_Wording(a) for a in alternatives("|".join(self._parts))])
+        return _Wordings(self.wordings)
 
     @lazy
     def _english(self) -> _Wordings:
-        return _Wordings([w for w in self._mixed.all if not w.needles or any(map(str.isascii, w.needles))])
+        return _Wordings([w for w in self.wordings if not w.needles or any(map(str.isascii, w.needles))])
 
     @lazy
     def _chinese(self) -> _Wordings:
-        return _Wordings([w for w in self._mixed.all if not w.needles or not all(map(_latin, w.needles))])
+        return _Wordings([w for w in self.wordings if not w.needles or not all(map(_latin, w.needles))])
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match in the text, as one alternation of all parts would."""
@@ -48,22 +53,25 @@ def _latin(needle: str) -> bool:
     return _LATIN.search(needle) is not None
 
 
-class _Wording:
+class Wording:
     """One alternative; compiled when a text first gives cause to try it."""
 
     def __init__(self, source: str) -> None:
+        """Take the alternative as it is written."""
         self.source = source
         self.needles = needles_of(source)
+        """Strings of which every match holds one; None where there are none."""
 
     @lazy
     def pattern(self) -> re.Pattern[str]:
+        """The compiled alternative."""
         return re.compile(self.source)
 
 
 class _Wordings:
     """Alternatives in their order."""
 
-    def __init__(self, wordings: list[_Wording]) -> None:
+    def __init__(self, wordings: list[Wording]) -> None:
         self.all = wordings
         self._always = [(n, w) for n, w in enumerate(wordings) if not w.needles]
         self._look_for = [(x, n, w) for n, w in enumerate(wordings) for x in sorted(w.needles or ())]

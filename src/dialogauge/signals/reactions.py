@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from dialogauge.signals import reply_markers
 from dialogauge.signals import user_markers as mark
 from dialogauge.signals.answering import asks_something
+from dialogauge.signals.lazy import once
 from dialogauge.signals.marker import Marker
+from dialogauge.signals.marker_set import MarkerSet
 from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import FaultKind, Signal
@@ -34,6 +35,19 @@ _COMPLAINTS: tuple[tuple[str, Marker, float, FaultKind | None], ...] = (
 """Signal, wide marker, strength where it is meant in one way only, the fault; the more telling first."""
 
 
+_TOLD = MarkerSet(
+    [
+        *((name, wide) for name, wide, _, _ in _COMPLAINTS),
+        *PLAIN_COMPLAINTS.items(),
+        ("self_correction", mark.SELF_CORRECTION),
+        ("change", mark.CHANGE),
+        ("thanks", mark.THANKS),
+        ("closing", mark.CLOSING),
+        ("more_detail", mark.MORE_DETAIL),
+        ("other_options", mark.OTHER_OPTIONS),
+        ("repeat_please", mark.REPEAT_PLEASE),
+    ]
+)
 _BRIEF = 12
 """Words of a message that does nothing but insist."""
 _LOOSE, _CAP = 0.45, 0.58
@@ -70,32 +84,24 @@ class Reaction:
         return bool(self.complaints) or self.self_correction or self.change
 
 
+@once
 def react(user: TextView) -> Reaction:
     """Read the markers of a user message; only the edges of a very long one."""
-    return _react(user.edges)
-
-
-@lru_cache(maxsize=256)  # several families ask about the same message, one after the other
-def _react(text: str) -> Reaction:
-    own = bool(mark.SELF_CORRECTION.search(text))
-    complaints = tuple(name for name, wide, _, _ in _COMPLAINTS if _complains(name, wide, text))
+    told = _TOLD.matching(user.edges)
+    own = "self_correction" in told
+    complaints = tuple(name for name, *_ in _COMPLAINTS if name in told)
     if own:  # the user's own slip: pushing back is then no word against the reply
         complaints = tuple(c for c in complaints if c in ("same_again", "off_topic", "not_answered"))
     return Reaction(
         complaints,
         own,
-        bool(mark.CHANGE.search(text)),
-        bool(mark.THANKS.search(text)),
-        bool(mark.CLOSING.search(text)),
-        bool(mark.MORE_DETAIL.search(text)),
-        bool(mark.OTHER_OPTIONS.search(text)),
-        bool(mark.REPEAT_PLEASE.search(text)),
+        change="change" in told,
+        thanks="thanks" in told,
+        closing="closing" in told,
+        more_detail="more_detail" in told,
+        other_options="other_options" in told,
+        repeat_please="repeat_please" in told,
     )
-
-
-def _complains(name: str, wide: Marker, text: str) -> bool:
-    plain = PLAIN_COMPLAINTS.get(name)
-    return bool(wide.search(text) or (plain and plain.search(text)))
 
 
 def repeats_request(now: TextView, before: TextView) -> float:

@@ -9,13 +9,15 @@ from dialogauge.core import Conversation, Turn
 from dialogauge.signals.facts import Fact, holds_value, read_facts
 from dialogauge.signals.lazy import lazy
 from dialogauge.signals.signal import cut
-from dialogauge.text import Language, LanguageTally, content_terms, count_units, normalise, pieces, sentences
+from dialogauge.text import Language, LanguageTally, Pieces, content_terms, normalise, pieces, sentences
 
 __all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "quote_around", "read_dialogue"]
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FACTS = 25
 _FACT_SENTENCE = 300
+_PLAIN = 4000
+_HEAD = 300
 _EDGE = 500  # markers of courtesy, refusal and complaint stand at the edges of a long message
 
 
@@ -31,18 +33,18 @@ class Sentence:
         return normalise(self.text)
 
     @lazy
-    def _tokens(self) -> list[str]:
+    def _pieces(self) -> Pieces:
         return pieces(self.text)
 
     @lazy
     def terms(self) -> frozenset[str]:
         """The distinct content terms."""
-        return content_terms(self._tokens)
+        return content_terms(self._pieces)
 
     @lazy
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6)."""
-        return count_units(self._tokens)
+        return self._pieces.units
 
 
 @dataclass(frozen=True)
@@ -64,17 +66,17 @@ class TextView:
     @lazy
     def terms(self) -> frozenset[str]:
         """The distinct content terms, those in code included."""
-        whole = self._tokens if self.prose is self.text else pieces(self.text)
+        whole = self._pieces if self.prose is self.text else pieces(self.text)
         return content_terms(whole)
 
     @lazy
-    def _tokens(self) -> list[str]:
+    def _pieces(self) -> Pieces:
         return pieces(self.prose)
 
     @lazy
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6), code left out."""
-        return count_units(self._tokens)
+        return self._pieces.units
 
     @lazy
     def facts(self) -> tuple[Fact, ...]:
@@ -97,8 +99,19 @@ class TextView:
 
     @lazy
     def head(self) -> str:
-        """The first 300 characters in one form."""
-        return normalise(self.prose[:300])
+        """The first 300 characters of the prose in one form."""
+        return self.edges if len(self.prose) <= _HEAD else normalise(self.prose[:_HEAD])
+
+    @lazy
+    def plain(self) -> str:
+        """The first 4,000 characters in one form, code included."""
+        short = self.prose is self.text and len(self.text) <= 2 * _EDGE
+        return self.edges if short else normalise(self.text[:_PLAIN])
+
+    @lazy
+    def questions(self) -> tuple[Sentence, ...]:
+        """The sentences that end in a question mark."""
+        return tuple(s for s in self.sentences if s.text[-1] in "?？")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +138,7 @@ class TurnView:
     """The language of the conversation up to and including this turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dialogue:
     """A whole conversation, ready to be looked at; turn 0 is left out."""
 
@@ -136,7 +149,7 @@ class Dialogue:
     """What the assistant said before any user message."""
     language: Language
 
-    @property
+    @lazy
     def replied(self) -> tuple[TurnView, ...]:
         """The turns with a reply."""
         return tuple(t for t in self.turns if t.replied)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
 
 from dialogauge.signals import reply_markers as mark
-from dialogauge.signals.reading import Dialogue, TurnView, quote_around
+from dialogauge.signals.lazy import once
+from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
 from dialogauge.signals.signal import Signal
 from dialogauge.signals.wording import note
 from dialogauge.text import normalise
@@ -22,11 +22,12 @@ def refuses(turn: TurnView) -> str:
 
     They stand in the first 300 characters; a word in passing further down declines nothing.
     """
-    return _refuses(turn.reply.head)
+    return _refuses(turn.reply)
 
 
-@lru_cache(maxsize=256)  # several families ask about the same reply, one after the other
-def _refuses(head: str) -> str:
+@once
+def _refuses(reply: TextView) -> str:
+    head = reply.head
     if not mark.MAY_REFUSE.search(head):
         return ""
     hit = mark.REFUSES.search(head)
@@ -35,20 +36,38 @@ def _refuses(head: str) -> str:
 
 def find_refusals(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield refusals of what is not risky; weaker where policy or tools set limits, or a way is offered."""
-    limits = bool(mark.POLICY.search(normalise(dialogue.context.text)))
-    harmful = False
+    harmful = _harmful(dialogue)
     agent = False
-    for turn in dialogue.turns:
+    for index, turn in enumerate(dialogue.turns):
         agent = agent or bool(turn.called or turn.tools)
-        # A risky topic stays risky when the user asks again in other words.
-        harmful = bool(mark.HARM.search(turn.user.edges)) or (harmful and turn.user.units < 25)
         hit = refuses(turn) if turn.replied else ""
-        if not hit or harmful:
+        if not hit or harmful(index):
             continue
-        strength = _strength(turn, limits=limits or agent)
+        strength = _strength(turn, limits=agent or _has_policy(dialogue.context))
         text = note("refuses", turn.language)
         quote = quote_around(turn.reply, hit)
         yield Signal("refuses", turn.number, strength, quote, text, "helpfulness", "refusal")
+
+
+def _harmful(dialogue: Dialogue) -> Callable[[int], bool]:
+    """Return what says whether the topic is risky at a turn; each message is searched once, if at all.
+
+    A risky topic stays risky when the user asks again in other words.
+    """
+    found: list[bool] = []
+
+    def harmful(index: int) -> bool:
+        for turn in dialogue.turns[len(found) : index + 1]:
+            risky = mark.HARM.search(turn.user.edges) is not None
+            found.append(risky or (bool(found) and found[-1] and turn.user.units < 25))
+        return found[index]
+
+    return harmful
+
+
+@once
+def _has_policy(context: TextView) -> bool:
+    return bool(mark.POLICY.search(normalise(context.text)))
 
 
 def _strength(turn: TurnView, *, limits: bool) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dialogauge.signals import reply_markers
+from dialogauge.signals.lazy import once
 from dialogauge.signals.reactions import Reaction, react
 from dialogauge.signals.reading import Dialogue, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
@@ -47,6 +48,7 @@ class Repair:
         return min(score, 0.2) if self.kept else score
 
 
+@once
 def read_repairs(dialogue: Dialogue) -> tuple[Repair, ...]:
     """Return every repair situation that has a reply; none in the first turn, where nothing stands yet."""
     found = []
@@ -115,8 +117,7 @@ _AVOIDS = re.compile(
 
 def had_to_act(turn: TurnView) -> bool:
     """Whether words alone were called for: tool calls, questions back and refusals are an answer too."""
-    asks = any(s.text[-1] in "?？" for s in turn.reply.sentences)
-    return not (turn.called or asks or reply_markers.ADMITS_FAILURE.search(turn.reply.edges))
+    return not (turn.called or turn.reply.questions or reply_markers.ADMITS_FAILURE.search(turn.reply.edges))
 
 
 _MERE_SORRY = re.compile(
@@ -133,11 +134,11 @@ def find_concessions(dialogue: Dialogue) -> Iterator[Signal]:
     """
     for turn, after in zip(dialogue.turns, dialogue.turns[1:], strict=False):
         reaction = react(after.user)
-        if not turn.replied or not after.replied or reaction.self_correction:
+        if not turn.replied or not after.replied or reaction.self_correction or reaction.thanks:
             continue
         owns_up = reply_markers.OWNS_UP.search(after.reply.head)
         hit = owns_up or reply_markers.CONCEDES.search(after.reply.head)
-        if hit and not reaction.thanks and not refuses(after):
+        if hit and not refuses(after):
             strength = 0.75 if owns_up else 0.45 if _MERE_SORRY.match(hit.group()) else 0.65
             text = note("conceded", turn.language)
             quote = quote_around(after.reply, hit.group())

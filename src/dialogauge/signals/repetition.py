@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.signals import reply_markers, user_markers
-from dialogauge.signals.reading import Dialogue, Sentence, TurnView
+from dialogauge.signals.lazy import once
+from dialogauge.signals.reading import Dialogue, Sentence, TextView, TurnView
 from dialogauge.signals.signal import Signal, cut
 from dialogauge.signals.wording import note
 from dialogauge.text import containment, hashed_grams
@@ -25,44 +26,55 @@ _LOOK_BACK = 6
 _GRAM = 8  # characters; Chinese carries about twice as much in each, and is as telling at 8 as English at 16
 _LONG_ENOUGH = 14  # characters of a sentence that is no mere label
 
+_REPEATED = 0.6
+"""Share of a reply from which it counts as the same again."""
 _SHORT = 400
 """Characters up to which all n-grams are kept; of longer texts every fourth, chosen by its hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sketch:
-    turn: TurnView
     grams: NDArray[np.uint64]
     short: bool
 
 
-def _sketch(turn: TurnView) -> _Sketch:
-    text = turn.reply.text.lower().strip()
+@once
+def _sketch(reply: TextView) -> _Sketch:
+    text = reply.text.lower().strip()
     short = len(text) <= _SHORT
-    return _Sketch(turn, hashed_grams(text, _GRAM, one_in=1 if short else 4), short)
+    return _Sketch(hashed_grams(text, _GRAM, one_in=1 if short else 4), short)
 
 
 def find_repetition(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield replies that repeat an earlier one, that repeat themselves, and questions asked again."""
-    earlier: list[_Sketch] = []
+    earlier: list[TurnView] = []
     asked: dict[frozenset[str], int] = {}
     for turn in dialogue.replied:
-        sketch = _sketch(turn)
-        yield from _of_earlier(turn, sketch, earlier)
+        yield from _of_earlier(turn, earlier)
         yield from _within(turn)
         yield from _questions(turn, asked)
-        earlier = [*earlier[-_LOOK_BACK + 1 :], sketch]
+        earlier = [*earlier[-_LOOK_BACK + 1 :], turn]
 
 
-def _of_earlier(turn: TurnView, sketch: _Sketch, earlier: list[_Sketch]) -> Iterator[Signal]:
+def _of_earlier(turn: TurnView, earlier: list[TurnView]) -> Iterator[Signal]:
     """Compare with earlier replies of like length: a short one within a long one is no loop."""
-    shares = [(containment(sketch.grams, e.grams), e.turn) for e in earlier if e.short is sketch.short]
-    share, source = max(shares, default=(0.0, turn), key=lambda s: s[0])
-    if share < 0.6 or turn.reply.units < 8 or _wanted_again(turn):
+    if not earlier or turn.reply.units < 8:
+        return
+    shares = [(_share(turn.reply, e.reply), e) for e in earlier]
+    share, source = max(shares, key=lambda s: s[0])
+    if share < _REPEATED or _wanted_again(turn):
         return
     text = note("repeats_reply", turn.language, turn=source.number)
     strength = _loop_strength(turn, source, share)
     yield Signal("repeats_reply", turn.number, strength, cut(turn.reply.text), text, "context_use", "loop")
+
+
+def _share(reply: TextView, before: TextView) -> float:
+    """The share of the reply that an earlier one holds; 0 where it is less than counts."""
+    mine, other = _sketch(reply), _sketch(before)
+    if mine.short is not other.short or other.grams.size < _REPEATED * mine.grams.size:
+        return 0.0
+    return containment(mine.grams, other.grams)
 
 
 def _loop_strength(turn: TurnView, source: TurnView, share: float) -> float:
@@ -103,8 +115,8 @@ def _within(turn: TurnView) -> Iterator[Signal]:
 
 
 def _questions(turn: TurnView, asked: dict[frozenset[str], int]) -> Iterator[Signal]:
-    for sentence in turn.reply.sentences:
-        if sentence.text[-1] not in "?？" or sentence.units < 4 or len(sentence.terms) < 2:
+    for sentence in turn.reply.questions:
+        if sentence.units < 4 or len(sentence.terms) < 2:
             continue
         before = asked.get(sentence.terms)
         asked[sentence.terms] = turn.number

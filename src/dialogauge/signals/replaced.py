@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from dialogauge.signals.facts import Fact
 from dialogauge.signals.reactions import react
-from dialogauge.signals.reading import Dialogue, TurnView
+from dialogauge.signals.reading import Dialogue, TextView, TurnView
 from dialogauge.signals.repair import had_to_act
 from dialogauge.signals.signal import Signal, cut
 from dialogauge.signals.wording import note
@@ -31,14 +31,25 @@ def find_replaced_values(dialogue: Dialogue) -> Iterator[Signal]:
     """
     given: defaultdict[str, set[str]] = defaultdict(set)
     said: defaultdict[str, set[str]] = defaultdict(set)
+    unread: list[TurnView] = []
     for turn in dialogue.turns:
-        told = turn.user.facts
-        if (given or said) and told and turn.replied and _asks_for_change(turn) and had_to_act(turn):
-            yield from _stale(turn, told, given, said)
-        for fact in told:
-            given[fact.unit].add(fact.value)
-        for fact in turn.reply.facts:
-            said[fact.unit].add(fact.value)
+        if _may_replace(turn):
+            for earlier in unread:
+                _note_values(earlier.user, given)
+                _note_values(earlier.reply, said)
+            unread.clear()
+            yield from _stale(turn, turn.user.facts, given, said)
+        unread.append(turn)
+
+
+def _may_replace(turn: TurnView) -> bool:
+    """Whether the user gives a value in asking for a change, and the reply was to act on it."""
+    return turn.replied and _asks_for_change(turn) and bool(turn.user.facts) and had_to_act(turn)
+
+
+def _note_values(text: TextView, values: defaultdict[str, set[str]]) -> None:
+    for fact in text.facts:
+        values[fact.unit].add(fact.value)
 
 
 def _asks_for_change(turn: TurnView) -> bool:

@@ -114,14 +114,15 @@ def find_tool_faults(dialogue: Dialogue) -> Iterator[Signal]:
     known = [dialogue.context.text]
     for turn in dialogue.turns:
         known.append(turn.user.text)
-        known.extend(f"{tool.text}\n{tool.arguments}" for tool in turn.tools)
-        failures = failed_tools(turn)
-        if failures and turn.replied:
-            yield from _passed_over(turn, failures, "\n".join(known))
+        for tool in turn.tools:
+            known += tool.text, tool.arguments
+        failures = failed_tools(turn) if turn.replied else ()
+        if failures:
+            yield from _passed_over(turn, failures, known)
         known.append(turn.reply.text)
 
 
-def _passed_over(turn: TurnView, failures: tuple[ToolResult, ...], known: str) -> Iterator[Signal]:
+def _passed_over(turn: TurnView, failures: tuple[ToolResult, ...], known: list[str]) -> Iterator[Signal]:
     plain = normalise(turn.reply.prose)
     if mark.ADMITS_FAILURE.search(plain):
         return
@@ -138,7 +139,8 @@ def _passed_over(turn: TurnView, failures: tuple[ToolResult, ...], known: str) -
     )
 
 
-def _made_up(turn: TurnView, known: str) -> bool:
+def _made_up(turn: TurnView, known: list[str]) -> bool:
     """Whether the reply gives numbers or codes that nothing before it and no tool holds."""
     numbers = {n.strip(".,") for n in _NUMBER.findall(turn.reply.prose)}
-    return any(len(n) > 1 and n not in known for n in numbers)
+    text = "\n".join(known) if numbers else ""
+    return any(len(n) > 1 and n not in text for n in numbers)

@@ -35,11 +35,11 @@ def find_broken_wishes(dialogue: Dialogue) -> Iterator[Signal]:
 
 
 def _wishes(turn: TurnView) -> Iterator[_Wish]:
-    plain = normalise(turn.user.text[:4000])
-    for pattern, ruled_out in diets.DIETS:
+    plain = turn.user.plain
+    for pattern, ruled_out in diets.DIETS if diets.ANY_DIET.search(plain) else ():
         if re.search(pattern, plain):
             yield _Wish(turn.number, ruled_out)
-    for match in diets.RULED_OUT.finditer(plain):
+    for match in diets.RULED_OUT.finditer(plain) if diets.RULES_OUT.search(plain) else ():
         found = next((g for g in match.groups() if g), "")
         things = [t.strip() for t in diets.SPLIT.split(found)]
         kept = tuple(_root(t) for t in things if t and t not in diets.NOT_FOOD and t not in diets.ZH_NOT)

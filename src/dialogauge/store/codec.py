@@ -10,12 +10,10 @@ from typing import Any
 import orjson
 
 from dialogauge.core.conversation import Conversation, Message, ToolCall
+from dialogauge.core.packing import squeeze
 from dialogauge.core.ratings import Rating
 
 __all__ = ["decode_conversation", "encode_conversation", "pack", "unpack"]
-
-# Level 1 halves chat text at about 100 MB/s; higher levels cost three times that for a few per cent.
-_LEVEL = 1
 
 _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _HIDDEN = "\0extra"
@@ -34,7 +32,7 @@ def pack(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
         text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
     except orjson.JSONEncodeError:
         text = orjson.dumps(_holdable(value), option=orjson.OPT_NON_STR_KEYS)
-    return zlib.compress(text, _LEVEL)
+    return squeeze(text)
 
 
 def unpack(blob: bytes) -> Any:  # noqa: ANN401 - any JSON value

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
+from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Judgement, Usage
 
 __all__ = ["ROW_FIELDS", "row_json", "usage_json"]
 
@@ -52,8 +51,13 @@ def row_json(conversation: Conversation, judged: Judged, *, repeat: int, judge: 
     row.update(_outcome_json(judged.outcome))
     row["judge"] = judge
     row["prompt_digest"] = judged.prompt_digest
-    row["usage"] = {**usage_json(judged.usage), "by_role": _by_role(judged.role_usage)}
+    row["usage"] = _NOTHING_USED if judged.usage is NO_USAGE else _usage(judged)
     return row
+
+
+def _usage(judged: Judged) -> dict[str, Any]:
+    by_role = {role: usage_json(usage) for role, usage in judged.role_usage.items()}
+    return {**usage_json(judged.usage), "by_role": by_role}
 
 
 def _outcome_json(outcome: Judgement | JudgeFailure) -> dict[str, Any]:
@@ -90,5 +94,4 @@ def usage_json(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _by_role(role_usage: Mapping[str, Usage]) -> dict[str, Any]:
-    return {role: usage_json(usage) for role, usage in role_usage.items()}
+_NOTHING_USED = {**usage_json(NO_USAGE), "by_role": dict[str, Any]()}

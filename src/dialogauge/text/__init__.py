@@ -13,7 +13,7 @@ from dialogauge.text.personal import (
     redact,
 )
 from dialogauge.text.sentences import sentences
-from dialogauge.text.tokens import content_terms, count_units, pieces, stem, words
+from dialogauge.text.tokens import Pieces, content_marks, content_terms, count_units, pieces, stem, words
 from dialogauge.text.word_grams import gram_number, word_grams
 
 __all__ = [
@@ -22,8 +22,10 @@ __all__ = [
     "LanguageTally",
     "PersonalKind",
     "PersonalSpan",
+    "Pieces",
     "alternatives",
     "containment",
+    "content_marks",
     "content_terms",
     "count_personal",
     "count_units",

@@ -45,8 +45,8 @@ def containment(part: NDArray[np.uint64], whole: NDArray[np.uint64]) -> float:
     """Return the share of `part`'s grams that `whole` holds, 0..1; 0 when `part` is empty."""
     if part.size == 0 or whole.size == 0:
         return 0.0
-    at = np.minimum(np.searchsorted(whole, part), whole.size - 1)
-    return float(np.mean(whole[at] == part))
+    nearest = whole.take(np.searchsorted(whole, part), mode="clip")
+    return int(np.count_nonzero(nearest == part)) / part.size
 
 
 def gram_overlap(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> float:

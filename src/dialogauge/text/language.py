@@ -55,13 +55,13 @@ class LanguageTally:
             text = _NOISE.sub(" ", text)
         latin = _LATIN.findall(text.lower().replace("\u2019", "'"))
         self.latin += len(latin)
-        self.english += sum(word in ENGLISH_STOP for word in latin)
+        self.english += sum(map(ENGLISH_STOP.__contains__, latin))
         if not text.isascii():
             self.han += sum(map(len, _HAN.findall(text)))
             self.kana += sum(map(len, _KANA_HANGUL.findall(text)))
             self.other += len(_OTHER_SCRIPT.findall(text))
-            self.accented += sum(not word.isascii() for word in latin)
-        self.foreign += sum(word in FOREIGN_STOP for word in latin)
+            self.accented += len(latin) - sum(map(str.isascii, latin))
+        self.foreign += sum(map(FOREIGN_STOP.__contains__, latin))
 
     def language(self) -> Language:
         """Say which language the texts counted so far are in; `other` when there are no letters."""

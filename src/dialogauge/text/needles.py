@@ -7,6 +7,7 @@ searches many texts for wordings that few of them hold can so leave most pattern
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -20,13 +21,17 @@ _ELEMENT = re.compile(
     re.DOTALL,
 )
 _REPEAT = re.compile(r"[*+?]\??|\{(\d*)(?:,\d*)?\}\??")
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
+_BRACKET = re.compile(r"[\\\[(]")
 _LITERAL_ESCAPE: Final = frozenset("\\.^$*+?{}[]()|-/'\"#&~ ")
 _NO_WIDTH: Final = frozenset("bBAZ")
-_ENOUGH = 6  # letters: longer strings are hardly rarer
+_RARE, _ENOUGH = 2, 6  # letters: shorter strings are in every text, longer ones are hardly rarer
 
 
 def alternatives(pattern: str) -> list[str]:
     """Cut a pattern at the bars that stand outside of groups and sets."""
+    if not _BRACKET.search(pattern):
+        return pattern.split("|")
     out, depth, start = [], 0, 0
     for element in _ELEMENT.finditer(pattern):
         kind = element.lastgroup
@@ -51,16 +56,19 @@ def needles_of(pattern: str) -> frozenset[str] | None:
 
 def _of_sequence(text: str) -> frozenset[str] | None:
     """The rarest set that one part of a sequence gives; every match holds a string of it."""
-    best: frozenset[str] | None = None
+    if text and not _SPECIAL.search(text):
+        return frozenset({text}) if _letters(text) >= _RARE else None
+    best, most = None, (_RARE, -sys.maxsize)
     for candidate in _candidates(text):
-        if _rarity(candidate) > (_rarity(best) if best else (0, 0)):
-            best = candidate
-    return best if best is not None and _rarity(best)[0] >= 2 else None
+        rarity = min(_ENOUGH, *map(_letters, candidate)), -len(candidate)
+        if rarity > most:
+            best, most = candidate, rarity
+    return best
 
 
-def _rarity(needles: frozenset[str]) -> tuple[int, int]:
-    """The letters of the shortest, a Chinese character counting as two; then, the fewer the better."""
-    return min(_ENOUGH, *(sum(1 + (not c.isascii()) for c in n) for n in needles)), -len(needles)
+def _letters(string: str) -> int:
+    """The length of a string; a character of another script than ours counts as two letters."""
+    return len(string) if string.isascii() else len(string) + sum(c > "\x7f" for c in string)
 
 
 def _candidates(text: str) -> Iterator[frozenset[str]]:

@@ -8,7 +8,7 @@ __all__ = ["sentences"]
 
 # An English full stop ends a sentence only before white space: "3.5", "e.g" and "a.com" stay whole.
 # One set first: a regular expression skips to such a set quickly.
-_END = re.compile(r"[。！？；!?.;\n](?:(?<=[。！？；!?])[\"'”’）)]*\s*|(?<=[.;])\s+|(?<=\n)\n*)")
+_END = re.compile(r"([。！？；!?.;\n])(?:(?<=[。！？；!?])[\"'”’）)]*\s*|(?<=[.;])\s+|(?<=\n)\n*)")
 _SPACE = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -20,11 +20,7 @@ def sentences(text: str) -> list[str]:
 
     Rules, not a model: an abbreviation before a space ("Dr. Li") ends a sentence too.
     """
-    out = []
-    start = 0
-    for end in _END.finditer(text):
-        at = end.start()
-        out.append(text[start : at if text[at] == "\n" else at + 1].lstrip(_BEFORE).rstrip(_AFTER))
-        start = end.end()
-    out.append(text[start:].lstrip(_BEFORE).rstrip(_AFTER))
-    return [part for part in out if part]
+    parts = _END.split(text)
+    ends = (*parts[1::2], "")
+    found = [(part + end).lstrip(_BEFORE).rstrip(_AFTER) for part, end in zip(parts[::2], ends, strict=True)]
+    return [part for part in found if part]

@@ -1,14 +1,15 @@
-"""Tokens: English words, numbers, and Chinese character bigrams; one pass of one pattern."""
+"""Tokens: English words, numbers, and Chinese character bigrams."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import add
 
 from dialogauge.text.stopwords import ENGLISH_STOP, HAN_STOP
 
-__all__ = ["content_terms", "count_units", "pieces", "stem", "words"]
+__all__ = ["Pieces", "content_marks", "content_terms", "count_units", "pieces", "stem", "words"]
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
@@ -27,7 +28,10 @@ def _telling() -> str:
     return "".join(out)
 
 
-_PIECE = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_STOP}]+|[{_telling()}]+")
+# A word or a number, beginning with one set: a regular expression skips to such a set quickly.
+_WORD = re.compile(rf"[^\W_{_HAN}](?:(?<=\d)\d*(?:[.,:/]\d+)*|(?<!\d)[^\W\d_{_HAN}]*(?:'[a-z]+)?)")
+_CHINESE = re.compile(f"[{_HAN}]+")
+_TELLING = re.compile(f"[{_telling()}]+")
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s")
 
 
@@ -36,27 +40,51 @@ def words(text: str) -> list[str]:
     return _TOKEN.findall(text.lower().replace("\u2019", "'"))
 
 
-def pieces(text: str) -> list[str]:
-    """Return the same as `words`, runs of Chinese cut before and after function characters."""
-    return _PIECE.findall(text.lower().replace("\u2019", "'"))
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A text cut up for counting and for what it is about."""
+
+    words: list[str]
+    """Words and numbers in order, in lower case."""
+    chinese: str
+    """The text in lower case where it may hold Chinese; empty where it cannot."""
+
+    @property
+    def units(self) -> float:
+        """The length in words, a Chinese character counting as 0.6 of a word."""
+        return len(self.words) + 0.6 * sum(map(len, _CHINESE.findall(self.chinese)))
 
 
-def content_terms(tokens: list[str]) -> frozenset[str]:
-    """Return what carries the topic of `pieces`: stems of words, numbers, bigrams of Chinese.
+def pieces(text: str) -> Pieces:
+    """Cut a text into words, numbers and Chinese."""
+    lowered = text.lower().replace("\u2019", "'")
+    return Pieces(_WORD.findall(lowered), "" if text.isascii() else lowered)
+
+
+def content_terms(text: Pieces) -> frozenset[str]:
+    """Return what carries the topic: stems of words, numbers, bigrams of Chinese.
 
     Function words fall away; a single Chinese character that is left alone stays as it is.
     """
-    out: set[str] = set()
-    for token in tokens:
-        if "\u3400" <= token[0] <= "\u9fff":
-            if token[0] in HAN_STOP:
-                continue
-            if len(token) > 2:
-                out.update(map(add, token, token[1:]))
-            else:
-                out.add(token)
-        elif term := _term(token):
+    out = set(map(_term, text.words))
+    out.discard("")
+    for run in _TELLING.findall(text.chinese):
+        if len(run) > 2:
+            out.update(map(add, run, run[1:]))
+        else:
+            out.add(run)
+    return frozenset(out)
+
+
+def content_marks(text: Pieces) -> frozenset[str]:
+    """Return the content terms, those that are not in ASCII taken apart into their characters."""
+    out = set("".join(_TELLING.findall(text.chinese)))
+    for term in set(map(_term, text.words)):
+        if term.isascii():
             out.add(term)
+        else:
+            out.update(term)
+    out.discard("")
     return frozenset(out)
 
 
@@ -82,6 +110,6 @@ def stem(word: str) -> str:
 
 
 def count_units(tokens: list[str]) -> float:
-    """Return the length in words, a Chinese character counting as 0.6 of a word."""
+    """Return the length in words of `words`, a Chinese character counting as 0.6 of a word."""
     han = [len(t) for t in tokens if "\u3400" <= t[0] <= "\u9fff"]
     return len(tokens) - len(han) + 0.6 * sum(han)

@@ -341,6 +341,24 @@ async def test_waiting_in_vain_for_a_place_keeps_the_reason(serve, connect):
     assert any("no place before the deadline" in failure.message for failure in ended)
 
 
+async def test_a_last_attempt_without_time_keeps_the_reason(serve, connect):
+    """Told to wait until almost the end, then no answer within what is left: that was the rate limit."""
+    stub = serve("x", faults=FaultPlan(["429:0.2"], always="hang"))
+    patience = quick(attempt_deadline=5.0, item_deadline=0.4, max_retries=9)
+    failure = await connect(stub.url, patience=patience).complete(question())
+    assert isinstance(failure, ChatFailure)
+    assert (failure.kind, failure.usage.calls) == ("rate_limited", 1)
+    assert "then no time for another attempt" in failure.message
+
+
+async def test_an_attempt_with_all_its_time_is_a_timeout_whatever_came_before(serve, connect):
+    stub = serve("x", faults=FaultPlan(["500"], always="hang"))
+    patience = quick(attempt_deadline=0.05, max_retries=1)
+    failure = await connect(stub.url, patience=patience).complete(question())
+    assert isinstance(failure, ChatFailure)
+    assert failure.kind == "timeout"
+
+
 async def test_a_wrong_key_stops_and_names_the_variable(serve, connect):
     stub = serve("fine", key="right")
     client = connect(stub.url, api_key=KEY, settings={"key_variable": "JUDGE_KEY"})

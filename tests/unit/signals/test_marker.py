@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from dialogauge.signals import reply_markers, user_markers
 from dialogauge.signals.marker import Marker
+from dialogauge.signals.marker_set import MarkerSet
 
 SHIPPED = {
     f"{module.__name__.rpartition('.')[2]}.{name}": value
@@ -60,3 +61,17 @@ WORDS = sorted(
 )
 def test_every_shipped_list_finds_what_one_alternation_would_find(name, words, between):
     assert same(SHIPPED[name], between.join(words))
+
+
+@given(st.lists(st.sampled_from([*WORDS, "?", "!", ",", "3"]), max_size=14), st.sampled_from([" ", ""]))
+def test_a_set_of_lists_names_those_that_match_by_themselves(words, between):
+    text = between.join(words)
+    markers = MarkerSet(SHIPPED.items())
+    assert markers.matching(text) == {name for name, marker in SHIPPED.items() if marker.search(text)}
+
+
+def test_several_lists_of_a_set_may_go_by_one_name():
+    markers = MarkerSet([("told", Marker("i told you")), ("told", Marker("没说过")), ("why", Marker(r"\?$"))])
+    assert markers.matching("i told you. why?") == {"told", "why"}
+    assert markers.matching("我没说过") == {"told"}
+    assert markers.matching("told") == markers.matching("") == frozenset()

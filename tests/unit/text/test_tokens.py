@@ -1,7 +1,10 @@
+import re
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.text import content_terms, count_units, pieces, stem, words
+from dialogauge.text import content_marks, content_terms, count_units, pieces, stem, words
 
 
 def test_words_numbers_and_chinese_runs():
@@ -32,3 +35,30 @@ def test_any_text_has_tokens_that_stand_in_it(text):
     lowered = text.lower().replace("\u2019", "'")
     assert all(token in lowered for token in words(text))
     assert all(content_terms(pieces(text)))
+
+
+def test_the_length_of_pieces_is_that_of_words():
+    assert pieces("It's 3.50 for 谢谢你, ok").units == 4 + 0.6 * 3
+    assert pieces("").units == 0
+    assert pieces("谢谢").words == []
+    assert pieces("ok").chinese == ""
+
+
+@given(st.text(max_size=200) | st.text("ab1.,:/'’²½的我北京 \n", max_size=60))
+def test_pieces_and_words_agree(text):
+    han = "[\u3400-\u4dbf\u4e00-\u9fff]+"
+    assert pieces(text).words == [w for w in words(text) if not re.match(han, w)]
+    assert pieces(text).units == pytest.approx(count_units(words(text)))
+
+
+@given(st.text("的我了北京旅行ab ", max_size=40))
+def test_chinese_is_cut_at_function_characters(text):
+    runs = re.findall("[北京旅行]+", text)
+    bigrams = {run[i : i + 2] for run in runs for i in range(max(1, len(run) - 1))}
+    assert {t for t in content_terms(pieces(text)) if not t.isascii()} == bigrams
+
+
+@given(st.text(max_size=100) | st.text("的我了北京旅行ab é1", max_size=40))
+def test_marks_are_the_terms_with_all_but_ascii_taken_apart(text):
+    terms = content_terms(pieces(text))
+    assert content_marks(pieces(text)) == {c for t in terms for c in ([t] if t.isascii() else t)}

@@ -1,6 +1,5 @@
 """The trust study: known ways in which a judge goes wrong, looked for in a finished run."""
 
-from dialogauge.bench.trust.calibration import calibrate, judge_gate
 from dialogauge.bench.trust.examine import Extra, examine
 from dialogauge.bench.trust.page import trust_view
 from dialogauge.bench.trust.result import (
@@ -29,12 +28,10 @@ __all__ = [
     "TrustTally",
     "TrustThresholds",
     "Variant",
-    "calibrate",
     "check_scenario",
     "draw_variants",
     "examine",
     "find_breaches",
-    "judge_gate",
     "scenario_text",
     "trust_view",
 ]

@@ -13,7 +13,6 @@ from dialogauge.bench.trust.tally import LONG, TrustTally
 from dialogauge.bench.trust.thresholds import TrustThresholds
 from dialogauge.core import Conversation
 from dialogauge.metrics import pearson, wilson_interval
-from dialogauge.signals import find_signals, read_dialogue
 
 __all__ = ["check_aggregation", "check_identical", "check_verdicts"]
 
@@ -176,6 +175,8 @@ def _share(name: str, hits: int, n: int) -> TrustFigure:
 
 def _varied(conversation: Conversation) -> TrustCase | None:
     """Point at the gravest finding of a conversation of which some turns have one and others none."""
+    from dialogauge.signals import find_signals, read_dialogue  # many patterns, and hardly ever asked for
+
     faults = [s for s in find_signals(read_dialogue(conversation), "hindsight") if s.strength >= _FAULT]
     turns = {s.turn for s in faults}
     if not turns or len(turns) == len(conversation.replied_turns):

@@ -10,7 +10,6 @@ from dialogauge.bench.trust import (
     Trust,
     TrustTally,
     TrustThresholds,
-    calibrate,
     check_scenario,
     draw_variants,
     examine,
@@ -18,6 +17,7 @@ from dialogauge.bench.trust import (
     scenario_text,
     trust_view,
 )
+from dialogauge.bench.trust.calibration import calibrate
 from dialogauge.core import ONE_TO_FIVE, Conversation, Judged, JudgeFailure, Judgement, Message, Target
 from dialogauge.prompts import ScenarioRule
 from dialogauge.report import trust_lines
