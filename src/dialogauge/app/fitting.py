@@ -1,4 +1,4 @@
-"""Fitting the local judge's coefficients to a file of rated conversations."""
+"""Fitting to a file of rated conversations: the local judge's coefficients, or a run with its own model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dialogauge.data import RatingTable, read_conversations, read_field_map, rea
 from dialogauge.judge.local_fit import fit_local
 from dialogauge.store.directory import write_whole
 
-__all__ = ["FitOptions", "fit_file"]
+__all__ = ["FitOptions", "fit_file", "read_rated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,32 @@ class FitOptions:
     folds: int = 5
     format: str | None = None
     map_file: str | None = None
+    draws: int = 1000
+    seed: int = 0
+    command: str = ""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether a run directory was asked for, and not the coefficients' file."""
+        return not self.out.endswith(".json")
+
+
+def read_rated(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
+    """Read the conversations with all their ratings; what cannot be read goes to `faults`.
+
+    Raises ConfigError for a faulty split file.
+    """
+    mapping = read_field_map(options.map_file) if options.map_file is not None else None
+    ratings = RatingTable()
+    if options.ratings_file is not None:
+        ratings = read_ratings(options.ratings_file, mapping=mapping)
+    faults += ratings.faults
+    users = None if options.split_file is None else read_split(options.split_file).train
+    for item in read_conversations(options.inputs, format=options.format, mapping=mapping):
+        if not isinstance(item, Conversation):
+            faults.append(item)
+        elif users is None or item.user_id in users:
+            yield replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
 
 
 def fit_file(options: FitOptions) -> dict[str, Any]:
@@ -36,22 +62,8 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
 
     Raises UsageError when there is too little to fit, ConfigError for a faulty split file.
     """
-    mapping = read_field_map(options.map_file) if options.map_file is not None else None
-    ratings = RatingTable()
-    if options.ratings_file is not None:
-        ratings = read_ratings(options.ratings_file, mapping=mapping)
-    users = None if options.split_file is None else read_split(options.split_file).train
-    reader = read_conversations(options.inputs, format=options.format, mapping=mapping)
-    faults: list[InputError] = list(ratings.faults)
-
-    def rated() -> Iterator[Conversation]:
-        for item in reader:
-            if not isinstance(item, Conversation):
-                faults.append(item)
-            elif users is None or item.user_id in users:
-                yield replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
-
-    fitted = fit_local(rated(), dimension=options.dimension, folds=options.folds)
+    faults: list[InputError] = []
+    fitted = fit_local(read_rated(options, faults), dimension=options.dimension, folds=options.folds)
     text = fitted.to_json()
     write_whole(Path(options.out), [text.encode()])
     return {**json.loads(text), "faults": [str(f) for f in faults]}

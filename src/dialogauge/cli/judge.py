@@ -17,7 +17,7 @@ HASH_IDS = "Replace the ids of users and conversations by digests that stay the 
 
 _MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
 _ROLE = "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME."
-_RUBRIC = "Shipped rubric (card, satisfaction, task, single, factuality) or a rubric file of your own."
+_RUBRIC = "Shipped rubric (card, satisfaction, session, session-guarded, task, single, factuality), or a file"
 _GATE = "A condition on the result, e.g. 'verdict>=good:0.9'; exit code 100 when it is not met."
 
 

@@ -30,9 +30,8 @@ class WorkUnit:
     def __post_init__(self) -> None:
         """Compute the key, once: it is asked for at every step of the work."""
         parts = [self.study, self.target_digest, self.judge_digest, str(self.repeat), str(self.seed)]
-        object.__setattr__(
-            self, "key", digest_text("\x1f".join(parts if self.part is None else [*parts, self.part]))
-        )
+        parts += [] if self.part is None else [self.part]
+        object.__setattr__(self, "key", digest_text("\x1f".join(parts)))
 
 
 @dataclass(frozen=True, slots=True)

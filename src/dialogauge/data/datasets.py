@@ -51,12 +51,20 @@ DATA_SETS: tuple[DataSet, ...] = (
         "reward 0 or 1 of each of 1,040 runs, by the environment",
     ),
     DataSet(
+        "urs",
+        "URS, User Reported Scenarios: sessions with assistants in use, by intent (Chinese and English)",
+        "github.com/Alice1998/URS; the files with satisfaction as read by github.com/wzf2000/RecLLMSim",
+        "urs",
+        "none stated in the repository: local measurement only",
+        "each user's satisfaction 1-5 with a whole session",
+    ),
+    DataSet(
         "uss",
         "User Satisfaction Simulation, MultiWOZ part (English)",
         "github.com/sunnweiwei/user-satisfaction-simulation @ 8ba06bd, dataset/MWOZ.txt",
         "uss",
         "none stated: local measurement only",
-        "1,000 dialogues; 3 to 5 annotators rated satisfaction 1-5 before each user line and overall",
+        "1,000 dialogues; 3 to 6 annotators rated satisfaction 1-5 before each user line and overall",
     ),
 )
 

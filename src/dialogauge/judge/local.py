@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import floor
 from typing import Any, Literal
 
 from dialogauge.core import (
@@ -29,6 +30,7 @@ from dialogauge.core import (
 from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
 from dialogauge.judge.local_scores import HINT, faults, score_conversation, score_turn, weakest
 from dialogauge.judge.local_words import join, say
+from dialogauge.judge.session import guard, local_failures
 from dialogauge.judge.verdict import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 from dialogauge.signals import (
     Dialogue,
@@ -46,8 +48,14 @@ from dialogauge.signals import (
 
 __all__ = ["RUBRICS", "LocalDimension", "LocalJudge", "Rubric"]
 
-Rubric = Literal["card", "satisfaction", "single"]
-RUBRICS: Mapping[str, Rubric] = {"card": "card", "satisfaction": "satisfaction", "single": "single"}
+Rubric = Literal["card", "satisfaction", "session", "session-guarded", "single"]
+RUBRICS: Mapping[str, Rubric] = {
+    "card": "card",
+    "satisfaction": "satisfaction",
+    "session": "session",
+    "session-guarded": "session-guarded",
+    "single": "single",
+}
 """The shipped rubrics that it can judge by."""
 
 _VERSION = 2
@@ -59,11 +67,14 @@ _SINGLE = "single_quality"
 _NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {
     "card": _UNCALIBRATED,
     "satisfaction": (),
+    "session": (),
+    "session-guarded": (),
     "single": (_SINGLE,),
 }
 _CHECKED = ("zh", "en")
 """Languages in which the satisfaction was held against people: docs/results/trust.md."""
 _SATISFIED = 4
+_SESSION = ("session", "session-guarded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +133,8 @@ class LocalJudge:
         """The dimensions of the rubric."""
         if self.rubric_id == "satisfaction":
             return (LocalDimension("satisfaction", "turn"),)
+        if self.rubric_id in _SESSION:
+            return (LocalDimension("satisfaction", "conversation"),)
         if self.rubric_id == "single":
             return (LocalDimension(_SINGLE, "turn"),)
         turn = tuple(LocalDimension(name, "turn") for name in TURN_DIMENSIONS)
@@ -160,6 +173,8 @@ class LocalJudge:
             )
         dialogue = read_dialogue(conversation, None if self.language == "auto" else self.language)
         reading = _Reading(dialogue, self.mode, self._coefficients)
+        if self.rubric_id in _SESSION:
+            return (Judged(whole, self._session(reading, conversation.scenario)),)
         targets = [
             Target(conversation.id, "turn", t.number, conversation.candidate) for t in dialogue.replied
         ]
@@ -171,6 +186,25 @@ class LocalJudge:
         turns = [_card_turn(reading, turn) for turn in dialogue.replied]
         rows = [Judged(t, j) for t, j in zip(targets, turns, strict=True)]
         return (*rows, Judged(whole, _card_whole(reading, turns)))
+
+    def _session(self, reading: _Reading, task: str | None) -> Judgement:
+        """Judge the whole by the mean of its turns; guarded, the task's failures are judged first."""
+        dialogue = reading.dialogue
+        if dialogue.language == "other":
+            return _unsupported(("satisfaction",))
+        values = [reading.satisfaction[t.number] for t in dialogue.replied]
+        mean = sum(values) / len(values)
+        # The cuts of single turns are of no use here: a mean spreads less.
+        score = floor(mean + 0.5)
+        details: dict[str, Any] = {"satisfaction": round(mean, 3), "language": dialogue.language}
+        if self.rubric_id == "session-guarded":
+            guarded = guard(score, local_failures(faults(dialogue, reading.by_turn), dialogue), task)
+            score = guarded.score
+            if guarded.capped:
+                details["satisfaction"] = float(score)
+            details |= {"task": guarded.task, "failed": list(guarded.failed), "capped": guarded.capped}
+        details |= {"label": "SAT" if score >= _SATISFIED else "DSAT", "uncalibrated": []}
+        return Judgement(scores={"satisfaction": score}, details=details)
 
     def _single(self, turn: Turn) -> Judgement:
         """Judge a reply as if its request were all that was ever said: a conversation of one turn."""

@@ -13,7 +13,7 @@ from dialogauge.core import Conversation, UsageError
 from dialogauge.judge.local_model import HIGHEST, LOWEST, LocalCoefficients, ModeCoefficients
 from dialogauge.signals import Mode, feature_names, find_signals, read_dialogue, read_features
 
-__all__ = ["fit_local"]
+__all__ = ["fit_local", "group_folds"]
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def fit_local(
     _check(tables["hindsight"], folds, dimension)
     fitted, measured = {}, {}
     for mode, table in tables.items():
-        fold = _folds(table.groups, folds)
+        fold = group_folds(table.groups, folds)
         ridge, predicted = _choose_ridge(table, fold)
         model = _solve(table, ridge, feature_names(cast(Mode, mode)))
         fitted[mode] = replace(model, thresholds=_thresholds(predicted, table.scores))
@@ -124,7 +124,7 @@ def _check(table: _Table, folds: int, dimension: str) -> None:
         raise UsageError(msg, hint="give ratings that differ")
 
 
-def _folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
+def group_folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
     """Give each group a fold, the largest groups first to the smallest fold; no chance in it."""
     sizes = np.bincount(groups)
     load = np.zeros(folds)

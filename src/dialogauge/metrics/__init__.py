@@ -22,6 +22,13 @@ from dialogauge.metrics.bootstrap import (
     order_interval,
 )
 from dialogauge.metrics.bounds import Bounds, mean_bounds
+from dialogauge.metrics.classes import (
+    average_recall,
+    cohen_kappa,
+    confusion,
+    f1_below,
+    published_f1_below,
+)
 from dialogauge.metrics.classification import (
     Classification,
     classification,
@@ -48,14 +55,18 @@ __all__ = [
     "PermutationResult",
     "auc",
     "auc_draws",
+    "average_recall",
     "choice_weights",
     "classification",
     "cluster_bootstrap",
     "cluster_weights",
     "clustered_mean",
     "clustered_mean_of_sums",
+    "cohen_kappa",
+    "confusion",
     "deal",
     "draw_p",
+    "f1_below",
     "f1_draws",
     "holm",
     "interval_of_draws",
@@ -68,6 +79,7 @@ __all__ = [
     "pearson_draws",
     "permutation_test",
     "precision_draws",
+    "published_f1_below",
     "quadratic_weighted_kappa",
     "recall_draws",
     "spearman",

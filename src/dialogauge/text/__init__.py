@@ -16,6 +16,7 @@ from dialogauge.text.personal import (
 from dialogauge.text.sentences import sentences
 from dialogauge.text.shape import SHAPE, TextShape, shape_of
 from dialogauge.text.tokens import Pieces, content_marks, content_terms, count_units, pieces, stem, words
+from dialogauge.text.word_grams import gram_number, word_grams
 
 __all__ = [
     "BUCKETS",
@@ -36,6 +37,7 @@ __all__ = [
     "detect_language",
     "find_personal",
     "gram_buckets",
+    "gram_number",
     "gram_overlap",
     "has_chinese",
     "hashed_grams",
@@ -47,5 +49,6 @@ __all__ = [
     "sentences",
     "shape_of",
     "stem",
+    "word_grams",
     "words",
 ]

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from dialogauge.core import Conversation, FileFault, Message, Rating, UsageError
-from dialogauge.judge.local_fit import _auc, _folds, _solve, _Table, _thresholds, fit_local
+from dialogauge.judge.local_fit import _auc, _solve, _Table, _thresholds, fit_local, group_folds
 from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
 
 
@@ -82,7 +82,7 @@ def test_auc_agrees_with_scikit_learn():
 
 def test_a_user_is_never_in_two_folds():
     groups = np.array([0, 0, 0, 1, 1, 2, 3, 3, 4, 5])
-    fold = _folds(groups, 3)
+    fold = group_folds(groups, 3)
     assert all(len(set(fold[groups == g])) == 1 for g in range(6))
     assert set(fold) == {0, 1, 2}
 

@@ -44,7 +44,15 @@ def refused(tmp_path, text, **files):
 
 
 def test_the_shipped_rubrics():
-    assert shipped_rubrics() == ("card", "factuality", "satisfaction", "single", "task")
+    assert shipped_rubrics() == (
+        "card",
+        "factuality",
+        "satisfaction",
+        "session",
+        "session-guarded",
+        "single",
+        "task",
+    )
     for name in shipped_rubrics():
         rubric = load_rubric(name)
         assert rubric.id == name

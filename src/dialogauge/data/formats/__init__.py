@@ -11,6 +11,7 @@ from dialogauge.data.formats.recllmsim import RECLLMSIM
 from dialogauge.data.formats.sharegpt import SHAREGPT
 from dialogauge.data.formats.tau import TAU
 from dialogauge.data.formats.turns import TURNS
+from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
 
 __all__ = [
@@ -26,7 +27,7 @@ __all__ = [
     "named_format",
 ]
 
-FORMATS: tuple[Format, ...] = (RECLLMSIM, TAU, SHAREGPT, CARD, OPENAI, TURNS, USS, CSV)
+FORMATS: tuple[Format, ...] = (RECLLMSIM, URS, TAU, SHAREGPT, CARD, OPENAI, TURNS, USS, CSV)
 """In the order in which they are tried: the more particular first."""
 
 

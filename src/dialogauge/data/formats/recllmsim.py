@@ -26,6 +26,8 @@ RECLLMSIM_TASKS = ("旅行规划", "礼物准备", "菜谱规划", "技能学习
 
 _LABELS = ("satisfaction", "hallucination")
 _USED = frozenset({"history", "chat_model", "task_type", "task_context", "profile"})
+_BOOKKEEPING = ("complete_tid",)
+"""Keys of the profile that say which tasks of the survey a user has done."""
 _USER = re.compile(r"User_\w+")
 
 
@@ -61,20 +63,29 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     messages = reader.read(record["history"])
     labels = [_labels(m, index, reader.rated) for index, m in enumerate(messages)]
     said = tuple(_without_labels(m) for m in messages)
-    context, profile = record.get("task_context"), record.get("profile")
+    context, (profile, bookkeeping) = record.get("task_context"), _profile(record)
     return Conversation(
         conversation_id,
         said,
         user_id=user,
         scenario=_text(record, "task_type"),
         context=context if isinstance(context, str) else None,
-        profile=profile if isinstance(profile, dict) else None,
+        profile=profile,
         candidate=_text(record, "chat_model"),
         language="zh",
         ratings=_ratings(conversation_id, user, said, labels, entry),
-        metadata={key: value for key, value in record.items() if key not in _USED},
+        metadata={key: value for key, value in record.items() if key not in _USED} | bookkeeping,
         place=Place(entry.place.file, entry.place.line, conversation_id),
     )
+
+
+def _profile(record: dict[str, Any]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """Part what describes the user from the survey's own bookkeeping, which no judge should read."""
+    profile = record.get("profile")
+    if not isinstance(profile, dict):
+        return None, {}
+    described = {key: value for key, value in profile.items() if key not in _BOOKKEEPING}
+    return described, {key: profile[key] for key in _BOOKKEEPING if key in profile}
 
 
 def _text(record: dict[str, Any], key: str) -> str | None:

@@ -90,7 +90,7 @@ class MemoryKnowledge:
             return _failure(built), usage
         made = {"block": view.id, "language": language, "version": memory_version(language)}
         kept.put(key, {**made, "usage": asdict(usage), "memory": built.to_json()})
-        return built, usage
+        return built, usage if view.history else None  # else no model was asked
 
     def _key(self, view: BlockView, population: Population, language: str) -> str:
         """Name the memory by all that it is made from, but for the wording of the prompt."""

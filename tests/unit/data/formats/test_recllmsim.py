@@ -21,7 +21,7 @@ def session(root, user, task, stem, said=SAID):
         "chat_model": "m",
         "task_type": task,
         "task_context": "c",
-        "profile": {"age": 30},
+        "profile": {"age": 30, "complete_tid": {"旅行规划": [1]}},
         "history": said,
         "questionnaire": [{"option": "x"}],
     }
@@ -46,7 +46,8 @@ def test_a_session(tmp_path):
         Rating(c.id, "hallucination", "是", 2, "User_0"),
     )
     assert not any(m.extra for m in c.messages)
-    assert c.metadata == {"questionnaire": [{"option": "x"}]}
+    assert c.profile == {"age": 30}
+    assert c.metadata == {"questionnaire": [{"option": "x"}], "complete_tid": {"旅行规划": [1]}}
 
 
 def test_published_ids_map_to_our_turns(tmp_path):

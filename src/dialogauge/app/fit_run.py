@@ -1,0 +1,184 @@
+"""`dialogauge fit DATA -o RUN`: a model of people's ratings, and what it is worth on left-out examples."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dialogauge.app.fitting import FitOptions, read_rated
+from dialogauge.app.versions import versions
+from dialogauge.bench.fitting import CONTROLS, FIGURES, controls_of, figures_of
+from dialogauge.bench.fitting.figures import ranking_of
+from dialogauge.core.digests import conversation_digest, digest
+from dialogauge.core.errors import InputError, UsageError
+from dialogauge.judge.local_fit import group_folds
+from dialogauge.judge.ratings import CrossValidation, Example, cross_validate, examples_of, fit_ratings
+from dialogauge.judge.ratings.cross_validation import RIDGES, line_folds
+from dialogauge.judge.ratings.model import Table, table_of
+from dialogauge.store.directory import write_whole
+from dialogauge.store.json_lines import json_document, json_line
+
+__all__ = ["fit_run"]
+
+Whole = npt.NDArray[np.int64]
+_LEAST = 50
+FOLDS = {
+    "lines": "consecutive examples, as published for USS; a conversation may lie across two parts",
+    "conversations": "whole conversations, or whole users where they are known",
+}
+
+
+def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+    """Validate, fit, and write `summary.json`, `predictions.jsonl`, `model.json` and `manifest.json`.
+
+    Returns:
+        The summary, as the file holds it.
+
+    Raises:
+        UsageError: Too few examples, or fewer conversations than parts.
+        StoreError: The directory cannot be written.
+    """
+    started = time.process_time()
+    faults: list[InputError] = []
+    examples: list[Example] = []
+    for conversation in read_rated(options, faults):
+        found, wrong = examples_of(conversation, options.dimension)
+        examples += found
+        faults += wrong
+    _check(examples, options)
+    table = table_of(examples)
+    groups = [e.group for e in examples]
+    numbers = {g: i for i, g in enumerate(dict.fromkeys(groups))}
+    by_group = group_folds(np.array([numbers[g] for g in groups], dtype=np.int64), options.folds)
+    folds = {"lines": line_folds(len(examples), options.folds), "conversations": by_group}
+    validated = {name: cross_validate(table, fold, progress=progress) for name, fold in folds.items()}
+    chosen = validated["conversations"]
+    model = fit_ratings(table, chosen.cuts, chosen.boundaries, chosen.ridge, dimension=options.dimension)
+    summary = _summary(examples, table, validated, options)
+    summary["seconds"] = round(time.process_time() - started, 1)
+    summary["faults"] = [str(f) for f in faults]
+    out = Path(options.out)
+    write_whole(out / "model.json", [model.to_json().encode()])
+    write_whole(out / "predictions.jsonl", _predictions(examples, table, validated))
+    write_whole(out / "summary.json", [json_document(summary)])
+    write_whole(out / "manifest.json", [json_document(_manifest(options, examples))])
+    return summary
+
+
+def _check(examples: Sequence[Example], options: FitOptions) -> None:
+    groups = len({e.group for e in examples})
+    if len(examples) < _LEAST or groups < max(3, options.folds):
+        msg = (
+            f"too little to fit: {len(examples)} places rated for {options.dimension!r} "
+            f"in {groups} conversations (or by users)"
+        )
+        raise UsageError(msg, hint=f"at least {_LEAST} in {max(3, options.folds)} of them are needed")
+    if options.folds < 3:
+        msg = "a run needs three parts or more: one to judge, one to choose the settings on, one to fit"
+        raise UsageError(msg, hint="--cv 3, or more")
+
+
+def _summary(
+    examples: Sequence[Example], table: Table, validated: dict[str, CrossValidation], options: FitOptions
+) -> dict[str, Any]:
+    turns = np.array([e.turn is not None for e in examples])
+    out: dict[str, Any] = {
+        "study": "fit",
+        "dimension": options.dimension,
+        "examples": len(examples),
+        "conversations": len({e.conversation.id for e in examples}),
+        "whole_conversations": int((~turns).sum()),
+        "nothing_said": int(table.prior_only.sum()),
+        "votes": int(sum(sum(e.votes) for e in examples)),
+        "folds": options.folds,
+        "figures": FIGURES,
+        "controls_are": CONTROLS,
+        "parts": {},
+    }
+    everything = np.ones(turns.size, dtype=bool)
+    for name, found in validated.items():
+        views = {"all": everything, "without_whole": turns, "whole_only": ~turns}
+        out["parts"][name] = {
+            "what": FOLDS[name],
+            "split_conversations": _split(examples, found.fold),
+            "ridges": list(found.ridges),
+            **{
+                view: _view(examples, table, found, mask, options)
+                for view, mask in views.items()
+                if mask.any()
+            },
+        }
+    first = out["parts"]["lines"]["all"]
+    return {**out, "metrics": first["metrics"], "controls": first["controls"], "ridge_grid": list(RIDGES)}
+
+
+def _view(
+    examples: Sequence[Example],
+    table: Table,
+    found: CrossValidation,
+    mask: npt.NDArray[np.bool_],
+    options: FitOptions,
+) -> dict[str, Any]:
+    """Return the figures of some of the examples, and of the controls on them."""
+    held = [e for e, kept in zip(examples, mask, strict=True) if kept]
+    gold, called = table.gold[mask], found.called[mask]
+    clusters = [e.conversation.id for e in held]
+    positions = [e.stop for e in held]
+    dealt = controls_of(gold, called, [e.reply_length for e in held], positions, seed=options.seed)
+    low, high = (_shares(found, side)[mask] for side in (2, 3))
+    drawn = {"draws": options.draws, "seed": options.seed}
+    return {
+        "metrics": figures_of(gold, called, clusters, **drawn) | ranking_of(gold, low, 1 - high),
+        "controls": {name: figures_of(gold, c, clusters, **drawn) for name, c in dealt.items()},
+    }
+
+
+def _shares(found: CrossValidation, boundary: int) -> npt.NDArray[np.float64]:
+    """Return the predicted share of votes up to a rating; what has no model of its own is level."""
+    if boundary in found.boundaries:
+        return found.shares[:, found.boundaries.index(boundary)]
+    return np.zeros(found.shares.shape[0])
+
+
+def _split(examples: Sequence[Example], fold: Whole) -> int:
+    """Count the conversations that lie across two parts."""
+    parts: dict[str, set[int]] = {}
+    for example, part in zip(examples, fold.tolist(), strict=True):
+        parts.setdefault(example.conversation.id, set()).add(part)
+    return sum(len(p) > 1 for p in parts.values())
+
+
+def _predictions(
+    examples: Sequence[Example], table: Table, validated: dict[str, CrossValidation]
+) -> Iterator[bytes]:
+    for i, example in enumerate(examples):
+        row: dict[str, Any] = {
+            "conversation_id": example.conversation.id,
+            "turn": example.turn,
+            "number": example.number,
+            "votes": list(example.votes),
+            "majority": int(table.gold[i]),
+        }
+        for name, found in validated.items():
+            shares = dict(zip(map(str, found.boundaries), found.shares[i].round(4).tolist(), strict=True))
+            row[name] = {"part": int(found.fold[i]), "called": int(found.called[i]), "share_up_to": shares}
+        yield json_line(row)
+
+
+def _manifest(options: FitOptions, examples: Sequence[Example]) -> dict[str, Any]:
+    seen = dict.fromkeys(e.conversation.id for e in examples)
+    by_id = {e.conversation.id: e.conversation for e in examples}
+    settings = {k: v for k, v in asdict(options).items() if k != "command"}
+    return {
+        "versions": versions(),
+        "study": "fit",
+        "settings": settings,
+        "command": options.command,
+        "data": digest([conversation_digest(by_id[name]) for name in seen]),
+    }

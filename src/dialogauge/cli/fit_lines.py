@@ -1,0 +1,54 @@
+"""What a fitted run says on the terminal: the figures of left-out examples beside their controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["run_lines"]
+
+_COLUMNS = ("uar", "kappa", "f1_below3", "f1_below3_published")
+_VIEWS = {
+    "all": "all examples",
+    "without_whole": "without ratings of the whole",
+    "whole_only": "ratings of the whole only",
+}
+
+
+def run_lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Write the summary of a fitted run."""
+    yield (
+        f"fitted {summary['dimension']} on {summary['examples']:,} rated places of "
+        f"{summary['conversations']:,} conversations ({summary['votes']:,} votes; "
+        f"{summary['whole_conversations']:,} of the whole, {summary['nothing_said']:,} before any turn)"
+    )
+    for name, part in summary["parts"].items():
+        yield ""
+        yield f"{summary['folds']} parts of {name}: {part['what']} ({part['split_conversations']} do)"
+        for view, title in _VIEWS.items():
+            if view in part:
+                yield from _view(title, part[view])
+    yield ""
+    for name, what in summary["figures"].items():
+        yield f"{name}: {what}"
+
+
+def _view(title: str, view: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{f'{title}, n = ' + format(view['metrics']['n'], ','):<44}" + "".join(
+        f"{c:>21}" for c in _COLUMNS
+    )
+    yield _row("model", view["metrics"])
+    for name, figures in view["controls"].items():
+        yield _row(f"  {name}", figures)
+
+
+def _row(name: str, figures: Mapping[str, Any]) -> str:
+    return f"{name:<44}" + "".join(f"{_cell(figures, column):>21}" for column in _COLUMNS)
+
+
+def _cell(figures: Mapping[str, Any], column: str) -> str:
+    value = figures[column]
+    if value is None:
+        return "-"
+    low, high = figures.get("intervals", {}).get(column, (None, None))
+    return f"{value:.3f}" if low is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"

@@ -1,0 +1,105 @@
+"""The session-level records of URS (User Reported Scenarios), as PersTurnBench reads them.
+
+One JSON array a file, one session a record: `user_id`, `intent_label`, `user_satisfaction` (one of five
+labels, in Chinese or English), `conversation_history`, `title`, `llm`. The rating is of the whole session.
+Users are numbered within a language, so `zh_` or `en_` goes before their number, as in the published code
+(`lib/urs_data.py` of github.com/wzf2000/RecLLMSim).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dialogauge.core import Conversation, Place, Rating
+from dialogauge.data.faults import shown
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.chat import MessageReader
+
+__all__ = ["URS", "URS_INTENTS"]
+
+URS_INTENTS = ("professional", "retrieval", "text", "advice", "creative", "leisure", "other")
+"""The intents, in the order of the published code."""
+
+_INTENTS = {
+    **dict(
+        zip(
+            ("解决专业问题", "检索信息", "文本事务", "获取建议", "寻求创意", "娱乐休闲", "其他"),
+            URS_INTENTS,
+            strict=True,
+        )
+    ),
+    **dict(
+        zip(
+            (
+                "Solve Professional Problem",
+                "Information Retrieval",
+                "Text Assistant",
+                "Ask for Advice",
+                "Seek Creativity",
+                "Leisure",
+                "Others",
+            ),
+            URS_INTENTS,
+            strict=True,
+        )
+    ),
+}
+_CHINESE = ("很不满意", "不满意", "一般", "满意", "非常满意")
+_ENGLISH = ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied")
+_SCORES = {label: score for labels in (_CHINESE, _ENGLISH) for score, label in enumerate(labels, start=1)}
+_DIMENSION = "satisfaction"
+_USED = frozenset({"user_id", "intent_label", "user_satisfaction", "conversation_history", "title", "llm"})
+
+
+def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    return (
+        isinstance(record, dict)
+        and isinstance(record.get("conversation_history"), list)
+        and "user_satisfaction" in record
+    )
+
+
+def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    if not isinstance(record, dict) or "conversation_history" not in record:
+        raise fault_in(entry, f"the record is {shown(record)}: no session with a 'conversation_history'")
+    name = entry.made_id
+    entry.recognise("ids made from the file name and the number of the record")
+    messages = MessageReader(entry).read(record["conversation_history"])
+    language = _language(record, messages[0].text)
+    user = record.get("user_id")
+    user_id = None if user in (None, "") else f"{language}_{user}"
+    label = record.get("user_satisfaction")
+    ratings: tuple[Rating, ...] = ()
+    if label in (None, ""):
+        entry.assume("sessions without a rating are read and not rated")
+    elif not isinstance(label, str) or label.strip() not in _SCORES:
+        known = ", ".join(_ENGLISH)
+        raise fault_in(
+            entry, f"the satisfaction is {shown(label)}", f"one of {known}, or the Chinese of them"
+        )
+    else:
+        ratings = (Rating(name, _DIMENSION, _SCORES[label.strip()], None, user_id),)
+    intent, title = record.get("intent_label"), record.get("title")
+    return Conversation(
+        name,
+        messages,
+        user_id=user_id,
+        scenario=_INTENTS.get(intent, intent) if isinstance(intent, str) and intent else None,
+        context=title if isinstance(title, str) and title else None,
+        candidate=record["llm"] if isinstance(record.get("llm"), str) and record["llm"] else None,
+        language=language,
+        ratings=ratings,
+        metadata={key: value for key, value in record.items() if key not in _USED},
+        place=Place(entry.place.file, entry.place.line, name),
+    )
+
+
+def _language(record: dict[str, Any], first: str) -> str:
+    """Tell which of the two collections a record is of, by its labels, else by what was said first."""
+    labels = f"{record.get('user_satisfaction')}{record.get('intent_label')}"
+    written = labels if labels != "NoneNone" else first
+    return "zh" if any("\u4e00" <= c <= "\u9fff" for c in written) else "en"
+
+
+URS = RecordFormat("urs", _recognises, _convert)

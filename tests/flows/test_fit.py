@@ -1,0 +1,51 @@
+"""`dialogauge fit DATA -o RUN`: from a rated file to figures with controls."""
+
+import json
+import random
+
+
+def uss_file(path, sessions=60, seed=4):
+    rng = random.Random(seed)
+    blocks = []
+    for number in range(sessions):
+        bad = rng.random() < 0.35
+        reply = "Sorry, there is nothing." if bad else f"It is at {number} Mill Road."
+        score = "2,2,3" if bad else "3,3,4"
+        lines = ("USER\tWhere can I eat?\t\t3,3,3", f"SYSTEM\t{reply}\t\t", f"USER\tThanks.\t\t{score}")
+        blocks.append("\n".join((*lines, f"USER\tOVERALL\t\t{score}\n")))
+    path.write_text("\n".join(blocks), encoding="utf-8")
+    return path
+
+
+def test_a_run_has_figures_controls_and_a_model(dialogauge, tmp_path):
+    data = uss_file(tmp_path / "set.txt")
+    result = dialogauge("fit", str(data), "--cv", "5", "--draws", "50", "-o", str(tmp_path / "run"))
+    assert result.code == 0, result.err
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert (summary["examples"], summary["nothing_said"], summary["whole_conversations"]) == (180, 60, 60)
+    assert summary["metrics"]["uar"] > summary["controls"]["constant"]["uar"]
+    assert summary["metrics"]["f1_below3"] > 0.9
+    assert summary["controls"]["constant"]["kappa"] == 0
+    assert summary["parts"]["conversations"]["split_conversations"] == 0
+    assert summary["parts"]["lines"]["without_whole"]["metrics"]["n"] == 120
+    rows = (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()
+    assert len(rows) == 180
+    assert json.loads(rows[0])["lines"]["called"] == 3
+    assert "Mill" not in (tmp_path / "run" / "model.json").read_text()
+    assert "without ratings of the whole, n = 120" in result.out
+
+
+def test_too_little_is_refused(dialogauge, tmp_path):
+    data = uss_file(tmp_path / "set.txt", sessions=4)
+    result = dialogauge("fit", str(data), "-o", str(tmp_path / "run"))
+    assert result.code == 2
+    assert "too little to fit: 12 places" in result.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_rating_off_the_scale_is_named_and_the_rest_is_fitted(dialogauge, tmp_path):
+    data = uss_file(tmp_path / "set.txt")
+    data.write_text(data.read_text().replace("3,3,3", "3,3,7", 1))
+    result = dialogauge("fit", str(data), "--cv", "3", "--draws", "0", "-o", str(tmp_path / "run"))
+    assert result.code == 1
+    assert "the rating 7 is not on 1 to 5" in result.err

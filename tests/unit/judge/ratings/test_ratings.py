@@ -1,0 +1,144 @@
+import numpy as np
+import pytest
+
+from dialogauge.core import Conversation, FileFault, Message, Rating, UsageError
+from dialogauge.judge.ratings import RatingsModel, cross_validate, examples_of, fit_ratings
+from dialogauge.judge.ratings.cross_validation import line_folds
+from dialogauge.judge.ratings.decision import Cuts, decide, place_cuts
+from dialogauge.judge.ratings.model import table_of
+from dialogauge.judge.ratings.ridge import solve_ridge, sums_of
+from dialogauge.judge.ratings.rows import SparseRows
+
+
+def rated(name, scores, *texts):
+    """A conversation with ratings by (turn, rater)."""
+    messages = tuple(Message(("user", "assistant")[i % 2], t) for i, t in enumerate(texts))
+    ratings = [Rating(name, "satisfaction", s, turn, rater) for (turn, rater), s in scores]
+    return Conversation(name, messages, ratings=tuple(ratings))
+
+
+def corpus(n=90, seed=0):
+    """Replies that fail are rated 2, fine ones 3; now and then a delighted 4."""
+    rng = np.random.default_rng(seed)
+    out = []
+    for i in range(n):
+        bad, good = rng.random() < 0.3, rng.random() < 0.2
+        reply = (
+            "Sorry, there is nothing." if bad else "Booked, enjoy!" if good else f"It is at {i} Mill Road."
+        )
+        score = 2 if bad else 4 if good else 3
+        scores = [((0, "a"), 3), ((1, "a"), score), ((1, "b"), score), ((None, "a"), 3)]
+        out.append(rated(f"c{i}", scores, "Where can I eat?", reply, "Thanks."))
+    return out
+
+
+def examples():
+    return [e for c in corpus() for e in examples_of(c, "satisfaction")[0]]
+
+
+def test_examples_are_what_was_said_before_a_rating():
+    one = rated("c", [((0, "a"), 3), ((1, "a"), 2), ((1, "b"), 4), ((None, "a"), 5)], "Hi", "Yes?", "Bye")
+    first, turn, whole = examples_of(one, "satisfaction")[0]
+    assert (first.stop, first.nothing_said, first.majority) == (0, True, 3)
+    assert (turn.stop, turn.votes, turn.majority) == (2, (0, 1, 0, 1, 0), 2)
+    assert (whole.stop, whole.turn, whole.reply_length) == (3, None, 4)
+
+
+def test_a_turn_that_one_rater_rated_twice_is_two_examples():
+    one = rated("c", [((1, "a"), 3), ((1, "b"), 3), ((1, "a"), 1), ((1, "b"), 1)], "Hi", "Yes?")
+    assert [(e.number, e.majority) for e in examples_of(one, "satisfaction")[0]] == [(0, 3), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("rating", "message"), [((1, 6), "not on 1 to 5"), ((1, "good"), "'good'"), ((9, 3), "turn 9")]
+)
+def test_what_is_no_rating_is_a_fault(rating, message):
+    turn, score = rating
+    found, faults = examples_of(rated("c", [((turn, "a"), score)], "Hi", "Yes?"), "satisfaction")
+    assert found == ()
+    assert message in str(faults[0])
+
+
+def test_ridge_agrees_with_the_closed_form_and_sums_subtract():
+    rng = np.random.default_rng(1)
+    dense = rng.normal(size=(40, 7)) * (rng.random((40, 7)) < 0.6)
+    rows = SparseRows({j: v for j, v in enumerate(r) if v} for r in dense)
+    targets = rng.normal(size=(40, 2))
+    kept = np.arange(40) >= 10
+    everything = sums_of(rows, targets, np.ones(40, bool))
+    weights, prior = solve_ridge(everything - sums_of(rows, targets, ~kept), 3.0)
+    x, y = dense[kept], targets[kept] - targets[kept].mean(axis=0)
+    assert prior == pytest.approx(targets[kept].mean(axis=0))
+    assert weights == pytest.approx(np.linalg.solve(x.T @ x + 3 * np.eye(7), x.T @ y), abs=1e-3)
+    assert rows.times(weights) == pytest.approx(dense @ weights, abs=1e-6)
+
+
+def test_rows_keep_the_columns_asked_for():
+    rows = [{5: 1.0, 9: 2.0}, {9: 3.0}, {}]
+    assert SparseRows(rows, most=1).columns.tolist() == [9]
+    other = SparseRows([{5: 1.0, 7: 4.0}], columns=np.array([5, 9]))
+    assert other.times(np.array([[1.0], [10.0]])).tolist() == [[1.0]]
+
+
+def test_cuts_give_ratings_as_often_as_asked_and_a_warning_wins():
+    shares = np.column_stack([np.linspace(0, 1, 10), np.linspace(0, 1, 10)])
+    gold = np.array([2, *[3] * 8, 4])
+    cuts = place_cuts(shares, gold, (2, 3), (2.0, 1.0), 3)
+    called = decide(shares, (2, 3), cuts)
+    assert called.tolist() == [4, *[3] * 7, 2, 2]
+    assert decide(np.array([[0.9, 0.1]]), (2, 3), Cuts(3, {2: 0.5}, {3: 0.5})).tolist() == [2]
+
+
+def test_lines_are_cut_as_published():
+    assert np.bincount(line_folds(12553, 10)).tolist() == [1255] * 9 + [1258]
+
+
+def test_left_out_ratings_are_found_and_the_prior_stands_where_nothing_was_said():
+    held = examples()
+    table = table_of(held)
+    found = cross_validate(table, line_folds(len(held), 5))
+    told = np.array([e.turn == 1 for e in held])
+    assert np.mean(found.called[told] == table.gold[told]) > 0.9
+    assert set(found.called[table.prior_only]) == {3}
+
+
+def test_nothing_of_the_left_out_part_is_used():
+    held = examples()
+    fold = line_folds(len(held), 5)
+    table = table_of(held)
+    honest = cross_validate(table, fold)
+    scrambled = table_of(held)
+    rng = np.random.default_rng(2)
+    here = np.flatnonzero(fold == 2)
+    scrambled.shares[here] = scrambled.shares[rng.permutation(here)]
+    scrambled.gold[here] = rng.integers(1, 6, here.size)
+    other = cross_validate(scrambled, fold)
+    assert np.array_equal(other.called[here], honest.called[here])
+    assert np.allclose(other.shares[here], honest.shares[here], atol=1e-5)
+
+
+def test_a_model_is_the_same_after_a_round_trip_and_holds_no_text():
+    held = examples()
+    table = table_of(held)
+    found = cross_validate(table, line_folds(len(held), 5))
+    model = fit_ratings(table, found.cuts, found.boundaries, found.ridge, dimension="satisfaction")
+    text = model.to_json()
+    assert "nothing" not in text
+    again = RatingsModel.from_json(text)
+    assert np.array_equal(again.predict(held)[1], model.predict(held)[1])
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "no json", '{"format": "dialogauge-ratings/1"}'])
+def test_what_is_no_model_is_refused(text):
+    with pytest.raises(FileFault, match="no fitted model"):
+        RatingsModel.from_json(text)
+
+
+def test_ratings_all_alike_are_refused():
+    held = [
+        e
+        for i in range(9)
+        for e in examples_of(rated(f"c{i}", [((1, "a"), 3)], "Hi", "Yes?"), "satisfaction")[0]
+    ]
+    with pytest.raises(UsageError, match="all ratings are alike"):
+        cross_validate(table_of(held), line_folds(9, 3))
