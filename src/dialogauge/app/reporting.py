@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dialogauge.app.privacy import OPEN, Privacy
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.bench.judging import Summary, summarise, view_of
-from dialogauge.bench.satisfaction import satisfaction_view
 from dialogauge.bench.trust import Trust, TrustCase, trust_view
 from dialogauge.data import Mask
-from dialogauge.report import About, ReportView, SatisfactionView, render_report
+from dialogauge.report import About, ReportView, render_report
 from dialogauge.store import RunDirectory
 from dialogauge.store.directory import write_whole
+
+if TYPE_CHECKING:
+    from dialogauge.report import SatisfactionView
 
 __all__ = ["rebuild_report", "stored_trust", "summary_of", "write_report"]
 
@@ -38,6 +40,8 @@ def _satisfaction(run: FinishedRun) -> SatisfactionView | None:
     """Return what the summary of a satisfaction study says of judge and users, masked as the run is."""
     if "calibrate" not in run.manifest["settings"]:
         return None
+    from dialogauge.bench.satisfaction import satisfaction_view  # a study of its own, with all its modules
+
     summary, mask = run.directory.read_json("summary"), run.mask
     judge, calibration = run.manifest["judge"]["name"], run.manifest["settings"]["calibrate"]
     if mask is None:

@@ -1,75 +1,82 @@
 """Results into tables, SVG and one self-contained HTML file. Computes nothing but pixels."""
 
-from dialogauge.report.meta_page import render_meta
-from dialogauge.report.meta_view import (
-    AgreementView,
-    ComparisonView,
-    ConfusionRow,
-    ControlCell,
-    MeasureRow,
-    MetaAbout,
-    MetaView,
-)
-from dialogauge.report.page import render_report
-from dialogauge.report.rationale_view import RationaleExample, RationaleKindView, RationaleView
-from dialogauge.report.replay_page import render_replay
-from dialogauge.report.replay_view import (
-    CandidateRow,
-    ControlRow,
-    LengthRow,
-    PairRow,
-    PositionRow,
-    ReplayAbout,
-    ReplayPageView,
-    ReplayViewSection,
-)
-from dialogauge.report.satisfaction_view import (
-    BehaviourLine,
-    CalibrationBlock,
-    FigureCell,
-    ForestPanel,
-    ForestRow,
-    GroupFigures,
-    PairLine,
-    ReliabilityPoint,
-    SatisfactionView,
-    SeveralView,
-    TableRow,
-    UserDot,
-)
-from dialogauge.report.text import mended_and_spent, summary_lines, weak_turn_lines
-from dialogauge.report.trust_text import trust_lines
-from dialogauge.report.trust_view import (
-    CalibrationLine,
-    TrustCaseView,
-    TrustCheckView,
-    TrustFigureView,
-    TrustView,
-)
-from dialogauge.report.view import (
-    About,
-    ConversationLine,
-    ConversationTotals,
-    CostLine,
-    CurvePointView,
-    DimensionView,
-    Figure,
-    GroupRow,
-    GroupTable,
-    HistogramBar,
-    LabelCounts,
-    Quote,
-    ReportView,
-    RunFigures,
-    ScoreView,
-    Transcript,
-    TranscriptTurn,
-    VerdictCount,
-    VerdictFigures,
-    WeakTurn,
-    WindowNote,
-)
-from dialogauge.report.words import figure_line, visible
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.report.meta_page import render_meta
+    from dialogauge.report.meta_view import (
+        AgreementView,
+        ComparisonView,
+        ConfusionRow,
+        ControlCell,
+        MeasureRow,
+        MetaAbout,
+        MetaView,
+    )
+    from dialogauge.report.page import render_report
+    from dialogauge.report.rationale_view import RationaleExample, RationaleKindView, RationaleView
+    from dialogauge.report.replay_page import render_replay
+    from dialogauge.report.replay_view import (
+        CandidateRow,
+        ControlRow,
+        LengthRow,
+        PairRow,
+        PositionRow,
+        ReplayAbout,
+        ReplayPageView,
+        ReplayViewSection,
+    )
+    from dialogauge.report.satisfaction_view import (
+        BehaviourLine,
+        CalibrationBlock,
+        FigureCell,
+        ForestPanel,
+        ForestRow,
+        GroupFigures,
+        PairLine,
+        ReliabilityPoint,
+        SatisfactionView,
+        SeveralView,
+        TableRow,
+        UserDot,
+    )
+    from dialogauge.report.text import mended_and_spent, summary_lines, weak_turn_lines
+    from dialogauge.report.trust_text import trust_lines
+    from dialogauge.report.trust_view import (
+        CalibrationLine,
+        TrustCaseView,
+        TrustCheckView,
+        TrustFigureView,
+        TrustView,
+    )
+    from dialogauge.report.view import (
+        About,
+        ConversationLine,
+        ConversationTotals,
+        CostLine,
+        CurvePointView,
+        DimensionView,
+        Figure,
+        GroupRow,
+        GroupTable,
+        HistogramBar,
+        LabelCounts,
+        Quote,
+        ReportView,
+        RunFigures,
+        ScoreView,
+        Transcript,
+        TranscriptTurn,
+        VerdictCount,
+        VerdictFigures,
+        WeakTurn,
+        WindowNote,
+    )
+    from dialogauge.report.words import figure_line, visible
 
 __all__ = [
     "About",
@@ -138,3 +145,71 @@ __all__ = [
     "visible",
     "weak_turn_lines",
 ]
+
+_HOMES = {
+    "meta_page": ("render_meta",),
+    "meta_view": (
+        "AgreementView",
+        "ComparisonView",
+        "ConfusionRow",
+        "ControlCell",
+        "MeasureRow",
+        "MetaAbout",
+        "MetaView",
+    ),
+    "page": ("render_report",),
+    "rationale_view": ("RationaleExample", "RationaleKindView", "RationaleView"),
+    "replay_page": ("render_replay",),
+    "replay_view": (
+        "CandidateRow",
+        "ControlRow",
+        "LengthRow",
+        "PairRow",
+        "PositionRow",
+        "ReplayAbout",
+        "ReplayPageView",
+        "ReplayViewSection",
+    ),
+    "satisfaction_view": (
+        "BehaviourLine",
+        "CalibrationBlock",
+        "FigureCell",
+        "ForestPanel",
+        "ForestRow",
+        "GroupFigures",
+        "PairLine",
+        "ReliabilityPoint",
+        "SatisfactionView",
+        "SeveralView",
+        "TableRow",
+        "UserDot",
+    ),
+    "text": ("mended_and_spent", "summary_lines", "weak_turn_lines"),
+    "trust_text": ("trust_lines",),
+    "trust_view": ("CalibrationLine", "TrustCaseView", "TrustCheckView", "TrustFigureView", "TrustView"),
+    "view": (
+        "About",
+        "ConversationLine",
+        "ConversationTotals",
+        "CostLine",
+        "CurvePointView",
+        "DimensionView",
+        "Figure",
+        "GroupRow",
+        "GroupTable",
+        "HistogramBar",
+        "LabelCounts",
+        "Quote",
+        "ReportView",
+        "RunFigures",
+        "ScoreView",
+        "Transcript",
+        "TranscriptTurn",
+        "VerdictCount",
+        "VerdictFigures",
+        "WeakTurn",
+        "WindowNote",
+    ),
+    "words": ("figure_line", "visible"),
+}
+__getattr__ = loading(__name__, _HOMES)

@@ -6,9 +6,12 @@ The page and the terminal summary only turn these values into words and pixels.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dialogauge.report.satisfaction_view import SatisfactionView
 from dialogauge.report.trust_view import TrustView
+
+if TYPE_CHECKING:
+    from dialogauge.report.satisfaction_view import SatisfactionView
 
 __all__ = [
     "About",
