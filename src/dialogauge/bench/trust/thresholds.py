@@ -32,7 +32,7 @@ class TrustThresholds:
     """Quadratic weighted kappa against people below which a dimension is not ready."""
     calibration_dialogues: int = 100
     """Rated dialogues below which nothing is said of readiness."""
-    sample: int = 300
+    sample: int = 200
     """Conversations whose text is read for the checks that need text, chosen by their id."""
 
     def to_json(self) -> dict[str, Any]:
