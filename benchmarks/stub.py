@@ -41,7 +41,8 @@ def instance(schema: dict[str, Any], position: int = 0, key: str = "") -> Any:  
 class Replies:
     """The bodies of replies, made once for each shape of request."""
 
-    def __init__(self, *, keep: bool = False) -> None:
+    def __init__(self, *, keep: bool = False, content: str | None = None) -> None:
+        self.content = content
         self.count = 0
         self.last = b""
         self.kept: list[bytes] | None = [] if keep else None
@@ -57,15 +58,15 @@ class Replies:
         shape = body[at:] if at >= 0 else b""
         reply = self._made.get(shape)
         if reply is None:
-            reply = self._made[shape] = _reply(body)
+            reply = self._made[shape] = _reply(body, self.content)
         return reply
 
 
-def _reply(body: bytes) -> bytes:
+def _reply(body: bytes, content: str | None) -> bytes:
     wanted = json.loads(body).get("response_format") or {}
     schema = (wanted.get("json_schema") or {}).get("schema")
     value = {"reason": _SENTENCE * 3, "score": 4} if schema is None else instance(schema)
-    message = {"role": "assistant", "content": json.dumps(value)}
+    message = {"role": "assistant", "content": content or json.dumps(value)}
     tokens = len(body) // 4
     answer = {
         "id": "stub",
@@ -122,9 +123,9 @@ class Connection(asyncio.Protocol):
             self._transport.write(content)  # type: ignore[attr-defined]
 
 
-async def serve(latency: float, *, keep: bool) -> None:
+async def serve(latency: float, *, keep: bool, content: str | None) -> None:
     loop = asyncio.get_running_loop()
-    replies = Replies(keep=keep)
+    replies = Replies(keep=keep, content=content)
     server = await loop.create_server(lambda: Connection(replies, latency), "127.0.0.1", 0, backlog=1024)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
@@ -134,5 +135,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--content", help="what every reply says, whatever was asked")
     given = parser.parse_args()
-    asyncio.run(serve(given.latency, keep=given.keep))
+    asyncio.run(serve(given.latency, keep=given.keep, content=given.content))

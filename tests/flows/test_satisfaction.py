@@ -275,3 +275,19 @@ def test_an_encoder_is_fine_tuned_and_told_of(dialogauge, data, tmp_path) -> Non
     (fit,) = manifest["judge"]["fits"]
     assert fit["users"] + fit["validation_users"] == 2
     assert manifest["judge"]["settings"]["learning_rate"] == 2e-5
+
+
+def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> None:
+    """Of the whole scores: the expected rating of the judge `local-user` stands beside them."""
+    data = log(*(conversation_record(c) for c in rated_users(9)))
+    words = ("--judge", "local-user", "--split", "all", "--draws", 0, "-o", "run")
+    assert dialogauge("satisfaction", data, *words).code == 0
+    study = json.loads((tmp_path / "run" / "summary.json").read_text())["metrics"]
+    assert any(r["scores"]["satisfaction"] != r["details"]["satisfaction"] for r in rows_of(tmp_path / "run"))
+    done = dialogauge("meta", "run", "--draws", 100, "--dissatisfied", "3", "--json")
+    assert done.code == 0, done.err
+    (judge,) = done.json["judges"]
+    same = {"pearson": "pearson", "spearman": "spearman", "kappa": "qwk", "mae": "mae", "f1": "f1_dsat"}
+    for ours, theirs in same.items():
+        assert judge["figures"][ours]["value"] == pytest.approx(study[theirs]), ours
+        assert done.json["satisfaction"]["metrics"]["run"][theirs] == pytest.approx(study[theirs])

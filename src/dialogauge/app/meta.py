@@ -154,7 +154,9 @@ def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions)
         pairs = _pairs(run, ratings_of, options, name)
         known = {d.name: d.scale for d in run.dimensions}
         about = JudgedRun(name, path, run.manifest["judge"]["name"], run.manifest["settings"]["mode"])
-        tables = collect_targets(run.judged(), ratings_of, pairs)
+        # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
+        fractions = "calibrate" not in run.manifest["settings"]
+        tables = collect_targets(run.judged(), ratings_of, pairs, fractions=fractions)
         return _Read(about, tables, tuple(known.get(p.judge, ONE_TO_FIVE) for p in pairs))
 
 

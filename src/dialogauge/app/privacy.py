@@ -97,7 +97,27 @@ def _policy(kept: Mapping[str, Any] | None) -> Privacy:
 def mask_row(mask: Mask, row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of `judgements.jsonl` masked: ids, and every text of users and models in it."""
     names = mask.names(row["conversation_id"], row["user_id"])
+    row = {**row, "details": _turn_ids_hidden(mask, row["details"])}
     out = {k: v if k in _OURS or k in _IDS else mask.value(v, names) for k, v in row.items()}
     out["conversation_id"] = mask.id("conversation", row["conversation_id"])
     out["user_id"] = None if row["user_id"] is None else mask.id("user", row["user_id"])
     return out
+
+
+def _turn_ids_hidden(mask: Mask, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return details with the ids of turns hidden: they hold the ids of other conversations of the user."""
+    if isinstance(value, list):
+        return [_turn_ids_hidden(mask, inner) for inner in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: _turn_id(mask, inner)
+        if key == "turn_id" and isinstance(inner, str)
+        else _turn_ids_hidden(mask, inner)
+        for key, inner in value.items()
+    }
+
+
+def _turn_id(mask: Mask, name: str) -> str:
+    conversation, mark, position = name.rpartition("__turn_")
+    return f"{mask.id('conversation', conversation)}{mark}{position}" if mark else name

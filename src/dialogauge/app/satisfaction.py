@@ -29,6 +29,7 @@ from dialogauge.bench.satisfaction import (
     evaluate,
     histories_of,
     plan_study,
+    rated_as_session,
 )
 from dialogauge.calibrate import Calibrated
 from dialogauge.core.conversation import Conversation
@@ -294,7 +295,9 @@ def read_rated(
     faults: list[InputError] = list(ratings.faults)
     for item in source:
         if isinstance(item, Conversation):
-            found[item.id] = replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
+            joined = replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
+            whole = options.level == "session"
+            found[item.id] = rated_as_session(joined, options.dimension) if whole else joined
         else:
             faults.append(item)
     faults += [

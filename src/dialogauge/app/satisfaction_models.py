@@ -83,7 +83,7 @@ def _rubric(name: str, knowledge: Callable[[Models], Knowledge] | None = None) -
 
         return RubricTurnJudge(
             models.options.judge,
-            load_personal(name),
+            load_personal(f"session_{name}" if models.options.level == "session" else name),
             models.client(),
             knowledge=NoKnowledge() if knowledge is None else knowledge(models),
             language=models.options.language,

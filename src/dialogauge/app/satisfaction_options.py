@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dialogauge.app.config import RoleSettings
-from dialogauge.bench.satisfaction import HistoryCut, Part
+from dialogauge.bench.satisfaction import HistoryCut, Part, StudyLevel
 from dialogauge.calibrate import CalibrationName, Ties
 from dialogauge.judge.personal import Sight
 
@@ -20,6 +20,8 @@ class SatisfactionOptions:
 
     inputs: tuple[str, ...]
     judge: str
+    level: StudyLevel = "turn"
+    """Whether replies are judged, or sessions as a whole."""
     part: Part = "test"
     split_file: str | None = None
     calibrate: CalibrationName = "none"

@@ -19,6 +19,19 @@ _OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "encoder": ENCODER_JUDGES,
 }
 _READS_WHAT_FOLLOWS: Final = ("local", "local-user")
+_OF_SESSIONS: Final = (
+    "global-mean",
+    "global-majority",
+    "task-mean",
+    "task-majority",
+    "history-mean",
+    "history-median",
+    "history-majority",
+    "history-cdf-hash",
+    "memory",
+    "zero-shot",
+)
+"""Those that read no reply, and those with a rubric for sessions; the others read one reply alone."""
 
 
 def refuse_settings_of_others(options: SatisfactionOptions) -> None:
@@ -31,6 +44,9 @@ def refuse_settings_of_others(options: SatisfactionOptions) -> None:
     if options.strategy is not None and options.strategy not in STRATEGIES:
         msg = f"--strategy {options.strategy!r} is not known"
         raise UsageError(msg, hint=f"there are {', '.join(STRATEGIES)}")
+    if options.level == "session" and name not in _OF_SESSIONS:
+        msg = f"the judge {name} reads single replies, not sessions"
+        raise UsageError(msg, hint=f"--level session has {', '.join(_OF_SESSIONS)}")
     if options.mode != "foresight" and name not in _READS_WHAT_FOLLOWS:
         msg = f"the judge {name} reads nothing that follows a reply"
         raise UsageError(msg, hint="leave --mode out")

@@ -32,7 +32,7 @@ def _judge_lines(judge: JudgeAgreement) -> Iterator[str]:
     if judge.rule is not None:
         yield f"  dissatisfied: {judge.rule}, {judge.dissatisfied} of {judge.counts.scored} targets"
     if judge.fractions:
-        yield "  the judge's fractional scores are used; rounded for kappa, exact, within one and classes"
+        yield "  the judge's fractional scores are used; its whole ones for kappa, exact, within one, classes"
     if not judge.same_scale:
         yield "  people's ratings are not on the judge's scale: only the order is compared"
     titles = {m.name: m.title for m in MEASURES}

@@ -18,6 +18,7 @@ _JUDGE = (
 )
 _MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
 _ROLE = "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (from [roles]), file:PATH or py:MODULE:NAME."
+_LEVEL = "Replies, or sessions as a whole (the ratings without a turn)."
 _SPLIT = "Whose turns are judged. The training users are what the judges know of other users."
 _CALIBRATE = "The map of the scores in the rows; the table shows every one."
 _TIES = "Equal raw scores: kept equal, or ordered as the published calibrations do."
@@ -27,6 +28,7 @@ _REFERENCE = "Satisfaction run of the blocks' original replies, for reference-* 
 def satisfaction(
     inputs: Annotated[list[str], typer.Argument(metavar="DATA...", help="Rated conversations, or a run.")],
     judge: Annotated[str, typer.Option(metavar="NAME", help=_JUDGE)],
+    level: Annotated[str, typer.Option(metavar="turn|session", help=_LEVEL)] = "turn",
     split: Annotated[str, typer.Option(metavar="test|train|all", help=_SPLIT)] = "test",
     split_file: Annotated[
         str | None, typer.Option(help="JSON {train: [users], test: [users]}, else by seed.")
@@ -98,6 +100,7 @@ def satisfaction(
     from dialogauge.cli.judge import command_line
     from dialogauge.cli.satisfying import run_and_print
 
+    _check("--level", level, ("turn", "session"))
     _check("--split", split, ("test", "train", "all"))
     _check("--calibrate", calibrate, CALIBRATIONS)
     _check("--ties", ties, TIES)
@@ -118,6 +121,7 @@ def satisfaction(
         models=judge_models(model, base_url, api_key_env, role or []),
         fixed={
             "inputs": tuple(inputs),
+            "level": level,
             "part": split,
             "split_file": split_file,
             "calibrate": calibrate,

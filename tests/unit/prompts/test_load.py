@@ -255,6 +255,7 @@ def test_the_example_in_the_documentation_loads(tmp_path):
 
 def test_the_personal_rubrics_stand_on_a_shelf_of_their_own():
     names = ("memory", "no_memory", "zero_shot", "few_shot", "task_rubric", "prometheus")
+    names += ("session_memory", "session_zero_shot")
     for name in names:
         rubric = load_personal(name)
         assert (rubric.id, rubric.level, rubric.languages) == (name, "turn", ("en", "zh"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.bench.meta.columns import Column, People, controls_of, judge_column, people_column, rounded
+from dialogauge.bench.meta.columns import Column, People, controls_of, judge_column, people_column
 from dialogauge.bench.meta.measures import Measure, measures_for, signed_gain
 from dialogauge.bench.meta.resampling import Draws, Several, draw_all, estimates_of, point_of
 from dialogauge.bench.meta.result import Bin, Control, Estimate, JudgeAgreement, MetaSettings
@@ -167,7 +167,7 @@ def _bins(column: Column, people: People) -> tuple[Bin, ...]:
     if people.scores is None or people.rounded is None:
         return ()
     out = []
-    whole = rounded(column.value)
+    whole = column.whole
     for score in np.unique(whole):
         here = whole == score
         counts = Counter(float(v) for v in people.rounded[here])

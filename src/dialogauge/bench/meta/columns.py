@@ -54,12 +54,14 @@ class Column:
     """What ranks the targets, from bad to good."""
     value: Floats
     """A score on the scale, with fractions."""
+    whole: Floats
+    """The score as a whole number."""
     called: Floats
     """1 where it calls the user dissatisfied."""
 
     def dealt(self, order: npt.NDArray[Any]) -> Column:
         """Return the column with its rows in another order."""
-        return Column("shuffled", self.order[order], self.value[order], self.called[order])
+        return Column("shuffled", self.order[order], self.value[order], self.whole[order], self.called[order])
 
 
 def rounded(values: Floats) -> Floats:
@@ -81,16 +83,16 @@ def people_column(targets: Sequence[RatedTarget], scale: Scale, rule: Dissatisfi
 
 
 def judge_column(targets: Sequence[RatedTarget], rule: DissatisfiedRule | None, name: str) -> Column:
-    """Return the judge's column: its class by the same rule on its rounded score, or as it named it."""
+    """Return the judge's column: its class by the same rule on its whole score, or as it named it."""
     value = np.array([t.score for t in targets], dtype=np.float64)
-    whole = rounded(value)
+    whole = np.array([t.whole for t in targets], dtype=np.float64)
     if rule is None:
         called = np.zeros(value.size)
     elif rule.category is not None:
         called = np.array([t.called == rule.category for t in targets], dtype=np.float64)
     else:
         called = np.array([rule.holds(float(w)) for w in whole], dtype=np.float64)
-    return Column(name, _from_bad(value, rule), value, called)
+    return Column(name, _from_bad(value, rule), value, whole, called)
 
 
 def controls_of(
@@ -116,7 +118,7 @@ def _constant(n: int, people: People, scale: Scale, rule: DissatisfiedRule | Non
 
 
 def _flat(name: str, n: int, score: float, *, called: bool) -> Column:
-    return Column(name, np.zeros(n), np.full(n, score), np.full(n, float(called)))
+    return Column(name, np.zeros(n), np.full(n, score), np.full(n, score), np.full(n, float(called)))
 
 
 def _length(
@@ -125,7 +127,8 @@ def _length(
     length = np.log1p(np.array([t.length for t in targets], dtype=np.float64))
     standard = people.scores if people.scores is not None else people.dissatisfied
     if standard is None or not length.size:
-        return Column("reply length", length, np.full(length.size, scale.low), np.zeros(length.size))
+        lowest = np.full(length.size, scale.low)
+        return Column("reply length", length, lowest, lowest, np.zeros(length.size))
     better = _from_bad(standard, rule) if people.scores is not None else -standard
     found = spearman(length, better).value
     order = length if found is None or found >= 0 else -length
@@ -135,7 +138,7 @@ def _length(
     value[by_order] = standard[ranked] if people.scores is not None else scale.low
     if people.dissatisfied is not None:
         called[by_order] = people.dissatisfied[ranked]
-    return Column("reply length", order, value, called)
+    return Column("reply length", order, value, rounded(value), called)
 
 
 def _from_bad(values: Floats, rule: DissatisfiedRule | None) -> Floats:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.bench.meta.columns import Column, People, rounded
+from dialogauge.bench.meta.columns import Column, People
 from dialogauge.metrics import (
     auc_draws,
     f1_draws,
@@ -56,15 +56,15 @@ def _spearman(c: Column, p: People, w: Floats) -> Floats:
 
 
 def _kappa(c: Column, p: People, w: Floats) -> Floats:
-    return kappa_draws(rounded(c.value), _have(p.rounded), w)
+    return kappa_draws(c.whole, _have(p.rounded), w)
 
 
 def _exact(c: Column, p: People, w: Floats) -> Floats:
-    return mean_draws((rounded(c.value) == _have(p.rounded)).astype(np.float64), w)
+    return mean_draws((c.whole == _have(p.rounded)).astype(np.float64), w)
 
 
 def _within_one(c: Column, p: People, w: Floats) -> Floats:
-    return mean_draws((np.abs(rounded(c.value) - _have(p.rounded)) <= 1).astype(np.float64), w)
+    return mean_draws((np.abs(c.whole - _have(p.rounded)) <= 1).astype(np.float64), w)
 
 
 def _error(c: Column, p: People, w: Floats) -> Floats:

@@ -87,7 +87,7 @@ class JudgeAgreement:
     """None where some target has no user."""
     languages: Mapping[str, int]
     fractions: bool
-    """Whether the judge's fractional score was used in place of the rounded one."""
+    """Whether the judge's fractions were used where order and distance count."""
     rule: str | None
     """What counts as dissatisfied."""
     dissatisfied: int | None

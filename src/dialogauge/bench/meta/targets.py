@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import floor
 from typing import Any, NamedTuple
 
 from dialogauge.core import NOT_APPLICABLE, Conversation, Rating
@@ -45,11 +46,21 @@ class RatedTarget:
     """Mean over the raters, or the category that most of them chose."""
     raters: int
     score: float
-    """Mean over the repeats, with fractions where the judge gives them."""
+    """Mean over the repeats, with fractions where the judge gives them: what ranks the targets."""
     called: str | None
     """The class that the judge named (SAT, DSAT), where it names one."""
     length: float
     """Of the reply: words and Chinese characters."""
+    given: float | None = None
+    """Mean over the repeats of the whole scores that stand in the rows; None where it is `score`.
+
+    A judge need not round its fraction: what it calls a 3 is its own to say.
+    """
+
+    @property
+    def whole(self) -> float:
+        """The score as a whole number, halves upward."""
+        return floor((self.score if self.given is None else self.given) + 0.5)
 
 
 @dataclass(slots=True)
@@ -76,6 +87,8 @@ class TargetTable:
     counts: TargetCounts = field(default_factory=TargetCounts)
     fractions: bool = False
     """Whether scores with fractions stood beside the whole ones, and were used."""
+    ranked_by_fractions: bool = True
+    """Whether they are to be used."""
     languages: Counter[str] = field(default_factory=Counter)
     """Rated conversations by the language that the judge, or else the data, says."""
 
@@ -89,6 +102,8 @@ def collect_targets(
     judged: Iterable[tuple[Conversation, Sequence[Row]]],
     ratings_of: Callable[[Conversation], Iterable[Rating]],
     pairs: Sequence[DimensionPair],
+    *,
+    fractions: bool = True,
 ) -> tuple[TargetTable, ...]:
     """Join rows with ratings, in one pass; of a conversation only the figures are kept.
 
@@ -96,10 +111,11 @@ def collect_targets(
         judged: Conversations, each with its rows of all repeats.
         ratings_of: People's ratings of a conversation.
         pairs: Which dimensions to hold against each other; one table comes back for each.
+        fractions: Whether fractions beside the whole scores rank the targets; else the whole scores do.
 
     Several raters of one target are averaged; of categories the one that most of them chose counts.
     """
-    tables = tuple(TargetTable(pair) for pair in pairs)
+    tables = tuple(TargetTable(pair, ranked_by_fractions=fractions) for pair in pairs)
     for conversation, rows in judged:
         ratings = [r for r in ratings_of(conversation) if r.candidate in (None, conversation.candidate)]
         if not ratings:
@@ -156,16 +172,16 @@ def _take(
     counts.rated += 1
     counts.several_raters += len(given) > 1
     people = _agreed(given)
-    said = [_said(row, table.pair.judge) for row in rows]
-    numbers = [s for s in said if isinstance(s, tuple)]
+    said = [_said(row, table.pair.judge, fractions=table.ranked_by_fractions) for row in rows]
+    numbers = [s for s in said if isinstance(s, _Score)]
     if people is None:
         counts.undecided += 1
     elif numbers:
         counts.scored += 1
-        table.fractions = table.fractions or any(fraction for _, fraction in numbers)
-        score = sum(value for value, _ in numbers) / len(numbers)
+        table.fractions = table.fractions or any(n.fraction for n in numbers)
+        score, whole = (sum(values) / len(numbers) for values in zip(*(n[:2] for n in numbers), strict=True))
         user, length = about
-        target = RatedTarget(key, user, people, len(given), score, _class(rows), length)
+        target = RatedTarget(key, user, people, len(given), score, _class(rows), length, whole)
         table.targets.append(target)
     elif NOT_APPLICABLE in said:
         counts.not_applicable += 1
@@ -183,17 +199,24 @@ def _agreed(given: Sequence[float | str]) -> float | str | None:
     return None if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
 
 
-def _said(row: Row, name: str) -> tuple[float, bool] | str | None:
-    """Return the score and whether it has fractions, `n/a`, `failed`, or None for nothing at all."""
+class _Score(NamedTuple):
+    value: float
+    whole: float
+    """As the row has it; the value itself where the row has none."""
+    fraction: bool
+
+
+def _said(row: Row, name: str, *, fractions: bool) -> _Score | str | None:
+    """Return the score, `n/a`, `failed`, or None for nothing at all."""
     if row["failure"]:
         return "failed"
     score = (row["scores"] or {}).get(name)
     if score == NOT_APPLICABLE:
         return NOT_APPLICABLE
-    fraction = (row["details"] or {}).get(name)
-    if isinstance(fraction, int | float) and not isinstance(fraction, bool):
-        return float(fraction), True
-    return None if score is None else (float(score), False)
+    found = (row["details"] or {}).get(name) if fractions or score is None else None
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return _Score(float(found), float(found if score is None else score), fraction=True)
+    return None if score is None else _Score(float(score), float(score), fraction=False)
 
 
 def _class(rows: Sequence[Row]) -> str | None:

@@ -16,6 +16,7 @@ from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
 from dialogauge.bench.satisfaction.rationale import check_rationales
 from dialogauge.bench.satisfaction.rationale_result import KINDS, RationaleCheck
 from dialogauge.bench.satisfaction.reference import reference_answers
+from dialogauge.bench.satisfaction.sessions import StudyLevel, rated_as_session
 from dialogauge.bench.satisfaction.several import (
     Predictions,
     SeveralJudges,
@@ -44,6 +45,7 @@ __all__ = [
     "Scored",
     "SeveralJudges",
     "Study",
+    "StudyLevel",
     "UnderCalibration",
     "answers_of",
     "check_rationales",
@@ -58,6 +60,7 @@ __all__ = [
     "histories_of",
     "kept_sessions",
     "plan_study",
+    "rated_as_session",
     "reference_answers",
     "satisfaction_view",
     "several_view",

@@ -222,3 +222,29 @@ def test_targets_are_joined_and_every_loss_is_counted():
     assert (first.length, first.user, second.score) == (2.0, "u", 2.0)
     assert found.fractions
     assert found.languages == {"en": 1}
+
+
+def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
+    """An expected rating of 3.9 that the judge calls a 3 is a 3; it still ranks by 3.9."""
+    talk = Conversation(
+        "c",
+        tuple(Message(r, "a") for r in ("user", "assistant") * 3),
+        ratings=tuple(Rating("c", "satisfaction", score, turn) for turn, score in enumerate((3, 3, 5), 1)),
+    )
+    said = ((3, 3.9), (3, 3.6), (5, 4.2))
+    rows = [row(i, {"satisfaction": s}, details={"satisfaction": f}) for i, (s, f) in enumerate(said, 1)]
+
+    def figures(**how):
+        (found,) = collect_targets([(talk, rows)], lambda c: c.ratings, [PAIR], **how)
+        result = agreement(RUN, found, ONE_TO_FIVE, parse_rule("3"), QUICK)
+        return {k: e.value for k, e in result.figures.items()}, result
+
+    values, result = figures()
+    assert values["exact"] == values["kappa"] == values["f1"] == 1.0
+    assert values["mae"] == pytest.approx((0.9 + 0.6 + 0.8) / 3)
+    assert result.fractions
+    assert [b.score for b in result.bins] == [3, 5]
+    whole, result = figures(fractions=False)
+    assert whole["mae"] == 0.0
+    assert whole["pearson"] == pytest.approx(1.0)
+    assert not result.fractions

@@ -1,0 +1,132 @@
+"""Sessions as a whole in the satisfaction study, on records in the form of URS that are made here."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dialogauge.bench.satisfaction import rated_as_session
+from dialogauge.core import Conversation, Message, Rating
+from flows.conftest import rows_of
+from servers.contented import contented, shown_to
+
+LABELS = ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied")
+INTENTS = ("Information Retrieval", "Ask for Advice", "Leisure")
+SESSION = ("--level", "session", "--split", "all", "--draws", 0, "-o", "run")
+
+
+def session(user, intent, number, score):
+    """Five turns, so that a window of three would lose the first."""
+    history = []
+    for turn in range(1, 6):
+        history.append({"role": "user", "content": f"question {turn} of user {user}, {intent} {number}"})
+        history.append({"role": "assistant", "content": f"answer {turn}, {intent} {number}"})
+    label = LABELS[score - 1]
+    return {
+        "user_id": user,
+        "intent_label": intent,
+        "user_satisfaction": label,
+        "conversation_history": history,
+        "title": f"{intent} {number}",
+        "llm": "m",
+    }
+
+
+@pytest.fixture
+def urs(tmp_path):
+    """Four users with three sessions of each of three intents; user 0 rates 5, 5, 5, 4, 4, 4, 3, 3, 3."""
+    talks = [
+        session(user, intent, number, 1 + (4 - i + user) % 5)
+        for user in range(4)
+        for i, intent in enumerate(INTENTS)
+        for number in range(3)
+    ]
+    path = tmp_path / "urs.json"
+    path.write_text(json.dumps(talks))
+    return path
+
+
+def judging(judge, stub):
+    return ("--judge", judge, "--model", "m", "--base-url", stub.url, "--no-cache")
+
+
+def test_the_rating_of_a_session_goes_to_its_last_reply() -> None:
+    said = ("user", "assistant", "user", "assistant", "user")
+    given = (
+        Rating("c", "satisfaction", 2),
+        Rating("c", "satisfaction", 5, 1),
+        Rating("c", "clarity", 4, 1),
+        Rating("c", "clarity", 3),
+    )
+    talk = Conversation("c", tuple(Message(r, "x") for r in said), ratings=given)
+    found = rated_as_session(talk, "satisfaction").ratings
+    assert found == (Rating("c", "satisfaction", 2, 2), *given[2:])
+    mute = Conversation("c", (Message("user", "x"),), ratings=given[:1])
+    assert rated_as_session(mute, "satisfaction").ratings == ()
+
+
+def test_the_mean_of_the_other_sessions_without_a_model(dialogauge, urs, tmp_path) -> None:
+    done = dialogauge("satisfaction", urs, "--judge", "history-mean", *SESSION)
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    assert len(rows) == 36
+    assert {row["turn"] for row in rows} == {5}
+    mine = {r["scenario"]: r["details"]["satisfaction"] for r in rows if r["user_id"] == "en_0"}
+    assert mine == {"retrieval": 3.5, "advice": 4.0, "leisure": 4.5}
+    study = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert (study["study"]["users"], study["study"]["blocks"], study["study"]["turns"]) == (4, 12, 36)
+    met = dialogauge("meta", "run", "--draws", 100, "--json")
+    assert met.code == 0, met.err
+    assert met.json["satisfaction"]["n"] == 36
+
+
+def test_a_memory_of_the_other_sessions(dialogauge, serve, urs, tmp_path) -> None:
+    stub = serve(contented(lambda body: 3 if "Leisure 1" in body["messages"][-1]["content"] else 4))
+    words = ("satisfaction", urs, *judging("memory", stub), *SESSION)
+    done = dialogauge(*words, "--calibrate", "cdf")
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    assert len(rows) == 36
+    kept = [json.loads(line)["value"] for line in (tmp_path / "run" / "kept.jsonl").read_text().splitlines()]
+    memories = {m["block"]: m["memory"] for m in kept}
+    assert len(memories) == 12
+    # user 0 rates leisure 3; what is known there are the three 5 and the three 4 of the other sessions
+    assert memories["en_0__leisure"]["conversations"] == 6
+    assert memories["en_0__leisure"]["scale"]["mean"] == 4.5
+    told = [shown_to(b) for b in stub.asked]
+    judged = [text for text in told if "<dialogue>" in text and "whole session" in text]
+    assert len(judged) == 36
+    assert all("question 1 of user" in text and "answer 5" in text for text in judged)  # the whole session
+    leisure = [row for row in rows if row["user_id"] == "en_0" and row["scenario"] == "leisure"]
+    assert {row["details"]["raw"] for row in leisure} == {3, 4}
+    assert {row["scores"]["satisfaction"] for row in leisure} == {4, 5}  # on the scale of this user's history
+    asked = len(stub.asked)
+    assert dialogauge(*words, "--calibrate", "pooled").code == 0
+    assert len(stub.asked) == asked
+
+
+def test_a_direct_judge_sees_nothing_of_the_user(dialogauge, serve, urs) -> None:
+    stub = serve(contented())
+    done = dialogauge("satisfaction", urs, *judging("zero-shot", stub), *SESSION)
+    assert done.code == 0, done.err
+    told = [text for b in stub.asked if "<dialogue>" in (text := shown_to(b))]
+    assert len(told) == 36
+    for text in told:
+        assert "question 1 of user" in text
+        assert sum(f"of user {user}," in text for user in range(4)) == 1
+        assert text.endswith("Score the session above as a whole.")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--judge", "local-user", *SESSION), "the judge local-user reads single replies, not sessions"),
+        (("--judge", "history-mean", "--level", "day"), "--level 'day' is not known"),
+        (("--judge", "history-mean"), "no rated reply"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(dialogauge, urs, words, said) -> None:
+    done = dialogauge("satisfaction", urs, *words)
+    assert done.code == 2
+    assert said in done.err
