@@ -137,7 +137,10 @@ def _one(
     findings.hold("Traceback" not in done.err, f"{label}: {done.err}")
     findings.wrong += [f"{label}: {w}" for w in cases.wrong_scores(rows)]
     summary = json.loads((folder / "run" / "summary.json").read_text())
-    findings.hold(summary["usage"]["total"]["calls"] == _answered(stub), f"{label}: calls {summary['usage']}")
+    unread = _answered(stub) - summary["usage"]["total"]["calls"]
+    # Of an item that asks until its deadline the last answer may come when nobody waits for it any more.
+    most = number if expected in ("rate_limited", "server_error", "timeout") else 0
+    findings.hold(0 <= unread <= most, f"{label}: {unread} answers more than calls counted")
     return fault, when, done.code, round(took, 1), len(stub.asked), expected
 
 
