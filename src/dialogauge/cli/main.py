@@ -67,3 +67,6 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)
+    finally:
+        # All of it goes with the process: to look through it for cycles on the way out is wasted.
+        gc.freeze()
