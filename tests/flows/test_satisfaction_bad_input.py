@@ -56,6 +56,11 @@ def test_ratings_that_are_no_scores_are_named_with_their_place(dialogauge, log, 
     assert "turn 1: the rating 'great' is a text: satisfaction is a number from 1 to 5" in done.err
     assert done.json["metrics"]["n"] == 86  # the whole third record is unreadable
     assert "log.jsonl:3" in done.err
+    # a bad rating is no failed turn, and no conversation more
+    assert (done.json["requested"], done.json["failed"]) == (87, 1)
+    assert done.json["conversations"]["requested"] == 36
+    assert done.json["conversations"]["unreadable"] == 1
+    assert done.json["study"]["rating_faults"] == 2
 
 
 def test_published_data_with_a_bad_rating(dialogauge, tmp_path) -> None:

@@ -1,0 +1,57 @@
+"""The rated conversations of a satisfaction study: what was read, and what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dialogauge.app.satisfaction_options import SatisfactionOptions
+from dialogauge.app.sources import open_source
+from dialogauge.bench.satisfaction import rated_as_session
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import InputError
+from dialogauge.data import RatingTable, read_field_map, read_ratings
+
+__all__ = ["RatedData", "read_rated"]
+
+
+@dataclass(frozen=True, slots=True)
+class RatedData:
+    """Conversations with their ratings."""
+
+    conversations: dict[str, Conversation]
+    """By id."""
+    unreadable: tuple[InputError, ...]
+    """Records of the log that are no conversations."""
+    rating_faults: tuple[InputError, ...]
+    """Rows of the ratings file that are no ratings, or rate a conversation that is not there."""
+    notes: tuple[object, ...]
+    """What was recognised and assumed, each a line when written with `str`."""
+
+
+def read_rated(options: SatisfactionOptions) -> RatedData:
+    """Read rated conversations, and join the ratings of the ratings file."""
+    source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
+    ratings = _ratings(options)
+    found: dict[str, Conversation] = {}
+    unreadable: list[InputError] = []
+    for item in source:
+        if isinstance(item, Conversation):
+            joined = replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
+            whole = options.level == "session"
+            found[item.id] = rated_as_session(joined, options.dimension) if whole else joined
+        else:
+            unreadable.append(item)
+    strangers = [
+        InputError(f"{options.ratings_file} rates the conversation {name!r}, which the data does not hold")
+        for name in sorted(ratings.ids - found.keys())
+    ]
+    return RatedData(
+        found, tuple(unreadable), (*ratings.faults, *strangers), (*source.notes, *ratings.notes)
+    )
+
+
+def _ratings(options: SatisfactionOptions) -> RatingTable:
+    if options.ratings_file is None:
+        return RatingTable()
+    mapping = None if options.map_file is None else read_field_map(options.map_file)
+    return read_ratings(options.ratings_file, mapping=mapping)
