@@ -77,6 +77,16 @@ def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
     again = dialogauge("satisfaction", "one", *words)
     assert again.code == 0, again.err
     assert rows_of(tmp_path / "three")
+    # the run lacks the training users: a new split of the others would be another study
+    lost = dialogauge("satisfaction", "one", "--judge", "nearest-1", "-o", "four")
+    assert lost.code == 2
+    assert "one is a satisfaction run of one part of the users" in lost.err
+    assert not (tmp_path / "four").exists()
+    # one of all users holds what the data holds, and is split the same way
+    assert dialogauge("satisfaction", data, *words[:-1], "five").code == 0
+    whole = dialogauge("satisfaction", "five", "--judge", "nearest-3", "--draws", 0, "-o", "six")
+    assert whole.code == 0, whole.err
+    assert summary_of(tmp_path / "six")["metrics"] == summary_of(tmp_path / "one")["metrics"]
 
 
 def test_the_judge_that_is_fitted_to_the_user(dialogauge, data, tmp_path) -> None:

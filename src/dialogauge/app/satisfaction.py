@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.judging import Observer
-from dialogauge.app.satisfaction_data import read_rated
+from dialogauge.app.satisfaction_data import chosen_split, read_rated
 from dialogauge.app.satisfaction_judges import build_personal_judge
 from dialogauge.app.satisfaction_models import MODEL_JUDGES, BuiltTurnJudge, build_turn_judge
 from dialogauge.app.satisfaction_options import SatisfactionOptions
@@ -35,7 +35,6 @@ from dialogauge.calibrate import Calibrated
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.judgement import Judged, Judgement
-from dialogauge.data import read_split
 from dialogauge.engine import Outcome, Progress
 from dialogauge.judge.personal import PersonalJudge, RatedBlock, TurnJudge
 from dialogauge.store import RunDatabase, RunDirectory
@@ -175,7 +174,7 @@ def _masked(read: _Input, options: SatisfactionOptions, database: RunDatabase | 
 
 
 def _plan(options: SatisfactionOptions) -> _Input:
-    split = None if options.split_file is None else read_split(options.split_file)
+    split = chosen_split(options)
     data = read_rated(options)
     study = plan_study(
         data.conversations.values(),

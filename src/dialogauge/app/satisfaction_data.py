@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from dialogauge.app.satisfaction_options import SatisfactionOptions
-from dialogauge.app.sources import open_source
+from dialogauge.app.sources import is_run, open_source
 from dialogauge.bench.satisfaction import rated_as_session
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.errors import InputError
-from dialogauge.data import RatingTable, read_field_map, read_ratings
+from dialogauge.core.errors import InputError, UsageError
+from dialogauge.data import RatingTable, UserSplit, read_field_map, read_ratings, read_split
+from dialogauge.store import RunDirectory
 
-__all__ = ["RatedData", "read_rated"]
+__all__ = ["RatedData", "chosen_split", "read_rated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,28 @@ def read_rated(options: SatisfactionOptions) -> RatedData:
     return RatedData(
         found, tuple(unreadable), (*ratings.faults, *strangers), (*source.notes, *ratings.notes)
     )
+
+
+def chosen_split(options: SatisfactionOptions) -> UserSplit | None:
+    """Return the split of the file that was named; None where users are split by seed.
+
+    Raises:
+        ConfigError: The file is faulty.
+        UsageError: A satisfaction run is to be split by seed, and holds no more than a part of the users.
+    """
+    if options.split_file is not None:
+        return read_split(options.split_file)
+    if options.part == "all":
+        return None
+    for run in filter(is_run, options.inputs):
+        directory = RunDirectory(Path(run))
+        manifest = directory.read_json("manifest") if directory.file("manifest").exists() else {}
+        settings = manifest.get("settings", {})
+        if "split" in manifest and (settings.get("part") != "all" or settings.get("split_file")):
+            msg = f"{run} is a satisfaction run of one part of the users: to split them again would make a new one"
+            hint = "give the data that it was made from; or --split-file; or --split all"
+            raise UsageError(msg, hint=hint)
+    return None
 
 
 def _ratings(options: SatisfactionOptions) -> RatingTable:
