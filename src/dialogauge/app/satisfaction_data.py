@@ -47,9 +47,7 @@ def read_rated(options: SatisfactionOptions) -> RatedData:
         RecordFault("the rated conversation is not in the data", place=first.place, hint="it is left out")
         for first in (ratings.for_conversation(name)[0] for name in sorted(ratings.ids - found.keys()))
     ]
-    return RatedData(
-        found, tuple(unreadable), (*ratings.faults, *strangers), (*source.notes, *ratings.notes)
-    )
+    return RatedData(found, tuple(unreadable), (*ratings.faults, *strangers), (*source.notes, *ratings.notes))
 
 
 def chosen_split(options: SatisfactionOptions) -> UserSplit | None:

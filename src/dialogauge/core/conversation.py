@@ -182,7 +182,7 @@ class Conversation:
         raise IndexError(msg)
 
     def place_of(self, rating: Rating) -> Place:
-        """Return where one of its ratings was read: its own line where that is known, else the conversation's.
+        """Return where one of its ratings was read: its own line if that is known, else the conversation's.
 
         Args:
             rating: One of this conversation.
