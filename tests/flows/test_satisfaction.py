@@ -77,6 +77,16 @@ def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
     again = dialogauge("satisfaction", "one", *words)
     assert again.code == 0, again.err
     assert rows_of(tmp_path / "three")
+    # the run lacks the training users: a new split of the others would be another study
+    lost = dialogauge("satisfaction", "one", "--judge", "nearest-1", "-o", "four")
+    assert lost.code == 2
+    assert "one is a satisfaction run of one part of the users" in lost.err
+    assert not (tmp_path / "four").exists()
+    # one of all users holds what the data holds, and is split the same way
+    assert dialogauge("satisfaction", data, *words[:-1], "five").code == 0
+    whole = dialogauge("satisfaction", "five", "--judge", "nearest-3", "--draws", 0, "-o", "six")
+    assert whole.code == 0, whole.err
+    assert summary_of(tmp_path / "six")["metrics"] == summary_of(tmp_path / "one")["metrics"]
 
 
 def test_the_judge_that_is_fitted_to_the_user(dialogauge, data, tmp_path) -> None:
@@ -114,6 +124,18 @@ def test_a_split_file_wins_and_users_without_history_are_apart(dialogauge, log, 
     assert done.json["study"]["left_out"] == {"block of a user outside the split": 6}
 
 
+def test_users_of_the_split_that_are_not_there_are_named(dialogauge, data, tmp_path) -> None:
+    split = tmp_path / "split.json"
+    split.write_text(json.dumps({"train": ["user0", "q"], "test": ["user1", "zz"]}))
+    words = ("--judge", "history-mean", "--draws", 0, "--split-file", split)
+    done = dialogauge("satisfaction", data, *words)
+    assert done.code == 0, done.err
+    assert "warning: 2 users of the split are not in the data: q, zz" in done.out
+    hidden = dialogauge("satisfaction", data, *words, "--hash-ids", "-o", "hidden")
+    assert "warning: 2 users of the split are not in the data" in hidden.out
+    assert "zz" not in hidden.out
+
+
 def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None:
     talks = rated_users(6)
     bare = log(*({**conversation_record(c), "ratings": []} for c in talks))
@@ -125,8 +147,10 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
         "satisfaction", bare, "--judge", "history-mean", "--ratings", file, "--split", "all", "--json"
     )
     assert done.code == 1
-    assert "off the scale 1-5" in done.err
-    assert "'nobody'" in done.err
+    # line 92 and 93 of the ratings, not the line of the conversation in the log
+    assert f"{file}:92, conversation 'user0__cook__0', turn 1: the rating 9 is off the scale 1-5" in done.err
+    assert f"{file}:93, conversation 'nobody'" in done.err
+    assert "is not in the data" in done.err
     assert done.json["metrics"]["n"] == 90
 
 
@@ -159,6 +183,10 @@ def test_one_user_only(dialogauge, log) -> None:
     # nobody else is known: a failure, never a number
     assert done.code == 3
     assert (done.json["metrics"]["n"], done.json["metrics"]["n_failed"]) == (0, 15)
+    assert done.json["study"]["population"] == {"users": 0, "turns": 0}
+    done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all")
+    assert "known of others: 0 turns of 0 training users" in done.out
+    assert "failed: 15, " in done.out
 
 
 def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:

@@ -56,6 +56,47 @@ def test_ratings_that_are_no_scores_are_named_with_their_place(dialogauge, log, 
     assert "turn 1: the rating 'great' is a text: satisfaction is a number from 1 to 5" in done.err
     assert done.json["metrics"]["n"] == 86  # the whole third record is unreadable
     assert "log.jsonl:3" in done.err
+    # a bad rating is no failed turn, and no conversation more
+    assert (done.json["requested"], done.json["failed"]) == (87, 1)
+    assert done.json["conversations"]["requested"] == 36
+    assert done.json["conversations"]["unreadable"] == 1
+    assert done.json["study"]["rating_faults"] == 2
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Sixty users with one conversation of two turns each, one row a message."""
+
+    def write(**changed: str) -> str:
+        lines = ["conversation_id,user_id,scenario,role,content,satisfaction"]
+        for i in range(60):
+            about = f"c{i},u{i % 30},{'cook' if i < 30 else 'gift'}"
+            for turn in (1, 2):
+                lines.append(f"{about},user,question {turn},")
+                lines.append(f"{about},assistant,answer {turn} of {i},{3 + (i + turn) % 3}")
+        for line, cell in changed.items():
+            number = int(line.removeprefix("line")) - 1
+            lines[number] = f"{lines[number].rpartition(',')[0]},{cell}"
+        (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
+        return "table.csv"
+
+    return write
+
+
+@pytest.mark.parametrize("command", ["satisfaction", "fit"])
+def test_a_bad_rating_in_a_table_is_named_with_its_own_line(dialogauge, table, command) -> None:
+    words = WORDS if command == "satisfaction" else ("--draws", 0)
+    done = dialogauge(command, table(line9="7"), *words, "-o", "out")
+    assert done.code == 1, done.err
+    assert "table.csv:9, conversation 'c1', turn 2: the rating 7 is" in done.err
+
+
+def test_ratings_without_a_rater_on_one_turn_are_counted(dialogauge, table) -> None:
+    plain = dialogauge("satisfaction", table(), *WORDS, "-o", "plain")
+    assert "without a rater" not in plain.out
+    done = dialogauge("satisfaction", table(line2="1", line4="1"), *WORDS, "-o", "twice")
+    assert done.code == 0, done.err
+    assert "2 turns have several ratings without a rater: read as several people's mean" in done.out
 
 
 def test_published_data_with_a_bad_rating(dialogauge, tmp_path) -> None:

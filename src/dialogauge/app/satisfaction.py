@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dialogauge.app.judging import Observer
+from dialogauge.app.satisfaction_data import chosen_split, read_rated
 from dialogauge.app.satisfaction_judges import build_personal_judge
 from dialogauge.app.satisfaction_models import MODEL_JUDGES, BuiltTurnJudge, build_turn_judge
 from dialogauge.app.satisfaction_options import SatisfactionOptions
@@ -17,7 +19,7 @@ from dialogauge.app.satisfaction_reference import read_reference
 from dialogauge.app.satisfaction_run import RunWriter, run_directory, summary_json
 from dialogauge.app.satisfaction_settings import refuse_settings_of_others
 from dialogauge.app.satisfaction_turns import JudgedTurns, judge_turns, others_of, plan_turns
-from dialogauge.app.sources import is_run, open_source
+from dialogauge.app.sources import is_run
 from dialogauge.bench.judging import Summary
 from dialogauge.bench.satisfaction import (
     Answer,
@@ -29,13 +31,12 @@ from dialogauge.bench.satisfaction import (
     evaluate,
     histories_of,
     plan_study,
-    rated_as_session,
+    unnamed_together,
 )
 from dialogauge.calibrate import Calibrated
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.core.judgement import Judged, Judgement
-from dialogauge.data import RatingTable, read_field_map, read_ratings, read_split
+from dialogauge.core.judgement import Judged, JudgeFailure, Judgement
 from dialogauge.engine import Outcome, Progress
 from dialogauge.judge.personal import PersonalJudge, RatedBlock, TurnJudge
 from dialogauge.store import RunDatabase, RunDirectory
@@ -45,7 +46,6 @@ __all__ = [
     "SatisfactionPlan",
     "judge_satisfaction",
     "plan_satisfaction",
-    "read_rated",
 ]
 
 
@@ -58,7 +58,10 @@ class SatisfactionOutcome:
     evaluation: Evaluation
     summary: Summary
     directory: RunDirectory
-    faults: tuple[InputError, ...]
+    unreadable: tuple[InputError, ...]
+    """Records that are no conversations: each counts as a failed one."""
+    rating_faults: tuple[InputError, ...]
+    """Ratings that cannot be used: what they rate counts as unrated."""
     notes: tuple[str, ...]
 
     ended: Outcome
@@ -66,6 +69,13 @@ class SatisfactionOutcome:
     pending: int
     """Turns that are not judged yet, where the study ended early."""
     max_failed: float
+    failures: Mapping[str, int]
+    """How many turns failed, by what was said of them; the most frequent first."""
+
+    @property
+    def faults(self) -> tuple[InputError, ...]:
+        """Everything that is wrong with the data."""
+        return (*self.unreadable, *self.rating_faults)
 
     @property
     def mostly_failed(self) -> bool:
@@ -74,7 +84,7 @@ class SatisfactionOutcome:
 
     def to_json(self) -> dict[str, Any]:
         """Write the summary as `summary.json` holds it."""
-        return summary_json(self.summary, self.study, self.evaluation)
+        return summary_json(self.summary, self.study, self.evaluation, self.rating_faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +106,9 @@ class _Input:
 
     conversations: dict[str, Conversation]
     study: Study
-    faults: tuple[InputError, ...]
+    unreadable: tuple[InputError, ...]
+    """Records that are no conversations."""
+    rating_faults: tuple[InputError, ...]
     notes: tuple[object, ...]
     reference: tuple[Answer, ...] | None = None
     """The original replies, as another run judged them."""
@@ -147,11 +159,18 @@ def _judge(built: PersonalJudge | BuiltTurnJudge) -> PersonalJudge | TurnJudge:
 
 
 def _faults(read: _Input) -> tuple[InputError, ...]:
-    return (*read.faults, *read.study.faults)
+    return (*read.unreadable, *read.rating_faults, *read.study.faults)
 
 
 def _notes(read: _Input) -> tuple[str, ...]:
-    return tuple(str(note) for note in read.notes)
+    notes = tuple(str(note) for note in read.notes)
+    split = read.study.split
+    if strangers := sorted(
+        (split.train | split.test) - {c.user_id or "" for c in read.conversations.values()}
+    ):
+        names = ", ".join(strangers[:5]) + (" ..." if len(strangers) > 5 else "")
+        return (*notes, f"warning: {len(strangers):,} users of the split are not in the data: {names}")
+    return notes
 
 
 def _masked(read: _Input, options: SatisfactionOptions, database: RunDatabase | None) -> _Input:
@@ -160,22 +179,28 @@ def _masked(read: _Input, options: SatisfactionOptions, database: RunDatabase | 
     if mask is None:
         return read
     conversations, study = masked_study(read.conversations, read.study, options, mask)
-    faults, notes = masked_words(read.faults, read.notes, mask)
-    return replace(read, conversations=conversations, study=study, faults=faults, notes=notes)
+    unreadable, notes = masked_words(read.unreadable, read.notes, mask)
+    ratings, _ = masked_words(read.rating_faults, (), mask)
+    return _Input(conversations, study, unreadable, ratings, notes, read.reference)
 
 
 def _plan(options: SatisfactionOptions) -> _Input:
-    split = None if options.split_file is None else read_split(options.split_file)
-    conversations, faults, notes = read_rated(options)
+    split = chosen_split(options)
+    data = read_rated(options)
+    notes = list(data.notes)
+    if together := unnamed_together(data.conversations.values(), options.dimension):
+        notes.append(
+            f"{together:,} turns have several ratings without a rater: read as several people's mean"
+        )
     study = plan_study(
-        conversations.values(),
+        data.conversations.values(),
         part=options.part,
         split=split,
         dimension=options.dimension,
         sight=options.mode,
         history=options.history,
     )
-    return _Input(conversations, study, tuple(faults), notes)
+    return _Input(data.conversations, study, data.unreadable, data.rating_faults, tuple(notes))
 
 
 async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
@@ -262,7 +287,8 @@ def _finished(
     )
     results = _results([rows for _, rows in done], evaluation, answers)
     pending = study.targets - len(answers)
-    work = RunWriter(options, judge, study, evaluation, _faults(read), judged.ended, pending)
+    wrong = (*read.rating_faults, *study.faults)
+    work = RunWriter(options, judge, study, evaluation, read.unreadable, wrong, judged.ended, pending)
     summary = work.write(directory, database, read.conversations, results)
     return SatisfactionOutcome(
         study,
@@ -270,48 +296,26 @@ def _finished(
         evaluation,
         summary,
         directory,
-        work.faults,
+        read.unreadable,
+        wrong,
         _notes(read),
         judged.ended,
         judged.progress,
         pending,
         options.max_failed,
+        _failures(judged),
     )
+
+
+def _failures(judged: JudgedTurns) -> Mapping[str, int]:
+    outcomes = (row.outcome for rows in judged.rows for row in rows if row is not None)
+    return dict(Counter(o.message for o in outcomes if isinstance(o, JudgeFailure)).most_common())
 
 
 def _done(block: RatedBlock, rows: Sequence[Judged | None]) -> tuple[RatedBlock, list[Judged]]:
     """Leave the targets out that are not judged yet."""
     found = [(rated, row) for rated, row in zip(block.ratings, rows, strict=True) if row is not None]
     return replace(block, ratings=tuple(rated for rated, _ in found)), [row for _, row in found]
-
-
-def read_rated(
-    options: SatisfactionOptions,
-) -> tuple[dict[str, Conversation], list[InputError], tuple[object, ...]]:
-    """Read rated conversations: by id, with what could not be read and what was assumed."""
-    source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
-    ratings = _ratings(options)
-    found: dict[str, Conversation] = {}
-    faults: list[InputError] = list(ratings.faults)
-    for item in source:
-        if isinstance(item, Conversation):
-            joined = replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
-            whole = options.level == "session"
-            found[item.id] = rated_as_session(joined, options.dimension) if whole else joined
-        else:
-            faults.append(item)
-    faults += [
-        InputError(f"{options.ratings_file} rates the conversation {name!r}, which the data does not hold")
-        for name in sorted(ratings.ids - found.keys())
-    ]
-    return found, faults, (*source.notes, *ratings.notes)
-
-
-def _ratings(options: SatisfactionOptions) -> RatingTable:
-    if options.ratings_file is None:
-        return RatingTable()
-    mapping = None if options.map_file is None else read_field_map(options.map_file)
-    return read_ratings(options.ratings_file, mapping=mapping)
 
 
 def _results(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,7 +53,10 @@ class RunWriter:
     judge: PersonalJudge | TurnJudge
     study: Study
     evaluation: Evaluation
-    faults: tuple[InputError, ...]
+    unreadable: tuple[InputError, ...]
+    """Records that are no conversations."""
+    rating_faults: tuple[InputError, ...]
+    """Ratings that cannot be used."""
     ended: Outcome
     pending: int
     """Turns that are not judged yet."""
@@ -90,11 +93,12 @@ class RunWriter:
         summary = summarise(
             run.rows(),
             dimensions=run.dimensions,
-            unreadable=[str(f) for f in self.faults],
+            unreadable=[str(f) for f in self.unreadable],
             pending=self._unfinished(results),
             repeats=1,
         )
-        directory.write_json("summary", summary_json(summary, self.study, self.evaluation))
+        told = summary_json(summary, self.study, self.evaluation, self.rating_faults)
+        directory.write_json("summary", told)
         directory.write_json("manifest", manifest)
         kept = database.all_meta(KEPT)
         if kept:
@@ -141,8 +145,9 @@ class RunWriter:
             "pending_units": self.pending,
             "ended": self.ended.ended,
             "error": None if self.ended.error is None else str(self.ended.error),
-            "unreadable": len(self.faults),
-            "unreadable_records": [str(f) for f in self.faults[:_FAULTS_KEPT]],
+            "unreadable": len(self.unreadable),
+            "unreadable_records": [str(f) for f in self.unreadable[:_FAULTS_KEPT]],
+            "rating_faults": [str(f) for f in self.rating_faults[:_FAULTS_KEPT]],
             "split": {name: sorted(getattr(self.study.split, name)) for name in ("train", "test")},
         }
 
@@ -151,7 +156,9 @@ def _lines(run: FinishedRun) -> Iterator[bytes]:
     return (json_line(row) for row in run.rows())
 
 
-def summary_json(summary: Summary, study: Study, evaluation: Evaluation) -> dict[str, Any]:
+def summary_json(
+    summary: Summary, study: Study, evaluation: Evaluation, rating_faults: Sequence[InputError]
+) -> dict[str, Any]:
     """Write the summary of the rows, what the study was made of, and its figures and controls."""
     known = [b for b in study.blocks if b.view.history]
     lonely = [b for b in study.blocks if not b.view.history]
@@ -160,14 +167,15 @@ def summary_json(summary: Summary, study: Study, evaluation: Evaluation) -> dict
         "blocks": len(known),
         "turns": sum(len(b.view.targets) for b in known),
         "population": {
-            "users": len({b.view.user for b in study.population.blocks}),
-            "turns": len(study.population.scores),
+            "users": len({b.view.user for b in study.others.blocks}),
+            "turns": len(study.others.scores),
         },
         "without_history": {
             "users": len({b.view.user for b in lonely}),
             "turns": sum(len(b.view.targets) for b in lonely),
         },
         "left_out": dict(study.left_out),
+        "rating_faults": len(rating_faults),
     }
     s = evaluation.settings
     drift = drift_of(study.blocks, study.population, draws=s.draws, seed=s.seed)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dialogauge.app.satisfaction import read_rated
+from dialogauge.app.satisfaction_data import chosen_split, read_rated
 from dialogauge.app.satisfaction_options import SatisfactionOptions
 from dialogauge.bench.replay import ItemSet, Stage, set_stage
 from dialogauge.bench.satisfaction import HistoryCut, Study, plan_study
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.data import UserSplit, read_split
+from dialogauge.data import UserSplit
 
 __all__ = ["data_settings", "open_stage", "read_study"]
 
@@ -30,18 +30,18 @@ def read_study(
 
     Returns the study, what could not be read, and what was assumed.
     """
-    if split is None and options.split_file is not None:
-        split = read_split(options.split_file)
-    conversations, faults, notes = read_rated(options)
+    split = chosen_split(options) if split is None else split
+    data = read_rated(options)
     study = plan_study(
-        conversations.values(),
+        data.conversations.values(),
         part=options.part,
         split=split,
         dimension=options.dimension,
         sight="foresight",
         history=options.history,
     )
-    return study, (*faults, *study.faults), tuple(str(note) for note in notes)
+    faults = (*data.unreadable, *data.rating_faults, *study.faults)
+    return study, faults, tuple(str(note) for note in data.notes)
 
 
 def open_stage(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from dialogauge.core import Conversation, Message, Place, Rating, RecordFault
+from dialogauge.core import Conversation, Message, Rating, RecordFault
 from dialogauge.data import message_turns
 from dialogauge.judge.personal import RatedReply, Reply
 
-__all__ = ["Collected", "collect_rated", "stripped"]
+__all__ = ["Collected", "collect_rated", "stripped", "unnamed_together"]
 
 LOW, HIGH = 1, 5
 
@@ -65,6 +65,19 @@ def collect_rated(conversation: Conversation, dimension: str) -> Collected:
     return out
 
 
+def unnamed_together(conversations: Iterable[Conversation], dimension: str) -> int:
+    """Count the turns that have more ratings without a rater than replies: they are averaged."""
+    found = 0
+    for conversation in conversations:
+        given = Counter(
+            r.turn for r in conversation.ratings if r.dimension == dimension and r.rater is None and r.turn
+        )
+        if any(n > 1 for n in given.values()):
+            replies = _assistant_messages(conversation.messages)
+            found += sum(n > len(replies[turn]) for turn, n in given.items() if turn in replies)
+    return found
+
+
 def _reply(bare: Conversation, index: int, turn: int, position: int) -> Reply:
     return Reply(f"{bare.id}__turn_{position}", bare, index, turn, position)
 
@@ -94,7 +107,7 @@ def _once(
             kept.append(rating)
             continue
         msg = f"turn {rating.turn} was rated before by the same rater, and is rated {rating.score:g} again"
-        faults.append(RecordFault(msg, place=_place(conversation, rating), hint="the first is kept"))
+        faults.append(RecordFault(msg, place=conversation.place_of(rating), hint="the first is kept"))
     return kept, faults
 
 
@@ -118,14 +131,9 @@ def _fault(conversation: Conversation, rating: Rating) -> RecordFault | None:
         msg = f"the rating {score:g} is off the scale {LOW}-{HIGH}"
     else:
         return None
-    return RecordFault(msg, place=_place(conversation, rating), hint="the turn counts as unrated")
+    return RecordFault(msg, place=conversation.place_of(rating), hint="the turn counts as unrated")
 
 
 def _no_reply(conversation: Conversation, rating: Rating) -> RecordFault:
     msg = "a rating of a turn that has no reply"
-    return RecordFault(msg, place=_place(conversation, rating), hint="it is left out")
-
-
-def _place(conversation: Conversation, rating: Rating) -> Place:
-    place = conversation.place or Place("ratings")
-    return replace(place, conversation_id=conversation.id, turn=rating.turn)
+    return RecordFault(msg, place=conversation.place_of(rating), hint="it is left out")

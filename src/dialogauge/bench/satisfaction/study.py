@@ -24,7 +24,7 @@ class Study:
     blocks: tuple[RatedBlock, ...]
     """The blocks of the part that was asked for; those without history at the end."""
     population: Population
-    """The blocks of the training users, those without history left out."""
+    """The blocks of the training users."""
     split: UserSplit
     history_turns: Mapping[str, int]
     """By block: rated replies of the whole history, also where `--history prompt` cuts it."""
@@ -38,6 +38,12 @@ class Study:
     def users(self) -> int:
         """Users that are judged."""
         return len({block.view.user for block in self.blocks})
+
+    @property
+    def others(self) -> Population:
+        """What is known of users other than the one at hand, who may be the only one that is judged."""
+        alone = {block.view.user for block in self.blocks}
+        return self.population.without(*alone) if len(alone) == 1 else self.population
 
     @property
     def targets(self) -> int:
@@ -59,7 +65,8 @@ def plan_study(
     Args:
         conversations: With user, scenario and ratings; read once.
         part: Whose blocks are judged. With `all` and `train` a user is still never part of their own prior.
-        split: Which users are for training; None splits the users that have a history by seed.
+        split: Which users are for training; None splits by seed the users that have a history, or all users
+            where nobody has one.
         dimension: The rated dimension.
         sight: Whether what followed a target may be read.
         history: `prompt` cuts histories as the published prompt does.
@@ -70,9 +77,10 @@ def plan_study(
     blocks, faults, left_out = collect_blocks(conversations, dimension=dimension, sight=sight)
     if not blocks:
         raise _nothing(dimension, left_out)
-    known = [b for b in blocks if b.view.history]
+    # A seeded split knows only users with a history, where there are any; the others are judged with the
+    # test part.
+    known = [b for b in blocks if b.view.history] or blocks
     found = split or _split(known, part)
-    # A seeded split knows only users with a history; the others are judged with the test part.
     lonely = frozenset(b.view.user for b in blocks) - frozenset(b.view.user for b in known)
     wanted = {
         "train": found.train,
@@ -88,7 +96,7 @@ def plan_study(
     cut = _cut if history == "prompt" else _whole
     return Study(
         blocks=tuple(cut(b) for b in sorted(judged, key=lambda b: not b.view.history)),
-        population=Population(tuple(cut(b) for b in known if b.view.user in found.train)),
+        population=Population(tuple(cut(b) for b in blocks if b.view.user in found.train)),
         split=found,
         history_turns={b.view.id: len(b.view.history) for b in blocks},
         faults=faults,

@@ -125,6 +125,24 @@ def test_users_without_history_come_last() -> None:
     assert "anna" not in {b.view.user for b in named.blocks}
 
 
+def test_where_nobody_has_a_history_all_users_are_split() -> None:
+    talks = [rated_talk(f"u{i}", "cook", 0, [4, 5]) for i in range(6)]
+    study = plan_study(talks)
+    assert len(study.split.train) == 1
+    assert study.users == 5
+    assert study.population.scores == (4, 5)
+    assert not study.left_out
+    alone = plan_study(talks[:2], part="all")
+    assert alone.split.train == {"u0", "u1"}
+
+
+def test_training_users_without_a_history_are_known_too() -> None:
+    talks = [rated_talk("u0", "cook", 0, [2, 3]), rated_talk("u1", "cook", 0, [4, 5])]
+    study = plan_study(talks, split=UserSplit(frozenset({"u0"}), frozenset({"u1"})))
+    assert study.population.scores == (2, 3)
+    assert study.users == 1
+
+
 def test_prompt_keeps_the_first_conversations_of_each_scenario() -> None:
     few = [rated_talk("u", s, n, [4, 5]) for s in ("a", "b", "c") for n in range(4)]
     view = collect_blocks(few)[0][0].view
