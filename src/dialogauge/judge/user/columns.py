@@ -43,11 +43,19 @@ class Columns:
         """How many columns all users share."""
         return self.centre.size + self.topics.size + 1
 
+    def form(self, told: Sequence[tuple[float, ...]]) -> Floats:
+        """Standardise numbers of replies, all of them or those of foresight, shape (replies, numbers)."""
+        if not told:
+            return np.zeros((0, self.centre.size))
+        numbers = np.array(told)
+        width = numbers.shape[1]
+        out: Floats = np.clip((numbers - self.centre[:width]) / self.spread[:width], -_FAR, _FAR)
+        return out
+
     def rows(self, replies: Sequence[Reply], reader: Reader) -> Rows:
         """Return the rows of some replies of one user."""
         read = reader.read(replies)
-        told = np.array([r.features for r in read]).reshape(len(read), self.centre.size)
-        form = np.clip((told - self.centre) / self.spread, -_FAR, _FAR)
+        form = self.form([r.features for r in read])
         topics = [reader.topics_of(self.topics, r) for r in read]
         about = np.array(topics).reshape(len(read), self.topics.size)
         weight = np.sqrt(_FORM / self.centre.size)

@@ -18,7 +18,7 @@ from dialogauge.judge.user.reader import Reader
 
 __all__ = ["LocalUserJudge"]
 
-_VERSION = 1
+_VERSION = 2
 """Raised when anything changes that can change a judgement."""
 
 
@@ -105,7 +105,7 @@ def _target(reply: Reply) -> Target:
 
 def _judged(reply: Reply, found: Prediction, model: UserModel) -> Judged:
     value = min(max(found.value, ONE_TO_FIVE.low), ONE_TO_FIVE.high)
-    details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: value}
+    details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: value, "answers": round(found.answers, 4)}
     if found.sources:
         details["sources"] = [{"turn_id": name, "pull": round(pull, 4)} for name, pull in found.sources]
     else:

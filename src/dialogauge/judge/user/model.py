@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.judge.personal import BlockView, Population, RatedReply
+from dialogauge.judge.user.answering import Answering, expected, fit_answering, misplaced
 from dialogauge.judge.user.columns import Columns, fit_columns
 from dialogauge.judge.user.cuts import ROUNDING, cuts_of
 from dialogauge.judge.user.kernel import NOISE, Rows
 from dialogauge.judge.user.posterior import Belief, Evidence, evidence_of, predict, prior, pulls
-from dialogauge.judge.user.reader import Reader
+from dialogauge.judge.user.reader import Reader, read_misplaced
 from dialogauge.metrics import pearson
 
 __all__ = ["Prediction", "UserModel", "fit_user_model"]
@@ -37,6 +38,8 @@ class Prediction:
     """The expected rating; it may lie a little beyond 1 to 5."""
     sources: tuple[tuple[str, float], ...]
     """The turns of the history that moved it most, each with by how much, in points; the strongest first."""
+    answers: float = 1.0
+    """How likely the reply is to answer what was asked, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class UserModel:
     """What is known of other users, ready to meet one user's history."""
 
     columns: Columns
+    answering: Answering | None
+    """None where too little is known to tell."""
     belief: Belief
     centre: float
     """Mean rating of the training users."""
@@ -67,9 +72,11 @@ class UserModel:
         inward = (_scores(history) - self.centre) / self.spread
         moved = self.spread * pulls(self.belief, past, inward, targets, NOISE)
         values = self.centre + self.spread * prior(self.belief, targets) + moved.sum(axis=0)
+        answers = _answers(self.answering, targets)
+        values, moved = expected(values, answers), moved * answers
         return [
-            Prediction(float(value), _strongest(history, column))
-            for value, column in zip(values, moved.T, strict=True)
+            Prediction(float(value), _strongest(history, column), float(share))
+            for value, column, share in zip(values, moved.T, answers, strict=True)
         ]
 
     def score(self, value: float) -> int:
@@ -109,6 +116,7 @@ def fit_user_model(population: Population, reader: Reader, alone: Sequence[Rated
         _Known(columns.rows([r.reply for r in replies], reader), (_scores(replies) - centre) / spread)
         for replies in users.values()
     ]
+    answering = _answering(columns, users, reader)
     evidence = [evidence_of(user.rows, user.scores, NOISE) for user in known]
     together = Evidence.together(evidence, columns.size)
     cuts: tuple[float, ...] = ROUNDING
@@ -116,10 +124,24 @@ def fit_user_model(population: Population, reader: Reader, alone: Sequence[Rated
     if len(known) > 1:
         beliefs = (Belief.of(together.without(own)) for own in evidence)
         left_out = np.concatenate([_left_out(u, b) for u, b in zip(known, beliefs, strict=True)])
-        cuts = cuts_of(centre + spread * left_out, scores)
-        agreed = pearson(left_out, scores).value
+        answers = np.concatenate([_answers(answering, user.rows) for user in known])
+        said = expected(centre + spread * left_out, answers)
+        cuts = cuts_of(said, scores)
+        agreed = pearson(said, scores).value
     turns = scores.size if known else 0
-    return UserModel(columns, Belief.of(together), centre, spread, cuts, len(known), turns, agreed)
+    return UserModel(columns, answering, Belief.of(together), centre, spread, cuts, len(known), turns, agreed)
+
+
+def _answering(
+    columns: Columns, users: Mapping[str, Sequence[RatedReply]], reader: Reader
+) -> Answering | None:
+    replies, texts = misplaced(users)
+    given = columns.form([r.features for r in reader.read(replies)])
+    return fit_answering(given, columns.form(read_misplaced(replies, texts)))
+
+
+def _answers(answering: Answering | None, rows: Rows) -> Floats:
+    return np.ones(len(rows.form)) if answering is None else answering.share(rows.form)
 
 
 def _left_out(user: _Known, belief: Belief) -> Floats:

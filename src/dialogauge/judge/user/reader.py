@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from dialogauge.core import Conversation
 from dialogauge.judge.personal import Reply, Sight
-from dialogauge.judge.user.reading import ReadReply, read_replies
+from dialogauge.judge.user.reading import ReadReply, read_instead, read_replies
 from dialogauge.judge.user.topics import Topics
 
-__all__ = ["Reader"]
+__all__ = ["Reader", "read_misplaced"]
 
 Floats = NDArray[np.float64]
 
@@ -41,13 +41,7 @@ class Reader:
         Several replies of one conversation are read in one walk along its longest part that is shown: what
         follows a reply changes nothing of its numbers in foresight.
         """
-        longest: dict[str, Conversation] = {}
-        for reply in replies:
-            shown = reply.conversation
-            known = longest.get(shown.id)
-            if known is None or len(shown.messages) > len(known.messages):
-                longest[shown.id] = shown
-        walks = {name: self._walk(shown) for name, shown in longest.items()}
+        walks = {name: self._walk(shown) for name, shown in _longest(replies).items()}
         return [walks[reply.conversation.id][reply.message] for reply in replies]
 
     def topics_of(self, topics: Topics, read: ReadReply) -> Floats:
@@ -64,6 +58,25 @@ class Reader:
         walk = dict(read_replies(shown, self.sight))
         self._held[shown.id] = (shown, walk)
         return walk
+
+
+def read_misplaced(replies: Sequence[Reply], texts: Sequence[str]) -> list[tuple[float, ...]]:
+    """Return the numbers in foresight that each text has in the place of its reply."""
+    instead: dict[str, dict[int, str]] = {}
+    for reply, text in zip(replies, texts, strict=True):
+        instead.setdefault(reply.conversation.id, {})[reply.message] = text
+    found = {name: read_instead(shown, instead[name]) for name, shown in _longest(replies).items()}
+    return [found[reply.conversation.id][reply.message] for reply in replies]
+
+
+def _longest(replies: Sequence[Reply]) -> dict[str, Conversation]:
+    longest: dict[str, Conversation] = {}
+    for reply in replies:
+        shown = reply.conversation
+        known = longest.get(shown.id)
+        if known is None or len(shown.messages) > len(known.messages):
+            longest[shown.id] = shown
+    return longest
 
 
 def _goes_on(held: Conversation, shown: Conversation, sight: Sight) -> bool:

@@ -7,8 +7,9 @@ a reply has the same numbers whether or not its conversation goes on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from dialogauge.core import Conversation, Message
 from dialogauge.judge.personal import Sight
 from dialogauge.text import BUCKETS, SHAPE, TextShape, gram_buckets, presence, shape_of
 
-__all__ = ["ReadReply", "feature_names_of", "read_replies"]
+__all__ = ["ReadReply", "feature_names_of", "read_instead", "read_replies", "relation_columns"]
 
 _READ: Final = 4000
 """Characters of a message that n-grams are taken of."""
@@ -56,6 +57,17 @@ def feature_names_of(sight: Sight) -> tuple[str, ...]:
     """Return the names of a reply's numbers, in their order."""
     told = (*(f"reply_{n}" for n in SHAPE), *(f"request_{n}" for n in _REQUEST), *_PLACE, *_RELATION)
     return told + (_NEXT if sight == "hindsight" else ())
+
+
+@cache
+def relation_columns() -> tuple[int, ...]:
+    """Return where the numbers stand that say how a reply stands to what was said before it.
+
+    Its relation to the messages, and what these shares depend on: place and both lengths.
+    """
+    wanted = ("reply_length", "request_length", *_PLACE, *_RELATION)
+    names = feature_names_of("foresight")
+    return tuple(names.index(name) for name in wanted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +132,7 @@ _EMPTY: Final = _Text("", shape_of(""), _NOTHING, 0)
 
 def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int, ReadReply]]:
     """Yield for every assistant message its index and its numbers; linear in the conversation."""
-    before = _Before(presence(gram_buckets((conversation.context or "")[:_READ], 2, shortest=2)))
+    before = _before(conversation)
     messages = conversation.messages
     for index, message in enumerate(messages):
         if message.role not in ("user", "assistant"):
@@ -133,6 +145,28 @@ def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int
             grams, counts = np.unique(gram_buckets(message.text[:_READ]), return_counts=True)
             yield index, ReadReply(features, grams, counts.astype(np.float32))
         before.add(message.role, text)
+
+
+def read_instead(conversation: Conversation, texts: Mapping[int, str]) -> dict[int, tuple[float, ...]]:
+    """Return the numbers in foresight that other texts would have in the place of replies.
+
+    Args:
+        conversation: What was said; it goes on from its own replies.
+        texts: By index of an assistant message what to read in its place.
+    """
+    before = _before(conversation)
+    found = {}
+    for index, message in enumerate(conversation.messages):
+        if message.role not in ("user", "assistant"):
+            continue
+        if index in texts:
+            found[index] = _foresight(_Text.of(texts[index]), before)
+        before.add(message.role, _Text.of(message.text))
+    return found
+
+
+def _before(conversation: Conversation) -> _Before:
+    return _Before(presence(gram_buckets((conversation.context or "")[:_READ], 2, shortest=2)))
 
 
 def _next_user(messages: Sequence[Message], index: int) -> str | None:
