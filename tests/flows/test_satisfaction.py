@@ -135,8 +135,10 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
         "satisfaction", bare, "--judge", "history-mean", "--ratings", file, "--split", "all", "--json"
     )
     assert done.code == 1
-    assert "off the scale 1-5" in done.err
-    assert "'nobody'" in done.err
+    # line 92 and 93 of the ratings, not the line of the conversation in the log
+    assert f"{file}:92, conversation 'user0__cook__0', turn 1: the rating 9 is off the scale 1-5" in done.err
+    assert f"{file}:93, conversation 'nobody'" in done.err
+    assert "is not in the data" in done.err
     assert done.json["metrics"]["n"] == 90
 
 

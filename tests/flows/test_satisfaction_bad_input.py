@@ -63,6 +63,34 @@ def test_ratings_that_are_no_scores_are_named_with_their_place(dialogauge, log, 
     assert done.json["study"]["rating_faults"] == 2
 
 
+@pytest.fixture
+def table(tmp_path):
+    """Sixty users with one conversation of two turns each, one row a message."""
+
+    def write(**changed: str) -> str:
+        lines = ["conversation_id,user_id,scenario,role,content,satisfaction"]
+        for i in range(60):
+            about = f"c{i},u{i % 30},{'cook' if i < 30 else 'gift'}"
+            for turn in (1, 2):
+                lines.append(f"{about},user,question {turn},")
+                lines.append(f"{about},assistant,answer {turn} of {i},{3 + (i + turn) % 3}")
+        for line, cell in changed.items():
+            number = int(line.removeprefix("line")) - 1
+            lines[number] = f"{lines[number].rpartition(',')[0]},{cell}"
+        (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
+        return "table.csv"
+
+    return write
+
+
+@pytest.mark.parametrize("command", ["satisfaction", "fit"])
+def test_a_bad_rating_in_a_table_is_named_with_its_own_line(dialogauge, table, command) -> None:
+    words = WORDS if command == "satisfaction" else ("--draws", 0)
+    done = dialogauge(command, table(line9="7"), *words, "-o", "out")
+    assert done.code == 1, done.err
+    assert "table.csv:9, conversation 'c1', turn 2: the rating 7 is" in done.err
+
+
 def test_published_data_with_a_bad_rating(dialogauge, tmp_path) -> None:
     for task in ("旅行规划", "礼物准备"):
         for k in range(2):

@@ -172,7 +172,7 @@ def ratings(rng: random.Random, folder: Path) -> str:
         table = read_ratings(path)
     except InputError as error:
         return _placed(error)
-    off_scale(table.ratings, {"helpfulness": Scale(), "rating": Scale(0, 1, integer=False)}, table.places)
+    off_scale(table.ratings, {"helpfulness": Scale(), "rating": Scale(0, 1, integer=False)})
     for name in table.ids:
         table.for_conversation(name)
     for fault in table.faults:

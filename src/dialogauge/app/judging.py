@@ -260,7 +260,7 @@ def _rating_faults(
     if ratings is None:
         return []
     scales = {d.name: d.scale for d in judge.dimensions}
-    faults: list[InputError] = [*ratings.faults, *off_scale(ratings.ratings, scales, ratings.places)]
+    faults: list[InputError] = [*ratings.faults, *off_scale(ratings.ratings, scales)]
     if ended.ended == "finished" and options.limit is None and options.sample is None:
         unknown = {i for i in ratings.ids if not planner.knows(i)}
         faults += unknown_ids(unknown, str(options.ratings_file))

@@ -86,8 +86,11 @@ def ratings_as_stored(database: RunDatabase, ratings: RatingTable) -> RatingTabl
     if held == OPEN:
         return ratings
     mask = Mask(held.redact, held.hash_ids, bytes.fromhex(kept["salt"]))
-    hidden = (replace(r, conversation_id=mask.id("conversation", r.conversation_id)) for r in ratings.ratings)
-    return replace(ratings, ratings=(*ratings.ratings, *hidden), places={})
+    hidden = (
+        replace(r, conversation_id=mask.id("conversation", r.conversation_id), place=None)
+        for r in ratings.ratings
+    )
+    return replace(ratings, ratings=(*ratings.ratings, *hidden))
 
 
 def _policy(kept: Mapping[str, Any] | None) -> Privacy:

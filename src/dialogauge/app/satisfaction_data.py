@@ -9,7 +9,7 @@ from dialogauge.app.satisfaction_options import SatisfactionOptions
 from dialogauge.app.sources import is_run, open_source
 from dialogauge.bench.satisfaction import rated_as_session
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import RatingTable, UserSplit, read_field_map, read_ratings, read_split
 from dialogauge.store import RunDirectory
 
@@ -44,12 +44,10 @@ def read_rated(options: SatisfactionOptions) -> RatedData:
         else:
             unreadable.append(item)
     strangers = [
-        InputError(f"{options.ratings_file} rates the conversation {name!r}, which the data does not hold")
-        for name in sorted(ratings.ids - found.keys())
+        RecordFault("the rated conversation is not in the data", place=first.place, hint="it is left out")
+        for first in (ratings.for_conversation(name)[0] for name in sorted(ratings.ids - found.keys()))
     ]
-    return RatedData(
-        found, tuple(unreadable), (*ratings.faults, *strangers), (*source.notes, *ratings.notes)
-    )
+    return RatedData(found, tuple(unreadable), (*ratings.faults, *strangers), (*source.notes, *ratings.notes))
 
 
 def chosen_split(options: SatisfactionOptions) -> UserSplit | None:
@@ -68,7 +66,7 @@ def chosen_split(options: SatisfactionOptions) -> UserSplit | None:
         manifest = directory.read_json("manifest") if directory.file("manifest").exists() else {}
         settings = manifest.get("settings", {})
         if "split" in manifest and (settings.get("part") != "all" or settings.get("split_file")):
-            msg = f"{run} is a satisfaction run of one part of the users: to split them again would make a new one"
+            msg = f"{run} is a satisfaction run of one part of the users, and cannot be split again"
             hint = "give the data that it was made from; or --split-file; or --split all"
             raise UsageError(msg, hint=hint)
     return None

@@ -181,6 +181,15 @@ class Conversation:
         msg = f"conversation {self.id!r} has no turn {number}"
         raise IndexError(msg)
 
+    def place_of(self, rating: Rating) -> Place:
+        """Return where one of its ratings was read: its own line if that is known, else the conversation's.
+
+        Args:
+            rating: One of this conversation.
+        """
+        place = rating.place or self.place or Place("ratings")
+        return replace(place, conversation_id=self.id, turn=rating.turn)
+
     def until(self, number: int) -> Conversation:
         """Return the conversation up to and including turn `number`: all that foresight may see."""
         return replace(self, messages=self.messages[: self.turn(number).stop])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from dialogauge.core.errors import Place
 
 __all__ = ["PairRating", "Rating"]
 
@@ -21,6 +23,8 @@ class Rating:
     candidate: str | None = None
     note: str | None = None
     """What the rater gave as a reason, when the data has one."""
+    place: Place | None = field(default=None, compare=False, repr=False)
+    """Where it was read, when that is known more closely than where its conversation was."""
 
 
 @dataclass(frozen=True, slots=True)

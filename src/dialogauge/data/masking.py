@@ -132,6 +132,7 @@ class Mask:
             dimension=clean(rating.dimension),
             score=clean(rating.score) if isinstance(rating.score, str) else rating.score,
             rater=_maybe(rating.rater, lambda name: self.id("user", name)),
+            place=_maybe(rating.place, self.place),
             candidate=_maybe(rating.candidate, clean),
             note=_maybe(rating.note, clean),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,6 @@ def read_ratings(path: str | Path, *, mapping: FieldMap | None = None) -> Rating
         tuple(gathered.pairs),
         tuple(gathered.faults),
         notes.notes,
-        gathered.places,
     )
 
 
@@ -77,7 +77,6 @@ class _Gathered:
         self.ratings: list[Rating] = []
         self.pairs: list[PairRating] = []
         self.faults: list[RecordFault] = []
-        self.places: dict[Rating, Place] = {}
         self._first: dict[tuple[object, ...], Place] = {}
 
     def take_file(self, name: str, rows: Iterable[_Raw | RecordFault]) -> None:
@@ -112,8 +111,8 @@ class _Gathered:
             if first is not place:
                 self.faults.append(_given_twice(rating, place, first))
                 continue
-            self.ratings.append(rating)
-            self.places[rating] = Place(place.file, place.line, rating.conversation_id, rating.turn)
+            read = Place(place.file, place.line, rating.conversation_id, rating.turn)
+            self.ratings.append(replace(rating, place=read))
 
 
 def _given_twice(rating: Rating, place: Place, first: Place) -> RecordFault:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from dialogauge.core import PairRating, Place, Rating, RecordFault, Scale
@@ -23,8 +23,6 @@ class RatingTable:
     """Rows that could not be read, with file and line."""
     notes: tuple[Note, ...] = ()
     """What was recognised and assumed: the columns, the form of the table."""
-    places: Mapping[Rating, Place] = field(default_factory=dict, compare=False, repr=False)
-    """Where each rating was read."""
 
     def for_conversation(self, conversation_id: str) -> tuple[Rating, ...]:
         """Return the ratings of one conversation in the order of the file; none for an unknown id."""
@@ -43,20 +41,17 @@ class RatingTable:
         return {key: tuple(ratings) for key, ratings in found.items()}
 
 
-def off_scale(
-    ratings: Iterable[Rating], scales: Mapping[str, Scale], places: Mapping[Rating, Place] | None = None
-) -> list[RecordFault]:
+def off_scale(ratings: Iterable[Rating], scales: Mapping[str, Scale]) -> list[RecordFault]:
     """Return a fault for each rating that is no score on the scale of its dimension.
 
-    Dimensions without a scale are not looked at. `places` (of a `RatingTable`) adds file and line.
+    Dimensions without a scale are not looked at.
     """
-    known = places or {}
     faults: list[RecordFault] = []
     for rating in ratings:
         scale = scales.get(rating.dimension)
         if scale is None or scale.admits(rating.score):
             continue
-        place = known.get(rating) or Place("ratings", None, rating.conversation_id, rating.turn)
+        place = rating.place or Place("ratings", None, rating.conversation_id, rating.turn)
         kind = "whole numbers " if scale.integer else ""
         message = f"{rating.dimension} is {shown(rating.score)}: not on the scale of {kind}{scale}"
         faults.append(record_fault(place, message, "mend the rating, or give the dimension its own scale"))

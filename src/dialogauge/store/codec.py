@@ -19,6 +19,7 @@ _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _HIDDEN = "\0extra"
 """Under this key stands what came under a key of ours and is not what that key means."""
 
+_RATING = tuple(field.name for field in dataclasses.fields(Rating) if field.name != "place")
 _PLAIN = ("user_id", "scenario", "context", "candidate", "language")
 
 
@@ -51,7 +52,7 @@ def _holdable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def encode_conversation(conversation: Conversation) -> bytes:
-    """Write a conversation as compressed JSON; its place is left out."""
+    """Write a conversation as compressed JSON; its place, and those of its ratings, are left out."""
     body: dict[str, Any] = {"id": conversation.id, "messages": [_stored(m) for m in conversation.messages]}
     body.update({k: v for k in _PLAIN if (v := getattr(conversation, k)) is not None})
     if conversation.profile is not None:
@@ -59,9 +60,7 @@ def encode_conversation(conversation: Conversation) -> bytes:
     if conversation.metadata:
         body["metadata"] = dict(conversation.metadata)
     if conversation.ratings:
-        body["ratings"] = [
-            [getattr(r, field.name) for field in dataclasses.fields(r)] for r in conversation.ratings
-        ]
+        body["ratings"] = [[getattr(r, name) for name in _RATING] for r in conversation.ratings]
     return pack(body)
 
 

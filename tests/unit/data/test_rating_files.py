@@ -34,7 +34,7 @@ def test_the_long_format(tmp_path, form):
     assert found.ids == {"a", "b"}
     assert found.for_conversation("b") == found.ratings[2:]
     assert found.for_conversation("c") == ()
-    assert found.places[found.ratings[0]].line == 2
+    assert found.ratings[0].place.line == 2
 
 
 @pytest.mark.parametrize("lines", [True, False])

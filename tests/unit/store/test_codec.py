@@ -66,6 +66,8 @@ def test_a_conversation_comes_back_as_it_was(conversation: Conversation) -> None
 def test_its_place_is_left_out() -> None:
     again = decode_conversation(encode_conversation(talk("u: a", place=Place("log.jsonl", 3))))
     assert again.place is None
+    rated = talk("u: a", ratings=(Rating("c", "fun", 4, 1, place=Place("r.csv", 3)),))
+    assert decode_conversation(encode_conversation(rated)).ratings[0].place is None
 
 
 def test_the_whole_of_a_conversation_with_tools_parts_and_ratings() -> None:

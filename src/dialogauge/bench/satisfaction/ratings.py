@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from dialogauge.core import Conversation, Message, Place, Rating, RecordFault
+from dialogauge.core import Conversation, Message, Rating, RecordFault
 from dialogauge.data import message_turns
 from dialogauge.judge.personal import RatedReply, Reply
 
@@ -94,7 +94,7 @@ def _once(
             kept.append(rating)
             continue
         msg = f"turn {rating.turn} was rated before by the same rater, and is rated {rating.score:g} again"
-        faults.append(RecordFault(msg, place=_place(conversation, rating), hint="the first is kept"))
+        faults.append(RecordFault(msg, place=conversation.place_of(rating), hint="the first is kept"))
     return kept, faults
 
 
@@ -118,14 +118,9 @@ def _fault(conversation: Conversation, rating: Rating) -> RecordFault | None:
         msg = f"the rating {score:g} is off the scale {LOW}-{HIGH}"
     else:
         return None
-    return RecordFault(msg, place=_place(conversation, rating), hint="the turn counts as unrated")
+    return RecordFault(msg, place=conversation.place_of(rating), hint="the turn counts as unrated")
 
 
 def _no_reply(conversation: Conversation, rating: Rating) -> RecordFault:
     msg = "a rating of a turn that has no reply"
-    return RecordFault(msg, place=_place(conversation, rating), hint="it is left out")
-
-
-def _place(conversation: Conversation, rating: Rating) -> Place:
-    place = conversation.place or Place("ratings")
-    return replace(place, conversation_id=conversation.id, turn=rating.turn)
+    return RecordFault(msg, place=conversation.place_of(rating), hint="it is left out")

@@ -54,8 +54,8 @@ class _Group:
     line: int
     messages: list[Message] = field(default_factory=list)
     about: dict[str, str] = field(default_factory=dict)
-    rated: list[tuple[int, str, float | str, str | None]] = field(default_factory=list)
-    """Index of the message, dimension, score, rater."""
+    rated: list[tuple[int, str, float | str, str | None, Place]] = field(default_factory=list)
+    """Index of the message, dimension, score, rater, where it stands."""
     turns: list[str | None] = field(default_factory=list)
     fault: RecordFault | None = None
 
@@ -152,7 +152,7 @@ def _take(group: _Group, row: Row, columns: _Columns, context: Context) -> None:
             except ValueError as error:
                 group.fault = group.fault or record_fault(place, f"column {column!r}: {error}")
                 continue
-            group.rated.append((number - 1, dimension, score, columns.get(row, "rater")))
+            group.rated.append((number - 1, dimension, score, columns.get(row, "rater"), place))
 
 
 def _role(given: str, context: Context, place: Place) -> Role | None:
@@ -174,8 +174,8 @@ def _finish(group: _Group, context: Context) -> Outcome:
         except RecordFault as fault:
             return fault
     ratings = tuple(
-        Rating(group.id, dimension, score, turns[index], rater)
-        for index, dimension, score, rater in group.rated
+        Rating(group.id, dimension, score, turns[index], rater, place=read)
+        for index, dimension, score, rater, read in group.rated
     )
     return Conversation(
         group.id,

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from math import floor
 
-from dialogauge.core import Conversation, InputError, Place, RecordFault
+from dialogauge.core import Conversation, InputError, RecordFault
 
 __all__ = ["LEVELS", "Example", "Votes", "examples_of"]
 
@@ -74,9 +74,7 @@ def examples_of(conversation: Conversation, dimension: str) -> tuple[tuple[Examp
     for rating in conversation.ratings:
         if rating.dimension != dimension:
             continue
-        place = Place(
-            conversation.place.file if conversation.place else "ratings", None, conversation.id, rating.turn
-        )
+        place = conversation.place_of(rating)
         if isinstance(rating.score, str) or not 1 <= rating.score <= LEVELS:
             faults.append(RecordFault(f"the rating {rating.score!r} is not on 1 to {LEVELS}", place=place))
             continue
