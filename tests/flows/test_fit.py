@@ -39,7 +39,8 @@ def test_too_little_is_refused(dialogauge, tmp_path):
     data = uss_file(tmp_path / "set.txt", sessions=4)
     result = dialogauge("fit", str(data), "-o", str(tmp_path / "run"))
     assert result.code == 2
-    assert "too little to fit: 12 places" in result.err
+    assert "too little to fit: 12 places rated for 'satisfaction' in 4 conversations of 4 users" in result.err
+    assert "a conversation without a user counts as one" in result.err
     assert not (tmp_path / "run").exists()
 
 

@@ -76,9 +76,11 @@ def _check(examples: Sequence[Example], options: FitOptions) -> None:
     if len(examples) < _LEAST or groups < max(3, options.folds):
         msg = (
             f"too little to fit: {len(examples)} places rated for {options.dimension!r} "
-            f"in {groups} conversations (or by users)"
+            f"in {len({e.conversation.id for e in examples})} conversations of {groups} users"
         )
-        raise UsageError(msg, hint=f"at least {_LEAST} in {max(3, options.folds)} of them are needed")
+        least = f"at least {_LEAST} of {max(3, options.folds)} users are needed"
+        hint = f"{least}; a conversation without a user counts as one"
+        raise UsageError(msg, hint=hint)
     if options.folds < 3:
         msg = "a run needs three parts or more: one to judge, one to choose the settings on, one to fit"
         raise UsageError(msg, hint="--cv 3, or more")

@@ -42,7 +42,7 @@ def split_users(users: Iterable[str], *, train_share: float = 0.2, seed: int = 4
     n_train = math.floor(train_share * len(names))
     if not 0 < train_share < 1 or n_train < 1:
         msg = f"{len(names)} users cannot be split with a share of {train_share:g} for training"
-        raise UsageError(msg, hint="give a split file, or judge all users")
+        raise UsageError(msg, hint="give a split file (--split-file), or judge all users (--split all)")
     order = np.random.RandomState(seed).permutation(len(names))
     n_test = len(names) - n_train
     return UserSplit(
@@ -60,7 +60,7 @@ def read_split(path: str) -> UserSplit:
     try:
         value = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        msg = f"the split file {path} cannot be used: {type(error).__name__}: {error}"
+        msg = f"the split file {path} cannot be used: {_why(error)}"
         raise ConfigError(msg, hint=hint) from error
     known = isinstance(value, dict) and ("train" in value or "test" in value)
     parts = [value.get(name, []) for name in ("train", "test")] if known else []
@@ -72,3 +72,14 @@ def read_split(path: str) -> UserSplit:
         msg = f"the split file {path} has {len(both)} users in both lists: {', '.join(both[:5])}"
         raise ConfigError(msg, hint="a user is for training or for testing, never for both")
     return UserSplit(train, test)
+
+
+def _why(error: OSError | ValueError) -> str:
+    """Say in words what keeps a file from being read as JSON."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    if isinstance(error, OSError):
+        return error.strerror or "it cannot be read"
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not JSON: {error.msg} in line {error.lineno}"
+    return "it is not UTF-8"

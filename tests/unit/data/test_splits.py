@@ -34,7 +34,7 @@ def test_equals_sklearn(n: int, seed: int) -> None:
 
 
 def test_too_few_users_are_refused() -> None:
-    with pytest.raises(UsageError, match="4 users cannot be split"):
+    with pytest.raises(UsageError, match=r"4 users cannot be split.*--split all"):
         split_users(["a", "b", "c", "d"])
 
 
@@ -51,7 +51,7 @@ def test_a_file_wins(tmp_path) -> None:
     [
         ("[]", "does not hold lists"),
         ('{"train": "abc"}', "does not hold lists"),
-        ("{", "JSONDecodeError"),
+        ("{", "it is not JSON: Expecting property name enclosed in double quotes in line 1"),
         ('{"train": ["a"], "test": ["a"]}', "in both lists: a"),
     ],
 )
@@ -63,5 +63,5 @@ def test_faulty_files_are_refused(tmp_path, text: str, said: str) -> None:
 
 
 def test_missing_file_is_refused(tmp_path) -> None:
-    with pytest.raises(ConfigError, match="FileNotFoundError"):
+    with pytest.raises(ConfigError, match="there is no such file"):
         read_split(str(tmp_path / "none.json"))
