@@ -124,6 +124,18 @@ def test_a_split_file_wins_and_users_without_history_are_apart(dialogauge, log, 
     assert done.json["study"]["left_out"] == {"block of a user outside the split": 6}
 
 
+def test_users_of_the_split_that_are_not_there_are_named(dialogauge, data, tmp_path) -> None:
+    split = tmp_path / "split.json"
+    split.write_text(json.dumps({"train": ["user0", "q"], "test": ["user1", "zz"]}))
+    words = ("--judge", "history-mean", "--draws", 0, "--split-file", split)
+    done = dialogauge("satisfaction", data, *words)
+    assert done.code == 0, done.err
+    assert "warning: 2 users of the split are not in the data: q, zz" in done.out
+    hidden = dialogauge("satisfaction", data, *words, "--hash-ids", "-o", "hidden")
+    assert "warning: 2 users of the split are not in the data" in hidden.out
+    assert "zz" not in hidden.out
+
+
 def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None:
     talks = rated_users(6)
     bare = log(*({**conversation_record(c), "ratings": []} for c in talks))
@@ -171,6 +183,10 @@ def test_one_user_only(dialogauge, log) -> None:
     # nobody else is known: a failure, never a number
     assert done.code == 3
     assert (done.json["metrics"]["n"], done.json["metrics"]["n_failed"]) == (0, 15)
+    assert done.json["study"]["population"] == {"users": 0, "turns": 0}
+    done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all")
+    assert "known of others: 0 turns of 0 training users" in done.out
+    assert "failed: 15, " in done.out
 
 
 def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:

@@ -91,6 +91,14 @@ def test_a_bad_rating_in_a_table_is_named_with_its_own_line(dialogauge, table, c
     assert "table.csv:9, conversation 'c1', turn 2: the rating 7 is" in done.err
 
 
+def test_ratings_without_a_rater_on_one_turn_are_counted(dialogauge, table) -> None:
+    plain = dialogauge("satisfaction", table(), *WORDS, "-o", "plain")
+    assert "without a rater" not in plain.out
+    done = dialogauge("satisfaction", table(line2="1", line4="1"), *WORDS, "-o", "twice")
+    assert done.code == 0, done.err
+    assert "2 turns have several ratings without a rater: read as several people's mean" in done.out
+
+
 def test_published_data_with_a_bad_rating(dialogauge, tmp_path) -> None:
     for task in ("旅行规划", "礼物准备"):
         for k in range(2):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,12 @@ from dialogauge.bench.satisfaction import (
     evaluate,
     histories_of,
     plan_study,
+    unnamed_together,
 )
 from dialogauge.calibrate import Calibrated
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.core.judgement import Judged, Judgement
+from dialogauge.core.judgement import Judged, JudgeFailure, Judgement
 from dialogauge.engine import Outcome, Progress
 from dialogauge.judge.personal import PersonalJudge, RatedBlock, TurnJudge
 from dialogauge.store import RunDatabase, RunDirectory
@@ -67,6 +69,8 @@ class SatisfactionOutcome:
     pending: int
     """Turns that are not judged yet, where the study ended early."""
     max_failed: float
+    failures: Mapping[str, int]
+    """How many turns failed, by what was said of them; the most frequent first."""
 
     @property
     def faults(self) -> tuple[InputError, ...]:
@@ -159,7 +163,14 @@ def _faults(read: _Input) -> tuple[InputError, ...]:
 
 
 def _notes(read: _Input) -> tuple[str, ...]:
-    return tuple(str(note) for note in read.notes)
+    notes = tuple(str(note) for note in read.notes)
+    split = read.study.split
+    if strangers := sorted(
+        (split.train | split.test) - {c.user_id or "" for c in read.conversations.values()}
+    ):
+        names = ", ".join(strangers[:5]) + (" ..." if len(strangers) > 5 else "")
+        return (*notes, f"warning: {len(strangers):,} users of the split are not in the data: {names}")
+    return notes
 
 
 def _masked(read: _Input, options: SatisfactionOptions, database: RunDatabase | None) -> _Input:
@@ -176,6 +187,11 @@ def _masked(read: _Input, options: SatisfactionOptions, database: RunDatabase | 
 def _plan(options: SatisfactionOptions) -> _Input:
     split = chosen_split(options)
     data = read_rated(options)
+    notes = list(data.notes)
+    if together := unnamed_together(data.conversations.values(), options.dimension):
+        notes.append(
+            f"{together:,} turns have several ratings without a rater: read as several people's mean"
+        )
     study = plan_study(
         data.conversations.values(),
         part=options.part,
@@ -184,7 +200,7 @@ def _plan(options: SatisfactionOptions) -> _Input:
         sight=options.mode,
         history=options.history,
     )
-    return _Input(data.conversations, study, data.unreadable, data.rating_faults, data.notes)
+    return _Input(data.conversations, study, data.unreadable, data.rating_faults, tuple(notes))
 
 
 async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
@@ -287,7 +303,13 @@ def _finished(
         judged.progress,
         pending,
         options.max_failed,
+        _failures(judged),
     )
+
+
+def _failures(judged: JudgedTurns) -> Mapping[str, int]:
+    outcomes = (row.outcome for rows in judged.rows for row in rows if row is not None)
+    return dict(Counter(o.message for o in outcomes if isinstance(o, JudgeFailure)).most_common())
 
 
 def _done(block: RatedBlock, rows: Sequence[Judged | None]) -> tuple[RatedBlock, list[Judged]]:

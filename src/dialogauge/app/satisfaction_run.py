@@ -167,8 +167,8 @@ def summary_json(
         "blocks": len(known),
         "turns": sum(len(b.view.targets) for b in known),
         "population": {
-            "users": len({b.view.user for b in study.population.blocks}),
-            "turns": len(study.population.scores),
+            "users": len({b.view.user for b in study.others.blocks}),
+            "turns": len(study.others.scores),
         },
         "without_history": {
             "users": len({b.view.user for b in lonely}),

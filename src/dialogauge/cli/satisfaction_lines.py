@@ -24,6 +24,7 @@ _COLUMNS: Mapping[str, str] = {
     "within_block_pearson": "block",
 }
 _WIDTH = 26
+_FAILURES_SHOWN = 5
 
 
 def satisfaction_lines(outcome: SatisfactionOutcome) -> Iterator[str]:
@@ -57,8 +58,10 @@ def _counts(outcome: SatisfactionOutcome) -> Iterator[str]:
         f"{turns:,} turns of {len({b.view.user for b in known}):,} users in {len(known):,} blocks judged by "
         f"{outcome.judge}: {chosen.n:,} scored, {chosen.n_failed:,} failed"
     )
-    users = {b.view.user for b in study.population.blocks}
-    yield f"known of others: {len(study.population.scores):,} turns of {len(users):,} training users"
+    for message, n in list(outcome.failures.items())[:_FAILURES_SHOWN]:
+        yield f"failed: {n:,}, {message}"
+    users = {b.view.user for b in study.others.blocks}
+    yield f"known of others: {len(study.others.scores):,} turns of {len(users):,} training users"
     apart = outcome.evaluation.without_history
     if apart.n + apart.n_failed:
         yield (

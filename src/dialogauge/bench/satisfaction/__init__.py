@@ -13,6 +13,7 @@ from dialogauge.bench.satisfaction.evaluation import (
 from dialogauge.bench.satisfaction.figures import FIGURES, ORDINAL, Figures, Scored, figures_of
 from dialogauge.bench.satisfaction.page import finding, satisfaction_view
 from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
+from dialogauge.bench.satisfaction.ratings import unnamed_together
 from dialogauge.bench.satisfaction.rationale import check_rationales
 from dialogauge.bench.satisfaction.rationale_result import KINDS, RationaleCheck
 from dialogauge.bench.satisfaction.reference import reference_answers
@@ -64,4 +65,5 @@ __all__ = [
     "reference_answers",
     "satisfaction_view",
     "several_view",
+    "unnamed_together",
 ]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from dialogauge.core import Conversation, Message, Rating, RecordFault
 from dialogauge.data import message_turns
 from dialogauge.judge.personal import RatedReply, Reply
 
-__all__ = ["Collected", "collect_rated", "stripped"]
+__all__ = ["Collected", "collect_rated", "stripped", "unnamed_together"]
 
 LOW, HIGH = 1, 5
 
@@ -63,6 +63,19 @@ def collect_rated(conversation: Conversation, dimension: str) -> Collected:
         _no_reply(conversation, rating) for ratings in given.values() for rating in ratings if rating.turn
     ]
     return out
+
+
+def unnamed_together(conversations: Iterable[Conversation], dimension: str) -> int:
+    """Count the turns that have more ratings without a rater than replies: they are averaged."""
+    found = 0
+    for conversation in conversations:
+        given = Counter(
+            r.turn for r in conversation.ratings if r.dimension == dimension and r.rater is None and r.turn
+        )
+        if any(n > 1 for n in given.values()):
+            replies = _assistant_messages(conversation.messages)
+            found += sum(n > len(replies[turn]) for turn, n in given.items() if turn in replies)
+    return found
 
 
 def _reply(bare: Conversation, index: int, turn: int, position: int) -> Reply:

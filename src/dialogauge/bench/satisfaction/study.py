@@ -40,6 +40,12 @@ class Study:
         return len({block.view.user for block in self.blocks})
 
     @property
+    def others(self) -> Population:
+        """What is known of users other than the one at hand, who may be the only one that is judged."""
+        alone = {block.view.user for block in self.blocks}
+        return self.population.without(*alone) if len(alone) == 1 else self.population
+
+    @property
     def targets(self) -> int:
         """Replies that are judged."""
         return sum(len(block.view.targets) for block in self.blocks)
