@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dialogauge.bench.replay import replaced
 from dialogauge.bench.satisfaction.figures import Scored, figures_of
 from dialogauge.bench.satisfaction.study import plan_study
 from dialogauge.core import Conversation, Judgement
@@ -72,6 +74,33 @@ def test_the_floor_on_the_training_users_left_out() -> None:
     _, _, fitted = dev()
     assert (fitted["users"], fitted["turns"]) == (22, 1413)
     assert fitted["left_out_pearson"] >= 0.43
+
+
+def test_a_reply_that_another_user_got_in_the_same_task_is_rated_lower() -> None:
+    """User macro of whole scores over all dev turns, 20 users: at least half a point, at every user lower."""
+    study, said, _ = dev()
+    rng = random.Random(3)
+    told = [(b.view.user, b.view.scenario, t.text) for b in study.blocks for t in b.view.targets]
+
+    def instead(block):
+        pool = [
+            x for user, scenario, x in told if scenario == block.view.scenario and user != block.view.user
+        ]
+        targets = tuple(replaced(t, rng.choice(pool)) for t in block.view.targets)
+        return replace(block, view=replace(block.view, targets=targets))
+
+    swapped = replace(study, blocks=tuple(map(instead, study.blocks)))
+    found = judged(swapped, LocalUserJudge())
+    users = sorted({b.view.user for b in study.blocks})
+    less = [
+        np.concatenate(
+            [(found[b.view.id] - said[b.view.id])[:, 0] for b in study.blocks if b.view.user == user]
+        ).mean()
+        for user in users
+    ]
+    assert len(less) == 20
+    assert max(less) < 0
+    assert np.mean(less) < -0.5
 
 
 @pytest.mark.parametrize("seed", [0, 1])

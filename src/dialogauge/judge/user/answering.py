@@ -1,9 +1,9 @@
 """How likely a reply is to answer what was asked, learnt without a rating.
 
-The replies that the training users were given answer their requests, nearly always; what another user was given
-in the same scenario, put in the place of one of them, does so by chance only. What tells the two apart is how a
-reply stands to request, task and earlier messages. No such reply was rated, so what it would be given is an
-assumption: at most a 2.
+The replies that the training users were given answer their requests, nearly always; what another user
+was given in the same scenario, put in the place of one of them, does so by chance only. What tells the two
+apart is how a reply stands to request, task and earlier messages. No such reply was rated, so what it would
+be given is an assumption: at most a 2.
 """
 
 from __future__ import annotations
