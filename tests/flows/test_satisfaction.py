@@ -29,6 +29,8 @@ def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:
     assert "ceiling: people's own" in done.out
     for name in CALIBRATIONS:
         assert f"\n{name}" in done.out
+    assert "\nreference-cdf: the same figures as cdf\n" in done.out
+    assert "-0.0000" not in done.out
     rows = rows_of(tmp_path / "run")
     assert {row["level"] for row in rows} == {"turn"}
     assert rows[0]["details"]["turn_id"].endswith("__turn_0")
@@ -155,6 +157,10 @@ def test_one_user_only(dialogauge, log) -> None:
     done = dialogauge("satisfaction", data, "--judge", "history-mean")
     assert done.code == 2
     assert "1 users cannot be split" in done.err
+    done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all", "-o", "said")
+    assert "of 1 user in 3 blocks judged by global-mean: 0 scored, 15 failed" in done.out
+    assert "nothing is scored: there are no figures to show" in done.out
+    assert "QWK" not in done.out
     done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all", "--json")
     # nobody else is known: a failure, never a number
     assert done.code == 3
