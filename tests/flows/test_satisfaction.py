@@ -203,6 +203,8 @@ def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
     page = (tmp_path / "out" / "meta.html").read_text()
     assert "Which judge is nearer to the users" in page
     assert "shuffled: nearest-3" in page
+    twice = dialogauge("meta", "nearest-3", "nearest-3")
+    assert (twice.code, "the run nearest-3 is given twice" in twice.err) == (2, True)
     alone = dialogauge("meta", "nearest-3", "--draws", 100, "--json")
     assert alone.json["satisfaction"]["comparisons"] == []
 
@@ -297,3 +299,15 @@ def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> Non
     for ours, theirs in same.items():
         assert judge["figures"][ours]["value"] == pytest.approx(study[theirs]), ours
         assert done.json["satisfaction"]["metrics"]["run"][theirs] == pytest.approx(study[theirs])
+
+
+def test_a_turn_that_one_run_lacks_is_named(dialogauge, log) -> None:
+    talks = [conversation_record(c) for c in rated_users(6)]
+    words = ("--judge", "history-mean", "--split", "all", "--draws", 0, "-o")
+    assert dialogauge("satisfaction", log(*talks, name="all.jsonl"), *words, "whole").code == 0
+    odd = rated_users(6)[0].id
+    talks[0] = {**talks[0], "ratings": talks[0]["ratings"][1:]}
+    assert dialogauge("satisfaction", log(*talks, name="less.jsonl"), *words, "less").code == 0
+    done = dialogauge("meta", "whole", "less", "--draws", 100)
+    assert done.code == 0, done.err
+    assert f"Scored by whole and not by all: {odd}__turn_0" in done.out
