@@ -58,7 +58,7 @@ ENDS = {
     "pairs": "0; 1 when a cap or an endpoint ended it early, and what there is by then is written.",
     "fit": "0; 1 when a record could not be read (the fit is written all the same); 2 for too few ratings.",
     "satisfaction": "0; 1 when a record or a rating could not be read; 2 when nothing can be judged, or the "
-    "judge is not there; 3 when more than one turn in twenty failed.",
+    "judge is not there; 3 when more turns failed than `--max-failed` allows, else one in twenty.",
     "doctor": "0 when the endpoint can be judged with, else 1.",
     "replay select": "0; 1 when a record or a rating could not be read; 2 when there is nothing to choose.",
     "replay collect": "0; 1 when a record, an item or a reply could not be used, or an endpoint or a cap ended "

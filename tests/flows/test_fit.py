@@ -50,3 +50,13 @@ def test_a_rating_off_the_scale_is_named_and_the_rest_is_fitted(dialogauge, tmp_
     result = dialogauge("fit", str(data), "--cv", "3", "--draws", "0", "-o", str(tmp_path / "run"))
     assert result.code == 1
     assert "the rating 7 is not on 1 to 5" in result.err
+
+
+def test_a_fitted_run_is_no_run_of_judgements(dialogauge, tmp_path):
+    data = uss_file(tmp_path / "set.txt")
+    done = dialogauge("fit", str(data), "--cv", "3", "--draws", "0", "-o", str(tmp_path / "run"))
+    assert done.code == 0, done.err
+    for command in ("report", "meta"):
+        refused = dialogauge(command, str(tmp_path / "run"))
+        assert refused.code in (1, 2)
+        assert "`dialogauge fit` wrote it" in refused.err

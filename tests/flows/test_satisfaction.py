@@ -29,6 +29,8 @@ def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:
     assert "ceiling: people's own" in done.out
     for name in CALIBRATIONS:
         assert f"\n{name}" in done.out
+    assert "\nreference-cdf: the same figures as cdf\n" in done.out
+    assert "-0.0000" not in done.out
     rows = rows_of(tmp_path / "run")
     assert {row["level"] for row in rows} == {"turn"}
     assert rows[0]["details"]["turn_id"].endswith("__turn_0")
@@ -179,6 +181,10 @@ def test_one_user_only(dialogauge, log) -> None:
     done = dialogauge("satisfaction", data, "--judge", "history-mean")
     assert done.code == 2
     assert "1 users cannot be split" in done.err
+    done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all", "-o", "said")
+    assert "of 1 user in 3 blocks judged by global-mean: 0 scored, 15 failed" in done.out
+    assert "nothing is scored: there are no figures to show" in done.out
+    assert "QWK" not in done.out
     done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all", "--json")
     # nobody else is known: a failure, never a number
     assert done.code == 3
@@ -225,6 +231,8 @@ def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
     page = (tmp_path / "out" / "meta.html").read_text()
     assert "Which judge is nearer to the users" in page
     assert "shuffled: nearest-3" in page
+    twice = dialogauge("meta", "nearest-3", "nearest-3")
+    assert (twice.code, "the run nearest-3 is given twice" in twice.err) == (2, True)
     alone = dialogauge("meta", "nearest-3", "--draws", 100, "--json")
     assert alone.json["satisfaction"]["comparisons"] == []
 
@@ -319,3 +327,15 @@ def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> Non
     for ours, theirs in same.items():
         assert judge["figures"][ours]["value"] == pytest.approx(study[theirs]), ours
         assert done.json["satisfaction"]["metrics"]["run"][theirs] == pytest.approx(study[theirs])
+
+
+def test_a_turn_that_one_run_lacks_is_named(dialogauge, log) -> None:
+    talks = [conversation_record(c) for c in rated_users(6)]
+    words = ("--judge", "history-mean", "--split", "all", "--draws", 0, "-o")
+    assert dialogauge("satisfaction", log(*talks, name="all.jsonl"), *words, "whole").code == 0
+    odd = rated_users(6)[0].id
+    talks[0] = {**talks[0], "ratings": talks[0]["ratings"][1:]}
+    assert dialogauge("satisfaction", log(*talks, name="less.jsonl"), *words, "less").code == 0
+    done = dialogauge("meta", "whole", "less", "--draws", 100)
+    assert done.code == 0, done.err
+    assert f"Scored by whole and not by all: {odd}__turn_0" in done.out

@@ -140,7 +140,12 @@ def _rating_table(options: MetaOptions) -> RatingTable | None:
 
 def _names(runs: Sequence[str]) -> list[str]:
     """Name each run by its folder; by its whole path where two folders are called the same."""
-    short = [Path(r).resolve().name for r in runs]
+    places = [Path(r).resolve() for r in runs]
+    twice = next((r for i, r in enumerate(runs) if places[i] in places[:i]), None)
+    if twice is not None:
+        msg = f"the run {twice} is given twice"
+        raise UsageError(msg, hint="a judge is compared with others: give each run once")
+    short = [p.name for p in places]
     return [r if short.count(s) > 1 else s for r, s in zip(runs, short, strict=True)]
 
 

@@ -8,6 +8,8 @@ from typing import Any
 __all__ = ["run_lines"]
 
 _COLUMNS = ("uar", "kappa", "f1_below3", "f1_below3_published")
+_WIDTH = 24
+"""Two negative ends and a negative figure take 23 places."""
 _VIEWS = {
     "all": "all examples",
     "without_whole": "without ratings of the whole",
@@ -24,18 +26,26 @@ def run_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     )
     for name, part in summary["parts"].items():
         yield ""
-        yield f"{summary['folds']} parts of {name}: {part['what']} ({part['split_conversations']} do)"
+        yield f"{summary['folds']} parts of {name}: {part['what']}{_across(part['split_conversations'])}"
+        everything = part["all"]["metrics"]["n"]
         for view, title in _VIEWS.items():
-            if view in part:
+            if view == "all" or (view in part and part[view]["metrics"]["n"] < everything):
                 yield from _view(title, part[view])
     yield ""
     for name, what in summary["figures"].items():
         yield f"{name}: {what}"
 
 
+def _across(split: int) -> str:
+    """Say how many conversations lie across two parts, where any does."""
+    if not split:
+        return ""
+    return " (1 conversation does)" if split == 1 else f" ({split:,} conversations do)"
+
+
 def _view(title: str, view: Mapping[str, Any]) -> Iterator[str]:
     yield f"{f'{title}, n = ' + format(view['metrics']['n'], ','):<44}" + "".join(
-        f"{c:>21}" for c in _COLUMNS
+        f"{c:>{_WIDTH}}" for c in _COLUMNS
     )
     yield _row("model", view["metrics"])
     for name, figures in view["controls"].items():
@@ -43,7 +53,7 @@ def _view(title: str, view: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _row(name: str, figures: Mapping[str, Any]) -> str:
-    return f"{name:<44}" + "".join(f"{_cell(figures, column):>21}" for column in _COLUMNS)
+    return f"{name:<44}" + "".join(f"{_cell(figures, c):>{_WIDTH}}" for c in _COLUMNS)
 
 
 def _cell(figures: Mapping[str, Any], column: str) -> str:

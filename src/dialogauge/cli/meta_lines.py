@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from dialogauge.cli.printing import counted
+
 if TYPE_CHECKING:
     from dialogauge.bench.meta import Comparison, Estimate, JudgeAgreement, MetaResult
     from dialogauge.metrics import BootstrapInterval
@@ -76,7 +78,7 @@ def _sign(interval: BootstrapInterval) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else f"{value:z.3f}"  # z: no -0.000
 
 
 def _interval(found: BootstrapInterval | None) -> str:
@@ -105,7 +107,8 @@ def _comparison(c: Comparison) -> str:
 
 def satisfaction_judge_lines(view: SeveralView) -> Iterator[str]:
     """Write the judges of satisfaction under every calibration, and each against each."""
-    yield f"Judges of satisfaction, {view.n:,} turns of {view.users:,} users that all of them scored"
+    what = f"{counted(view.n, 'turn')} of {counted(view.users, 'user')}"
+    yield f"Judges of satisfaction, {what} that all of them scored"
     yield from view.notes
     for block in view.table:
         yield ""

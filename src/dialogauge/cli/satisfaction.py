@@ -45,9 +45,13 @@ def satisfaction(
     ] = "foresight",
     strategy: Annotated[
         str | None,
-        typer.Option(metavar="topk|boundary-paired|score-balanced", help="Of episodic-nearest (else topk)."),
+        typer.Option(
+            metavar="topk|boundary-paired|score-balanced", help="Of episodic-nearest and rag (else topk)."
+        ),
     ] = None,
-    k: Annotated[int | None, typer.Option(min=1, help="Turns that episodic-nearest takes (else 6).")] = None,
+    k: Annotated[
+        int | None, typer.Option(min=1, help="Turns that episodic-nearest (else 6) and rag (else 4) take.")
+    ] = None,
     encoder: Annotated[
         str | None,
         typer.Option(metavar="FOLDER|NAME", help="What encoder judges fine-tune (else bert-base-chinese)."),

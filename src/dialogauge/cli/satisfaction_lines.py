@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from dialogauge.cli.printing import counted
 from dialogauge.cli.rationale_lines import rationale_lines
 
 if TYPE_CHECKING:
@@ -33,11 +34,21 @@ def satisfaction_lines(outcome: SatisfactionOutcome) -> Iterator[str]:
 
     yield from outcome.notes
     yield from _counts(outcome)
+    if not outcome.evaluation.chosen.judge.n:
+        yield "nothing is scored: there are no figures to show"
+        yield f"report: {outcome.directory.file('report')}"
+        return
     yield ""
     titles = _titles(outcome)
     yield from _main(outcome, titles)
+    shown: dict[str, UnderCalibration] = {}
     for name, found in outcome.evaluation.calibrations.items():
         yield ""
+        same = next((other for other, above in shown.items() if _same(above, found)), None)
+        if same is not None:
+            yield f"{name}: the same figures as {same}"
+            continue
+        shown[name] = found
         yield from _calibration(name, found, outcome.judge, titles)
     if outcome.evaluation.rationale is not None:
         yield ""
@@ -54,14 +65,17 @@ def _counts(outcome: SatisfactionOutcome) -> Iterator[str]:
     study, chosen = outcome.study, outcome.evaluation.chosen.judge
     known = [b for b in study.blocks if b.view.history]
     turns = sum(len(b.view.targets) for b in known)
+    waiting = f", {outcome.pending:,} waiting" if outcome.pending else ""
     yield (
-        f"{turns:,} turns of {len({b.view.user for b in known}):,} users in {len(known):,} blocks judged by "
-        f"{outcome.judge}: {chosen.n:,} scored, {chosen.n_failed:,} failed"
+        f"{counted(turns, 'turn')} of {counted(len({b.view.user for b in known}), 'user')} in "
+        f"{counted(len(known), 'block')} judged by {outcome.judge}: {chosen.n:,} scored, "
+        f"{chosen.n_failed:,} failed{waiting}"
     )
     for message, n in list(outcome.failures.items())[:_FAILURES_SHOWN]:
         yield f"failed: {n:,}, {message}"
     users = {b.view.user for b in study.others.blocks}
-    yield f"known of others: {len(study.others.scores):,} turns of {len(users):,} training users"
+    turns_known = counted(len(study.others.scores), "turn")
+    yield f"known of others: {turns_known} of {counted(len(users), 'training user')}"
     apart = outcome.evaluation.without_history
     if apart.n + apart.n_failed:
         yield (
@@ -106,6 +120,11 @@ def _main(outcome: SatisfactionOutcome, titles: Mapping[str, str]) -> Iterator[s
         yield f"  {title:<12}{_number(figures.values[name]):>8}{between}"
 
 
+def _same(one: UnderCalibration, other: UnderCalibration) -> bool:
+    """Say whether judge, controls and ceiling have the same figures under both."""
+    return (one.judge, one.controls, one.ceiling) == (other.judge, other.controls, other.ceiling)
+
+
 def _calibration(name: str, found: UnderCalibration, judge: str, titles: Mapping[str, str]) -> Iterator[str]:
     told = "" if name == "none" else f": {found.run.calibrated_blocks} of {found.run.blocks} blocks"
     left = "".join(f", {n} left as they are ({why})" for why, n in found.run.identity.items())
@@ -122,4 +141,4 @@ def _row(name: str, figures: Figures) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
+    return "-" if value is None else f"{value:z.4f}"  # z: no -0.0000

@@ -151,6 +151,8 @@ class SatisfactionView:
     behaviour: tuple[BehaviourLine, ...]
     group_columns: tuple[str, ...]
     groups: tuple[GroupFigures, ...]
+    fractions: bool = False
+    """Whether the points of `reliability` are expected ratings, which are not the whole scores."""
     boundary_only: bool = False
     """Whether the judge knows two scores, and the figures marked with * read more into them."""
     rationale: RationaleView | None = None

@@ -92,9 +92,20 @@ class RunDirectory:
     def open_for_reading(self) -> RunDatabase:
         """Open the database of a run that exists."""
         if not self.exists:
+            if self._is_fit():
+                msg = f"{self.path} holds no judgements: `dialogauge fit` wrote it"
+                raise StoreError(
+                    msg, hint="its figures are in summary.json; give what `dialogauge judge` wrote"
+                )
             msg = f"{self.path} holds no run: there is no {FILES['database']} in it"
             raise StoreError(msg, hint="give the directory that `dialogauge judge` wrote (its -o)")
         return RunDatabase(self.file("database"), readonly=True)
+
+    def _is_fit(self) -> bool:
+        try:
+            return self.read_json("manifest").get("study") == "fit"
+        except (StoreError, OSError):
+            return False
 
     def release(self) -> None:
         """Give the lock back."""

@@ -196,3 +196,21 @@ def test_the_picture_has_the_theme(tmp_path, scheme) -> None:
     assert (ground.mean() > 200) == (scheme == "light")
     for band in np.array_split(shot, 5):
         assert (np.abs(band.astype(int) - ground).sum(axis=2) > 60).mean() > 0.01
+
+
+def test_the_reliability_diagram_says_what_it_is_of() -> None:
+    from dialogauge.bench.judging import summarise, view_of
+    from unit.report.test_page import ABOUT
+
+    assert view(24, "u").fractions
+    assert "the judge’s expected rating" in html()
+    rows = [row("c", turn=1, scores={"satisfaction": 4})]
+    whole = view_of(
+        summarise(rows, dimensions=(dimension("satisfaction"),)), lambda: rows, lambda _: [], about=ABOUT
+    )
+    page = render_report(replace(whole, satisfaction=replace(view(24, "u"), fractions=False)))
+    assert "expected rating" not in page
+    empty = Page(render_report(replace(whole, satisfaction=replace(view(24, "u"), n=0))))
+    assert "No turn has a score" in empty.text
+    assert not {"pictures", "calibrations", "slices"} & set(empty.ids)
+    assert {v[1:] for k, v in empty.attributes if k == "href"} <= set(empty.ids)

@@ -38,6 +38,10 @@ MIN_TURNS = 3
 """Rated turns below which a user has no correlation of their own."""
 FAR = 2
 """Points from which on a score is far off."""
+_MOST = 0.9999
+"""Where a user's correlation is held before Fisher's z: nearer to 1, one user would outweigh all others."""
+_LEAST_USERS = 3
+"""Users with a figure of their own below which their mean has no interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +90,7 @@ def figures_of(scored: Sequence[Scored], *, failed: int = 0, draws: int = 1000, 
         draws: Bootstrap draws; 0 leaves the intervals out.
         seed: Of the draws.
     """
-    cells = tally([(s.user, s.gold, s.score) for s in scored])
-    blocks = tally([(s.block, s.gold, s.score) for s in scored], owners=[s.user for s in scored])
+    cells, blocks = _tallies(scored)
     measures = _measures(cells, blocks)
     once = np.ones((1, cells.counts.shape[0]))
     values = {name: _value(measure, once) for name, measure in measures.items()} if scored else {}
@@ -128,7 +131,8 @@ def figures_of_deals(
             drawn = measure_draws(deal, FIGURES, draws=share, seed=seed * len(deals) + number)
             for name, values_drawn in drawn.items():
                 found[name].append(values_drawn)
-    intervals = {k: _ends(np.concatenate(v), first.users) for k, v in found.items() if v}
+    measures = _measures(*_tallies(deals[0]))
+    intervals = {k: _interval(k, np.concatenate(v), measures[k], first.users) for k, v in found.items() if v}
     return Figures(first.n, failed, first.users, values, intervals, first.users_used)
 
 
@@ -140,10 +144,15 @@ def measure_draws(
     Two judges of the same targets in the same order get the same draws of users, so the difference of
     theirs is paired.
     """
-    cells = tally([(s.user, s.gold, s.score) for s in scored])
-    blocks = tally([(s.block, s.gold, s.score) for s in scored], owners=[s.user for s in scored])
+    cells, blocks = _tallies(scored)
     measures, weights = _measures(cells, blocks), _weights(cells, draws, seed)
     return {name: measures[name](weights) for name in names}
+
+
+def _tallies(scored: Sequence[Scored]) -> tuple[Cells, Cells]:
+    """Count the pairs of scores by user, and by block."""
+    blocks = tally([(s.block, s.gold, s.score) for s in scored], owners=[s.user for s in scored])
+    return tally([(s.user, s.gold, s.score) for s in scored]), blocks
 
 
 def _value(measure: Measure, weights: Floats) -> float | None:
@@ -160,7 +169,26 @@ def _intervals(
     measures: Mapping[str, Measure], cells: Cells, draws: int, seed: int
 ) -> dict[str, tuple[float, float] | None]:
     weights, users = _weights(cells, draws, seed), cells.counts.shape[0]
-    return {name: _ends(measure(weights), users) for name, measure in measures.items()}
+    return {name: _interval(name, measure(weights), measure, users) for name, measure in measures.items()}
+
+
+def _interval(name: str, draws: Floats, measure: Measure, users: int) -> tuple[float, float] | None:
+    """Return the ends; none of a mean over users where too few have the figure."""
+    ends = _ends(draws, users)
+    few = ends is not None and name.startswith("per_user_") and _few(measure, users)
+    return None if few else ends
+
+
+def _few(measure: Measure, users: int) -> bool:
+    """Say whether fewer users than an interval needs have the figure by themselves."""
+    found = 0
+    for user in range(users):
+        alone = np.zeros((1, users))
+        alone[0, user] = 1
+        found += bool(np.isfinite(measure(alone)[0]))
+        if found == _LEAST_USERS:
+            return False
+    return True
 
 
 def _ends(draws: Floats, users: int) -> tuple[float, float] | None:
@@ -205,13 +233,19 @@ def _per_user(cells: Cells, whole: tuple[Floats, Floats]) -> dict[str, Measure]:
     }
     out: dict[str, Measure] = {}
     for name, r in correlations.items():
-        mean = over_users(np.arctanh(np.clip(np.where(known, r, np.nan), -0.9999, 0.9999)), n)
+        mean = over_users(np.arctanh(np.clip(np.where(known, r, np.nan), -_MOST, _MOST)), n)
         out[f"per_user_{name}"] = _hyperbolic(mean)
     return out | {f"per_user_{name}": over_users(values, n) for name, values in plain.items()}
 
 
 def _hyperbolic(mean: Measure) -> Measure:
-    return lambda w: np.tanh(mean(w))
+    """Turn a mean of Fisher's z back; where every user was held at the bound, to a whole one."""
+
+    def back(w: Floats) -> Floats:
+        r: Floats = np.tanh(mean(w))
+        return np.where(np.abs(r) > _MOST - 1e-9, np.sign(r), r)
+
+    return back
 
 
 def _levels(cells: Cells, gold: Floats) -> npt.NDArray[np.intp]:

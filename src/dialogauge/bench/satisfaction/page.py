@@ -145,6 +145,7 @@ def satisfaction_view(
             )
             for key, title in _GROUPS.items()
         ),
+        fractions=summary["metrics_of_fractions"] != metrics,
         boundary_only=bool(marked),
         rationale=None if told is None else rationale_view(told, conversation=conversation, text=text),
     )
@@ -213,23 +214,26 @@ def _panel(name: str, summary: Json, judge: str) -> ForestPanel:
 
 
 def finding(judge: str, against: Sequence[Json]) -> str:
-    """Say by which figures the judge is above every control, and which controls it is not above."""
+    """Say by which figures the judge is above every control, where it cannot be told from one, and below."""
     if not against or all(c["side"] == "undefined" for c in against):
         return "Whether the judge is above a judge that reads nothing cannot be told: there is no interval."
-    short = {
-        m: [c["b"] for c in against if c["measure"] == m and c["side"] in ("below", "not distinguishable")]
+    sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
+    above = [_WHERE[m] for m, found in sides.items() if "above" in found and found <= {"above", "undefined"}]
+    told = [f"Above every control: {', '.join(above) or 'by no figure'}."]
+    if level := _named(against, "not distinguishable"):
+        told.append(f"{judge} is not shown to be above: {level}.")
+    if worse := _named(against, "below"):
+        told.append(f"It is below: {worse}.")
+    return " ".join(told)
+
+
+def _named(against: Sequence[Json], side: str) -> str:
+    """List the figures with this side, each with its controls."""
+    found = {
+        _WHERE[m]: [c["b"].replace(", ", " by ") for c in against if (c["measure"], c["side"]) == (m, side)]
         for m in COMPARED
     }
-    above = [_WHERE[m] for m, names in short.items() if not names]
-    told = f"Above every control: {', '.join(above)}. " if above else "Above every control: by no figure. "
-    missing = [
-        f"{_WHERE[m]} ({', '.join(n.replace(', ', ' by ') for n in names)})"
-        for m, names in short.items()
-        if names
-    ]
-    if missing:
-        told += f"{judge} is not shown to be above: " + "; ".join(missing) + "."
-    return told.strip()
+    return "; ".join(f"{title} ({', '.join(names)})" for title, names in found.items() if names)
 
 
 def _behaviour(summary: Json) -> tuple[BehaviourLine, ...]:

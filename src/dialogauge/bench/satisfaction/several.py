@@ -12,7 +12,7 @@ from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
 from dialogauge.bench.satisfaction.ratings import collect_rated
 from dialogauge.core import Conversation, UsageError
 
-__all__ = ["Predictions", "SeveralJudges", "collect_predictions", "compare_runs"]
+__all__ = ["Predictions", "SeveralJudges", "collect_predictions", "compare_runs", "listed"]
 
 _SHOWN = 10
 
@@ -101,16 +101,17 @@ def _take(about: Predictions, id: str, gold: float, row: Row) -> None:
 def _mismatch(name: str, strange: Sequence[str], missing: Sequence[str]) -> UsageError:
     told = []
     if strange:
-        told.append(f"{len(strange)} judged turns have no rating: {_listed(strange)}")
+        told.append(f"{len(strange)} judged turns have no rating: {listed(strange)}")
     if missing:
-        told.append(f"{len(missing)} rated turns were not judged: {_listed(missing)}")
+        told.append(f"{len(missing)} rated turns were not judged: {listed(missing)}")
     msg = f"run {name}: the ids of predictions and ratings do not match; {'; '.join(told)}"
     return UsageError(
         msg, hint="ratings join by conversation id and turn; give the ratings the run was made on"
     )
 
 
-def _listed(ids: Sequence[str]) -> str:
+def listed(ids: Sequence[str]) -> str:
+    """Name the first ids, and count the others."""
     more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
     return ", ".join(ids[:_SHOWN]) + more
 
@@ -128,13 +129,13 @@ def compare_runs(runs: Sequence[Predictions], *, draws: int = 1000, seed: int = 
     """
     shared = [id for id in runs[0].scored if all(id in r.scored for r in runs[1:])]
     if not shared:
-        told = "; ".join(f"{r.name}: {_listed(list(r.scored)) or 'nothing scored'}" for r in runs)
+        told = "; ".join(f"{r.name}: {listed(list(r.scored)) or 'nothing scored'}" for r in runs)
         msg = f"no turn was scored by all of the runs ({told})"
         raise UsageError(msg, hint="compare runs of the same data and the same part of the users")
     first = runs[0].scored
     other = [id for r in runs[1:] for id in shared if r.scored[id].gold != first[id].gold]
     if other:
-        msg = f"the runs hold different ratings of {len(other)} turns: {_listed(other)}"
+        msg = f"the runs hold different ratings of {len(other)} turns: {listed(other)}"
         raise UsageError(msg, hint="compare runs of the same ratings, or give them with --ratings")
     columns = {r.name: [r.scored[id] for id in shared] for r in runs}
     return SeveralJudges(

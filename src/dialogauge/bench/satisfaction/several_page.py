@@ -14,7 +14,7 @@ from dialogauge.bench.satisfaction.page import (
     table_row,
 )
 from dialogauge.bench.satisfaction.paired import LOWER_IS_BETTER, PairedComparison
-from dialogauge.bench.satisfaction.several import Predictions, SeveralJudges
+from dialogauge.bench.satisfaction.several import Predictions, SeveralJudges, listed
 from dialogauge.report import (
     CalibrationBlock,
     ForestPanel,
@@ -44,6 +44,9 @@ def several_view(runs: Sequence[Predictions], summaries: Sequence[Json], found: 
             f"The judges did not score the same turns. The table has each on its own; compared are the "
             f"{found.n:,} turns that all scored."
         )
+    for r in runs:
+        if odd := [id for id in r.scored if not all(id in other.scored for other in runs)]:
+            notes.append(f"Scored by {r.name} and not by all: {listed(odd)}")
     if len({r.calibration for r in runs}) > 1:
         told = ", ".join(f"{r.name}: {r.calibration}" for r in runs)
         notes.append(f"The runs show scores under different calibrations ({told}), and are compared so.")

@@ -151,3 +151,25 @@ def test_deals_are_averaged_and_share_the_draws() -> None:
     constant = scored([5, 4, 3, 1] * 5, [4] * 20, "abcd" * 5)
     assert figures_of_deals([one, constant], draws=0).values["pearson"] is None
     assert figures_of_deals([one, one], draws=0).intervals == {}
+
+
+def test_a_perfect_judge_has_a_whole_correlation_per_user() -> None:
+    found = figures_of(scored([1, 3, 5, 2, 4, 5], [1, 3, 5, 2, 4, 5], "aaabbb"), draws=0).values
+    assert (found["per_user_pearson"], found["per_user_spearman"]) == (1, 1)
+    found = figures_of(scored([1, 3, 5, 2, 4, 5], [5, 3, 1, 4, 2, 1], "aaabbb"), draws=0).values
+    assert found["per_user_pearson"] == -1
+
+
+def test_fewer_than_three_users_give_no_interval_of_users() -> None:
+    gold, said = [1, 3, 5, 2, 4, 4, 5, 4, 4] * 2, [2, 3, 5, 4, 4, 4, 4, 4, 4] * 2
+    users = "aaabbbccc" + "dddeeefff"
+    found = figures_of(scored(gold, said, users), draws=200)
+    assert found.users_used["correlation"] == 2
+    assert found.values["per_user_pearson"] is not None
+    assert found.intervals["per_user_pearson"] is None
+    assert found.intervals["per_user_mae"] is not None
+    dealt = figures_of_deals([scored(gold, said, users)] * 2, draws=200)
+    assert dealt.intervals["per_user_pearson"] is None
+    assert figures_of(scored(gold * 2, said * 2, users + users.upper()), draws=200).intervals[
+        "per_user_pearson"
+    ]

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from dialogauge.cli.fit_lines import run_lines
+
+INTERVALS = {name: [-0.321, 0.171] for name in ("uar", "kappa", "f1_below3", "f1_below3_published")}
+FIGURES = dict.fromkeys(INTERVALS, -0.137) | {"intervals": INTERVALS}
+
+
+def view(n):
+    return {"metrics": {**FIGURES, "n": n}, "controls": {"constant": FIGURES}}
+
+
+def summary(split, **views):
+    return {
+        "dimension": "satisfaction",
+        "examples": 90,
+        "conversations": 9,
+        "votes": 90,
+        "whole_conversations": 0,
+        "nothing_said": 0,
+        "folds": 5,
+        "parts": {"lines": {"what": "consecutive examples", "split_conversations": split, **views}},
+        "figures": {"uar": "mean recall"},
+    }
+
+
+def test_figures_do_not_run_into_each_other() -> None:
+    text = "\n".join(run_lines(summary(2, all=view(90))))
+    assert "-0.137 [-0.321, 0.171]  -0.137" in text
+
+
+def test_conversations_across_parts_are_counted_in_words() -> None:
+    titles = [list(run_lines(summary(split, all=view(90))))[2] for split in (0, 1, 2)]
+    assert [t.removeprefix("5 parts of lines: consecutive examples") for t in titles] == [
+        "",
+        " (1 conversation does)",
+        " (2 conversations do)",
+    ]
+
+
+def test_a_view_of_everything_is_shown_once() -> None:
+    text = "\n".join(run_lines(summary(0, all=view(90), without_whole=view(90))))
+    assert "without ratings of the whole" not in text
+    text = "\n".join(run_lines(summary(0, all=view(90), without_whole=view(80), whole_only=view(10))))
+    assert "without ratings of the whole, n = 80" in text
+    assert "ratings of the whole only, n = 10" in text
