@@ -149,7 +149,8 @@ class ConversationReader:
 
     def _twice(self, place: Place, first: tuple[int, int]) -> RecordFault:
         before = Place(self._sources[first[0]].name, first[1] or None)
-        hint = "ids must differ; in a table the rows of one conversation must stand together"
+        table = self._files[self._sources[first[0]].name].format == "csv"
+        hint = "ids must differ" + ("; the rows of one conversation must stand together" if table else "")
         return record_fault(place, f"the id was seen before, at {before}", hint)
 
     def _look_at(self, conversation: Conversation, place: Place) -> None:

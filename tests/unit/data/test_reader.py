@@ -318,3 +318,13 @@ def test_many_messages_are_not_deep(tmp_path):
     path = write(tmp_path / "a.jsonl", record("long", *("x" for _ in range(500))))
     (c,) = read(path)
     assert len(c.messages) == 500
+
+
+def test_the_hint_on_an_id_seen_before_speaks_of_rows_in_a_table_only(tmp_path) -> None:
+    from dialogauge.data import read_conversations
+
+    record = '{"conversation_id": "a", "messages": [{"role": "user", "content": "Hi"}]}\n'
+    (tmp_path / "twice.jsonl").write_text(record * 2)
+    fault = list(read_conversations([str(tmp_path / "twice.jsonl")], strict=False))[1]
+    assert "ids must differ" in str(fault)
+    assert "rows" not in str(fault)

@@ -105,20 +105,33 @@ def load_network(settings: EncoderSettings) -> Network:
     """Load the encoder and put a fresh head on it; UsageError when it cannot be loaded."""
     logging.disable_progress_bar()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(settings.model)
-        config = AutoConfig.from_pretrained(settings.model)
-        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
-            if hasattr(config, name):
-                setattr(config, name, settings.dropout)
-        encoder = AutoModel.from_pretrained(settings.model, config=config)
-    except (OSError, ValueError) as error:
-        msg = f"the encoder {settings.model!r} cannot be loaded: {error}"
-        hint = "give a folder with config, weights and tokenizer with --encoder"
-        raise UsageError(msg, hint=hint) from None
+        tokenizer, config, encoder = _pretrained(settings, local=True)
+    except (OSError, ValueError):
+        try:
+            tokenizer, config, encoder = _pretrained(settings, local=False)
+        except (OSError, ValueError) as error:
+            why = next(iter(str(error).splitlines()), type(error).__name__)
+            msg = f"the encoder {settings.model!r} cannot be loaded: {why}"
+            hint = "give a folder with config, weights and tokenizer with --encoder"
+            raise UsageError(msg, hint=hint) from None
     device = "cuda" if torch.cuda.is_available() else "cpu"
     head = torch.nn.Linear(config.hidden_size, _SCORES - 1 if settings.ordinal else _SCORES)
     dropout = torch.nn.Dropout(settings.dropout)
     return Network(settings, tokenizer, encoder.to(device), dropout, head.to(device), device)
+
+
+def _pretrained(settings: EncoderSettings, *, local: bool) -> tuple[Any, Any, Any]:
+    """Load tokenizer, configuration and weights; with `local` without asking the network."""
+    tokenizer = AutoTokenizer.from_pretrained(settings.model, local_files_only=local)
+    config = AutoConfig.from_pretrained(settings.model, local_files_only=local)
+    for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+        if hasattr(config, name):
+            setattr(config, name, settings.dropout)
+    return (
+        tokenizer,
+        config,
+        AutoModel.from_pretrained(settings.model, config=config, local_files_only=local),
+    )
 
 
 def _edges(tokenizer: Any) -> tuple[list[int], list[int]]:  # noqa: ANN401 (a tokenizer has no useful type)

@@ -130,6 +130,22 @@ async def test_an_encoder_that_cannot_be_loaded(encoder, tmp_path) -> None:
         await judge.judge_block(view_of("me__a"), STUDY.population)
 
 
+def test_files_at_hand_come_before_the_network_and_the_message_is_one_line(encoder, monkeypatch) -> None:
+    from dialogauge.judge.encoder import network
+
+    asked = []
+
+    def refuse(name, *, local_files_only):
+        asked.append(local_files_only)
+        raise OSError("no such model\nCheck your connection")
+
+    monkeypatch.setattr(network.AutoTokenizer, "from_pretrained", refuse)
+    with pytest.raises(UsageError, match="no such model") as refused:
+        network.load_network(EncoderSettings(model="some/encoder"))
+    assert asked == [True, False]
+    assert "Check your connection" not in str(refused.value)
+
+
 def test_a_missing_extra_is_named(monkeypatch) -> None:
     monkeypatch.setattr("dialogauge.judge.encoder.judge.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"torch and transformers.*dialogauge\[train\]"):
