@@ -1,36 +1,26 @@
 """One SQLite file a run: what was judged, and what came of it.
 
 The file is the only truth: what is left to do is computed from what is missing in it. Rows are written
-in transactions of at most `BATCH_SECONDS`; a killed process loses no more than the batch not yet
+in transactions of at most 50 ms; a killed process loses no more than the batch not yet
 written. Conversations are kept beside their rows, so that a run directory is enough to report, export,
 fork and judge again.
 """
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 import time
-import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.errors import StoreError
 from dialogauge.core.work import UnitResult, WorkUnit
 from dialogauge.store.codec import decode_conversation, encode_conversation, pack, unpack
 from dialogauge.store.rows import row_json
+from dialogauge.store.run_file import RunFile, store_errors
 
-__all__ = ["BATCH_SECONDS", "BATCH_UNITS", "PLANNED", "RunDatabase", "StoredUnit", "store_errors"]
-
-# A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
-BATCH_SECONDS = 0.05
-BATCH_UNITS = 200
+__all__ = ["PLANNED", "RunDatabase", "StoredUnit"]
 
 # Under this name stand the keys of the units that the latest input plans, if it leaves others out.
 PLANNED = "planned"
@@ -39,7 +29,6 @@ _VERSION = 1
 """Raised when the tables or what is packed in them change."""
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS conversations (
     target BLOB PRIMARY KEY, id TEXT NOT NULL, body BLOB NOT NULL
 );
@@ -61,37 +50,19 @@ class StoredUnit:
     rows: tuple[Mapping[str, Any], ...]
 
 
-class RunDatabase:
+class RunDatabase(RunFile[tuple[Any, ...]]):
     """The SQLite file of one run. Not for use from several threads."""
+
+    _schema = _SCHEMA
+    _version = _VERSION
+    _instead = "judge its input again into another directory, or use --fresh"
 
     def __init__(
         self, path: Path, *, readonly: bool = False, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Open the file, and create it unless `readonly`; StoreError when that cannot be done."""
-        self.path = path
-        self._clock = clock
-        self._pending: list[tuple[Any, ...]] = []
+        super().__init__(path, readonly=readonly, clock=clock)
         self._bodies: dict[bytes, tuple[str, bytes]] = {}
-        self._oldest = 0.0
-        self.readonly = readonly
-        with store_errors(path):
-            if readonly:
-                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-            else:
-                self._db = sqlite3.connect(path)
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=NORMAL")
-                self._db.executescript(_SCHEMA)
-            self._check_version()
-
-    def _check_version(self) -> None:
-        (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if found == 0 and not self.readonly:
-            self._db.execute(f"PRAGMA user_version = {_VERSION}")
-        elif found != _VERSION:
-            self._db.close()
-            msg = f"the run file {self.path} has version {found}; this dialogauge reads version {_VERSION}"
-            raise StoreError(msg, hint="judge its input again into another directory, or use --fresh")
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -99,11 +70,9 @@ class RunDatabase:
         """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
         target = bytes.fromhex(unit.target_digest)
         rows = [row_json(unit.conversation, j, repeat=result.repeat, judge=judge) for j in result.rows]
-        if not self._pending:
-            self._oldest = self._clock()
         if target not in self._bodies:
             self._bodies[target] = (unit.conversation.id, encode_conversation(unit.conversation))
-        self._pending.append(
+        self._take(
             (
                 bytes.fromhex(unit.key),
                 bytes.fromhex(unit.judge_digest),
@@ -114,20 +83,6 @@ class RunDatabase:
                 pack(rows),
             )
         )
-        self.flush_if_due()
-
-    def flush_if_due(self) -> float | None:
-        """Write the batch if it is full or old enough.
-
-        Returns the seconds until what still waits is old enough; None when nothing waits.
-        """
-        if not self._pending:
-            return None
-        left = self._oldest + BATCH_SECONDS - self._clock()
-        if left > 0 and len(self._pending) < BATCH_UNITS:
-            return left
-        self.flush()
-        return None
 
     def flush(self) -> None:
         """Write all that is pending in one transaction; on an error it stays pending."""
@@ -140,11 +95,6 @@ class RunDatabase:
         self._pending.clear()
         self._bodies.clear()
 
-    def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        """Keep a JSON value under a name."""
-        with store_errors(self.path), self._db:
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, pack(value)))
-
     def place_units(self, positions: Mapping[bytes, int]) -> None:
         """Set the units' places in the input: what was stored earlier may stand elsewhere in it by now."""
         moved = ((position, key, position) for key, position in positions.items())
@@ -152,18 +102,6 @@ class RunDatabase:
             self._db.executemany("UPDATE units SET position = ? WHERE key = ? AND position <> ?", moved)
 
     # -- reading ---------------------------------------------------------------------------------
-
-    def get_meta(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
-        """Return the value kept under a name."""
-        with store_errors(self.path):
-            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-            return default if row is None else unpack(row[0])
-
-    def all_meta(self, prefix: str) -> dict[str, Any]:
-        """Return the values kept under names that begin so, in the order of the names."""
-        with store_errors(self.path):
-            rows = self._db.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
-            return {key: unpack(value) for key, value in rows if key.startswith(prefix)}
 
     def finished(self, judge_digest: str) -> dict[bytes, bool]:
         """Return the keys of the finished units of that judge, each with whether it failed."""
@@ -223,37 +161,3 @@ class RunDatabase:
     def conversations_of(self, ids: Collection[str]) -> list[Conversation]:
         """Return the conversations of those ids, in the order of the ids; unknown ids are left out."""
         return list(self.conversations_named(sorted(ids)).values())
-
-    def close(self) -> None:
-        """Write what is pending and close the file.
-
-        A file that was written is left without a write-ahead log, so that it can be read where nothing
-        can be written.
-        """
-        try:
-            self.flush()
-            if not self.readonly:
-                with contextlib.suppress(sqlite3.Error):
-                    self._db.execute("PRAGMA journal_mode=DELETE")
-        finally:
-            self._db.close()
-
-
-@contextmanager
-def store_errors(path: Path) -> Iterator[None]:
-    """Turn what SQLite says of a file into a StoreError."""
-    try:
-        yield
-    except (sqlite3.Error, zlib.error, orjson.JSONDecodeError) as error:
-        msg = f"the run file {path} cannot be used: {error}"
-        raise StoreError(msg, hint=_hint(str(error))) from error
-
-
-def _hint(text: str) -> str:
-    if "readonly" in text or "unable to open" in text:
-        return "check that the directory exists and can be written, or choose another with -o"
-    if "full" in text or "I/O" in text:
-        return "free some space and run the same command again; what was stored is kept"
-    if "locked" in text:
-        return "another process is using this run; wait for it, or choose another directory with -o"
-    return "if the file is damaged, start again with --fresh or another -o"

@@ -6,8 +6,6 @@ score is a value or a failure, never both.
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +14,7 @@ from typing import Any, Final
 
 from dialogauge.core.errors import StoreError
 from dialogauge.store.codec import pack, unpack
-from dialogauge.store.database import BATCH_SECONDS, BATCH_UNITS, store_errors
+from dialogauge.store.run_file import RunFile, store_errors
 
 __all__ = ["REFERENCE", "ReplayDatabase", "StoredReply", "StoredScore"]
 
@@ -25,7 +23,6 @@ REFERENCE: Final = ""
 
 _VERSION = 1
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS candidates (
     name TEXT PRIMARY KEY, place INTEGER NOT NULL, about BLOB NOT NULL
 );
@@ -70,46 +67,23 @@ class StoredScore:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-class ReplayDatabase:
+class ReplayDatabase(RunFile[tuple[str, tuple[Any, ...]]]):
     """The SQLite file of one replay benchmark. Not for use from several threads."""
+
+    _schema = _SCHEMA
+    _version = _VERSION
+    _instead = "collect into another directory"
 
     def __init__(
         self, path: Path, *, readonly: bool = False, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Open the file, and create it unless `readonly`; StoreError when that cannot be done."""
-        self.path = path
-        self.readonly = readonly
-        self._clock = clock
-        self._pending: list[tuple[str, tuple[Any, ...]]] = []
-        self._oldest = 0.0
         if readonly and not path.is_file():
             msg = f"{path.parent} holds no replay run: there is no {path.name} in it"
             raise StoreError(msg, hint="give the directory that `dialogauge replay collect` wrote (its -o)")
-        with store_errors(path):
-            if readonly:
-                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-            else:
-                self._db = sqlite3.connect(path)
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=NORMAL")
-                self._db.executescript(_SCHEMA)
-            self._check_version()
-
-    def _check_version(self) -> None:
-        (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if found == 0 and not self.readonly:
-            self._db.execute(f"PRAGMA user_version = {_VERSION}")
-        elif found != _VERSION:
-            self._db.close()
-            msg = f"the run file {self.path} has version {found}; this dialogauge reads version {_VERSION}"
-            raise StoreError(msg, hint="collect into another directory")
+        super().__init__(path, readonly=readonly, clock=clock)
 
     # -- writing ---------------------------------------------------------------------------------
-
-    def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        """Keep a JSON value under a name."""
-        with store_errors(self.path), self._db:
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, pack(value)))
 
     def put_candidate(self, name: str, about: Mapping[str, Any]) -> None:
         """Keep what a candidate is; one that is there keeps its place."""
@@ -131,34 +105,15 @@ class ReplayDatabase:
         """Take a reply; what was scored of an earlier one is forgotten. Durable after the next flush."""
         body = pack([reply.text, reply.failure, dict(reply.details)])
         row = (reply.candidate, reply.item, body, int(reply.failure is not None))
-        self._take("DELETE FROM scores WHERE candidate = ? AND item = ?", (reply.candidate, reply.item))
-        self._take("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row)
+        self._take(("DELETE FROM scores WHERE candidate = ? AND item = ?", (reply.candidate, reply.item)))
+        self._take(("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row))
 
     def add_score(self, evaluator: str, score: StoredScore) -> None:
         """Take a score; it is durable after the next flush."""
         s = score
         body = pack([s.block, s.position, s.length, s.score, s.value, s.failure, dict(s.details)])
         row = (evaluator, s.candidate, s.item, body, int(s.failure is not None))
-        self._take("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?)", row)
-
-    def _take(self, query: str, row: tuple[Any, ...]) -> None:
-        if not self._pending:
-            self._oldest = self._clock()
-        self._pending.append((query, row))
-        self.flush_if_due()
-
-    def flush_if_due(self) -> float | None:
-        """Write the batch if it is full or old enough.
-
-        Returns the seconds until what still waits is old enough; None when nothing waits.
-        """
-        if not self._pending:
-            return None
-        left = self._oldest + BATCH_SECONDS - self._clock()
-        if left > 0 and len(self._pending) < BATCH_UNITS:
-            return left
-        self.flush()
-        return None
+        self._take(("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?)", row))
 
     def flush(self) -> None:
         """Write all that is pending in one transaction; on an error it stays pending."""
@@ -170,12 +125,6 @@ class ReplayDatabase:
         self._pending.clear()
 
     # -- reading ---------------------------------------------------------------------------------
-
-    def get_meta(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
-        """Return the value kept under a name."""
-        with store_errors(self.path):
-            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-            return default if row is None else unpack(row[0])
 
     def candidates(self) -> dict[str, dict[str, Any]]:
         """Return what each candidate is, in the order in which they came."""
@@ -234,13 +183,3 @@ class ReplayDatabase:
             query = "SELECT item, body FROM scores WHERE evaluator = ? AND candidate = ?"
             for item, body in self._db.execute(query, (evaluator, candidate)):
                 yield StoredScore(candidate, item, *unpack(body))
-
-    def close(self) -> None:
-        """Write what is pending and close the file, without a write-ahead log beside it."""
-        try:
-            self.flush()
-            if not self.readonly:
-                with contextlib.suppress(sqlite3.Error):
-                    self._db.execute("PRAGMA journal_mode=DELETE")
-        finally:
-            self._db.close()

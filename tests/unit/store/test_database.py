@@ -9,7 +9,8 @@ import pytest
 
 from dialogauge.core import Conversation, Rating, StoreError, UnitResult, conversation_digest, digest_text
 from dialogauge.store import RunDatabase, StoredUnit
-from dialogauge.store.database import BATCH_SECONDS, BATCH_UNITS, PLANNED
+from dialogauge.store.database import PLANNED
+from dialogauge.store.run_file import BATCH_SECONDS, BATCH_UNITS
 from talks import JUDGE_DIGEST, judged_rows, talk, unit_of
 
 
