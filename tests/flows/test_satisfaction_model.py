@@ -84,6 +84,22 @@ def test_a_rating_of_others_does_not_matter_to_a_judge_that_reads_none(dialogaug
     assert len(stub.asked) - asked <= 3 + 1
 
 
+def test_words_of_others_matter_to_a_judge_that_is_shown_them(dialogauge, serve, log, tmp_path) -> None:
+    talks = [conversation_record(c) for c in rated_users(4)]
+    split = {"train": ["user0", "user1", "user2"], "test": ["user3"]}
+    (tmp_path / "split.json").write_text(json.dumps(split))
+    stub = serve(contented())
+    words = judging("few-shot", stub, "--split-file", "split.json", "--draws", 0, "-o", "run", "--no-cache")
+    assert dialogauge("satisfaction", log(*talks), *words).code == 0
+    asked = len(stub.asked)
+    assert dialogauge("satisfaction", log(*talks), *words).code == 0
+    assert len(stub.asked) == asked
+    for talk in talks[:18]:  # the training users': shown as examples, and not judged
+        talk["messages"][1]["content"] += " Said otherwise since."
+    assert dialogauge("satisfaction", log(*talks), *words).code == 0
+    assert len(stub.asked) - asked >= 15  # every turn of user3
+
+
 def test_a_failed_turn_fails_alone(dialogauge, serve, data, tmp_path) -> None:
     broken = ["hello question 1 of cook"]
 

@@ -133,19 +133,23 @@ def _view(
     clusters = [e.conversation.id for e in held]
     positions = [e.stop for e in held]
     dealt = controls_of(gold, called, [e.reply_length for e in held], positions, seed=options.seed)
-    low, high = (_shares(found, side)[mask] for side in (2, 3))
+    low, high = (_shares(found, side, mask) for side in (2, 3))
+    above = None if high is None else 1 - high
     drawn = {"draws": options.draws, "seed": options.seed}
     return {
-        "metrics": figures_of(gold, called, clusters, **drawn) | ranking_of(gold, low, 1 - high),
+        "metrics": figures_of(gold, called, clusters, **drawn) | ranking_of(gold, low, above),
         "controls": {name: figures_of(gold, c, clusters, **drawn) for name, c in dealt.items()},
     }
 
 
-def _shares(found: CrossValidation, boundary: int) -> npt.NDArray[np.float64]:
-    """Return the predicted share of votes up to a rating; what has no model of its own is level."""
-    if boundary in found.boundaries:
-        return found.shares[:, found.boundaries.index(boundary)]
-    return np.zeros(found.shares.shape[0])
+def _shares(
+    found: CrossValidation, boundary: int, mask: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float64] | None:
+    """Return the predicted share of votes up to a rating; None where that boundary has no model."""
+    if boundary not in found.boundaries:
+        return None
+    column: npt.NDArray[np.float64] = found.shares[mask, found.boundaries.index(boundary)]
+    return column
 
 
 def _split(examples: Sequence[Example], fold: Whole) -> int:

@@ -149,7 +149,7 @@ class _Keys:
     def _population(self, others: Population) -> str:
         if id(others) not in self._populations:
             rated = [r for block in others.blocks for r in block.ratings]
-            self._populations[id(others)] = digest([[r.reply.id, r.score, r.reason] for r in rated])
+            self._populations[id(others)] = digest(self._rated(rated))
         return self._populations[id(others)]
 
 

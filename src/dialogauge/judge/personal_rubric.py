@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from dialogauge.core import Judged, JudgeFailure, Judgement, Target, Usage, UsageError, digest
+from dialogauge.core.judgement import NO_USAGE
 from dialogauge.judge.asking import Answer, Asking, Call, recent_turns
 from dialogauge.judge.dialogue_text import as_json, prompt_language
 from dialogauge.judge.fixed import FixedPrompts
@@ -23,8 +24,6 @@ from dialogauge.llm.protocol import ChatClient
 from dialogauge.prompts import Rubric, Scope, phrase
 
 __all__ = ["Knowledge", "NoKnowledge", "RubricTurnJudge", "Told"]
-
-_NOTHING_SPENT = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +184,7 @@ def _booked(row: Judged, told: Told) -> Judged:
     usage, by_role = row.usage, dict(row.role_usage)
     for role, spent in told.usage.items():
         usage += spent
-        by_role[role] = by_role.get(role, _NOTHING_SPENT) + spent
+        by_role[role] = by_role.get(role, NO_USAGE) + spent
     outcome = row.outcome
     if isinstance(outcome, Judgement) and told.details:
         outcome = replace(outcome, details={**outcome.details, **told.details})

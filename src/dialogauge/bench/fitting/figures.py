@@ -69,16 +69,16 @@ def figures_of(
     return out | {"n": int(gold.size), "clusters": len(codes)} | counts
 
 
-def ranking_of(gold: Whole, low: Floats, high: Floats) -> dict[str, float | None]:
-    """Return how well the unrounded shares rank: AUC of ratings below 3, and above 3."""
+def ranking_of(gold: Whole, low: Floats | None, high: Floats | None) -> dict[str, float | None]:
+    """Return how well the unrounded shares rank: AUC of ratings below 3, and above 3; None without shares."""
     return {
         "auc_below3": _auc(low, gold < 3),
         "auc_above3": _auc(high, gold > 3),
     }
 
 
-def _auc(scores: Floats, positive: npt.NDArray[np.bool_]) -> float | None:
-    if positive.all() or not positive.any():
+def _auc(scores: Floats | None, positive: npt.NDArray[np.bool_]) -> float | None:
+    if scores is None or positive.all() or not positive.any():
         return None
     return _number(auc(scores.tolist(), positive.tolist()).value)
 

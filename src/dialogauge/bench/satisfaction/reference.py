@@ -36,8 +36,10 @@ def reference_answers(
     for conversation, rows in judged:
         user, scenario = conversation.user_id, conversation.scenario
         block = f"{user}__{scenario}"
+        if user is None or scenario is None:
+            continue
         seen.add(block)
-        if user is None or scenario is None or block not in blocks:
+        if block not in blocks:
             continue
         said = {str(r["details"]["turn_id"]): r for r in rows if r["failure"] is None}
         for rated in collect_rated(conversation, dimension).replies:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from importlib.util import find_spec
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from dialogauge.core import Judged, JudgeFailure, Judgement, MissingExtra, Target, UsageError, digest
@@ -98,6 +99,9 @@ class EncoderJudge:
         return self._fitted[1]
 
     def _row(self, reply: Reply, probabilities: tuple[float, ...]) -> Judged:
+        if not all(map(isfinite, probabilities)):
+            failure = JudgeFailure("judge_error", "the network gives no finite probabilities: it diverged")
+            return Judged(_target(reply), failure)
         found = said(probabilities, self._settings)
         what = "steps" if self._settings.ordinal else "probabilities"
         details = {

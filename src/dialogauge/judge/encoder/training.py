@@ -157,6 +157,8 @@ def _error(network: Network, examples: Sequence[_Example]) -> float | None:
     if not examples:
         return None
     found = network.probabilities([e.encoded for e in examples])
+    if not all(math.isfinite(p) for probabilities in found for p in probabilities):
+        return math.inf
     errors = [abs(said(p, network.settings).score - e.score) for p, e in zip(found, examples, strict=True)]
     return sum(errors) / len(errors)
 

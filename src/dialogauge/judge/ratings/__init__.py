@@ -1,13 +1,12 @@
 """Saying how people would rate what was said so far: a linear model of their votes, fitted to their own."""
 
-from dialogauge.judge.ratings.cross_validation import CrossValidation, FoldKind, cross_validate
+from dialogauge.judge.ratings.cross_validation import CrossValidation, cross_validate
 from dialogauge.judge.ratings.examples import Example, Votes, examples_of
 from dialogauge.judge.ratings.model import RatingsModel, fit_ratings
 
 __all__ = [
     "CrossValidation",
     "Example",
-    "FoldKind",
     "RatingsModel",
     "Votes",
     "cross_validate",

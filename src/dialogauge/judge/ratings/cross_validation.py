@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +20,10 @@ from dialogauge.judge.ratings.model import Table, boundaries_of, targets_of, usu
 from dialogauge.judge.ratings.ridge import Sums, solve_ridge, sums_of
 from dialogauge.metrics import cohen_kappa, confusion
 
-__all__ = ["CrossValidation", "FoldKind", "cross_validate", "line_folds"]
+__all__ = ["CrossValidation", "cross_validate", "line_folds"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
-FoldKind = Literal["lines", "groups"]
-"""`lines`: consecutive examples, as published for USS. `groups`: whole users or conversations."""
 
 RIDGES = (150.0, 50.0, 15.0)
 _NEAR = 3

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dialogauge.core import JudgeFailure, StoreError, Usage, digest
+from dialogauge.core import JudgeFailure, StoreError, Usage, conversation_digest, digest
 from dialogauge.judge.asking import ROLE
 from dialogauge.judge.dialogue_text import as_json
 from dialogauge.judge.personal import BlockView, Kept, Population, Reads, Reply
@@ -81,8 +81,10 @@ class InducedCriteria:
             return found, usage
 
     def _key(self, population: Population, language: str) -> str:
+        read = {r.reply.conversation.id: r.reply.conversation for b in population.blocks for r in b.ratings}
+        texts = [conversation_digest(conversation) for conversation in read.values()]
         rated = [[r.reply.id, r.score, r.reason] for b in population.blocks for r in b.ratings]
-        told = [dict(self.describe()), dict(client_identity(self.client)), language, rated]
+        told = [dict(self.describe()), dict(client_identity(self.client)), language, rated, texts]
         return f"criteria:{digest(told)}"
 
 

@@ -34,3 +34,9 @@ def test_controls_read_nothing_but_how_often_each_rating_is_given():
     assert found["reply length"].tolist() == [2, 4, 3, 3]
     assert found["reply length, reversed"].tolist() == [4, 2, 3, 3]
     assert sorted(found["shuffled"]) == sorted(called)
+
+
+def test_a_boundary_without_a_model_has_no_ranking_figure() -> None:
+    gold = np.array([1, 2, 4, 5])
+    found = ranking_of(gold, None, np.array([0.1, 0.2, 0.8, 0.9]))
+    assert found == {"auc_below3": None, "auc_above3": 1.0}

@@ -124,6 +124,13 @@ async def test_nobody_to_learn_from_is_a_failure(encoder) -> None:
     assert [type(r.outcome) for r in rows] == [JudgeFailure] * 2
 
 
+@pytest.mark.parametrize("ordinal", [False, True])
+async def test_a_fit_that_diverged_gives_failures_and_no_scores(encoder, ordinal) -> None:
+    judge = EncoderJudge(settings(encoder, epochs=2, ordinal=ordinal, learning_rate=1e30))
+    rows = await judge.judge_block(view_of("me__a"), STUDY.population)
+    assert [type(r.outcome) for r in rows] == [JudgeFailure] * 2
+
+
 async def test_an_encoder_that_cannot_be_loaded(encoder, tmp_path) -> None:
     judge = EncoderJudge(EncoderSettings(model=str(tmp_path / "none")))
     with pytest.raises(UsageError, match=r"cannot be loaded.*--encoder"):
