@@ -216,7 +216,8 @@ def _panel(name: str, summary: Json, judge: str) -> ForestPanel:
 def finding(judge: str, against: Sequence[Json]) -> str:
     """Say by which figures the judge is above every control, where it cannot be told from one, and below."""
     if not against or all(c["side"] == "undefined" for c in against):
-        return "Whether the judge is above a judge that reads nothing cannot be told: there is no interval."
+        why = "too few draws for so many comparisons" if _too_few_draws(against) else "there is no interval"
+        return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
     above = [_WHERE[m] for m, found in sides.items() if "above" in found and found <= {"above", "undefined"}]
     told = [f"Above every control: {', '.join(above) or 'by no figure'}."]
@@ -225,6 +226,10 @@ def finding(judge: str, against: Sequence[Json]) -> str:
     if worse := _named(against, "below"):
         told.append(f"It is below: {worse}.")
     return " ".join(told)
+
+
+def _too_few_draws(against: Sequence[Json]) -> bool:
+    return any(c.get("p_holm") is not None for c in against)
 
 
 def _named(against: Sequence[Json], side: str) -> str:
