@@ -60,6 +60,8 @@ class RunWriter:
     ended: Outcome
     pending: int
     """Turns that are not judged yet."""
+    signals: Sequence[Mapping[str, Any]]
+    """What was there of each signal, and its weight."""
 
     def write(
         self,
@@ -97,7 +99,7 @@ class RunWriter:
             pending=self._unfinished(results),
             repeats=1,
         )
-        told = summary_json(summary, self.study, self.evaluation, self.rating_faults)
+        told = summary_json(summary, self.study, self.evaluation, self.rating_faults, self.signals)
         directory.write_json("summary", told)
         directory.write_json("manifest", manifest)
         kept = database.all_meta(KEPT)
@@ -134,7 +136,12 @@ class RunWriter:
             "settings": settings,
             "command": self.options.command,
             "seed": self.options.seed,
-            "judge": {**description, "name": self.judge.name, "digest": judge_digest},
+            "judge": {
+                **description,
+                "name": self.judge.name,
+                "digest": judge_digest,
+                "reads": sorted(self.judge.reads),
+            },
             "dimensions": [
                 {"name": dimension.name, "level": dimension.level, "scale": asdict(dimension.scale)}
             ],
@@ -157,7 +164,11 @@ def _lines(run: FinishedRun) -> Iterator[bytes]:
 
 
 def summary_json(
-    summary: Summary, study: Study, evaluation: Evaluation, rating_faults: Sequence[InputError]
+    summary: Summary,
+    study: Study,
+    evaluation: Evaluation,
+    rating_faults: Sequence[InputError],
+    signals: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Write the summary of the rows, what the study was made of, and its figures and controls."""
     known = [b for b in study.blocks if b.view.history]
@@ -180,4 +191,4 @@ def summary_json(
     s = evaluation.settings
     drift = drift_of(study.blocks, study.population, draws=s.draws, seed=s.seed)
     figures = {**evaluation.to_json(), "drift": drift.to_json()}
-    return {**summary.to_json(), "study": told, **figures, "gates": []}
+    return {**summary.to_json(), "study": told, "signals": list(signals), **figures, "gates": []}
