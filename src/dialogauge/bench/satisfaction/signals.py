@@ -25,7 +25,7 @@ Row = Mapping[str, Any]
 _MISSING: Final = {
     "failed": "failed",
     "not_applicable": "n/a",
-    "changed": "with words that were others when it was judged",
+    "changed": "of words that have changed since",
     "not_judged": "not judged",
 }
 
@@ -151,16 +151,14 @@ def _status(talks: Mapping[str, _Talk | None], reply: Reply) -> str:
 
 def signal_words(told: Mapping[str, Any]) -> str:
     """Say in a line what was there of a signal, and what was made of it, from `signals` of the summary."""
-    counted = ", ".join(
-        f"{_counted(told[part])} {what}"
-        for part, what in (("targets", "that are judged"), ("training", "of training users"))
-    )
-    return f"scores of {told['run']} ({told['judge']}): {counted}; {_weight(told)}"
+    judged = _counted(told["targets"], "that are judged")
+    known = _counted(told["training"], "of training users")
+    return f"scores of {told['run']} ({told['judge']}): {judged}, {known}; {_weight(told)}"
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    missing = "".join(f", {counts[k]:,} {words}" for k, words in _MISSING.items() if counts[k])
-    return f"{counts['scored']:,} of {counts['turns']:,} turns{missing}"
+def _counted(counts: Mapping[str, int], what: str) -> str:
+    missing = ", ".join(f"{counts[k]:,} {words}" for k, words in _MISSING.items() if counts[k])
+    return f"{counts['scored']:,} of {counts['turns']:,} turns {what}" + (f" ({missing})" if missing else "")
 
 
 def _weight(told: Mapping[str, Any]) -> str:

@@ -85,9 +85,7 @@ async def values(judge, of=None):
 
 def within_user(found):
     scored = [
-        Scored(b.view.user, b.view.id, r.score, found[r.reply.id])
-        for b in study().blocks
-        for r in b.ratings
+        Scored(b.view.user, b.view.id, r.score, found[r.reply.id]) for b in study().blocks for r in b.ratings
     ]
     return figures_of(scored, draws=0).values["within_user_pearson"]
 
