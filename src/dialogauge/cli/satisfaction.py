@@ -22,7 +22,7 @@ _LEVEL = "Replies, or sessions as a whole (the ratings without a turn)."
 _SPLIT = "Whose turns are judged. The training users are what the judges know of other users."
 _CALIBRATE = "The map of the scores in the rows; the table shows every one."
 _TIES = "Equal raw scores: kept equal, or ordered as the published calibrations do."
-_SIGNAL = "Satisfaction run of a judge that reads no rating, for local-user to read too; repeat for several."
+_SIGNAL = "Satisfaction run of a judge that reads no rating, for local-user to read too."
 _REFERENCE = "Satisfaction run of the blocks' original replies, for reference-* (else the judged replies)."
 
 
