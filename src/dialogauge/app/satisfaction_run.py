@@ -82,13 +82,15 @@ class RunWriter:
             StoreError: A file cannot be written.
         """
         name, judge_digest = self.judge.name, self._digest()
+        shown: list[str] = []
         for position, (id, rows) in enumerate(results.items(), 1):
             conversation = conversations[id]
             target = conversation_digest(conversation)
             unit = WorkUnit(_STUDY, conversation, target, judge_digest, 1, self.options.seed)
             database.add(unit, position, UnitResult(unit.key, 1, tuple(rows)), name)
+            shown.append(unit.key)
         database.flush()
-        database.put_meta(PLANNED, None)
+        database.put_meta(PLANNED, shown)  # what a conversation was before it changed stays stored, unseen
         manifest = self._manifest(judge_digest, len(results))
         run = FinishedRun(directory, database, manifest)
         directory.write_lines("judgements", _lines(run))
