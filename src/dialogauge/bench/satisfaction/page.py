@@ -12,6 +12,7 @@ from typing import Any, Final
 from dialogauge.bench.satisfaction.controls import CEILING, CONTROLS
 from dialogauge.bench.satisfaction.paired import COMPARED, LOWER_IS_BETTER
 from dialogauge.bench.satisfaction.rationale_page import rationale_view
+from dialogauge.bench.satisfaction.signals import signal_words
 from dialogauge.report import (
     BehaviourLine,
     CalibrationBlock,
@@ -118,6 +119,7 @@ def satisfaction_view(
         population=(study["population"]["users"], study["population"]["turns"]),
         apart=(apart["n"] + apart["n_failed"], apart["mae"]),
         warnings=tuple(text(w) for w in summary["drift"]["warnings"]),
+        signals=tuple(text(signal_words(told)) for told in summary.get("signals", ())),
         finding=finding(judge, summary["against_controls"]),
         panels=tuple(_panel(name, summary, judge) for name in PANELS),
         reliability=tuple(
