@@ -58,7 +58,7 @@ RUBRICS: Mapping[str, Rubric] = {
 }
 """The shipped rubrics that it can judge by."""
 
-_VERSION = 2
+_VERSION = 3
 """Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
 _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
 _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)

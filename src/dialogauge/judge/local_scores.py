@@ -31,6 +31,7 @@ from dialogauge.signals import (
     certainty,
     failed_tools,
     is_fault,
+    knows_nothing,
     overlap,
     react,
     read_repairs,
@@ -155,7 +156,7 @@ def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Score, str] | Non
         return 2, say("ends_on_fault", dialogue.language)
     if any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
         return 3, say("handed_over", dialogue.language)
-    if failed_tools(last) or pending:
+    if failed_tools(last) or pending or (final is last and knows_nothing(last)):
         return 3, say("left_open", dialogue.language)
     return (3, say("mostly_faulty", dialogue.language)) if len(broken) > len(dialogue.replied) / 2 else None
 

@@ -9,6 +9,7 @@ from dialogauge.core.facade import loading
 if TYPE_CHECKING:
     from dialogauge.signals.answering import asks_something, overlap
     from dialogauge.signals.features import feature_names, read_features
+    from dialogauge.signals.not_knowing import knows_nothing
     from dialogauge.signals.reactions import Reaction, react, repeats_request
     from dialogauge.signals.reading import Dialogue, TextView, TurnView, read_dialogue
     from dialogauge.signals.repair import Repair, find_concessions, read_repairs
@@ -36,6 +37,7 @@ __all__ = [
     "find_concessions",
     "find_signals",
     "is_fault",
+    "knows_nothing",
     "overlap",
     "react",
     "read_dialogue",
@@ -47,6 +49,7 @@ __all__ = [
 _HOMES = {
     "answering": ("asks_something", "overlap"),
     "features": ("feature_names", "read_features"),
+    "not_knowing": ("knows_nothing",),
     "reactions": ("Reaction", "react", "repeats_request"),
     "reading": ("Dialogue", "TextView", "TurnView", "read_dialogue"),
     "repair": ("Repair", "find_concessions", "read_repairs"),
