@@ -10,7 +10,7 @@ from dialogauge.app.results import exit_code
 from dialogauge.bench.judging import figures_of
 from dialogauge.cli.printing import plain, print_json
 from dialogauge.cli.terminal import TerminalObserver
-from dialogauge.report import summary_lines, trust_lines, weak_turn_lines
+from dialogauge.report import note_lines, summary_lines, trust_lines, weak_turn_lines
 
 __all__ = ["run_and_print"]
 
@@ -39,6 +39,9 @@ def _print_summary(outcome: JudgeOutcome) -> None:
         typer.echo(f"  {outcome.progress.resumed} already judged by an earlier run, taken from it")
     typer.echo()
     for line in summary_lines(figures_of(outcome.result.summary)):
+        typer.echo(plain(line))
+    notes = note_lines(outcome.result.view.about.notes)
+    for line in ["", *notes] if notes else []:
         typer.echo(plain(line))
     weak = weak_turn_lines(outcome.result.view.weak_turns)
     for line in ["", *weak] if weak else []:

@@ -14,11 +14,12 @@ from importlib import resources
 from typing import Any
 
 from dialogauge.core import FileFault, Place, UsageError
-from dialogauge.signals import Mode, feature_names
+from dialogauge.judge.local_reach import Reach
+from dialogauge.signals import FORM_FEATURES, Mode, feature_names
 
 __all__ = ["HIGHEST", "LOWEST", "LocalCoefficients", "ModeCoefficients", "load_coefficients"]
 
-_FORMAT = "dialogauge-local/1"
+_FORMAT = "dialogauge-local/2"
 LOWEST, HIGHEST = 1.0, 5.0
 _COLUMNS = ("centre", "spread", "low", "high", "weight")
 _FIELDS = {name: "weights" if name == "weight" else name for name in _COLUMNS}
@@ -39,7 +40,10 @@ class ModeCoefficients:
     intercept: float
     ridge: float
     thresholds: tuple[float, ...]
-    """Four ascending values of the prediction; with them whole scores are as frequent as people's were."""
+    """Four ascending values of the prediction; with them whole scores are as frequent as people's were.
+
+    They hold within the reach of the coefficients.
+    """
 
     def predict(self, features: Sequence[float]) -> float:
         """Return the satisfaction of one turn, 1..5, unrounded."""
@@ -67,6 +71,8 @@ class LocalCoefficients:
 
     hindsight: ModeCoefficients
     foresight: ModeCoefficients
+    reach: Reach
+    """The turns for which the thresholds hold."""
     dimension: str = "satisfaction"
     turns: int = 0
     conversations: int = 0
@@ -89,6 +95,7 @@ class LocalCoefficients:
                 "groups": self.groups,
             },
             "measured": self.measured,
+            "cuts_hold_for": _reach_json(self.reach),
             "hindsight": _mode_json(self.hindsight),
             "foresight": _mode_json(self.foresight),
         }
@@ -110,6 +117,7 @@ class LocalCoefficients:
             return cls(
                 _mode_from(value["hindsight"], "hindsight"),
                 _mode_from(value["foresight"], "foresight"),
+                _reach_from(value["cuts_hold_for"]),
                 str(value["dimension"]),
                 int(fitted["turns"]),
                 int(fitted["conversations"]),
@@ -153,6 +161,26 @@ def _mode_from(value: Mapping[str, Any], mode: Mode) -> ModeCoefficients:
     )
     out.check(feature_names(mode))
     return out
+
+
+def _reach_json(reach: Reach) -> dict[str, Any]:
+    form = zip(FORM_FEATURES, reach.centre, reach.spread, strict=True)
+    return {
+        "languages": list(reach.languages),
+        "distance": round(reach.distance, 6),
+        "form": {name: {"centre": round(c, 6), "spread": round(s, 6)} for name, c, s in form},
+    }
+
+
+def _reach_from(value: Mapping[str, Any]) -> Reach:
+    centre, spread = (
+        tuple(_finite(value["form"][name][c]) for name in FORM_FEATURES) for c in ("centre", "spread")
+    )
+    if not all(s > 0 for s in spread):
+        msg = "a spread is not above 0"
+        raise ValueError(msg)
+    languages = tuple(str(name) for name in value["languages"])
+    return Reach(languages, centre, spread, _finite(value["distance"]))
 
 
 def _finite(value: object) -> float:
