@@ -62,7 +62,7 @@ class ModeCoefficients:
         """Refuse features other than the ones it was fitted on."""
         if names != self.names:
             msg = "the coefficients were fitted on other signals than this version reads"
-            raise UsageError(msg, hint="fit them anew: dialogauge fit DATA -o MODEL")
+            raise UsageError(msg, hint="fit them anew: dialogauge fit DATA -o MODEL.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class LocalCoefficients:
             value = json.loads(text)
             if not isinstance(value, dict) or value["format"] != _FORMAT:
                 msg = f"the file does not have the format {_FORMAT!r}"
-                raise UsageError(msg, hint="fit it anew: dialogauge fit DATA -o MODEL")
+                raise UsageError(msg, hint=_other_format(value))
             fitted = value["fitted_on"]
             return cls(
                 _mode_from(value["hindsight"], "hindsight"),
@@ -129,8 +129,15 @@ class LocalCoefficients:
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
             msg = f"no coefficients of the local judge: {type(error).__name__}: {error}"
             raise FileFault(
-                msg, place=Place(file), hint="write the file with: dialogauge fit DATA -o MODEL"
+                msg, place=Place(file), hint="write the file with: dialogauge fit DATA -o MODEL.json"
             ) from error
+
+
+def _other_format(value: object) -> str:
+    found = value.get("format") if isinstance(value, dict) else None
+    if isinstance(found, str) and found.startswith("dialogauge-ratings/"):
+        return "it is a model of ratings: give it with --judge fitted --fitted-model"
+    return "fit it anew: dialogauge fit DATA -o MODEL.json"
 
 
 def _mode_json(mode: ModeCoefficients) -> dict[str, Any]:

@@ -11,22 +11,31 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from dialogauge.core import Message
+from dialogauge.core import Message, digest
 from dialogauge.judge.local_model import ModeCoefficients, load_coefficients
 from dialogauge.judge.ratings.examples import Example
 from dialogauge.signals import find_signals, read_dialogue, read_features
 from dialogauge.text import gram_number, word_grams
 
-__all__ = ["BLOCKS", "rows_of"]
+__all__ = ["BLOCKS", "features_digest", "rows_of"]
 
 BLOCKS = ("reply", "request", "replies", "requests")
 """The last reply, the last message of the user, and all of either, older ones weighing less."""
+_VERSION = 1
+"""Raised when the same text gives other features, so that models fitted to the old ones are refused."""
 _FADING = 0.8
 """What a message weighs against the next one of the same side."""
 _EARLIER_WORDS = 1
 _SIGNALS = 1 << 33
 """Where the numbers of the columns of signals begin: above those of words."""
 _WHOLE, _OPEN = _SIGNALS - 2, _SIGNALS - 1
+
+
+def features_digest() -> str:
+    """Return what changes with the columns and their scale: a model holds for its own only."""
+    scale = load_coefficients().foresight
+    limits = [scale.names, scale.centre, scale.spread, scale.low, scale.high]
+    return digest([_VERSION, BLOCKS, _FADING, _EARLIER_WORDS, _SIGNALS, *limits])
 
 
 def rows_of(examples: Sequence[Example]) -> Iterator[dict[int, float]]:
