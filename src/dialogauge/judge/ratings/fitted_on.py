@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -40,6 +41,9 @@ class FittedOn:
             str(name): {str(k): None if v is None else float(v) for k, v in found.items()}
             for name, found in value["figures"].items()
         }
+        if not all(v is None or math.isfinite(v) for found in figures.values() for v in found.values()):
+            msg = "a left-out figure is no number"
+            raise ValueError(msg)
         languages = tuple(str(code) for code in value["languages"])
         return cls(**counts, languages=languages, folds=int(value["folds"]), figures=figures)
 

@@ -15,6 +15,8 @@ from dialogauge.judge.ratings import (
 )
 from dialogauge.judge.ratings.cross_validation import line_folds
 from dialogauge.judge.ratings.decision import Cuts, decide, place_cuts
+from dialogauge.judge.ratings.examples import Example
+from dialogauge.judge.ratings.features import rows_of
 from dialogauge.judge.ratings.judge import chances
 from dialogauge.judge.ratings.model import table_of
 from dialogauge.judge.ratings.ridge import solve_ridge, sums_of
@@ -128,6 +130,16 @@ def test_nothing_of_the_left_out_part_is_used():
     assert np.allclose(other.shares[here], honest.shares[here], atol=1e-5)
 
 
+def test_of_long_talks_the_latest_64_messages_of_a_side_are_read():
+    def words(first):
+        texts = [first, *(f"Question {i}?" if i % 2 else f"Answer {i}." for i in range(129))]
+        talk = rated("c", [], *texts)
+        (row,) = rows_of([Example(talk, len(talk.turns), 0, (0,) * 5)])
+        return {column: value for column, value in row.items() if column < 1 << 33}
+
+    assert words("Where is the aqueduct?") == words("Who painted the ceiling?")
+
+
 FITTED_ON = FittedOn(360, 90, 90, 450, 90, ("en",), 5, {"model": {"kappa": 0.5, "uar": None}})
 
 
@@ -168,6 +180,7 @@ def test_what_is_no_model_is_refused(text):
         ({"prior": [0.5]}, "prior"),
         ({"weights": [[1.0]]}, "reshape"),
         ({"fitted_on": None}, "TypeError"),
+        ({"fitted_on": FITTED_ON.to_json() | {"figures": {"model": {"uar": 1e999}}}}, "no number"),
         ({"fitted_on": {"examples": 1}}, "conversations"),
     ],
 )
