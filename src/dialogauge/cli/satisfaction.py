@@ -22,6 +22,7 @@ _LEVEL = "Replies, or sessions as a whole (the ratings without a turn)."
 _SPLIT = "Whose turns are judged. The training users are what the judges know of other users."
 _CALIBRATE = "The map of the scores in the rows; the table shows every one."
 _TIES = "Equal raw scores: kept equal, or ordered as the published calibrations do."
+_SIGNAL = "Satisfaction run of a judge that reads no rating, for local-user to read too."
 _REFERENCE = "Satisfaction run of the blocks' original replies, for reference-* (else the judged replies)."
 
 
@@ -56,6 +57,7 @@ def satisfaction(
         str | None,
         typer.Option(metavar="FOLDER|NAME", help="What encoder judges fine-tune (else bert-base-chinese)."),
     ] = None,
+    signal: Annotated[list[str] | None, typer.Option(metavar="RUN", help=_SIGNAL)] = None,
     dimension: Annotated[str, typer.Option(help="The rated dimension.")] = "satisfaction",
     ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
     format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
@@ -136,6 +138,7 @@ def satisfaction(
             "strategy": strategy,
             "k": k,
             "encoder": encoder,
+            "signals": tuple(signal or ()),
             "dimension": dimension,
             "ratings_file": ratings,
             "format": format,

@@ -10,7 +10,7 @@ from dialogauge.core import Judged, JudgeFailure, Judgement, Target
 from dialogauge.judge.history.guess import DIMENSION
 from dialogauge.judge.local import LocalJudge
 from dialogauge.judge.local_reach import Log
-from dialogauge.judge.personal import BlockView, Population, Reply
+from dialogauge.judge.personal import BlockView, Population, Reads, Reply
 
 __all__ = ["LocalBlockJudge"]
 
@@ -36,6 +36,11 @@ class LocalBlockJudge:
     def digest(self) -> str:
         """That of the local judge."""
         return self.local.digest
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """No rating: its coefficients ship with the package, and of the history it sees the replies alone."""
+        return frozenset()
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings of the local judge."""
