@@ -29,6 +29,11 @@ _KNOWS_NOT = re.compile(
     r"|不(?:太|大|是很|怎么|是太|甚)?(?:知道|清楚|了解|确定|晓得)"
     r"|(?:没有?|无)(?:任何)?(?:相关的?|这方面的?)?(?:信息|资料|头绪|概念|答案)|说不(?:准|好|清|上来)|不好说"
 )
+_MAY_NOT_KNOW = (
+    *("know", "tell", "say", "sure", "certain", "idea", "clue", "answer", "information", "aware", "dunno"),
+    *("不", "没", "无"),
+)
+"""One of these stands in every match: cheaper to look for."""
 _COURTESY = re.compile(
     r"\b(?:sorry|apolog\w+|afraid|unfortunately|honest(?:ly)?|(?:at|for) the moment|right now|question|answer"
     r"|about (?:that|this|it))\b"
@@ -58,6 +63,8 @@ def knows_nothing(turn: TurnView) -> bool:
 def _beside_not_knowing(reply: TextView) -> frozenset[str] | None:
     """Return the content terms beside the owning up; None where there is none, or a question or a figure."""
     said = reply.plain
+    if not any(needle in said for needle in _MAY_NOT_KNOW):
+        return None
     rest, often = _KNOWS_NOT.subn(" ", said)
     if not often or "?" in said or any(c.isdigit() for c in said):
         return None

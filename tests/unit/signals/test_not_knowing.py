@@ -1,10 +1,13 @@
 """A reply that only says it does not know, in both languages, and replies that say more than that."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Message
 from dialogauge.judge.local import LocalJudge
 from dialogauge.signals import find_signals, is_fault, read_dialogue
+from dialogauge.signals.not_knowing import _KNOWS_NOT, _MAY_NOT_KNOW
 
 
 def found(request, reply):
@@ -65,3 +68,22 @@ def test_the_users_complaint_makes_it_a_fault():
     *turns, whole = LocalJudge().judge_now(talk)
     assert whole.outcome.weakest_turn == 1
     assert turns[0].outcome.scores["helpfulness"] == 1
+
+
+WAYS = st.lists(
+    st.sampled_from(
+        ["i", "do not", "can't", "really", "know", "tell", "be certain", "have no", "any", "clue"]
+    )
+    | st.sampled_from(["no idea", "not", "sure", "unsure", "unaware", "dunno", "information", "don't have"])
+    | st.sampled_from(
+        ["我", "不", "太", "清楚", "没有", "相关", "资料", "说不准", "不好说", "无", "头绪", "答案"]
+    ),
+    max_size=6,
+)
+
+
+@given(WAYS)
+def test_what_is_looked_for_first_misses_nothing(words):
+    for text in (" ".join(words), "".join(words)):
+        if _KNOWS_NOT.search(text):
+            assert any(needle in text for needle in _MAY_NOT_KNOW)
