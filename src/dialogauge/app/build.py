@@ -86,6 +86,8 @@ class BuiltJudge:
 
 def build_judge(options: JudgeOptions) -> BuiltJudge:
     """Build the judge that the options name."""
+    if options.judge == "fitted":
+        return BuiltJudge(_fitted(options))
     from dialogauge.prompts import load_rubric
 
     rubric = load_rubric(options.rubric)
@@ -122,6 +124,20 @@ def _text(path: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"the source {path} cannot be read: {error}"
         raise UsageError(msg, hint="--source takes a UTF-8 text file") from error
+
+
+def _fitted(options: JudgeOptions) -> Judge:
+    from dialogauge.judge.ratings import RatingsJudge, RatingsModel
+
+    path = Path(options.fitted_model or "")
+    if path.is_dir():
+        path /= "model.json"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"the model of ratings {path} cannot be read: {error}"
+        raise ConfigError(msg, hint="`dialogauge fit DATA -o RUN` writes it") from error
+    return RatingsJudge(RatingsModel.from_json(text, file=str(path)))
 
 
 def _local(options: JudgeOptions, rubric: str) -> Judge:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,19 +16,31 @@ from dialogauge.app.fitting import FitOptions, read_rated
 from dialogauge.app.versions import versions
 from dialogauge.bench.fitting import CONTROLS, FIGURES, controls_of, figures_of
 from dialogauge.bench.fitting.figures import ranking_of
+from dialogauge.core.conversation import Conversation
 from dialogauge.core.digests import conversation_digest, digest
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.judge.local_fit import group_folds
-from dialogauge.judge.ratings import CrossValidation, Example, cross_validate, examples_of, fit_ratings
+from dialogauge.judge.ratings import (
+    CrossValidation,
+    Example,
+    FittedOn,
+    cross_validate,
+    examples_of,
+    fit_ratings,
+)
 from dialogauge.judge.ratings.cross_validation import RIDGES, line_folds
 from dialogauge.judge.ratings.model import Table, table_of
 from dialogauge.store.directory import write_whole
 from dialogauge.store.json_lines import json_document, json_line
+from dialogauge.text import LanguageTally
 
 __all__ = ["fit_run"]
 
 Whole = npt.NDArray[np.int64]
 _LEAST = 50
+_TOLD = ("kappa", "uar", "f1_below3")
+_BESIDE = ("constant", "reply length")
+"""The controls that go with the model."""
 FOLDS = {
     "lines": "consecutive examples, as published for USS; a conversation may lie across two parts",
     "conversations": "whole conversations, or whole users where they are known",
@@ -59,8 +72,15 @@ def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None 
     folds = {"lines": line_folds(len(examples), options.folds), "conversations": by_group}
     validated = {name: cross_validate(table, fold, progress=progress) for name, fold in folds.items()}
     chosen = validated["conversations"]
-    model = fit_ratings(table, chosen.cuts, chosen.boundaries, chosen.ridge, dimension=options.dimension)
     summary = _summary(examples, table, validated, options)
+    model = fit_ratings(
+        table,
+        chosen.cuts,
+        chosen.boundaries,
+        chosen.ridge,
+        dimension=options.dimension,
+        fitted_on=_fitted_on(examples, summary),
+    )
     summary["seconds"] = round(time.process_time() - started, 1)
     summary["faults"] = [str(f) for f in faults]
     out = Path(options.out)
@@ -118,6 +138,32 @@ def _summary(
         }
     first = out["parts"]["lines"]["all"]
     return {**out, "metrics": first["metrics"], "controls": first["controls"], "ridge_grid": list(RIDGES)}
+
+
+def _fitted_on(examples: Sequence[Example], summary: dict[str, Any]) -> FittedOn:
+    """Return what goes with the model: the figures are those of whole users or conversations left out."""
+    seen = {id(e.conversation): e.conversation for e in examples}
+    spoken = {key: _language(conversation) for key, conversation in seen.items()}
+    often = Counter(spoken[id(e.conversation)] for e in examples)
+    found = summary["parts"]["conversations"]["all"]
+    shown = {"model": found["metrics"]} | {name: found["controls"][name] for name in _BESIDE}
+    return FittedOn(
+        examples=len(examples),
+        conversations=len(seen),
+        users=len({e.group for e in examples}),
+        votes=summary["votes"],
+        whole=summary["whole_conversations"],
+        languages=tuple(sorted(name for name, n in often.items() if n >= _LEAST and name != "other")),
+        folds=summary["folds"],
+        figures={name: {k: figures[k] for k in _TOLD} for name, figures in shown.items()},
+    )
+
+
+def _language(conversation: Conversation) -> str:
+    tally = LanguageTally()
+    for message in conversation.messages:
+        tally.add(message.text)
+    return tally.language()
 
 
 def _view(

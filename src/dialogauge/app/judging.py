@@ -172,7 +172,7 @@ def _count_ahead(options: JudgeOptions, source: Source, mask: Mask | None) -> in
 
     Reading costs next to nothing beside a model's calls, and standard input can be read but once.
     """
-    if options.judge == "local" or "-" in options.inputs:
+    if options.judge != "llm" or "-" in options.inputs:
         return None
     wanted = min((n for n in (options.limit, options.sample) if n is not None), default=None)
     found = (item for item in source if isinstance(item, Conversation))
@@ -218,8 +218,8 @@ def _directory(options: JudgeOptions) -> RunDirectory:
 
 
 def _workers(options: JudgeOptions) -> int:
-    # The local judge never waits: more workers would only hold more conversations in memory.
-    return 1 if options.judge == "local" else options.max_concurrency
+    # A judge without an endpoint never waits: more workers would only hold more conversations in memory.
+    return options.max_concurrency if options.judge == "llm" else 1
 
 
 def _planner(  # noqa: PLR0913 - the parts of a run, as above

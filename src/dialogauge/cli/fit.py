@@ -30,7 +30,8 @@ def fit(
 
     The figures are out of fold, beside controls that read nothing. With FILE.json the satisfaction model
     of the local judge is fitted: use it with `dialogauge judge LOG --local-model FILE.json`. With a
-    directory the whole ratings before each point of a conversation are predicted, words included.
+    directory the whole ratings before each point of a conversation are predicted, words included: use it
+    with `dialogauge judge LOG --judge fitted --fitted-model RUN`.
     """
     from dialogauge.app.config import compute_in_one_thread
 

@@ -17,6 +17,8 @@ HASH_IDS = "Replace the ids of users and conversations by digests that stay the 
 
 _MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
 _ROLE = "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME."
+_JUDGE = "Without a model, with one, or by a model of ratings that was fitted to your own."
+_FITTED = "Model of ratings for the judge fitted: the run that `dialogauge fit` wrote, or its model.json."
 _RUBRIC = "Shipped rubric (card, satisfaction, session, session-guarded, task, single, factuality), or a file"
 _GATE = "A condition on the result, e.g. 'verdict>=good:0.9'; exit code 100 when it is not met."
 
@@ -27,7 +29,7 @@ def judge(
     ],
     rubric: Annotated[str | None, typer.Option(help=_RUBRIC)] = None,
     judge_kind: Annotated[
-        str | None, typer.Option("--judge", metavar="local|llm", help="Without a model or with one.")
+        str | None, typer.Option("--judge", metavar="local|llm|fitted", help=_JUDGE)
     ] = None,
     mode: Annotated[
         str | None,
@@ -44,6 +46,7 @@ def judge(
     local_model: Annotated[
         str | None, typer.Option(help="Coefficients for the local judge, as `dialogauge fit` wrote them.")
     ] = None,
+    fitted_model: Annotated[str | None, typer.Option(metavar="RUN|FILE.json", help=_FITTED)] = None,
     source: Annotated[
         str | None, typer.Option(help="Text file that claims are checked against (rubric factuality).")
     ] = None,
@@ -113,6 +116,7 @@ def judge(
             "map_file": map_file,
             "ratings_file": ratings,
             "local_model": local_model,
+            "fitted_model": fitted_model,
             "source_file": source,
             "out": out,
             "limit": limit,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from dialogauge.report.view import RunFigures, WeakTurn
 from dialogauge.report.words import bounds, cost, interval, mean, name, number, share
 
-__all__ = ["mended_and_spent", "summary_lines", "weak_turn_lines"]
+__all__ = ["mended_and_spent", "note_lines", "summary_lines", "weak_turn_lines"]
 
 _WEAK_SHOWN = 5
 _WIDTH = 110
@@ -23,6 +24,13 @@ def summary_lines(figures: RunFigures) -> list[str]:
     lines += _verdict_lines(figures)
     lines += _footing(figures)
     return lines
+
+
+def note_lines(notes: Sequence[str]) -> list[str]:
+    """Write what the reader should know of the judge, wrapped."""
+    return [
+        line for note in notes for line in textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="      ")
+    ]
 
 
 def weak_turn_lines(weak: Sequence[WeakTurn]) -> list[str]:
