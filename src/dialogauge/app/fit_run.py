@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from dialogauge.app.fitting import FitOptions, read_rated
 from dialogauge.app.versions import versions
-from dialogauge.bench.fitting import CONTROLS, FIGURES, controls_of, figures_of
-from dialogauge.bench.fitting.figures import ranking_of
+from dialogauge.bench.fitting import CONTROLS, FIGURES, Said, controls_of, figures_of
 from dialogauge.core.digests import conversation_digest, digest
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.judge.local_fit import group_folds
@@ -129,16 +128,15 @@ def _view(
 ) -> dict[str, Any]:
     """Return the figures of some of the examples, and of the controls on them."""
     held = [e for e, kept in zip(examples, mask, strict=True) if kept]
-    gold, called = table.gold[mask], found.called[mask]
+    gold, (low, high) = table.gold[mask], (_shares(found, side, mask) for side in (2, 3))
+    said = Said(found.called[mask], low, None if high is None else 1 - high)
     clusters = [e.conversation.id for e in held]
     positions = [e.stop for e in held]
-    dealt = controls_of(gold, called, [e.reply_length for e in held], positions, seed=options.seed)
-    low, high = (_shares(found, side, mask) for side in (2, 3))
-    above = None if high is None else 1 - high
+    controls = controls_of(gold, said, [e.reply_length for e in held], positions, seed=options.seed)
     drawn = {"draws": options.draws, "seed": options.seed}
     return {
-        "metrics": figures_of(gold, called, clusters, **drawn) | ranking_of(gold, low, above),
-        "controls": {name: figures_of(gold, c, clusters, **drawn) for name, c in dealt.items()},
+        "metrics": figures_of(gold, said, clusters, **drawn),
+        "controls": {name: figures_of(gold, c, clusters, **drawn) for name, c in controls.items()},
     }
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 __all__ = ["run_lines"]
 
-_COLUMNS = ("uar", "kappa", "f1_below3", "f1_below3_published")
+_TABLES = (("uar", "kappa", "f1_below3", "f1_below3_published"), ("auc_below3", "auc_above3"))
+"""The figures of whole ratings, and below them those of the ranking."""
 _WIDTH = 24
 """Two negative ends and a negative figure take 23 places."""
 _VIEWS = {
@@ -44,16 +45,17 @@ def _across(split: int) -> str:
 
 
 def _view(title: str, view: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{f'{title}, n = ' + format(view['metrics']['n'], ','):<44}" + "".join(
-        f"{c:>{_WIDTH}}" for c in _COLUMNS
-    )
-    yield _row("model", view["metrics"])
-    for name, figures in view["controls"].items():
-        yield _row(f"  {name}", figures)
+    head = f"{title}, n = {view['metrics']['n']:,}"
+    for columns in _TABLES:
+        yield f"{head:<44}" + "".join(f"{c:>{_WIDTH}}" for c in columns)
+        yield _row("model", view["metrics"], columns)
+        for name, figures in view["controls"].items():
+            yield _row(f"  {name}", figures, columns)
+        head = ""
 
 
-def _row(name: str, figures: Mapping[str, Any]) -> str:
-    return f"{name:<44}" + "".join(f"{_cell(figures, c):>{_WIDTH}}" for c in _COLUMNS)
+def _row(name: str, figures: Mapping[str, Any], columns: Sequence[str]) -> str:
+    return f"{name:<44}" + "".join(f"{_cell(figures, c):>{_WIDTH}}" for c in columns)
 
 
 def _cell(figures: Mapping[str, Any], column: str) -> str:
