@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
-from dialogauge.core import Judged, JudgeFailure, Judgement, Target, Usage, UsageError, digest
+from dialogauge.core import Judged, JudgeFailure, Judgement, Usage, UsageError, digest
 from dialogauge.core.judgement import NO_USAGE
 from dialogauge.judge.asking import Answer, Asking, Call, recent_turns
 from dialogauge.judge.dialogue_text import as_json, prompt_language
@@ -138,8 +138,9 @@ class RubricTurnJudge:
         language = self._language(view)
         told, failure = await self.knowledge.tell(view, reply, population, kept, language)
         if failure is not None:
-            target = Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
-            return _booked(Judged(target, failure, prompt_digest=self.rubric.prompt_digest(language)), told)
+            return _booked(
+                Judged(reply.target, failure, prompt_digest=self.rubric.prompt_digest(language)), told
+            )
         asking = self._asking(view, reply, told, language)
         shown = tuple(t for t in reply.conversation.turns if t.number <= reply.turn)
         answer = await asking.ask(Call(Scope((reply.turn,), ("turn",)), shown))
