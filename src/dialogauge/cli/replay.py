@@ -43,6 +43,9 @@ def select(
     format: option.Format = None,
     map_file: option.Map = None,
     licence: of_replay.Licence = None,
+    config: option.Config = None,
+    redact: option.Redact = False,
+    hash_ids: option.HashIds = False,
 ) -> None:
     """Choose the turns of a benchmark, and say what the choice does to the mix of ratings.
 
@@ -56,7 +59,14 @@ def select(
     from dialogauge.cli.replay_lines import print_faults, print_lines, select_lines
 
     option.check("--rule", rule, RULES)
-    data = data_options(inputs, split, split_file, dimension, ratings, format, map_file)
+    data = data_options(
+        inputs,
+        split=(split, split_file),
+        ratings=(ratings, dimension),
+        reading=(format, map_file),
+        hiding=(redact, hash_ids),
+        config=config,
+    )
     found = choose(SelectOptions(data, cast("Rule", rule), size, seed, licence, out))
     print_faults(found.faults)
     print_lines(select_lines(found))

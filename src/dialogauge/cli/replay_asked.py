@@ -25,27 +25,42 @@ __all__ = [
 
 def data_options(
     inputs: list[str],
-    split: str,
-    split_file: str | None,
-    dimension: str,
-    ratings: str | None,
-    format: str | None,
-    map_file: str | None,
+    *,
+    split: tuple[str, str | None],
+    ratings: tuple[str | None, str],
+    reading: tuple[str | None, str | None],
+    hiding: tuple[bool, bool],
+    config: str | None,
 ) -> SatisfactionOptions:
-    """Say where rated conversations are, and whose turns are wanted."""
+    """Say where rated conversations are, whose turns are wanted, and what is hidden of them.
+
+    Args:
+        inputs: Files, folders or a run.
+        split: Whose turns, and the file of the split.
+        ratings: The file of the ratings, and the rated dimension.
+        reading: The format and the file of field names.
+        hiding: Whether personal data and whether ids are hidden; the configuration may ask for it too.
+        config: The configuration file.
+    """
+    from dialogauge.app.config import load_config
+    from dialogauge.app.satisfaction_merging import merge_privacy
     from dialogauge.app.satisfaction_options import SatisfactionOptions
     from dialogauge.bench.satisfaction import Part
 
-    option.check("--split", split, ("test", "train", "all"))
+    part, split_file = split
+    option.check("--split", part, ("test", "train", "all"))
+    hidden = merge_privacy(load_config(config), dict(zip(("redact", "hash_ids"), hiding, strict=True)))
     return SatisfactionOptions(
         inputs=tuple(inputs),
         judge="",
-        part=cast("Part", split),
+        part=cast("Part", part),
         split_file=split_file,
-        dimension=dimension,
-        ratings_file=ratings,
-        format=format,
-        map_file=map_file,
+        dimension=ratings[1],
+        ratings_file=ratings[0],
+        format=reading[0],
+        map_file=reading[1],
+        redact=hidden["redact"],
+        hash_ids=hidden["hash_ids"],
     )
 
 

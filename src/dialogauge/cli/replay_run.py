@@ -37,6 +37,8 @@ def run(
     format: option.Format = None,
     map_file: option.Map = None,
     licence: of_replay.Licence = None,
+    redact: option.Redact = False,
+    hash_ids: option.HashIds = False,
     seed: of_replay.Seed = 0,
     strategy: of_replay.Strategy = None,
     k: of_replay.K = None,
@@ -81,7 +83,14 @@ def run(
         models=(model, base_url, api_key_env, role),
         limits=limits,
     )
-    data = data_options(inputs, split, split_file, dimension, ratings, format, map_file)
+    data = data_options(
+        inputs,
+        split=(split, split_file),
+        ratings=(ratings, dimension),
+        reading=(format, map_file),
+        hiding=(redact, hash_ids),
+        config=config,
+    )
     options = RunOptions(
         out=out,
         select=SelectOptions(data, cast("Rule", rule), size, seed, licence),

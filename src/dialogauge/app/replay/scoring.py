@@ -76,11 +76,12 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
     asks = o.judge in MODEL_JUDGES
     built = build_turn_judge(o) if asks else build_personal_judge(o.judge, strategy=o.strategy, k=o.k)
     items = item_set_of(options.run)
-    study, stage, faults = open_stage(items, options.data, o.history)
+    opened = open_stage(items, options.data, o.history)
+    study, stage = opened.study, opened.stage
     with open_for_writing(options.run) as (_, database):
         judge = TurnsOfBlock(built.judge, _Kept(database)) if isinstance(built, BuiltTurnJudge) else built
         evaluator = evaluator_digest(judge, study.population, study.blocks)
-        out = Scored(judge.name, evaluator, faults=faults)
+        out = Scored(judge.name, evaluator, faults=opened.faults)
         if options.reference is not None:
             _take_reference(options.reference, database, judge, evaluator)
         _note_evaluator(database, judge, evaluator, options, study, stage)
