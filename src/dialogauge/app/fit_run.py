@@ -22,6 +22,7 @@ from dialogauge.judge.ratings.cross_validation import RIDGES, line_folds
 from dialogauge.judge.ratings.model import Table, table_of
 from dialogauge.store.directory import write_whole
 from dialogauge.store.json_lines import json_document, json_line
+from dialogauge.text import counted
 
 __all__ = ["fit_run"]
 
@@ -73,9 +74,10 @@ def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None 
 def _check(examples: Sequence[Example], options: FitOptions) -> None:
     groups = len({e.group for e in examples})
     if len(examples) < _LEAST or groups < max(3, options.folds):
+        talks = counted(len({e.conversation.id for e in examples}), "conversation")
         msg = (
-            f"too little to fit: {len(examples)} places rated for {options.dimension!r} "
-            f"in {len({e.conversation.id for e in examples})} conversations of {groups} users"
+            f"too little to fit: {counted(len(examples), 'place')} rated for {options.dimension!r} "
+            f"in {talks} of {counted(groups, 'user')}"
         )
         least = f"at least {_LEAST} of {max(3, options.folds)} users are needed"
         hint = f"{least}; a conversation without a user counts as one"

@@ -20,6 +20,7 @@ def export(
     """Export the judgements of a run; the ending of the file says the format."""
     from dialogauge.app.exporting import export_run
     from dialogauge.app.privacy import Privacy
+    from dialogauge.text import counted
 
     written = export_run(run, out, Privacy(redact, hash_ids))
-    typer.echo(f"{written} rows: {out}")
+    typer.echo(f"{counted(written, 'row')}: {out}")

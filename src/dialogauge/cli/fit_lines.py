@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dialogauge.text import counted
+
 __all__ = ["run_lines"]
 
 _TABLES = (("uar", "kappa", "f1_below3", "f1_below3_published"), ("auc_below3", "auc_above3"))
@@ -21,8 +23,8 @@ _VIEWS = {
 def run_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     """Write the summary of a fitted run."""
     yield (
-        f"fitted {summary['dimension']} on {summary['examples']:,} rated places of "
-        f"{summary['conversations']:,} conversations ({summary['votes']:,} votes; "
+        f"fitted {summary['dimension']} on {counted(summary['examples'], 'rated place')} of "
+        f"{counted(summary['conversations'], 'conversation')} ({counted(summary['votes'], 'vote')}; "
         f"{summary['whole_conversations']:,} of the whole, {summary['nothing_said']:,} before any turn)"
     )
     for name, part in summary["parts"].items():
@@ -41,7 +43,7 @@ def _across(split: int) -> str:
     """Say how many conversations lie across two parts, where any does."""
     if not split:
         return ""
-    return " (1 conversation does)" if split == 1 else f" ({split:,} conversations do)"
+    return f" ({counted(split, 'conversation does', 'conversations do')})"
 
 
 def _view(title: str, view: Mapping[str, Any]) -> Iterator[str]:

@@ -44,6 +44,7 @@ def pairs(
     from dialogauge.app.privacy import Privacy
     from dialogauge.cli.judge import model_reference
     from dialogauge.cli.printing import plain
+    from dialogauge.text import counted
 
     options = PairOptions(
         run=run,
@@ -63,7 +64,7 @@ def pairs(
         privacy=Privacy(redact, hash_ids),
     )
     result = write_pairs(options)
-    typer.echo(f"{result.written} rows: {out}")
+    typer.echo(f"{counted(result.written, 'row')}: {out}")
     for reason, number in result.left_out.items():
         typer.echo(plain(f"  {number} left out: {reason}"))
     if result.error is not None:

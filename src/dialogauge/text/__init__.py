@@ -1,6 +1,7 @@
 """Text as the other rooms need it: tokens, sentences, languages, hashed n-grams."""
 
 from dialogauge.text.buckets import BUCKETS, gram_buckets, presence
+from dialogauge.text.counting import counted
 from dialogauge.text.grams import containment, gram_overlap, hashed_grams
 from dialogauge.text.language import Language, LanguageTally, detect_language, has_chinese
 from dialogauge.text.needles import alternatives, needles_of
@@ -34,6 +35,7 @@ __all__ = [
     "content_terms",
     "count_personal",
     "count_units",
+    "counted",
     "detect_language",
     "find_personal",
     "gram_buckets",

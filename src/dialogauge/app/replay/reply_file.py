@@ -10,6 +10,7 @@ from dialogauge.bench.replay.writer import reply_of
 from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, UsageError
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.store import ReplayDatabase, StoredReply
+from dialogauge.text import counted
 
 __all__ = ["take_file"]
 
@@ -75,7 +76,8 @@ class _Taking:
                 self.database.add_reply(StoredReply(self.name, item, None, failure))
         if self._unknown:
             example = next(iter(self._unknown))
-            msg = f"{self._unknown.total():,} replies are to no item of the set, {example!r} among them"
+            found = counted(self._unknown.total(), "reply", "replies")
+            msg = f"{found} to no item of the set, {example!r} among them"
             hint = "they are left out; is it the file of another set?"
             self.faults.append(FileFault(msg, place=Place(self.path), hint=hint))
 

@@ -24,6 +24,7 @@ from dialogauge.engine import Progress, StopSignal, run_units, stop_on_interrupt
 from dialogauge.judge.personal import PersonalJudge, RatedBlock, RatedReply
 from dialogauge.llm import LimiterState
 from dialogauge.store import REFERENCE, ReplayDatabase
+from dialogauge.text import counted
 
 __all__ = ["ScoreOptions", "Scored", "score"]
 
@@ -132,8 +133,8 @@ class _Work:
         names = list(self.database.candidates())
         asked = sum(len(b.ratings) for b in self.stage.blocks.values()) + len(names) * len(self.stage.items)
         self.observer.say(
-            f"{self.judge.name}: the original replies of {len(self.stage.blocks):,} blocks first, "
-            f"then {len(names):,} candidates: {asked:,} replies at most"
+            f"{self.judge.name}: the original replies of {counted(len(self.stage.blocks), 'block')} first, "
+            f"then {counted(len(names), 'candidate')}: {counted(asked, 'reply', 'replies')} at most"
         )
         blocks = len(self.stage.blocks)
         progress, stop = Progress(expected=blocks * (len(names) + 1)), StopSignal()

@@ -15,6 +15,7 @@ from dialogauge.bench.satisfaction import HistoryCut, Study, plan_study
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import Mask, UserSplit
+from dialogauge.text import counted
 
 __all__ = ["OpenStage", "ReadStudy", "data_settings", "open_stage", "read_study"]
 
@@ -102,7 +103,7 @@ def open_stage(items: ItemSet, data: Sequence[str] = (), history: HistoryCut = "
     read = read_study(options, split, mask)
     stage = set_stage(items, read.study.blocks)
     if not stage.items:
-        msg = f"none of the {len(items.items):,} items is in the data any more"
+        msg = f"of {counted(len(items.items), 'item')} none is in the data any more"
         raise UsageError(msg, hint="say with --data where the conversations are now, or select anew")
     return OpenStage(read.study, stage, (*read.faults, *stage.faults), _reply_mask(read, mask))
 
