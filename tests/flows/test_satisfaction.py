@@ -134,7 +134,7 @@ def test_users_of_the_split_that_are_not_there_are_named(dialogauge, data, tmp_p
     assert done.code == 0, done.err
     assert "warning: not in the data: 2 users of the split: q, zz" in done.out
     hidden = dialogauge("satisfaction", data, *words, "--hash-ids", "-o", "hidden")
-    assert "warning: 2 users of the split are not in the data" in hidden.out
+    assert "warning: not in the data: 2 users of the split" in hidden.out
     assert "zz" not in hidden.out
 
 
