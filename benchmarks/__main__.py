@@ -11,7 +11,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-NAMES = ("startup", "judging", "prefixes", "local_judge", "local_user", "large_runs", "replay_scale", "peers")
+NAMES = (
+    "startup",
+    "judging",
+    "prefixes",
+    "local_judge",
+    "local_user",
+    "local_user_signal",
+    "large_runs",
+    "replay_scale",
+    "peers",
+)
 
 
 def main() -> None:

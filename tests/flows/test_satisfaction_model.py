@@ -100,6 +100,19 @@ def test_words_of_others_matter_to_a_judge_that_is_shown_them(dialogauge, serve,
     assert len(stub.asked) - asked >= 15  # every turn of user3
 
 
+def test_rows_of_what_has_changed_since_are_not_shown(dialogauge, serve, log, tmp_path) -> None:
+    talks = [conversation_record(c) for c in rated_users(4)]
+    stub = serve(contented())
+    words = judging("zero-shot", stub, *SMALL, "-o", "run", "--no-cache")
+    assert dialogauge("satisfaction", log(*talks), *words).code == 0
+    talks[0]["messages"][0]["content"] = "something else"
+    assert dialogauge("satisfaction", log(*talks), *words).code == 0
+    assert len(rows_of(tmp_path / "run")) == 60
+    again = ("--judge", "history-mean", "--split", "all", "--draws", 0, "-o", "again", "--json")
+    done = dialogauge("satisfaction", "run", *again)
+    assert (done.json["metrics"]["n"], done.err) == (60, "")
+
+
 def test_a_failed_turn_fails_alone(dialogauge, serve, data, tmp_path) -> None:
     broken = ["hello question 1 of cook"]
 

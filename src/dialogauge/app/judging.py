@@ -8,13 +8,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner, sampled
 from dialogauge.app.privacy import Privacy, mask_for_writing
-from dialogauge.app.results import RunResult, finish_run
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.bench.judging import parse_gate
 from dialogauge.core.conversation import Conversation
@@ -25,6 +24,9 @@ from dialogauge.data import Mask, Note, RatingTable, off_scale, read_field_map, 
 from dialogauge.engine import Outcome, Progress, StopSignal, run_units, stop_on_interrupt
 from dialogauge.llm import LimiterState
 from dialogauge.store import RunDatabase, RunDirectory
+
+if TYPE_CHECKING:
+    from dialogauge.app.results import RunResult
 
 __all__ = ["JudgeOutcome", "Observer", "Plan", "judge_log", "plan_log"]
 
@@ -127,6 +129,8 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
             iter(planner), built.judge, sink, workers=_workers(options), progress=progress, stop=stop
         )
     _store_quietly(database, ended)
+    from dialogauge.app.results import finish_run
+
     result = finish_run(options, directory, database, built.judge, planner, ended, ratings)
     rating_faults = _rating_faults(options, ratings, planner, built.judge, ended)
     faults = [*planner.faults, *(f if mask is None else mask.fault(f) for f in rating_faults)]

@@ -10,7 +10,7 @@ from dialogauge.core.conversation import Conversation
 from dialogauge.core.digests import conversation_digest, digest_text
 from dialogauge.core.errors import InputError
 from dialogauge.core.ratings import Rating
-from dialogauge.core.work import WorkUnit
+from dialogauge.core.work import WorkUnit, unit_key
 from dialogauge.data import Mask
 from dialogauge.engine import Progress
 
@@ -43,8 +43,8 @@ class Planner:
     faults: list[InputError] = field(default_factory=list)
     planned: dict[bytes, int] = field(default_factory=dict)
     """Key of every unit that the input plans, with the position of its conversation."""
-    ids: set[bytes] = field(default_factory=set)
-    """Digests of the conversation ids that the input holds."""
+    ids: set[int] = field(default_factory=set)
+    """Hashes of the conversation ids that the input holds."""
 
     def __iter__(self) -> Iterator[WorkUnit]:
         """Yield what is left to do, reading the input as it is asked for."""
@@ -76,26 +76,25 @@ class Planner:
         return fault if self.mask is None else self.mask.fault(fault)
 
     def _units(self, conversation: Conversation, position: int) -> Iterator[WorkUnit]:
-        self.ids.add(bytes.fromhex(digest_text(conversation.id)))
+        self.ids.add(hash(conversation.id))
         if self.ratings is not None and (given := self.ratings(conversation.id)):
             conversation = replace(conversation, ratings=(*conversation.ratings, *given))
         if self.mask is not None:
             conversation = self.mask.conversation(conversation)
         target = conversation_digest(conversation)
         for repeat in range(1, self.repeats + 1):
-            unit = WorkUnit(STUDY, conversation, target, self.judge_digest, repeat, self.seed)
-            key = bytes.fromhex(unit.key)
+            key = bytes.fromhex(unit_key(STUDY, target, self.judge_digest, repeat, self.seed))
             self.planned[key] = position
             self.progress.planned += 1
             failed = self.finished.get(key)
             if failed is None or (failed and self.retry_failed):
-                yield unit
+                yield WorkUnit(STUDY, conversation, target, self.judge_digest, repeat, self.seed)
             else:
                 self.progress.resumed += 1
 
     def knows(self, conversation_id: str) -> bool:
         """Whether the input held a conversation of that id."""
-        return bytes.fromhex(digest_text(conversation_id)) in self.ids
+        return hash(conversation_id) in self.ids
 
 
 def sampled(

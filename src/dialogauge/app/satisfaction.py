@@ -18,6 +18,7 @@ from dialogauge.app.satisfaction_privacy import mask_of_study, masked_study, mas
 from dialogauge.app.satisfaction_reference import read_reference
 from dialogauge.app.satisfaction_run import RunWriter, run_directory, summary_json
 from dialogauge.app.satisfaction_settings import refuse_settings_of_others
+from dialogauge.app.satisfaction_signals import join_signals, read_signals, signals_of
 from dialogauge.app.satisfaction_turns import JudgedTurns, judge_turns, others_of, plan_turns
 from dialogauge.app.sources import is_run
 from dialogauge.bench.judging import Summary
@@ -25,6 +26,8 @@ from dialogauge.bench.satisfaction import (
     Answer,
     Evaluation,
     EvaluationSettings,
+    JoinedScores,
+    StoredScores,
     Study,
     answers_of,
     check_rationales,
@@ -39,6 +42,7 @@ from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement
 from dialogauge.engine import Outcome, Progress
 from dialogauge.judge.personal import PersonalJudge, RatedBlock, TurnJudge
+from dialogauge.judge.user import LocalUserJudge
 from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.text import counted
 
@@ -72,6 +76,8 @@ class SatisfactionOutcome:
     max_failed: float
     failures: Mapping[str, int]
     """How many turns failed, by what was said of them; the most frequent first."""
+    signals: Sequence[Mapping[str, Any]]
+    """What was there of each signal, and its weight, as `summary.json` holds it."""
 
     @property
     def faults(self) -> tuple[InputError, ...]:
@@ -85,7 +91,7 @@ class SatisfactionOutcome:
 
     def to_json(self) -> dict[str, Any]:
         """Write the summary as `summary.json` holds it."""
-        return summary_json(self.summary, self.study, self.evaluation, self.rating_faults)
+        return summary_json(self.summary, self.study, self.evaluation, self.rating_faults, self.signals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,10 @@ class _Input:
     notes: tuple[object, ...]
     reference: tuple[Answer, ...] | None = None
     """The original replies, as another run judged them."""
+    stored: tuple[StoredScores, ...] = ()
+    """What the runs hold that were named as signals."""
+    signals: tuple[JoinedScores, ...] = ()
+    """What of it is about the turns of the study."""
 
 
 def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
@@ -128,9 +138,11 @@ def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> Sati
 def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
     """Say what a study would do, without a model call and without writing anything."""
     built = _built(options)
+    read = _plan(options)
+    read = replace(read, stored=read_signals(options, read.study))
     directory = run_directory(options)
     database = directory.open_for_reading() if directory.exists and not options.fresh else None
-    read = _masked(_plan(options), options, database)
+    read = _heard(_masked(read, options, database))
     left = read.study.targets
     if isinstance(built, BuiltTurnJudge):
         again = options.retry_failed
@@ -182,7 +194,12 @@ def _masked(read: _Input, options: SatisfactionOptions, database: RunDatabase | 
     conversations, study = masked_study(read.conversations, read.study, options, mask)
     unreadable, notes = masked_words(read.unreadable, read.notes, mask)
     ratings, _ = masked_words(read.rating_faults, (), mask)
-    return _Input(conversations, study, unreadable, ratings, notes, read.reference)
+    return _Input(conversations, study, unreadable, ratings, notes, read.reference, read.stored)
+
+
+def _heard(read: _Input) -> _Input:
+    """Join the signals with what is judged: a score holds for the words that it was given for."""
+    return replace(read, signals=join_signals(read.stored, read.study, read.conversations))
 
 
 def _plan(options: SatisfactionOptions) -> _Input:
@@ -208,13 +225,16 @@ async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) 
     built = _built(options)
     try:
         read = _plan(options)
-        read = replace(read, reference=read_reference(options, read.study))
+        stored = read_signals(options, read.study)
+        read = replace(read, reference=read_reference(options, read.study), stored=stored)
         directory = run_directory(options)
         _spare_the_input(options, directory)
         try:
             database = directory.open_for_writing(fresh=options.fresh)
             try:
-                read = _masked(read, options, database)
+                read = _heard(_masked(read, options, database))
+                if isinstance(built, LocalUserJudge):
+                    built = replace(built, signals=signals_of(read.signals))
                 judged = await _judged(built, read, database, options, observer)
                 return _finished(options, _judge(built), read, directory, database, judged)
             finally:
@@ -289,7 +309,11 @@ def _finished(
     results = _results([rows for _, rows in done], evaluation, answers)
     pending = study.targets - len(answers)
     wrong = (*read.rating_faults, *study.faults)
-    work = RunWriter(options, judge, study, evaluation, read.unreadable, wrong, judged.ended, pending)
+    weights = judge.weights if isinstance(judge, LocalUserJudge) else {}
+    signals = [joined.to_json(weights.get(joined.run)) for joined in read.signals]
+    work = RunWriter(
+        options, judge, study, evaluation, read.unreadable, wrong, judged.ended, pending, signals
+    )
     summary = work.write(directory, database, read.conversations, results)
     return SatisfactionOutcome(
         study,
@@ -305,6 +329,7 @@ def _finished(
         pending,
         options.max_failed,
         _failures(judged),
+        signals,
     )
 
 

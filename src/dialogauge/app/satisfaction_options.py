@@ -33,6 +33,8 @@ class SatisfactionOptions:
     strategy: str | None = None
     k: int | None = None
     encoder: str | None = None
+    signals: tuple[str, ...] = ()
+    """Satisfaction runs of judges that read no rating, whose scores `local-user` reads too."""
     dimension: str = "satisfaction"
     ratings_file: str | None = None
     format: str | None = None

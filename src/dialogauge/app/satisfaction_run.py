@@ -60,6 +60,8 @@ class RunWriter:
     ended: Outcome
     pending: int
     """Turns that are not judged yet."""
+    signals: Sequence[Mapping[str, Any]]
+    """What was there of each signal, and its weight."""
 
     def write(
         self,
@@ -80,13 +82,15 @@ class RunWriter:
             StoreError: A file cannot be written.
         """
         name, judge_digest = self.judge.name, self._digest()
+        shown: list[str] = []
         for position, (id, rows) in enumerate(results.items(), 1):
             conversation = conversations[id]
             target = conversation_digest(conversation)
             unit = WorkUnit(_STUDY, conversation, target, judge_digest, 1, self.options.seed)
             database.add(unit, position, UnitResult(unit.key, 1, tuple(rows)), name)
+            shown.append(unit.key)
         database.flush()
-        database.put_meta(PLANNED, None)
+        database.put_meta(PLANNED, shown)  # what a conversation was before it changed stays stored, unseen
         manifest = self._manifest(judge_digest, len(results))
         run = FinishedRun(directory, database, manifest)
         directory.write_lines("judgements", _lines(run))
@@ -97,7 +101,7 @@ class RunWriter:
             pending=self._unfinished(results),
             repeats=1,
         )
-        told = summary_json(summary, self.study, self.evaluation, self.rating_faults)
+        told = summary_json(summary, self.study, self.evaluation, self.rating_faults, self.signals)
         directory.write_json("summary", told)
         directory.write_json("manifest", manifest)
         kept = database.all_meta(KEPT)
@@ -134,7 +138,12 @@ class RunWriter:
             "settings": settings,
             "command": self.options.command,
             "seed": self.options.seed,
-            "judge": {**description, "name": self.judge.name, "digest": judge_digest},
+            "judge": {
+                **description,
+                "name": self.judge.name,
+                "digest": judge_digest,
+                "reads": sorted(self.judge.reads),
+            },
             "dimensions": [
                 {"name": dimension.name, "level": dimension.level, "scale": asdict(dimension.scale)}
             ],
@@ -157,7 +166,11 @@ def _lines(run: FinishedRun) -> Iterator[bytes]:
 
 
 def summary_json(
-    summary: Summary, study: Study, evaluation: Evaluation, rating_faults: Sequence[InputError]
+    summary: Summary,
+    study: Study,
+    evaluation: Evaluation,
+    rating_faults: Sequence[InputError],
+    signals: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Write the summary of the rows, what the study was made of, and its figures and controls."""
     known = [b for b in study.blocks if b.view.history]
@@ -180,4 +193,4 @@ def summary_json(
     s = evaluation.settings
     drift = drift_of(study.blocks, study.population, draws=s.draws, seed=s.seed)
     figures = {**evaluation.to_json(), "drift": drift.to_json()}
-    return {**summary.to_json(), "study": told, **figures, "gates": []}
+    return {**summary.to_json(), "study": told, "signals": list(signals), **figures, "gates": []}

@@ -17,6 +17,7 @@ _OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "strategy": _RETRIEVING,
     "k": _RETRIEVING,
     "encoder": ENCODER_JUDGES,
+    "signal": ("local-user",),
 }
 _READS_WHAT_FOLLOWS: Final = ("local", "local-user")
 _OF_SESSIONS: Final = (
@@ -37,8 +38,14 @@ _OF_SESSIONS: Final = (
 def refuse_settings_of_others(options: SatisfactionOptions) -> None:
     """Raise UsageError for a setting that the judge does not have: it would change nothing."""
     name = options.judge
+    given = {
+        "strategy": options.strategy,
+        "k": options.k,
+        "encoder": options.encoder,
+        "signal": options.signals or None,
+    }
     for setting, owners in _OWNERS.items():
-        if getattr(options, setting) is not None and name not in owners:
+        if given[setting] is not None and name not in owners:
             msg = f"the judge {name} takes no --{setting}"
             raise UsageError(msg, hint=f"it belongs to {' and '.join(owners)}")
     if options.strategy is not None and options.strategy not in STRATEGIES:

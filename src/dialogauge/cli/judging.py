@@ -6,11 +6,8 @@ import typer
 
 from dialogauge.app.judging import JudgeOutcome, Plan, judge_log, plan_log
 from dialogauge.app.options import JudgeOptions
-from dialogauge.app.results import exit_code
-from dialogauge.bench.judging import figures_of
 from dialogauge.cli.printing import plain, print_json
 from dialogauge.cli.terminal import TerminalObserver
-from dialogauge.report import summary_lines, trust_lines, weak_turn_lines
 
 __all__ = ["run_and_print"]
 
@@ -22,6 +19,8 @@ def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int
     if dry_run:
         return _print_plan(plan_log(options), as_json=as_json)
     outcome = judge_log(options, TerminalObserver(quiet=as_json))
+    from dialogauge.app.results import exit_code
+
     _print_faults(outcome)
     summary, gates = outcome.result.summary, outcome.result.gates
     if as_json:
@@ -33,6 +32,9 @@ def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int
 
 
 def _print_summary(outcome: JudgeOutcome) -> None:
+    from dialogauge.bench.judging import figures_of
+    from dialogauge.report import summary_lines, trust_lines, weak_turn_lines
+
     for note in outcome.notes:
         typer.echo(f"  {plain(note)}")
     if outcome.progress.resumed:

@@ -19,6 +19,7 @@ _JUDGE = (
 _LEVEL = "Replies, or sessions as a whole (the ratings without a turn)."
 _SPLIT = "Whose turns are judged. The training users are what the judges know of other users."
 _CALIBRATE = "The map of the scores in the rows; the table shows every one."
+_SIGNAL = "Satisfaction run of a judge that reads no rating, for local-user to read too."
 _REFERENCE = "Satisfaction run of the blocks' original replies, for reference-* (else the judged replies)."
 
 
@@ -49,6 +50,7 @@ def satisfaction(
         str | None,
         typer.Option(metavar="FOLDER|NAME", help="What encoder judges fine-tune (else bert-base-chinese)."),
     ] = None,
+    signal: Annotated[list[str] | None, typer.Option(metavar="RUN", help=_SIGNAL)] = None,
     dimension: option.Dimension = "satisfaction",
     ratings: option.Ratings = None,
     format: option.Format = None,
@@ -125,6 +127,7 @@ def satisfaction(
             "strategy": strategy,
             "k": k,
             "encoder": encoder,
+            "signals": tuple(signal or ()),
             "dimension": dimension,
             "ratings_file": ratings,
             "format": format,

@@ -62,6 +62,8 @@ def satisfaction_lines(outcome: SatisfactionOutcome) -> Iterator[str]:
 
 
 def _counts(outcome: SatisfactionOutcome) -> Iterator[str]:
+    from dialogauge.bench.satisfaction import signal_words
+
     study, chosen = outcome.study, outcome.evaluation.chosen.judge
     known = [b for b in study.blocks if b.view.history]
     turns = sum(len(b.view.targets) for b in known)
@@ -90,6 +92,7 @@ def _counts(outcome: SatisfactionOutcome) -> Iterator[str]:
             f"--calibrate {method} changed nothing: no block has a history to calibrate to, and the scores "
             "stand as the judge gave them"
         )
+    yield from map(signal_words, outcome.signals)
     yield from _warnings(outcome)
 
 

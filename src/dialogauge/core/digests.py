@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from dialogauge.core.conversation import Conversation, Message
+from dialogauge.core.conversation import Conversation
 
 __all__ = ["conversation_digest", "digest", "digest_text"]
 
@@ -28,18 +28,12 @@ def conversation_digest(conversation: Conversation) -> str:
     known = (c.id, c.user_id, c.scenario, c.context, c.candidate, c.language)
     parts = ["-" if value is None else f"{len(value)}:{value}" for value in known]
     parts.append("-" if c.profile is None else digest(dict(c.profile)))
-    parts += [_message(m) for m in c.messages]
+    # No two messages write the same: every text has its length before it. Nearly all are a role and a
+    # text; to write these as JSON takes five times as long, and a run that goes on does it for all of them.
+    for m in c.messages:
+        text = m.content
+        if isinstance(text, str) and not (m.tool_calls or m.tool_call_id or m.name or m.extra):
+            parts.append(f"{m.role}:{len(text)}:{text}")
+        else:
+            parts.append(f"+{digest(m.to_openai())}")
     return digest_text("".join(parts))
-
-
-def _message(message: Message) -> str:
-    """Write a message so that no two differ and write the same: every text has its length before it.
-
-    Most messages are a role and a text. To write these as JSON takes five times as long, and a run that
-    is resumed does this for all conversations that are done.
-    """
-    text = message.content
-    plain = not (message.tool_calls or message.tool_call_id or message.name or message.extra)
-    if plain and isinstance(text, str):
-        return f"{message.role}:{len(text)}:{text}"
-    return f"+{digest(message.to_openai())}"

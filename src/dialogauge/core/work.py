@@ -8,7 +8,15 @@ from dialogauge.core.conversation import Conversation
 from dialogauge.core.digests import digest_text
 from dialogauge.core.judgement import Judged, JudgeFailure
 
-__all__ = ["UnitResult", "WorkUnit"]
+__all__ = ["UnitResult", "WorkUnit", "unit_key"]
+
+
+def unit_key(
+    study: str, target_digest: str, judge_digest: str, repeat: int, seed: int, part: str | None = None
+) -> str:
+    """Return the identity by which the stored result of a unit is found again: 32 hex digits."""
+    whole = f"{study}\x1f{target_digest}\x1f{judge_digest}\x1f{repeat}\x1f{seed}"
+    return digest_text(whole if part is None else f"{whole}\x1f{part}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +33,12 @@ class WorkUnit:
     part: str | None = None
     """What of the conversation is judged, and from which circumstances, where a unit is not all of it."""
     key: str = field(init=False, compare=False)
-    """The identity by which a stored result is found again: 32 hex digits."""
+    """`unit_key` of the fields."""
 
     def __post_init__(self) -> None:
         """Compute the key, once: it is asked for at every step of the work."""
-        parts = [self.study, self.target_digest, self.judge_digest, str(self.repeat), str(self.seed)]
-        parts += [] if self.part is None else [self.part]
-        object.__setattr__(self, "key", digest_text("\x1f".join(parts)))
+        key = unit_key(self.study, self.target_digest, self.judge_digest, self.repeat, self.seed, self.part)
+        object.__setattr__(self, "key", key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,8 +77,11 @@ NO_MAP = FieldMap()
 
 def look_up(record: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
     """Return what stands at a key or dotted path; `MISSING` if there is nothing."""
-    if isinstance(record, Mapping) and path in record:
-        return record[path]
+    if isinstance(record, dict):
+        if path in record:
+            return record[path]
+        if "." not in path:
+            return MISSING
     at = record
     for part in path.split("."):
         if isinstance(at, Mapping) and part in at:

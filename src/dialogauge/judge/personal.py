@@ -31,7 +31,10 @@ Sight = Literal["foresight", "hindsight"]
 
 
 Reads = Literal["profile", "history", "others"]
-"""What beside the conversation a judgement stands on: a stored one holds as long as this is the same."""
+"""What beside the conversation a judgement stands on: a stored one holds as long as this is the same.
+
+`history` and `others` are ratings: the user's own, and those of the training users.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,10 @@ class PersonalJudge(Protocol):
     @property
     def digest(self) -> str:
         """Changes with anything that can change a judgement, the population left out."""
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """What beside the conversation a judgement stands on."""
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings for the manifest, as plain JSON values."""

@@ -9,7 +9,7 @@ from typing import Any
 from dialogauge.core import Judged, JudgeFailure, Judgement
 from dialogauge.judge.history.guess import DIMENSION
 from dialogauge.judge.local import LocalJudge
-from dialogauge.judge.personal import BlockView, Population, Reply
+from dialogauge.judge.personal import BlockView, Population, Reads, Reply
 
 __all__ = ["LocalBlockJudge"]
 
@@ -29,6 +29,11 @@ class LocalBlockJudge:
     def digest(self) -> str:
         """That of the local judge."""
         return self.local.digest
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """Nothing: its coefficients ship with the package."""
+        return frozenset()
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings of the local judge."""

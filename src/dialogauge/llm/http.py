@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -22,8 +23,10 @@ from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
 from dialogauge.llm.refusals import Problem, Wishes, read_problem, refused_parameter
 from dialogauge.llm.sampling import SamplingParameters
 from dialogauge.llm.standing import Standing
-from dialogauge.llm.transport import Response, Transport
 from dialogauge.llm.wire import Answer, Rung, encode, fold_system, read_answer, request_body, with_schema
+
+if TYPE_CHECKING:
+    from dialogauge.llm.transport import Response, Transport
 
 __all__ = ["HttpChatClient", "HttpSettings"]
 
@@ -79,11 +82,7 @@ class HttpChatClient:
         self.model = model
         self.parameters = parameters or SamplingParameters()
         self._settings = settings or HttpSettings()
-        patience = self._settings.patience
         self.endpoint = Endpoint(base_url, api_key, self._settings.key_variable, self._settings.headers)
-        self._transport = Transport(
-            self.endpoint, proxy=self._settings.proxy, connect_deadline=patience.connect_deadline
-        )
         self._prices = prices
         self._budget = budget or Budget()
         self._budget.require_price(model, prices)
@@ -163,7 +162,18 @@ class HttpChatClient:
     async def close(self) -> None:
         """Close the connections; closing twice is harmless."""
         self._limiter.close()
-        await self._transport.close()
+        if "_transport" in vars(self):
+            await self._transport.close()
+
+    @cached_property
+    def _transport(self) -> Transport:
+        """The wire, from the first request on: to load what speaks HTTP takes a tenth of a second."""
+        from dialogauge.llm.transport import Transport
+
+        patience = self._settings.patience
+        return Transport(
+            self.endpoint, proxy=self._settings.proxy, connect_deadline=patience.connect_deadline
+        )
 
     async def _converse(
         self,

@@ -136,6 +136,8 @@ class SatisfactionView:
     apart: tuple[int, float | None]
     """Turns of users without a history, and the mean absolute error there."""
     warnings: tuple[str, ...]
+    signals: tuple[str, ...]
+    """What was there of each signal that the judge was given, and what it made of it."""
     finding: str
     """What the controls say of the judge, in a sentence."""
     panels: tuple[ForestPanel, ...]

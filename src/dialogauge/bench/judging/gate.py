@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
-from dialogauge.bench.judging.summary import DimensionSummary, Summary
 from dialogauge.core import UsageError, Verdict
+
+if TYPE_CHECKING:
+    from dialogauge.bench.judging.summary import DimensionSummary, Summary
 
 __all__ = ["Gate", "GateResult", "parse_gate"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dialogauge.core import Judged
-from dialogauge.judge.personal import BlockView, Kept, Population, TurnJudge
+from dialogauge.judge.personal import BlockView, Kept, Population, Reads, TurnJudge
 
 __all__ = ["TurnsOfBlock"]
 
@@ -30,6 +30,11 @@ class TurnsOfBlock:
     def digest(self) -> str:
         """The judge's."""
         return self.judge.digest
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """What the judge reads."""
+        return self.judge.reads
 
     def describe(self) -> Mapping[str, Any]:
         """Return the judge's settings."""

@@ -25,6 +25,14 @@ from dialogauge.bench.satisfaction.several import (
     compare_runs,
 )
 from dialogauge.bench.satisfaction.several_page import several_view
+from dialogauge.bench.satisfaction.signals import (
+    JoinedScores,
+    StoredScores,
+    collect_scores,
+    join_scores,
+    refuse_strangers,
+    signal_words,
+)
 from dialogauge.bench.satisfaction.study import HistoryCut, Part, Study, plan_study
 
 __all__ = [
@@ -39,12 +47,14 @@ __all__ = [
     "EvaluationSettings",
     "Figures",
     "HistoryCut",
+    "JoinedScores",
     "PairedComparison",
     "Part",
     "Predictions",
     "RationaleCheck",
     "Scored",
     "SeveralJudges",
+    "StoredScores",
     "Study",
     "StudyLevel",
     "UnderCalibration",
@@ -52,6 +62,7 @@ __all__ = [
     "check_rationales",
     "collect_blocks",
     "collect_predictions",
+    "collect_scores",
     "compare_pairs",
     "compare_runs",
     "drift_of",
@@ -59,11 +70,14 @@ __all__ = [
     "figures_of",
     "finding",
     "histories_of",
+    "join_scores",
     "kept_sessions",
     "plan_study",
     "rated_as_session",
     "reference_answers",
+    "refuse_strangers",
     "satisfaction_view",
     "several_view",
+    "signal_words",
     "unnamed_together",
 ]

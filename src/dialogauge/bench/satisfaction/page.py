@@ -12,6 +12,7 @@ from typing import Any, Final
 from dialogauge.bench.satisfaction.controls import CEILING, CONTROLS
 from dialogauge.bench.satisfaction.paired import COMPARED, LOWER_IS_BETTER
 from dialogauge.bench.satisfaction.rationale_page import rationale_view
+from dialogauge.bench.satisfaction.signals import signal_words
 from dialogauge.report import (
     BehaviourLine,
     CalibrationBlock,
@@ -119,6 +120,7 @@ def satisfaction_view(
         population=(study["population"]["users"], study["population"]["turns"]),
         apart=(apart["n"] + apart["n_failed"], apart["mae"]),
         warnings=tuple(text(w) for w in summary["drift"]["warnings"]),
+        signals=tuple(text(signal_words(told)) for told in summary.get("signals", ())),
         finding=finding(judge, summary["against_controls"]),
         panels=tuple(_panel(name, summary, judge) for name in PANELS),
         reliability=tuple(
@@ -217,7 +219,8 @@ def _panel(name: str, summary: Json, judge: str) -> ForestPanel:
 def finding(judge: str, against: Sequence[Json]) -> str:
     """Say by which figures the judge is above every control, where it cannot be told from one, and below."""
     if not against or all(c["side"] == "undefined" for c in against):
-        return "Whether the judge is above a judge that reads nothing cannot be told: there is no interval."
+        why = "too few draws for so many comparisons" if _too_few_draws(against) else "there is no interval"
+        return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
     above = [_WHERE[m] for m, found in sides.items() if "above" in found and found <= {"above", "undefined"}]
     told = [f"Above every control: {', '.join(above) or 'by no figure'}."]
@@ -226,6 +229,10 @@ def finding(judge: str, against: Sequence[Json]) -> str:
     if worse := _named(against, "below"):
         told.append(f"It is below: {worse}.")
     return " ".join(told)
+
+
+def _too_few_draws(against: Sequence[Json]) -> bool:
+    return any(c.get("p_holm") is not None for c in against)
 
 
 def _named(against: Sequence[Json], side: str) -> str:

@@ -39,11 +39,13 @@ class PairedComparison:
     p: float | None
     p_holm: float | None
     """Adjusted over all comparisons of this figure that were made together."""
+    least_p: float | None = None
+    """The lowest `p_holm` that so few draws can give so many comparisons; over .05 they show nothing."""
 
     @property
     def side(self) -> str:
         """`above`, `below`, `not distinguishable`, or `undefined`: a against b, by the adjusted p."""
-        if self.difference is None or self.p_holm is None:
+        if self.difference is None or self.p_holm is None or (self.least_p or 0) > _ALPHA:
             return "undefined"
         if self.p_holm > _ALPHA:
             return "not distinguishable"
@@ -54,6 +56,8 @@ class PairedComparison:
         """The same as a sentence."""
         if self.side in ("above", "below"):
             return f"{self.a if self.side == 'above' else self.b} agrees better with the users"
+        if self.p_holm is not None and self.side == "undefined":
+            return f"too few draws to tell {self.a} from {self.b}"
         return f"{self.a} and {self.b} are {'not distinguishable' if self.p_holm else 'not comparable'}"
 
     def to_json(self) -> dict[str, object]:
@@ -70,6 +74,7 @@ class PairedComparison:
             "interval": None if self.interval is None else list(self.interval),
             "p": self.p,
             "p_holm": self.p_holm,
+            "least_p": self.least_p,
             "side": self.side,
             "words": self.words,
         }
@@ -97,7 +102,7 @@ def compare_pairs(
     for measure in measures:
         of = [i for i, c in enumerate(out) if c.measure == measure]
         for i, p in zip(of, holm([out[i].p for i in of]), strict=True):
-            out[i] = replace(out[i], p_holm=p)
+            out[i] = replace(out[i], p_holm=p, least_p=min(1.0, 2 * len(of) / (draws + 1)))
     return tuple(out)
 
 

@@ -43,7 +43,6 @@ class MessageReader:
         self.content_key = mapping.content or content_key
         self.role_of = role_of or mapping.role_of
         self.rated: Rated = []
-        self._known = _KEYS | {self.role_key, self.content_key}
         self._mapped = bool(mapping.roles) or bool(mapping.ratings) or self.role_key != "role"
         self._plain = not self._mapped and self.content_key == "content"
         self._last_call: str | None = None
@@ -135,7 +134,8 @@ class MessageReader:
         return orjson.dumps(arguments).decode("utf-8")
 
     def _extra(self, item: dict[str, Any], number: int, role: Role) -> dict[str, Any]:
-        extra = {key: value for key, value in item.items() if key not in self._known}
+        own = (self.role_key, self.content_key)
+        extra = {key: value for key, value in item.items() if key not in _KEYS and key not in own}
         if not extra:
             return extra
         mapped = self.entry.mapping.ratings

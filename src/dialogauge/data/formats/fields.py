@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dialogauge.core import Conversation, Message, Place, Rating
-from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.formats.base import Entry
 from dialogauge.data.formats.inline_ratings import conversation_ratings, message_ratings
 
@@ -20,6 +20,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "language": ("language",),
 }
 _IDS = ("conversation_id", "id", "session_id")
+_NAMED = frozenset(name for names in _NAMES.values() for name in names)
 
 
 def conversation_from(
@@ -44,7 +45,9 @@ def conversation_from(
             "conversations have no id: made from file name and line",
             hint="give each a `conversation_id`, or name the key in a field map",
         )
-    found = {name: _text(record, getattr(mapping, name), names, used) for name, names in _NAMES.items()}
+    found: dict[str, str | None] = {}
+    if mapping is not NO_MAP or not _NAMED.isdisjoint(record):
+        found = {name: _text(record, getattr(mapping, name), names, used) for name, names in _NAMES.items()}
     profile = _profile(record, mapping, used)
     ratings = _gather(conversation_id, record, messages, rated, entry)
     return Conversation(
@@ -95,6 +98,8 @@ def _gather(
 
 def _metadata(record: dict[str, Any], used: set[str], mapping: FieldMap) -> dict[str, Any]:
     used.update(mapping.ratings.values())
+    if used.issuperset(record) and "metadata" not in record:
+        return {}
     given = record.get("metadata")
     metadata: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
     if given is not None and not isinstance(given, dict):

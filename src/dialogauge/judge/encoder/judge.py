@@ -13,7 +13,7 @@ from dialogauge.judge.encoder.decode import said
 from dialogauge.judge.encoder.settings import ENCODER_JUDGES, EncoderSettings
 from dialogauge.judge.encoder.text import encoder_text
 from dialogauge.judge.history.guess import DIMENSION
-from dialogauge.judge.personal import BlockView, Population, Reply
+from dialogauge.judge.personal import BlockView, Population, Reads, Reply
 
 if TYPE_CHECKING:
     from dialogauge.judge.encoder.training import Fit
@@ -67,6 +67,11 @@ class EncoderJudge:
     def digest(self) -> str:
         """Changes with every setting; the weights behind a model's name are taken to stay."""
         return digest({"judge": self.name, "settings": asdict(self._settings), "version": _VERSION})
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """Profile, the scores of the history, and the ratings of others."""
+        return frozenset({"profile", "history", "others"})
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings, and how each network that was trained came about."""

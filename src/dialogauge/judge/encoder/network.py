@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import torch
+from huggingface_hub import HfApi
+from huggingface_hub.errors import HfHubHTTPError
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
@@ -16,7 +19,9 @@ from dialogauge.judge.encoder.text import EncoderText, fitted_tokens
 
 __all__ = ["Encoded", "Network", "load_network"]
 
-_SCORES = 5
+_SCORES: Final = 5
+_PATIENCE: Final = 10.0
+"""Seconds that the model hub has to answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +107,46 @@ class Network:
 
 
 def load_network(settings: EncoderSettings) -> Network:
-    """Load the encoder and put a fresh head on it; UsageError when it cannot be loaded."""
+    """Load the encoder and put a fresh head on it; UsageError when it cannot be loaded.
+
+    What is on this machine comes first. A model that is not is downloaded, if the model hub answers.
+    """
     logging.disable_progress_bar()
-    try:
-        tokenizer, config, encoder = _pretrained(settings, local=True)
-    except (OSError, ValueError):
-        try:
-            tokenizer, config, encoder = _pretrained(settings, local=False)
-        except (OSError, ValueError) as error:
-            why = next(iter(str(error).splitlines()), type(error).__name__)
-            msg = f"the encoder {settings.model!r} cannot be loaded: {why}"
-            hint = "give a folder with config, weights and tokenizer with --encoder"
-            raise UsageError(msg, hint=hint) from None
+    tokenizer, config, encoder = _found(settings)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     head = torch.nn.Linear(config.hidden_size, _SCORES - 1 if settings.ordinal else _SCORES)
     dropout = torch.nn.Dropout(settings.dropout)
     return Network(settings, tokenizer, encoder.to(device), dropout, head.to(device), device)
+
+
+def _found(settings: EncoderSettings) -> tuple[Any, Any, Any]:
+    try:
+        return _pretrained(settings, local=True)
+    except (OSError, ValueError) as error:
+        if Path(settings.model).is_dir():
+            raise _unloadable(settings, str(error)) from None
+    _ask_hub(settings)
+    try:
+        return _pretrained(settings, local=False)
+    except (OSError, ValueError) as error:
+        raise _unloadable(settings, str(error)) from None
+
+
+def _ask_hub(settings: EncoderSettings) -> None:
+    """Raise UsageError unless the hub answers: a download would try again and again for a minute."""
+    try:
+        HfApi().model_info(settings.model, timeout=_PATIENCE)
+    except HfHubHTTPError:
+        return  # it answers; what is wrong the download says
+    except (OSError, ValueError, *HfHubHTTPError.__bases__) as error:  # the last: of its HTTP library
+        why = f"it is not on this machine, and cannot be downloaded: {error}"
+        raise _unloadable(settings, why) from None
+
+
+def _unloadable(settings: EncoderSettings, why: str) -> UsageError:
+    first = next(iter(why.splitlines()), "nobody knows why")
+    msg = f"the encoder {settings.model!r} cannot be loaded: {first}"
+    return UsageError(msg, hint="give a folder with config, weights and tokenizer with --encoder")
 
 
 def _pretrained(settings: EncoderSettings, *, local: bool) -> tuple[Any, Any, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Level, Scale, digest
-from dialogauge.judge.personal import BlockView, Population, Reply
+from dialogauge.judge.personal import BlockView, Population, Reads, Reply
 
 __all__ = ["DIMENSION", "Guess", "HistoryJudge", "NothingKnown", "Rule", "TurnDimension", "majority", "prior"]
 
@@ -59,6 +59,11 @@ class HistoryJudge:
     def digest(self) -> str:
         """Changes with the rule's name, settings and version."""
         return digest({"judge": self.name, "settings": dict(self.settings), "version": _VERSION})
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """Ratings, the user's own or those of others."""
+        return frozenset({"history", "others"})
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings."""

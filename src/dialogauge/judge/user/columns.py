@@ -13,6 +13,7 @@ from dialogauge.judge.personal import Reply
 from dialogauge.judge.user.kernel import Rows
 from dialogauge.judge.user.reader import Reader
 from dialogauge.judge.user.reading import ReadReply
+from dialogauge.judge.user.signal import SignalColumns
 from dialogauge.judge.user.topics import Topics, fit_topics
 
 __all__ = ["Columns", "fit_columns"]
@@ -37,11 +38,13 @@ class Columns:
     """By feature, shape (features,)."""
     spread: Floats
     topics: Topics
+    signals: tuple[SignalColumns, ...] = ()
+    """Scores of other judges that are read too, two shared columns each."""
 
     @property
     def size(self) -> int:
-        """How many columns all users share."""
-        return self.centre.size + self.topics.size + 1
+        """How many columns all users share; those of the signals are the last."""
+        return self.centre.size + self.topics.size + 1 + 2 * len(self.signals)
 
     def form(self, told: Sequence[tuple[float, ...]]) -> Floats:
         """Standardise numbers of replies, all of them or those of foresight, shape (replies, numbers)."""
@@ -60,8 +63,9 @@ class Columns:
         about = np.array(topics).reshape(len(read), self.topics.size)
         weight = np.sqrt(_FORM / self.centre.size)
         constant = np.full((len(read), 1), np.sqrt(_MEAN))
+        said = [signal.of(replies) for signal in self.signals]
         return Rows(
-            np.hstack([form * weight, about * np.sqrt(_TOPIC), constant]),
+            np.hstack([form * weight, about * np.sqrt(_TOPIC), constant, *said]),
             form,
             np.array([str(r.conversation.scenario) for r in replies], dtype=np.str_),
             np.array([r.conversation.id for r in replies], dtype=np.str_),

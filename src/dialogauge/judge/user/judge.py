@@ -12,9 +12,10 @@ from typing import Any
 
 from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, digest
 from dialogauge.judge.history.guess import DIMENSION
-from dialogauge.judge.personal import BlockView, Population, RatedBlock, Reply, Sight
+from dialogauge.judge.personal import BlockView, Population, RatedBlock, Reads, Reply, Sight
 from dialogauge.judge.user.model import Prediction, UserModel, fit_user_model
 from dialogauge.judge.user.reader import Reader
+from dialogauge.judge.user.signal import Signal
 
 __all__ = ["LocalUserJudge"]
 
@@ -36,6 +37,8 @@ class LocalUserJudge:
     """
 
     mode: Sight = "foresight"
+    signals: tuple[Signal, ...] = ()
+    """What judges that read no rating said of the targets, the histories and the training users' replies."""
     _fitted: _Fitted | None = None
     _population: Reader = field(init=False)
     _own: Reader = field(init=False)
@@ -52,8 +55,14 @@ class LocalUserJudge:
 
     @property
     def digest(self) -> str:
-        """Changes with mode and version."""
-        return digest({"judge": self.name, "mode": self.mode, "version": _VERSION})
+        """Changes with mode, version, and the scores of the signals."""
+        known = {"judge": self.name, "mode": self.mode, "version": _VERSION}
+        return digest({**known, "signals": [s.digest for s in self.signals]} if self.signals else known)
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """The history, and the ratings of others."""
+        return frozenset({"history", "others"})
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings, and once it is fitted to whom and how well it says of users left out."""
@@ -65,7 +74,18 @@ class LocalUserJudge:
             model = self._fitted.model
             agreed = None if model.left_out is None else round(model.left_out, 4)
             told["fitted_on"] = {"users": model.users, "turns": model.turns, "left_out_pearson": agreed}
+            if self.signals:
+                told["signals"] = self.weights
         return told
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """By signal, by how many points the expected rating moves with one of its points: 0 where it is not
+        read, as it does not help to tell training users who are left out; empty before the first block."""
+        if self._fitted is None:
+            return {}
+        read = self._fitted.model.signals
+        return {s.name: round(read.get(s.name, 0.0), 4) for s in self.signals}
 
     async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
         """Judge the targets; all fail when nobody's ratings are known."""
@@ -85,7 +105,9 @@ class LocalUserJudge:
         if held is None or not _same(held.blocks, population.blocks):
             self._own.forget()
             self._population.forget_topics()
-            held = _Fitted(population.blocks, fit_user_model(population, self._population))
+            held = _Fitted(
+                population.blocks, fit_user_model(population, self._population, signals=self.signals)
+            )
             self._fitted = held
         return held.model
 

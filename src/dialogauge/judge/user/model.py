@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -13,9 +13,12 @@ from dialogauge.judge.personal import BlockView, Population, RatedReply
 from dialogauge.judge.user.answering import Answering, expected, fit_answering, misplaced
 from dialogauge.judge.user.columns import Columns, fit_columns
 from dialogauge.judge.user.cuts import ROUNDING, cuts_of
-from dialogauge.judge.user.kernel import NOISE, Rows
-from dialogauge.judge.user.posterior import Belief, Evidence, evidence_of, predict, prior, pulls
+from dialogauge.judge.user.kernel import NOISE
+from dialogauge.judge.user.left_out import Fit, Known, fit_known
+from dialogauge.judge.user.posterior import Belief, prior, pulls
 from dialogauge.judge.user.reader import Reader, read_misplaced
+from dialogauge.judge.user.signal import Signal, SignalColumns, columns_of_signal
+from dialogauge.judge.user.weighing import choose_signals
 from dialogauge.metrics import pearson
 
 __all__ = ["Prediction", "UserModel", "fit_user_model"]
@@ -64,6 +67,16 @@ class UserModel:
     """Pearson of ratings with what is said of training users when their own ratings of the scenario are left
     out and they are no training users; None where it is undefined."""
 
+    @property
+    def signals(self) -> Mapping[str, float]:
+        """By name of a signal that is read: by how many points the expected rating moves with one of its."""
+        held = self.columns.signals
+        first = self.belief.mean[self.columns.size - 2 * len(held) :: 2]
+        return {
+            columns.signal.name: columns.points(float(weight), self.spread)
+            for columns, weight in zip(held, first, strict=True)
+        }
+
     def predict(self, view: BlockView, reader: Reader) -> list[Prediction]:
         """Say of each target what rating is to be expected, and what moved it."""
         history = _thinned(view.history)
@@ -72,7 +85,7 @@ class UserModel:
         inward = (_scores(history) - self.centre) / self.spread
         moved = self.spread * pulls(self.belief, past, inward, targets, NOISE)
         values = self.centre + self.spread * prior(self.belief, targets) + moved.sum(axis=0)
-        answers = _answers(self.answering, targets)
+        answers = _answers(self.answering, targets.form)
         values, moved = expected(values, answers), moved * answers
         return [
             Prediction(float(value), _strongest(history, column), float(share))
@@ -84,21 +97,19 @@ class UserModel:
         return 1 + sum(value > cut for cut in self.cuts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """One training user: all rated replies."""
-
-    rows: Rows
-    scores: Floats
-
-
-def fit_user_model(population: Population, reader: Reader, alone: Sequence[RatedReply] = ()) -> UserModel:
+def fit_user_model(
+    population: Population,
+    reader: Reader,
+    alone: Sequence[RatedReply] = (),
+    signals: Sequence[Signal] = (),
+) -> UserModel:
     """Fit to the training users.
 
     Args:
         population: The training users; may be empty.
         reader: Reads the replies.
         alone: The history of the user at hand: what the model is scaled by where there is no population.
+        signals: Scores of other judges; those are read that help to tell training users who are left out.
 
     Raises:
         ValueError: Neither the population nor the history has a rating.
@@ -112,24 +123,35 @@ def fit_user_model(population: Population, reader: Reader, alone: Sequence[Rated
     scores = _scores(rated)
     centre, spread = float(scores.mean()), float(scores.std())
     spread = spread if spread > _ALIKE else 1.0
-    known = [
-        _Known(columns.rows([r.reply for r in replies], reader), (_scores(replies) - centre) / spread)
-        for replies in users.values()
-    ]
+    golds = [(_scores(replies) - centre) / spread for replies in users.values()]
+
+    def fit_with(taken: tuple[SignalColumns, ...]) -> Fit:
+        told = replace(columns, signals=taken)
+        rows = (told.rows([r.reply for r in replies], reader) for replies in users.values())
+        return fit_known([Known(r, gold) for r, gold in zip(rows, golds, strict=True)], told.size)
+
+    offered = [c for s in signals if (c := columns_of_signal(s, rated)) is not None] if users else []
+    taken, fit = choose_signals(offered, fit_with, golds)
     answering = _answering(columns, users, reader)
-    evidence = [evidence_of(user.rows, user.scores, NOISE) for user in known]
-    together = Evidence.together(evidence, columns.size)
     cuts: tuple[float, ...] = ROUNDING
     agreed = None
-    if len(known) > 1:
-        beliefs = (Belief.of(together.without(own)) for own in evidence)
-        left_out = np.concatenate([_left_out(u, b) for u, b in zip(known, beliefs, strict=True)])
-        answers = np.concatenate([_answers(answering, user.rows) for user in known])
-        said = expected(centre + spread * left_out, answers)
+    if fit.left_out:
+        read = (reader.read([r.reply for r in replies]) for replies in users.values())
+        answers = [_answers(answering, columns.form([one.features for one in told])) for told in read]
+        said = expected(centre + spread * np.concatenate(fit.left_out), np.concatenate(answers))
         cuts = cuts_of(said, scores)
         agreed = pearson(said, scores).value
-    turns = scores.size if known else 0
-    return UserModel(columns, answering, Belief.of(together), centre, spread, cuts, len(known), turns, agreed)
+    return UserModel(
+        replace(columns, signals=taken),
+        answering,
+        Belief.of(fit.together),
+        centre,
+        spread,
+        cuts,
+        users=len(users),
+        turns=scores.size if users else 0,
+        left_out=agreed,
+    )
 
 
 def _answering(
@@ -140,19 +162,8 @@ def _answering(
     return fit_answering(given, columns.form(read_misplaced(replies, texts)))
 
 
-def _answers(answering: Answering | None, rows: Rows) -> Floats:
-    return np.ones(len(rows.form)) if answering is None else answering.share(rows.form)
-
-
-def _left_out(user: _Known, belief: Belief) -> Floats:
-    """Say of a training user's ratings what all others and the user's own other scenarios make expect."""
-    found = np.empty_like(user.scores)
-    for scenario in np.unique(user.rows.scenarios):
-        here = np.flatnonzero(user.rows.scenarios == scenario)
-        past = np.flatnonzero(user.rows.scenarios != scenario)
-        history, targets = user.rows.take(past), user.rows.take(here)
-        found[here] = predict(belief, history, user.scores[past], targets, NOISE)
-    return found
+def _answers(answering: Answering | None, form: Floats) -> Floats:
+    return np.ones(len(form)) if answering is None else answering.share(form)
 
 
 def _strongest(history: Sequence[RatedReply], moved: Floats) -> tuple[tuple[str, float], ...]:

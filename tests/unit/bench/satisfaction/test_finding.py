@@ -35,3 +35,8 @@ def test_nothing_is_won() -> None:
         "Above every control: by no figure. local is not shown to be above: QWK (constant)."
     )
     assert "cannot be told" in finding("local", [])
+
+
+def test_draws_that_can_show_nothing_are_not_taken_for_an_answer() -> None:
+    found = [{"measure": "qwk", "b": "constant", "side": "undefined", "p_holm": 0.06}]
+    assert finding("local", found).endswith("cannot be told: too few draws for so many comparisons.")

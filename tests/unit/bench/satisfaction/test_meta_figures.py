@@ -172,3 +172,11 @@ def test_without_draws_nothing_is_called_better() -> None:
     found = compare_pairs({"a": judged([5] * 6), "b": judged([4] * 6)}, [("a", "b")], draws=0)
     assert {c.side for c in found} == {"undefined"}
     assert found[3].words == "a and b are not comparable"
+
+
+def test_so_few_draws_that_no_difference_could_be_shown_show_none() -> None:
+    judges = {"good": judged([5, 4, 2, 2, 3, 5]), "bad": judged([2, 4, 4, 5, 3, 1])}
+    found = compare_pairs(judges, [("good", "bad")], draws=19, measures=["pearson"])[0]
+    assert (found.least_p, found.side) == (pytest.approx(0.1), "undefined")  # 2 / (19 + 1)
+    assert found.words == "too few draws to tell good from bad"
+    assert compare_pairs(judges, [("good", "bad")], draws=39, measures=["pearson"])[0].side == "above"

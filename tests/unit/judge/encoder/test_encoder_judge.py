@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -147,10 +148,33 @@ def test_files_at_hand_come_before_the_network_and_the_message_is_one_line(encod
         raise OSError("no such model\nCheck your connection")
 
     monkeypatch.setattr(network.AutoTokenizer, "from_pretrained", refuse)
+    monkeypatch.setattr(network.HfApi, "model_info", lambda *args, **options: None)
     with pytest.raises(UsageError, match="no such model") as refused:
         network.load_network(EncoderSettings(model="some/encoder"))
     assert asked == [True, False]
     assert "Check your connection" not in str(refused.value)
+
+
+def test_a_hub_that_does_not_answer_is_asked_once_and_not_waited_for(encoder, monkeypatch) -> None:
+    from huggingface_hub import constants
+
+    from dialogauge.judge.encoder import network
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")  # nobody listens there
+    monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("it waits to try again"))
+    began = time.monotonic()
+    with pytest.raises(UsageError, match=r"not on this machine, and cannot be downloaded.*--encoder"):
+        network.load_network(EncoderSettings(model="some/encoder"))
+    assert time.monotonic() - began < 10  # to try again and again takes 50
+
+
+def test_a_folder_is_no_name_to_ask_the_hub_for(encoder, tmp_path, monkeypatch) -> None:
+    from dialogauge.judge.encoder import network
+
+    monkeypatch.setattr(network.HfApi, "model_info", lambda *args, **options: pytest.fail("it was asked"))
+    with pytest.raises(UsageError, match=r"cannot be loaded.*--encoder"):
+        network.load_network(EncoderSettings(model=str(tmp_path)))
 
 
 def test_a_missing_extra_is_named(monkeypatch) -> None:

@@ -1,0 +1,149 @@
+"""Signals of the judge `local-user`: what the scores of another judge add, and what the same add shuffled.
+
+The scores that help are made here, of the users' own ratings and noise: they show what the machinery does
+with a judge of a given quality, and say nothing of any judge there is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.tables import table
+
+__all__ = ["run"]
+
+_MEASURES = ("pearson", "within_user_pearson")
+_NOISE = (1.0, 2.0, 4.0)
+"""Deviations of what is added to the users' own ratings."""
+
+
+def run(times: int, *, quick: bool = False) -> dict[str, Any]:
+    """Judge the dev users of RecLLMSim alone and with each signal; print and return the figures."""
+    del times
+    shared = os.environ.get("DIALOGAUGE_SHARED")
+    if not shared:
+        print("local_user_signal needs RecLLMSim: set DIALOGAUGE_SHARED")
+        return {}
+    study = _study(Path(shared) / "data" / "recllmsim")
+    judged = {name: _judged(study, scores) for name, scores in _signals(study).items()}
+    figures = _figures(judged, draws=100 if quick else 1000)
+    head = (
+        "signal",
+        "its own Pearson",
+        "weight",
+        "train, left out",
+        *("whole: P", "S", "QWK", "F1", "within", "expected: P", "within"),
+        *("more P, expected", "more within, expected"),
+    )
+    print(
+        table("local-user on the 20 dev users, with signals", head, [_row(n, f) for n, f in figures.items()])
+    )
+    return figures
+
+
+def _study(folder: Path) -> Any:  # noqa: ANN401 - imported where measured
+    from dialogauge.bench.satisfaction import plan_study
+    from dialogauge.core import Conversation
+    from dialogauge.data import read_conversations, read_split
+
+    talks = [c for c in read_conversations([str(folder / "human_exp_V2")]) if isinstance(c, Conversation)]
+    return plan_study(talks, split=read_split(str(folder / "split.json")))
+
+
+def _signals(study: Any) -> dict[str, Mapping[str, float] | None]:  # noqa: ANN401
+    blocks = (*study.blocks, *study.population.blocks)
+    found: dict[str, Mapping[str, float] | None] = {"none": None, "local": _local(blocks)}
+    for noise in _NOISE:
+        found[f"made: gold and noise of {noise:g}"] = _noisy(blocks, noise)
+    shuffled = {f"{name}, shuffled": _shuffled(blocks, s) for name, s in found.items() if s is not None}
+    return {**found, **shuffled}
+
+
+def _local(blocks: Sequence[Any]) -> dict[str, float]:
+    from dialogauge.judge.local import LocalJudge
+    from dialogauge.judge.personal import Population
+    from dialogauge.judge.personal_local import LocalBlockJudge
+
+    judge = LocalBlockJudge(LocalJudge("foresight", rubric_id="satisfaction"))
+    out = {}
+    for block in blocks:
+        for row in asyncio.run(judge.judge_block(block.view, Population(()))):
+            score = row.outcome.scores["satisfaction"]
+            if not isinstance(score, str):  # n/a
+                details = row.outcome.details
+                out[details["turn_id"]] = float(details.get("satisfaction", score))
+    return out
+
+
+def _noisy(blocks: Sequence[Any], noise: float) -> dict[str, float]:
+    rng = random.Random(0)
+    rated = [rated for block in blocks for rated in block.ratings]
+    return {r.reply.id: min(5.0, max(1.0, round(r.score + rng.gauss(0, noise)))) for r in rated}
+
+
+def _shuffled(blocks: Sequence[Any], scores: Mapping[str, float]) -> dict[str, float]:
+    """Deal the scores of each block anew among its turns."""
+    rng = random.Random(1)
+    out: dict[str, float] = {}
+    for block in blocks:
+        ids = [t.id for t in block.view.targets if t.id in scores]
+        out |= zip(ids, rng.sample([scores[i] for i in ids], len(ids)), strict=True)
+    return out
+
+
+def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  # noqa: ANN401
+    from dialogauge.bench.satisfaction import Scored
+    from dialogauge.judge.user import LocalUserJudge, Signal
+    from dialogauge.metrics import pearson
+
+    judge = LocalUserJudge(signals=() if scores is None else (Signal("signal", scores),))
+    out: dict[str, Any] = {"whole": [], "expected": [], "own": None, "weight": None}
+    for block in study.blocks:
+        rows = asyncio.run(judge.judge_block(block.view, study.population))
+        for rated, row in zip(block.ratings, rows, strict=True):
+            who = (block.view.user, block.view.id, rated.score)
+            out["whole"].append(Scored(*who, float(row.outcome.scores["satisfaction"])))
+            out["expected"].append(Scored(*who, row.outcome.details["satisfaction"]))
+    out["train"] = judge.describe()["fitted_on"]["left_out_pearson"]
+    if scores is not None:
+        both = [
+            (scores[r.reply.id], r.score) for b in study.blocks for r in b.ratings if r.reply.id in scores
+        ]
+        out["own"] = pearson([s for s, _ in both], [g for _, g in both]).value
+        out["weight"] = judge.weights["signal"]
+    return out
+
+
+def _figures(judged: Mapping[str, Mapping[str, Any]], draws: int) -> dict[str, Any]:
+    from dialogauge.bench.satisfaction import compare_pairs, figures_of
+
+    names = ("pearson", "spearman", "qwk", "f1_dsat", "within_user_pearson")
+    expected = {name: found["expected"] for name, found in judged.items()}
+    pairs = [(name, "none") for name in judged if name != "none"]
+    more = compare_pairs(expected, pairs, draws=draws, measures=_MEASURES)
+    out: dict[str, Any] = {}
+    for name, found in judged.items():
+        figures = {k: figures_of(found[k], draws=0).values for k in ("whole", "expected")}
+        out[name] = {
+            **{k: found[k] for k in ("own", "weight", "train")},
+            "whole": {n: figures["whole"][n] for n in names},
+            "expected": {n: figures["expected"][n] for n in names},
+            "more": {c.measure: [c.difference, c.interval] for c in more if c.a == name},
+        }
+    return out
+
+
+def _row(name: str, f: Mapping[str, Any]) -> list[object]:
+    whole = [f"{v:.3f}" for v in f["whole"].values()]
+    told = [f"{f['expected'][m]:.3f}" for m in _MEASURES]
+    more = [f"{d:+.3f} [{i[0]:.3f}, {i[1]:.3f}]" if i else f"{d:+.3f}" for d, i in f["more"].values()] or [
+        "",
+        "",
+    ]
+    ends = ["" if f[k] is None else f"{f[k]:.3f}" for k in ("own", "weight")]
+    return [name, *ends, f"{f['train']:.3f}", *whole, *told, *more]
