@@ -126,7 +126,8 @@ def _read(path: Path, what: str, hint: str) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigError(f"the {what} {path} cannot be read: {why}", hint=hint) from error
+        msg = f"the {what} {path} cannot be read: {why}"
+        raise ConfigError(msg, hint=hint) from error
 
 
 def _fitted(options: JudgeOptions) -> Judge:

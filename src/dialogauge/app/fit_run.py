@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from dialogauge.app.fitting import FitOptions, read_rated
 from dialogauge.app.versions import versions
-from dialogauge.bench.fitting import CONTROLS, FIGURES, controls_of, figures_of
-from dialogauge.bench.fitting.figures import ranking_of
+from dialogauge.bench.fitting import CONTROLS, FIGURES, Said, controls_of, figures_of
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.digests import conversation_digest, digest
 from dialogauge.core.errors import InputError, UsageError
@@ -32,7 +31,7 @@ from dialogauge.judge.ratings.cross_validation import RIDGES, line_folds
 from dialogauge.judge.ratings.model import Table, table_of
 from dialogauge.store.directory import write_whole
 from dialogauge.store.json_lines import json_document, json_line
-from dialogauge.text import LanguageTally
+from dialogauge.text import LanguageTally, counted
 
 __all__ = ["fit_run"]
 
@@ -94,9 +93,10 @@ def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None 
 def _check(examples: Sequence[Example], options: FitOptions) -> None:
     groups = len({e.group for e in examples})
     if len(examples) < _LEAST or groups < max(3, options.folds):
+        talks = counted(len({e.conversation.id for e in examples}), "conversation")
         msg = (
-            f"too little to fit: {len(examples)} places rated for {options.dimension!r} "
-            f"in {len({e.conversation.id for e in examples})} conversations of {groups} users"
+            f"too little to fit: {counted(len(examples), 'place')} rated for {options.dimension!r} "
+            f"in {talks} of {counted(groups, 'user')}"
         )
         least = f"at least {_LEAST} of {max(3, options.folds)} users are needed"
         hint = f"{least}; a conversation without a user counts as one"
@@ -175,16 +175,15 @@ def _view(
 ) -> dict[str, Any]:
     """Return the figures of some of the examples, and of the controls on them."""
     held = [e for e, kept in zip(examples, mask, strict=True) if kept]
-    gold, called = table.gold[mask], found.called[mask]
+    gold, (low, high) = table.gold[mask], (_shares(found, side, mask) for side in (2, 3))
+    said = Said(found.called[mask], low, None if high is None else 1 - high)
     clusters = [e.conversation.id for e in held]
     positions = [e.stop for e in held]
-    dealt = controls_of(gold, called, [e.reply_length for e in held], positions, seed=options.seed)
-    low, high = (_shares(found, side, mask) for side in (2, 3))
-    above = None if high is None else 1 - high
+    controls = controls_of(gold, said, [e.reply_length for e in held], positions, seed=options.seed)
     drawn = {"draws": options.draws, "seed": options.seed}
     return {
-        "metrics": figures_of(gold, called, clusters, **drawn) | ranking_of(gold, low, above),
-        "controls": {name: figures_of(gold, c, clusters, **drawn) for name, c in dealt.items()},
+        "metrics": figures_of(gold, said, clusters, **drawn),
+        "controls": {name: figures_of(gold, c, clusters, **drawn) for name, c in controls.items()},
     }
 
 

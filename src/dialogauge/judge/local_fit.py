@@ -13,6 +13,7 @@ from dialogauge.core import Conversation, UsageError
 from dialogauge.judge.local_model import HIGHEST, LOWEST, LocalCoefficients, ModeCoefficients
 from dialogauge.judge.local_reach import Form, fit_reach, running_form
 from dialogauge.signals import Mode, feature_names, find_signals, read_dialogue, read_features
+from dialogauge.text import counted
 
 __all__ = ["fit_local", "group_folds"]
 
@@ -127,7 +128,7 @@ def _turn_scores(conversation: Conversation, dimension: str) -> dict[int, float]
 
 def _check(table: _Table, folds: int, dimension: str) -> None:
     groups = np.unique(table.groups).size
-    found = f"{table.scores.size} turns rated for {dimension!r} by {groups} groups"
+    found = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
     if table.scores.size < 50 or groups < max(2, folds):
         msg = f"too little to fit: {found}"
         raise UsageError(msg, hint=f"at least 50 rated turns of {folds} users or conversations are needed")

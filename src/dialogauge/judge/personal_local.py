@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dialogauge.core import Judged, JudgeFailure, Judgement, Target
+from dialogauge.core import Judged, JudgeFailure, Judgement
 from dialogauge.judge.history.guess import DIMENSION
 from dialogauge.judge.local import LocalJudge
 from dialogauge.judge.local_reach import Log
@@ -64,11 +64,10 @@ class LocalBlockJudge:
 
 
 def _row(reply: Reply, row: Judged | None) -> Judged:
-    target = Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
     if row is None:
-        return Judged(target, JudgeFailure("no_reply", "the local judge judges replies to a user only"))
+        return Judged(reply.target, JudgeFailure("no_reply", "the local judge judges replies to a user only"))
     outcome = row.outcome
     if isinstance(outcome, JudgeFailure):
-        return Judged(target, outcome)
+        return Judged(reply.target, outcome)
     details = {"turn_id": reply.id, **outcome.details}
-    return Judged(target, Judgement({DIMENSION: outcome.scores[DIMENSION]}, details=details))
+    return Judged(reply.target, Judgement({DIMENSION: outcome.scores[DIMENSION]}, details=details))

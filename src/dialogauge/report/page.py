@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from dialogauge.report import charts, satisfaction_charts, words
 from dialogauge.report.view import ReportView
@@ -14,7 +14,15 @@ from dialogauge.report.view import ReportView
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["environment", "render_report", "style_sheet"]
+__all__ = ["environment", "page_of", "render_report"]
+
+
+class View(Protocol):
+    """What a page shows."""
+
+    @property
+    def about(self) -> object:
+        """What stands at its head and foot."""
 
 
 def render_report(view: ReportView) -> str:
@@ -23,13 +31,13 @@ def render_report(view: ReportView) -> str:
     All text of users and models is escaped, and its invisible characters are made visible. The page
     holds no script and loads nothing; its policy forbids both.
     """
-    template = environment().get_template("report.html.j2")
-    return template.render(view=view, about=view.about, figures=view.figures, style=style_sheet())
+    return page_of("report.html.j2", view, figures=view.figures)
 
 
-def style_sheet() -> str:
-    """Return the style of all pages."""
-    return resources.files("dialogauge.report").joinpath("style.css").read_text(encoding="utf-8")
+def page_of(template: str, view: View, **more: object) -> str:
+    """Fill in a page's template: it finds the view, what it is about, the style of all pages, and `more`."""
+    style = resources.files("dialogauge.report").joinpath("style.css").read_text(encoding="utf-8")
+    return environment().get_template(template).render(view=view, about=view.about, style=style, **more)
 
 
 _CHARTS: Final[tuple[Callable[..., object], ...]] = (
