@@ -74,6 +74,10 @@ class _Csv:
         named = _find(columns, sample.mapping)
         return "role" in named and "content" in named
 
+    def count(self, stream: LineStream, context: Context) -> int:
+        """Read them all."""
+        return sum(1 for _ in self.read(stream, context))
+
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         """Hand out a conversation whenever the id changes."""
         table = open_table(stream)
