@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-from importlib import resources
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from dialogauge.report import charts, satisfaction_charts, words
+from dialogauge.report import words
 from dialogauge.report.view import ReportView
 
 if TYPE_CHECKING:
@@ -40,16 +40,11 @@ def page_of(template: str, view: View, **more: object) -> str:
     return environment().get_template(template).render(view=view, about=view.about, style=style, **more)
 
 
-_CHARTS: Final[tuple[Callable[..., object], ...]] = (
-    charts.histogram,
-    charts.curve,
-    charts.segments,
-    satisfaction_charts.forest,
-    satisfaction_charts.reliability,
-    satisfaction_charts.scatter,
-    satisfaction_charts.confusion,
-    satisfaction_charts.correlations,
-)
+_CHARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "charts": ("histogram", "curve", "segments"),
+    "satisfaction_charts": ("forest", "reliability", "scatter", "confusion", "correlations"),
+}
+"""By module, the functions that templates call as `NAME_of`."""
 
 
 @lru_cache(maxsize=1)
@@ -70,6 +65,13 @@ def environment() -> Environment:
     )
     for filter_name in words.__all__:
         environment.filters[filter_name] = getattr(words, filter_name)
-    for chart in _CHARTS:
-        environment.globals[f"{chart.__name__}_of"] = chart
+    for module, names in _CHARTS.items():
+        for name in names:
+            environment.globals[f"{name}_of"] = partial(_draw, f"dialogauge.report.{module}", name)
     return environment
+
+
+def _draw(module: str, name: str, *told: object, **more: object) -> object:
+    """Call a chart, whose module is loaded when a page first has one."""
+    draw: Callable[..., object] = getattr(import_module(module), name)
+    return draw(*told, **more)
