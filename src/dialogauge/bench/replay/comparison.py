@@ -77,14 +77,12 @@ class ViewResult:
 
     @property
     def at_the_ceiling(self) -> tuple[str, ...]:
-        """Candidates whose interval holds the ceiling: this view cannot tell them from perfect ones."""
-        top = self.ceiling
-        held = []
-        for name, found in self.aggregates.items():
-            low, high = found.interval.low, found.interval.high
-            if top is not None and low is not None and high is not None and low <= top <= high:
-                held.append(name)
-        return tuple(held)
+        """Candidates whose interval reaches the ceiling: this view cannot tell them from perfect ones.
+
+        On ranks an interval may lie above it: unequal scores spread over ranks that equal ones share.
+        """
+        top, found = self.ceiling, self.aggregates.items()
+        return tuple(n for n, a in found if top is not None and (a.interval.high or 0.0) >= top)
 
     def to_json(self) -> dict[str, Any]:
         """Write the view."""

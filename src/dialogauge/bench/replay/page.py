@@ -211,6 +211,7 @@ def _pair(p: Pairing) -> PairRow:
         p.items.losses,
         p.delta,
         _ends(p.interval),
+        p.bounds,
         p.p_holm,
         p.words,
     )
