@@ -79,7 +79,7 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
     study, stage, faults = open_stage(items, options.data, o.history)
     with open_for_writing(options.run) as (_, database):
         judge = TurnsOfBlock(built.judge, _Kept(database)) if isinstance(built, BuiltTurnJudge) else built
-        evaluator = evaluator_digest(judge, study.population, study.blocks)
+        evaluator = evaluator_digest(judge, study.population, tuple(stage.blocks.values()))
         out = Scored(judge.name, evaluator, faults=faults)
         if options.reference is not None:
             _take_reference(options.reference, database, judge, evaluator)
