@@ -242,8 +242,6 @@ class _Sink:
 
 def _tally(database: ReplayDatabase, name: str, stage: Stage) -> Tally:
     held = database.replied(name)
-    kinds = Counter(str((r.failure or {}).get("kind")) for r in database.failed_replies(name))
-    missing = sum(i.id not in held for i in stage.items)
-    if missing:
-        kinds["pending"] = missing
-    return Tally(len(stage.items), sum(not failed for failed in held.values()), dict(kinds.most_common()))
+    told = {r.item: str((r.failure or {}).get("kind")) for r in database.failed_replies(name)}
+    kinds = Counter(told.get(i.id, "pending") for i in stage.items if held.get(i.id) is not False)
+    return Tally(len(stage.items), len(stage.items) - kinds.total(), dict(kinds.most_common()))
