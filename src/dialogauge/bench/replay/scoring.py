@@ -71,7 +71,8 @@ class BlockScorer:
     training: frozenset[str]
     """Users who are part of the population, and are judged by what is known of the others."""
     replies: Callable[[str, str], Sequence[RatedReply]]
-    """What a candidate said in a block: each as a reply of its own, under the rating of the original."""
+    """What is to be judged of a candidate in a block, of `REFERENCE` the original replies: each as a reply
+    of its own, under the rating of the original."""
 
     def __post_init__(self) -> None:
         self._finished: dict[tuple[str, str], list[StoredScore]] = {}
@@ -99,7 +100,7 @@ class BlockScorer:
         """Judge the replies of one block; `taken` hands the scores over."""
         name, candidate = conversation.id, conversation.candidate or REFERENCE
         whole = self.blocks[name]
-        ratings = whole.ratings if candidate == REFERENCE else tuple(self.replies(candidate, name))
+        ratings = tuple(self.replies(candidate, name))
         block = RatedBlock(replace(whole.view, targets=tuple(r.reply for r in ratings)), ratings)
         user = whole.view.user
         others = self.population.without(user) if user in self.training else self.population
