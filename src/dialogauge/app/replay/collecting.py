@@ -186,7 +186,10 @@ def _settle(work: _Work) -> None:
 
 
 class _Prompts:
-    """The requests that are still to be made, block by block; remembers what each was shown."""
+    """The requests that are still to be made, block by block; remembers what each was shown.
+
+    A reply to a request that would be another one today is asked for anew.
+    """
 
     def __init__(self, work: _Work, progress: Progress) -> None:
         self._work, self._progress = work, progress
@@ -197,23 +200,32 @@ class _Prompts:
         done = work.database.replied(work.candidate.name)
         digest = _digest(work)
         for name, block in work.stage.blocks.items():
-            wanted = [i for i in work.stage.by_block[name] if self._wanted(done.get(i.id))]
-            prompter = Prompter(block.view, work.options.context) if wanted else None
-            for item in wanted:
+            items = work.stage.by_block[name]
+            asked = [i for i in items if not self._stands(done.get(i.id))]
+            prompter = Prompter(block.view, work.options.context) if asked else None
+            self._progress.resumed += len(items) - len(asked)
+            for item in asked:
                 if prompter is None:
                     continue
                 prompted = prompter.prompt(work.stage.originals[item.id].reply)
+                target = conversation_digest(prompted.conversation)
+                if done.get(item.id) is False and self._was_asked(item.id, target):
+                    self._progress.resumed += 1
+                    continue
                 self._progress.planned += 1
                 if prompted.memory:
                     self.memory[item.id] = prompted.memory
-                target = conversation_digest(prompted.conversation)
                 yield WorkUnit("replay", prompted.conversation, target, digest, seed=work.options.seed)
 
-    def _wanted(self, failed: bool | None) -> bool:  # noqa: FBT001 - what the store says of an item
+    def _stands(self, failed: bool | None) -> bool:  # noqa: FBT001 - what the store says of an item
         if failed is None or (failed and self._work.options.retry_failed):
-            return True
-        self._progress.resumed += 1
-        return False
+            return False
+        # The prefix is what the item was selected with; what another context adds may have changed since.
+        return failed or self._work.options.context == "prefix"
+
+    def _was_asked(self, item: str, target: str) -> bool:
+        held = self._work.database.reply(self._work.candidate.name, item)
+        return held is not None and held.details.get("request", target) == target
 
 
 class _Sink:
@@ -231,6 +243,8 @@ class _Sink:
             return
         details = dict(row.outcome.details)
         text = str(details.pop("reply"))
+        if self._work.options.context != "prefix":
+            details["request"] = unit.target_digest
         memory = self._prompts.memory.pop(item, ())
         if memory:
             details["memory"] = [[turn, cosine] for turn, cosine in memory]

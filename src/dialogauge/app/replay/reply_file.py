@@ -51,7 +51,7 @@ class _Taking:
     def __post_init__(self) -> None:
         self._items = {i.id: i.scenario for i in self.stage.items}
         blocks = self.stage.blocks.values()
-        self._scenarios = {r.reply.id: b.view.scenario for b in blocks for r in b.ratings}
+        self._scenarios = {r.reply.conversation.id: b.view.scenario for b in blocks for r in b.ratings}
 
     def take(self, record: ReplyRecord | RecordFault) -> None:
         if isinstance(record, RecordFault):
@@ -86,7 +86,8 @@ class _Taking:
 
     def _refuse_own(self, record: ReplyRecord) -> None:
         scenario = self._items[record.item]
-        own = next((turn for turn in record.memory if self._scenarios.get(turn) == scenario), None)
+        talks = ((turn, turn.rpartition("__turn_")[0]) for turn in record.memory)
+        own = next((turn for turn, talk in talks if self._scenarios.get(talk) == scenario), None)
         if own is not None:
             msg = (
                 f"{record.place}: the reply to {record.item!r} was made with {own!r} in memory, "
