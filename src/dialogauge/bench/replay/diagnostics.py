@@ -186,7 +186,8 @@ def self_preference(
     others = tuple(n for n, f in named.items() if f != family)
     if family is None or not own or not others:
         return SelfPreference(family, own, others, None, None)
-    delta = _mean_of(table, own) - _mean_of(table, others)
+    both = table.shared((*own, *others))
+    delta = _mean_of(both, own) - _mean_of(both, others)
     by_user = group_means(delta, _users(table.items))
     mean = sum(by_user.values()) / len(by_user) if by_user else None
     return SelfPreference(family, own, others, mean, draws.interval(by_user))

@@ -129,8 +129,9 @@ def compare_pairs(table: ScoreTable, draws: UserDraws, *, margin: float = 0.0) -
     named = [(name, ORIGINAL) for name in others if ORIGINAL in table.names] + list(combinations(others, 2))
     found = []
     for a, b in named:
-        exact = (table.fractions(a), table.fractions(b))
-        found.append(compare_pair((a, b), table.items, (table.row(a), table.row(b)), draws, margin, exact))
+        two = table.shared((a, b))
+        whole, exact = (two.row(a), two.row(b)), (two.fractions(a), two.fractions(b))
+        found.append(compare_pair((a, b), table.items, whole, draws, margin, exact))
     adjusted = holm([f.p for f in found])
     tested = sum(f.p is not None for f in found)
     return tuple(

@@ -118,6 +118,26 @@ def test_failures_are_counted_bounded_and_never_scored() -> None:
     assert pair.items.ties == 56
 
 
+@pytest.mark.parametrize("low", [True, False])
+def test_failures_do_not_move_what_is_compared(low) -> None:
+    """The original replies again, but for those of low (or of high) score: what is there is no better."""
+    held = scores(c=level, d=level)
+    fewer = {i: g for i, g in held.candidates["c"].items() if (g.whole > 3) == low}
+    found = compare(
+        replace(held, candidates={"c": fewer, "d": held.candidates["d"]}),
+        CompareSettings(),
+        family="qwen",
+        families={"c": "qwen", "d": "gpt"},
+    )
+    for view in found.views.values():
+        for pair in view.pairs:
+            assert (pair.delta, pair.fraction_delta, pair.items.ties) == (0, 0, pair.items.n)
+            assert (pair.bounds is None) == (pair.a == "d")
+        assert view.self_preference.delta == 0
+        assert [dealt.p for dealt in view.shuffled] == [1, 1]
+        assert all(p.delta == 0 for p in view.length.pairs)
+
+
 def test_a_candidate_without_any_score() -> None:
     held = scores(c=level)
     found = compare(replace(held, candidates={"c": {}}, lengths={"c": {}}), CompareSettings())
