@@ -53,9 +53,13 @@ class ScoreTable:
         whole, value = self.whole[rows], self.value[rows]
         known = ~np.isnan(whole)
         common = np.logical_and.reduce(known, axis=0)
-        if self.again is not None and not (known == common).all():
-            found = self.again(names, {i.id for i, held in zip(self.items, common, strict=True) if held})
-            whole, value = np.where(common, found.whole, whole), np.where(common, found.value, value)
+        uneven = np.logical_or.reduce(known, axis=0) & ~common
+        if self.again is not None and uneven.any():
+            # Scores are ranked block by block: where nobody's is missing, or everybody's, ranks stay.
+            blocks = {i.block for i, differs in zip(self.items, uneven, strict=True) if differs}
+            moved = common & np.array([i.block in blocks for i in self.items])
+            found = self.again(names, {i.id for i, held in zip(self.items, moved, strict=True) if held})
+            whole, value = np.where(moved, found.whole, whole), np.where(moved, found.value, value)
         return ScoreTable(self.items, tuple(names), whole, value)
 
 

@@ -86,7 +86,7 @@ class Viewer:
             shown = self._shown(view, given)
             for place, (score, fraction) in zip(places, shown, strict=True):
                 whole[row, place], value[row, place] = score, fraction
-        again = None if view == "raw" else partial(self._again, view, columns)
+        again = partial(self._again, view, columns) if view == "reference-cdf" else None
         return ScoreTable(self.items, tuple(columns), whole, value, again)
 
     def _again(
