@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.process import environment
+from benchmarks.process import in_process
 from benchmarks.tables import table
 
 __all__ = ["run"]
@@ -17,11 +15,6 @@ _SETS = {
     "RecLLMSim (Chinese)": "data/recllmsim",
     "tau (English, tools)": "data/tdeval/tau_trajectories",
 }
-_INNER = """
-import json, sys, time
-from benchmarks.local_judge import measure
-print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
-"""
 
 
 def run(times: int, *, quick: bool = False) -> dict[str, Any]:
@@ -30,8 +23,8 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     shared = os.environ.get("DIALOGAUGE_SHARED")
     sets = {label: Path(shared) / path for label, path in _SETS.items()} if shared else {}
     sets["examples (both)"] = Path(__file__).resolve().parent.parent / "examples" / "working.jsonl"
-    figures: dict[str, Any] = {label: _in_process(str(path), times) for label, path in sets.items()}
-    figures["growth"] = _in_process("", times)
+    figures: dict[str, Any] = {label: in_process(__name__, str(path), times) for label, path in sets.items()}
+    figures["growth"] = in_process(__name__, "", times)
     rows = [
         (k, f["conversations"], f["turns"], f["characters"], f["turns_per_s"], f["mb_per_s"])
         for k, f in figures.items()
@@ -42,19 +35,6 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     growth = [(k, v["ms"], v["ms_per_unit"]) for k, v in figures["growth"].items()]
     print(table("Growth (linear: the last column stays)", ("conversation", "ms", "ms per unit"), growth))
     return figures
-
-
-def _in_process(path: str, times: int) -> dict[str, Any]:
-    """Measure in a process of its own, so that this one stays small and its arithmetic has one thread."""
-    import json
-
-    root = Path(__file__).resolve().parent.parent
-    env = environment(OPENBLAS_NUM_THREADS="1")
-    env["PYTHONPATH"] += os.pathsep + str(root)
-    command = [sys.executable, "-c", _INNER, path, str(times)]
-    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def measure(path: str, times: int) -> dict[str, Any]:

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks.conversations import text_of
-from benchmarks.process import environment
+from benchmarks.process import in_process
 from benchmarks.tables import table
 
 __all__ = ["run"]
 
-_INNER = """
-import json, sys
-from benchmarks.local_user import measure
-print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
-"""
 _TARGETS, _EXCHANGES, _CHARS = 20, 5, 1000
 
 
@@ -30,7 +22,9 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     """Measure and print; return the figures."""
     del quick
     shared = os.environ.get("DIALOGAUGE_SHARED")
-    figures: dict[str, Any] = _in_process(str(Path(shared) / "data" / "recllmsim") if shared else "", times)
+    figures: dict[str, Any] = in_process(
+        __name__, str(Path(shared) / "data" / "recllmsim") if shared else "", times
+    )
     if shared:
         head = ("fit s", "targets", "history", "targets a second", "and the history read anew for each block")
         rows = [[figures["study"][k] for k in ("fit_s", "targets", "history", "per_s", "cold_per_s")]]
@@ -41,16 +35,6 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     head = ("history", f"ms for {_TARGETS} targets, nothing read before", "ms a turn read")
     print(table(f"Growth, replies of {_CHARS:,} characters (linear: the last column stays)", head, rows))
     return figures
-
-
-def _in_process(path: str, times: int) -> dict[str, Any]:
-    root = Path(__file__).resolve().parent.parent
-    env = environment(OPENBLAS_NUM_THREADS="1")
-    env["PYTHONPATH"] += os.pathsep + str(root)
-    command = [sys.executable, "-c", _INNER, path, str(times)]
-    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def measure(path: str, times: int) -> dict[str, Any]:

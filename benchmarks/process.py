@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import subprocess
@@ -10,11 +11,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-__all__ = ["CLI", "ROOT", "Cost", "environment", "measured", "median_of"]
+__all__ = ["CLI", "ROOT", "Cost", "environment", "in_process", "measured", "median_of"]
 
 ROOT = Path(__file__).resolve().parent.parent
 _KEPT = frozenset({"PATH", "HOME", "LANG", "TMPDIR", "DIALOGAUGE_SHARED"})
+_INNER = """
+import importlib, json, sys
+module, *words = json.loads(sys.argv[1])
+print(json.dumps(importlib.import_module(module).measure(*words)))
+"""
 CLI = (sys.executable, "-c", "from dialogauge.cli import main; main()")
 
 
@@ -31,9 +38,7 @@ class Cost:
 
 def environment(**more: str) -> dict[str, str]:
     """Return the environment of a measured process: this checkout, nothing from outside."""
-    kept = {
-        k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR", "DIALOGAUGE_SHARED")
-    }
+    kept = {k: v for k, v in os.environ.items() if k in _KEPT}
     return {**kept, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "", **more}
 
 
@@ -56,6 +61,21 @@ def measured(
         raise RuntimeError(f"{' '.join(command)} exited with {process.returncode}:\n{tail}")
     kib = used.ru_maxrss if sys.platform != "darwin" else used.ru_maxrss / 1024
     return Cost(wall, used.ru_utime + used.ru_stime, kib * 1024 / 1e6)
+
+
+def in_process(module: str, *words: str | int) -> dict[str, Any]:
+    """Return what `measure(*words)` of a benchmark returns in a process of its own.
+
+    So this one stays small, and the arithmetic there has one thread.
+    """
+    env = environment(OPENBLAS_NUM_THREADS="1")
+    env["PYTHONPATH"] += os.pathsep + str(ROOT)
+    asked = json.dumps([module, *words])
+    done = subprocess.run(
+        [sys.executable, "-c", _INNER, asked], env=env, check=True, capture_output=True, text=True
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def median_of(times: int, run: Callable[[], Cost]) -> Cost:

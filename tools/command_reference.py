@@ -72,7 +72,7 @@ ENDS = {
 
 # What `judge` leaves open on its command line because the configuration file may settle it.
 SETTLED = {
-    "judge_kind": "`llm` when a model is given, else `local`",
+    "judge_kind": "`llm` when a model is given, `fitted` with `--fitted-model`, else `local`",
     "out": "`runs/` and the name of the first input",
 }
 FIELDS = {"lang": "language"}

@@ -26,6 +26,11 @@ def test_a_run_has_figures_controls_and_a_model(dialogauge, tmp_path):
     assert summary["metrics"]["uar"] > summary["controls"]["constant"]["uar"]
     assert summary["metrics"]["f1_below3"] > 0.9
     assert summary["controls"]["constant"]["kappa"] == 0
+    assert summary["controls"]["constant"]["auc_below3"] == 0.5
+    low, high = summary["metrics"]["intervals"]["auc_below3"]
+    assert 0.5 < low <= summary["metrics"]["auc_below3"] <= high
+    figures = [summary["metrics"], *summary["controls"].values()]
+    assert all(set(f["intervals"]) == set(summary["figures"]) for f in figures)
     assert summary["parts"]["conversations"]["split_conversations"] == 0
     assert summary["parts"]["lines"]["without_whole"]["metrics"]["n"] == 120
     rows = (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()

@@ -51,6 +51,15 @@ def test_rows_have_the_documented_fields(dialogauge, log, talk, tmp_path):
     assert turn["judge"] == "local"
 
 
+def test_terminal_and_page_say_what_the_level_rests_on(dialogauge, log, talk, tmp_path):
+    done = dialogauge("judge", log(talk("a")), "--rubric", "satisfaction", "-o", "run")
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "level from: findings 1 (100" in done.out
+    assert "1,413 rated turns (Chinese)" in " ".join(done.out.split())
+    assert "1,413 rated turns (Chinese)" in page
+    assert rows_of(tmp_path / "run")[0]["details"]["labels"] == {"level_from": "findings"}
+
+
 def test_the_same_command_continues(dialogauge, log, talk):
     path = log(talk("a"), talk("b"))
     dialogauge("judge", path, "--limit", 1, "-o", "run")

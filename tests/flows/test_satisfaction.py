@@ -132,9 +132,9 @@ def test_users_of_the_split_that_are_not_there_are_named(dialogauge, data, tmp_p
     words = ("--judge", "history-mean", "--draws", 0, "--split-file", split)
     done = dialogauge("satisfaction", data, *words)
     assert done.code == 0, done.err
-    assert "warning: 2 users of the split are not in the data: q, zz" in done.out
+    assert "warning: not in the data: 2 users of the split: q, zz" in done.out
     hidden = dialogauge("satisfaction", data, *words, "--hash-ids", "-o", "hidden")
-    assert "warning: 2 users of the split are not in the data" in hidden.out
+    assert "warning: not in the data: 2 users of the split" in hidden.out
     assert "zz" not in hidden.out
 
 
@@ -242,7 +242,7 @@ def test_predictions_that_do_not_match_the_ratings_are_refused(dialogauge, two_r
     file.write_text("conversation_id,turn,dimension,rater,score\nelse__cook__0,1,satisfaction,x,4\n")
     done = dialogauge("meta", "nearest-3", "--ratings", file)
     assert done.code == 2
-    assert "150 judged turns have no rating: user" in done.err
+    assert "150 judged turns without a rating: user" in done.err
     assert "__turn_0" in done.err
     assert "and 140 more" in done.err
 

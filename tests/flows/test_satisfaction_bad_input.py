@@ -96,7 +96,7 @@ def test_ratings_without_a_rater_on_one_turn_are_counted(dialogauge, table) -> N
     assert "without a rater" not in plain.out
     done = dialogauge("satisfaction", table(line2="1", line4="1"), *WORDS, "-o", "twice")
     assert done.code == 0, done.err
-    assert "2 turns have several ratings without a rater: read as several people's mean" in done.out
+    assert "several ratings without a rater, read as several people's mean: 2 turns" in done.out
 
 
 def test_published_data_with_a_bad_rating(dialogauge, tmp_path) -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dialogauge.bench.satisfaction import rated_as_session
-from dialogauge.core import Conversation, Message, Rating
+from dialogauge.core import Conversation, Message, Place, Rating
 from flows.conftest import rows_of
 from servers.contented import contented, shown_to
 
@@ -60,10 +60,27 @@ def test_the_rating_of_a_session_goes_to_its_last_reply() -> None:
         Rating("c", "clarity", 3),
     )
     talk = Conversation("c", tuple(Message(r, "x") for r in said), ratings=given)
-    found = rated_as_session(talk, "satisfaction").ratings
-    assert found == (Rating("c", "satisfaction", 2, 2), *given[2:])
-    mute = Conversation("c", (Message("user", "x"),), ratings=given[:1])
-    assert rated_as_session(mute, "satisfaction").ratings == ()
+    found, faults = rated_as_session(talk, "satisfaction")
+    assert found.ratings == (Rating("c", "satisfaction", 2, 2), *given[2:])
+    assert faults == ()
+
+
+def test_a_rating_of_a_session_without_a_reply_is_named_and_left_out(dialogauge, urs, tmp_path) -> None:
+    given = (Rating("c", "satisfaction", 2), Rating("c", "clarity", 3))
+    mute = Conversation("c", (Message("user", "x"),), ratings=given, place=Place("log.jsonl", 7))
+    found, faults = rated_as_session(mute, "satisfaction")
+    assert found.ratings == given[1:]
+    assert [str(f) for f in faults] == [
+        "log.jsonl:7, conversation 'c': a rating of a session that has no reply (it is left out)"
+    ]
+    talks = json.loads(urs.read_text())
+    talks[4]["conversation_history"] = talks[4]["conversation_history"][:1]
+    urs.write_text(json.dumps(talks))
+    done = dialogauge("satisfaction", urs, "--judge", "history-mean", *SESSION, "--json")
+    assert done.code == 1
+    assert done.json["study"]["rating_faults"] == 1
+    assert done.json["requested"] == 35
+    assert "a rating of a session that has no reply (it is left out)" in done.err
 
 
 def test_the_mean_of_the_other_sessions_without_a_model(dialogauge, urs, tmp_path) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 
 import dialogauge
@@ -38,6 +39,8 @@ from dialogauge.judge.local import LocalJudge
 from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
 from dialogauge.judge.parse import parse_reply
 from dialogauge.judge.parsed import ReplyFault
+from dialogauge.judge.ratings import FittedOn, RatingsModel
+from dialogauge.judge.ratings.decision import Cuts
 from dialogauge.llm import PriceTable
 from dialogauge.llm.json_text import NoJsonObject, extract_object
 from dialogauge.llm.refusals import read_problem, refused_parameter
@@ -57,6 +60,16 @@ _FOLDER = Path(dialogauge.__file__).parent / "prompts/files/rubrics"
 _RUBRIC_TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.toml")}
 _TEMPLATES = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.md")}
 _COEFFICIENTS = load_coefficients().to_json()
+_RATINGS = RatingsModel(
+    (2, 3),
+    np.array([3, 8]),
+    np.array([[0.5, -0.5], [0.25, 0.0]]),
+    (0.1, 0.9),
+    Cuts(3, {2: 0.5}, {3: 0.5}),
+    50.0,
+    "satisfaction",
+    FittedOn(60, 20, 20, 60, 0, ("en",), 5, {"model": {"kappa": 0.5, "uar": None}}),
+).to_json()
 _SUMMARY = summarise([], dimensions=[Spec("helpfulness"), Spec("coherence", "conversation")])
 
 Case = Callable[[random.Random, Path], str]
@@ -274,6 +287,19 @@ def coefficients(rng: random.Random, folder: Path) -> str:
     return "read"
 
 
+def ratings_model(rng: random.Random, folder: Path) -> str:
+    """Loading a model of ratings."""
+    import json
+
+    text = mutate.as_text(rng, mutate.structure(rng, json.loads(_RATINGS)))
+    del folder
+    try:
+        RatingsModel.from_json(text, file="model.json")
+    except DialogaugeError as error:
+        return _placed(error)
+    return "read"
+
+
 def reply(rng: random.Random, folder: Path) -> str:
     """Reading a judge model's reply: the object found, and held against the rubric."""
     del folder
@@ -360,6 +386,7 @@ TARGETS: dict[str, Case] = {
     "role": role,
     "prices": prices,
     "coefficients": coefficients,
+    "ratings_model": ratings_model,
     "reply": reply,
     "answer": answer,
     "error body": error_body,

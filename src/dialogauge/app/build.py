@@ -86,6 +86,8 @@ class BuiltJudge:
 
 def build_judge(options: JudgeOptions) -> BuiltJudge:
     """Build the judge that the options name."""
+    if options.judge == "fitted":
+        return BuiltJudge(_fitted(options))
     from dialogauge.prompts import load_rubric
 
     rubric = load_rubric(options.rubric)
@@ -96,6 +98,9 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
     if options.role is None:
         msg = "the judge llm needs a model"
         raise UsageError(msg, hint="give --model NAME --base-url URL")
+    source = None
+    if options.source_file is not None:
+        source = _read(Path(options.source_file), "source", "--source takes a UTF-8 text file")
     built = build_client(
         options.role,
         "judge",
@@ -111,17 +116,28 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
         language=options.language,
         window=options.window,
         mode=options.mode,
-        source=None if options.source_file is None else _text(options.source_file),
+        source=source,
     )
     return BuiltJudge(judge, built, worked_examples=rubric.example_ids)
 
 
-def _text(path: str) -> str:
+def _read(path: Path, what: str, hint: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"the source {path} cannot be read: {error}"
-        raise UsageError(msg, hint="--source takes a UTF-8 text file") from error
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        msg = f"the {what} {path} cannot be read: {why}"
+        raise ConfigError(msg, hint=hint) from error
+
+
+def _fitted(options: JudgeOptions) -> Judge:
+    from dialogauge.judge.ratings import RatingsJudge, RatingsModel
+
+    path = Path(options.fitted_model or "")
+    if path.is_dir():
+        path /= "model.json"
+    text = _read(path, "model of ratings", "`dialogauge fit DATA -o RUN` writes it")
+    return RatingsJudge(RatingsModel.from_json(text, file=str(path)))
 
 
 def _local(options: JudgeOptions, rubric: str) -> Judge:
@@ -131,11 +147,7 @@ def _local(options: JudgeOptions, rubric: str) -> Judge:
     coefficients = None
     if options.local_model is not None:
         path = Path(options.local_model)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            msg = f"the coefficients {path} cannot be read: {error}"
-            raise ConfigError(msg, hint="`dialogauge fit DATA -o FILE` writes them") from error
+        text = _read(path, "coefficients", "`dialogauge fit DATA -o FILE` writes them")
         coefficients = LocalCoefficients.from_json(text, file=str(path))
     if rubric not in RUBRICS:
         msg = f"the local judge cannot judge by the rubric {rubric!r}"

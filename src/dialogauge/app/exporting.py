@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ __all__ = ["export_run", "flat_row"]
 _BATCH = 10_000
 # A cell that begins with one of these is run as a formula by spreadsheet programs.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+# Where the list separator is a semicolon or a tab, a cell begins behind each, and behind a line break.
+_FORMULA_WITHIN = re.compile(r'([;\t\r\n][\s"]*)(?=[=+\-@＝＋－＠])')
 
 
 def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
@@ -28,7 +31,8 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
 
     JSONL keeps rows as they are. CSV and Parquet have one column per dimension (`score_NAME`; n/a and
     failures are empty, told apart by the columns `not_applicable` and `failure_kind`), and lists as JSON.
-    In CSV a text that a spreadsheet would run as a formula has an apostrophe in front.
+    In CSV a text that a spreadsheet would run as a formula has an apostrophe in front, also behind a
+    semicolon, tab or line break within a cell: where the comma is the decimal mark, a new cell begins there.
     """
     target = Path(out)
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
@@ -97,7 +101,10 @@ def _csv_line(cells: Sequence[object]) -> bytes:
 
 
 def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if not isinstance(value, str):
+        return value
+    value = _FORMULA_WITHIN.sub(r"\1'", value)
+    return f"'{value}" if value.startswith(_FORMULA) else value
 
 
 def _write_parquet(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> None:

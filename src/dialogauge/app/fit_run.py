@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,21 +14,32 @@ import numpy.typing as npt
 
 from dialogauge.app.fitting import FitOptions, read_rated
 from dialogauge.app.versions import versions
-from dialogauge.bench.fitting import CONTROLS, FIGURES, controls_of, figures_of
-from dialogauge.bench.fitting.figures import ranking_of
+from dialogauge.bench.fitting import CONTROLS, FIGURES, Said, controls_of, figures_of
+from dialogauge.core.conversation import Conversation
 from dialogauge.core.digests import conversation_digest, digest
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.judge.local_fit import group_folds
-from dialogauge.judge.ratings import CrossValidation, Example, cross_validate, examples_of, fit_ratings
+from dialogauge.judge.ratings import (
+    CrossValidation,
+    Example,
+    FittedOn,
+    cross_validate,
+    examples_of,
+    fit_ratings,
+)
 from dialogauge.judge.ratings.cross_validation import RIDGES, line_folds
 from dialogauge.judge.ratings.model import Table, table_of
 from dialogauge.store.directory import write_whole
 from dialogauge.store.json_lines import json_document, json_line
+from dialogauge.text import LanguageTally, counted
 
 __all__ = ["fit_run"]
 
 Whole = npt.NDArray[np.int64]
 _LEAST = 50
+_TOLD = ("kappa", "uar", "f1_below3")
+_BESIDE = ("constant", "reply length")
+"""The controls that go with the model."""
 FOLDS = {
     "lines": "consecutive examples, as published for USS; a conversation may lie across two parts",
     "conversations": "whole conversations, or whole users where they are known",
@@ -59,8 +71,15 @@ def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None 
     folds = {"lines": line_folds(len(examples), options.folds), "conversations": by_group}
     validated = {name: cross_validate(table, fold, progress=progress) for name, fold in folds.items()}
     chosen = validated["conversations"]
-    model = fit_ratings(table, chosen.cuts, chosen.boundaries, chosen.ridge, dimension=options.dimension)
     summary = _summary(examples, table, validated, options)
+    model = fit_ratings(
+        table,
+        chosen.cuts,
+        chosen.boundaries,
+        chosen.ridge,
+        dimension=options.dimension,
+        fitted_on=_fitted_on(examples, summary),
+    )
     summary["seconds"] = round(time.process_time() - started, 1)
     summary["faults"] = [str(f) for f in faults]
     out = Path(options.out)
@@ -74,9 +93,10 @@ def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None 
 def _check(examples: Sequence[Example], options: FitOptions) -> None:
     groups = len({e.group for e in examples})
     if len(examples) < _LEAST or groups < max(3, options.folds):
+        talks = counted(len({e.conversation.id for e in examples}), "conversation")
         msg = (
-            f"too little to fit: {len(examples)} places rated for {options.dimension!r} "
-            f"in {len({e.conversation.id for e in examples})} conversations of {groups} users"
+            f"too little to fit: {counted(len(examples), 'place')} rated for {options.dimension!r} "
+            f"in {talks} of {counted(groups, 'user')}"
         )
         least = f"at least {_LEAST} of {max(3, options.folds)} users are needed"
         hint = f"{least}; a conversation without a user counts as one"
@@ -120,6 +140,32 @@ def _summary(
     return {**out, "metrics": first["metrics"], "controls": first["controls"], "ridge_grid": list(RIDGES)}
 
 
+def _fitted_on(examples: Sequence[Example], summary: dict[str, Any]) -> FittedOn:
+    """Return what goes with the model: the figures are those of whole users or conversations left out."""
+    seen = {id(e.conversation): e.conversation for e in examples}
+    spoken = {key: _language(conversation) for key, conversation in seen.items()}
+    often = Counter(spoken[id(e.conversation)] for e in examples)
+    found = summary["parts"]["conversations"]["all"]
+    shown = {"model": found["metrics"]} | {name: found["controls"][name] for name in _BESIDE}
+    return FittedOn(
+        examples=len(examples),
+        conversations=len(seen),
+        users=len({e.group for e in examples}),
+        votes=summary["votes"],
+        whole=summary["whole_conversations"],
+        languages=tuple(sorted(name for name, n in often.items() if n >= _LEAST and name != "other")),
+        folds=summary["folds"],
+        figures={name: {k: figures[k] for k in _TOLD} for name, figures in shown.items()},
+    )
+
+
+def _language(conversation: Conversation) -> str:
+    tally = LanguageTally()
+    for message in conversation.messages:
+        tally.add(message.text)
+    return tally.language()
+
+
 def _view(
     examples: Sequence[Example],
     table: Table,
@@ -129,16 +175,15 @@ def _view(
 ) -> dict[str, Any]:
     """Return the figures of some of the examples, and of the controls on them."""
     held = [e for e, kept in zip(examples, mask, strict=True) if kept]
-    gold, called = table.gold[mask], found.called[mask]
+    gold, (low, high) = table.gold[mask], (_shares(found, side, mask) for side in (2, 3))
+    said = Said(found.called[mask], low, None if high is None else 1 - high)
     clusters = [e.conversation.id for e in held]
     positions = [e.stop for e in held]
-    dealt = controls_of(gold, called, [e.reply_length for e in held], positions, seed=options.seed)
-    low, high = (_shares(found, side, mask) for side in (2, 3))
-    above = None if high is None else 1 - high
+    controls = controls_of(gold, said, [e.reply_length for e in held], positions, seed=options.seed)
     drawn = {"draws": options.draws, "seed": options.seed}
     return {
-        "metrics": figures_of(gold, called, clusters, **drawn) | ranking_of(gold, low, above),
-        "controls": {name: figures_of(gold, c, clusters, **drawn) for name, c in dealt.items()},
+        "metrics": figures_of(gold, said, clusters, **drawn),
+        "controls": {name: figures_of(gold, c, clusters, **drawn) for name, c in controls.items()},
     }
 
 

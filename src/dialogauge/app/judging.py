@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,7 +15,6 @@ from dialogauge.app.planning import Planner, sampled
 from dialogauge.app.privacy import Privacy, mask_for_writing
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.bench.judging import parse_gate
-from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
@@ -120,7 +118,7 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
 ) -> JudgeOutcome:
     _greet(options, observer, built, database)
     mask = mask_for_writing(database, Privacy(options.redact, options.hash_ids))
-    progress = Progress(expected=_count_ahead(options, source, mask))
+    progress = Progress(expected=_count_ahead(options, source))
     planner = _planner(options, source, ratings, built, database, progress, mask)
     stop = StopSignal()
     sink = _Sink(database, planner, built.judge.name)
@@ -167,19 +165,18 @@ def _told(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
     return tuple(str(mask.note(n) if mask is not None and isinstance(n, Note) else n) for n in notes)
 
 
-def _count_ahead(options: JudgeOptions, source: Source, mask: Mask | None) -> int | None:
-    """Count the units, so that the time left can be told; None where that would not pay or not be possible.
+def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
+    """Count the units at most, so that the time left can be told; None where that is not to be had.
 
-    Reading costs next to nothing beside a model's calls, and standard input can be read but once.
+    Standard input can be read but once, and a file that breaks off is told of where it is read.
     """
-    if options.judge == "local" or "-" in options.inputs:
+    if options.judge != "llm" or "-" in options.inputs:
         return None
-    wanted = min((n for n in (options.limit, options.sample) if n is not None), default=None)
-    found = (item for item in source if isinstance(item, Conversation))
     try:
-        return options.repeats * sum(1 for _ in islice(found, wanted))
-    except InputError as fault:
-        raise (fault if mask is None else mask.fault(fault)) from None
+        found = source.count()
+    except InputError:
+        return None
+    return options.repeats * min(n for n in (found, options.limit, options.sample) if n is not None)
 
 
 class _Sink:
@@ -218,8 +215,8 @@ def _directory(options: JudgeOptions) -> RunDirectory:
 
 
 def _workers(options: JudgeOptions) -> int:
-    # The local judge never waits: more workers would only hold more conversations in memory.
-    return 1 if options.judge == "local" else options.max_concurrency
+    # A judge without an endpoint never waits: more workers would only hold more conversations in memory.
+    return options.max_concurrency if options.judge == "llm" else 1
 
 
 def _planner(  # noqa: PLR0913 - the parts of a run, as above

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dialogauge.app.config import FileConfig, load_config, parse_role, with_defaults
-from dialogauge.app.options import JudgeOptions
+from dialogauge.app.options import NO_RUBRIC, JudgeOptions
 from dialogauge.bench.trust import TrustThresholds
 from dialogauge.core.errors import UsageError
 
@@ -16,7 +16,7 @@ __all__ = ["merge_judge_options"]
 _FIELDS = {"lang": "language", "gate": "gates", "prices": "prices_file"}
 
 _CHOICES = {
-    "judge": ("local", "llm"),
+    "judge": ("local", "llm", "fitted"),
     "mode": ("hindsight", "foresight"),
     "language": ("auto", "en", "zh"),
 }
@@ -42,15 +42,37 @@ def merge_judge_options(
     reference = model
     if reference is None and settings.get("judge") == "llm":
         reference = _configured_judge(config)
-    settings.setdefault("judge", "llm" if reference is not None else "local")
-    if settings["judge"] == "local" and reference is not None:
-        msg = "--judge local takes no model"
-        raise UsageError(msg, hint="drop --judge local to judge with the model, or drop the model")
+    without = "fitted" if fixed.get("fitted_model") is not None else "local"
+    settings.setdefault("judge", "llm" if reference is not None else without)
+    if settings["judge"] != "llm" and reference is not None:
+        msg = f"--judge {settings['judge']} takes no model"
+        raise UsageError(
+            msg, hint=f"drop --judge {settings['judge']} to judge with the model, or drop the model"
+        )
     _check_choices(settings)
+    _check_fitted(settings, given, fixed)
     if reference is not None:
         settings["role"] = with_defaults(parse_role(reference, config.roles), "judge")
     settings["trust"] = TrustThresholds(**config.trust.model_dump(exclude_none=True))
     return JudgeOptions(**settings, **fixed)
+
+
+def _check_fitted(settings: dict[str, Any], given: Mapping[str, Any], fixed: Mapping[str, Any]) -> None:
+    """The judge `fitted` has no rubric, and reads nothing that follows a reply."""
+    model = fixed.get("fitted_model")
+    if settings["judge"] != "fitted":
+        if model is not None:
+            msg = f"--judge {settings['judge']} takes no --fitted-model"
+            raise UsageError(msg, hint="say --judge fitted, or leave --fitted-model out")
+        return
+    if model is None:
+        msg = "the judge fitted needs a model of ratings"
+        raise UsageError(msg, hint="give --fitted-model RUN, as `dialogauge fit DATA -o RUN` wrote it")
+    for name in ("rubric", "lang", "mode"):
+        if given.get(name) is not None and (name, given[name]) != ("mode", "foresight"):
+            msg = f"the judge fitted takes no --{name} {given[name]}"
+            raise UsageError(msg, hint="it predicts what was rated, from what was said up to the reply")
+    settings |= {"rubric": NO_RUBRIC, "mode": "foresight", "language": "auto"}
 
 
 def _configured_judge(config: FileConfig) -> str:

@@ -40,6 +40,7 @@ from dialogauge.data import RatingTable, read_field_map, read_ratings
 from dialogauge.report import MetaAbout, render_meta
 from dialogauge.store.directory import write_whole
 from dialogauge.store.json_lines import json_document
+from dialogauge.text import counted
 
 __all__ = ["MetaOptions", "MetaOutcome", "judge_the_judges", "meta_json"]
 
@@ -214,7 +215,7 @@ def _rated(run: FinishedRun, ratings_of: RatingsOf) -> set[str]:
 def _nothing_scored(about: JudgedRun, table: TargetTable) -> UsageError:
     counts = table.counts
     msg = (
-        f"run {about.name}, {table.pair}: none of {counts.rated} rated targets has a score "
+        f"run {about.name}, {table.pair}: none of {counted(counts.rated, 'rated target')} has a score "
         f"({counts.failed} failed, {counts.not_applicable} n/a, {counts.not_judged} not judged)"
     )
     hint = "check the ids, the turns, and whether turns or whole conversations were rated"

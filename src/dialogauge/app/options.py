@@ -8,7 +8,10 @@ from typing import Literal
 from dialogauge.app.config import RoleSettings
 from dialogauge.bench.trust import TrustThresholds
 
-__all__ = ["JudgeOptions"]
+__all__ = ["NO_RUBRIC", "JudgeOptions"]
+
+NO_RUBRIC = "none"
+"""Stands for the rubric where a judge has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,7 @@ class JudgeOptions:
 
     inputs: tuple[str, ...]
     rubric: str = "card"
-    judge: Literal["local", "llm"] = "local"
+    judge: Literal["local", "llm", "fitted"] = "local"
     mode: Literal["hindsight", "foresight"] = "hindsight"
     language: Literal["auto", "en", "zh"] = "auto"
     format: str | None = None
@@ -27,6 +30,8 @@ class JudgeOptions:
     """The judge's model; None with the local judge."""
     local_model: str | None = None
     """A file of coefficients for the local judge, as `dialogauge fit` writes it."""
+    fitted_model: str | None = None
+    """A model of ratings for the judge `fitted`: a run of `dialogauge fit`, or its `model.json`."""
     source_file: str | None = None
     """A text that the rubric checks claims against."""
     prices_file: str | None = None

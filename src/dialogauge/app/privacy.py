@@ -16,7 +16,16 @@ from dialogauge.core.errors import UsageError
 from dialogauge.data import Mask, RatingTable
 from dialogauge.store import RunDatabase
 
-__all__ = ["OPEN", "Privacy", "mask_for_reading", "mask_for_writing", "mask_row", "ratings_as_stored"]
+__all__ = [
+    "OPEN",
+    "Privacy",
+    "hidden_turn",
+    "mask_for_reading",
+    "mask_for_writing",
+    "mask_row",
+    "new_salt",
+    "ratings_as_stored",
+]
 
 _META: Final = "privacy"
 _SALT_BYTES: Final = 32
@@ -41,6 +50,11 @@ class Privacy:
 OPEN: Final = Privacy()
 
 
+def new_salt() -> bytes:
+    """Return the key of the digests of a new run."""
+    return token_bytes(_SALT_BYTES)
+
+
 def mask_for_writing(database: RunDatabase | None, asked: Privacy) -> Mask | None:
     """Return the mask with which a run is judged; None for an open run.
 
@@ -55,7 +69,7 @@ def mask_for_writing(database: RunDatabase | None, asked: Privacy) -> Mask | Non
             msg = f"the run {database.path.parent} was judged {with_what}"
             hint = f"add {held.words}" if held.words else f"drop {asked.words}"
             raise UsageError(msg, hint=f"{hint}, choose another directory with -o, or start with --fresh")
-    salt = token_bytes(_SALT_BYTES) if kept is None else bytes.fromhex(kept["salt"])
+    salt = new_salt() if kept is None else bytes.fromhex(kept["salt"])
     if database is not None and not database.readonly:
         value = {"redact": asked.redact, "hash_ids": asked.hash_ids, "salt": salt.hex()}
         if value != kept:
@@ -114,13 +128,14 @@ def _turn_ids_hidden(mask: Mask, value: Any) -> Any:  # noqa: ANN401 - any JSON 
     if not isinstance(value, Mapping):
         return value
     return {
-        key: _turn_id(mask, inner)
+        key: hidden_turn(mask, inner)
         if key == "turn_id" and isinstance(inner, str)
         else _turn_ids_hidden(mask, inner)
         for key, inner in value.items()
     }
 
 
-def _turn_id(mask: Mask, name: str) -> str:
+def hidden_turn(mask: Mask, name: str) -> str:
+    """Return the id of a turn as it may be shown: it begins with the id of its conversation."""
     conversation, mark, position = name.rpartition("__turn_")
     return f"{mask.id('conversation', conversation)}{mark}{position}" if mark else name

@@ -117,7 +117,8 @@ def _unread(planner: Planner, shown: Mapping[bytes, int]) -> int:
     progress = planner.progress
     if progress.total is not None or progress.expected is None:
         return 0
-    return max(0, progress.expected - planner.left_out - len(shown))
+    passed_over = planner.repeats * (planner.left_out + len(planner.faults))
+    return max(0, progress.expected - passed_over - len(shown))
 
 
 def exit_code(

@@ -44,6 +44,7 @@ from dialogauge.engine import Outcome, Progress
 from dialogauge.judge.personal import PersonalJudge, RatedBlock, TurnJudge
 from dialogauge.judge.user import LocalUserJudge
 from dialogauge.store import RunDatabase, RunDirectory
+from dialogauge.text import counted
 
 __all__ = [
     "SatisfactionOutcome",
@@ -181,7 +182,7 @@ def _notes(read: _Input) -> tuple[str, ...]:
         (split.train | split.test) - {c.user_id or "" for c in read.conversations.values()}
     ):
         names = ", ".join(strangers[:5]) + (" ..." if len(strangers) > 5 else "")
-        return (*notes, f"warning: {len(strangers):,} users of the split are not in the data: {names}")
+        return (*notes, f"warning: not in the data: {counted(len(strangers), 'user')} of the split: {names}")
     return notes
 
 
@@ -207,7 +208,7 @@ def _plan(options: SatisfactionOptions) -> _Input:
     notes = list(data.notes)
     if together := unnamed_together(data.conversations.values(), options.dimension):
         notes.append(
-            f"{together:,} turns have several ratings without a rater: read as several people's mean"
+            f"several ratings without a rater, read as several people's mean: {counted(together, 'turn')}"
         )
     study = plan_study(
         data.conversations.values(),

@@ -25,7 +25,8 @@ class RatedData:
     unreadable: tuple[InputError, ...]
     """Records of the log that are no conversations."""
     rating_faults: tuple[InputError, ...]
-    """Rows of the ratings file that are no ratings, or rate a conversation that is not there."""
+    """Rows of the ratings file that are no ratings or rate a conversation that is not there, and ratings of
+    sessions without a reply."""
     notes: tuple[object, ...]
     """What was recognised and assumed, each a line when written with `str`."""
 
@@ -36,18 +37,22 @@ def read_rated(options: SatisfactionOptions) -> RatedData:
     ratings = _ratings(options)
     found: dict[str, Conversation] = {}
     unreadable: list[InputError] = []
+    unused: list[RecordFault] = []
     for item in source:
         if isinstance(item, Conversation):
             joined = replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
-            whole = options.level == "session"
-            found[item.id] = rated_as_session(joined, options.dimension) if whole else joined
+            if options.level == "session":
+                joined, mute = rated_as_session(joined, options.dimension)
+                unused += mute
+            found[item.id] = joined
         else:
             unreadable.append(item)
     strangers = [
         RecordFault("the rated conversation is not in the data", place=first.place, hint="it is left out")
         for first in (ratings.for_conversation(name)[0] for name in sorted(ratings.ids - found.keys()))
     ]
-    return RatedData(found, tuple(unreadable), (*ratings.faults, *strangers), (*source.notes, *ratings.notes))
+    faults = (*ratings.faults, *strangers, *unused)
+    return RatedData(found, tuple(unreadable), faults, (*source.notes, *ratings.notes))
 
 
 def chosen_split(options: SatisfactionOptions) -> UserSplit | None:

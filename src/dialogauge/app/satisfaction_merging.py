@@ -10,7 +10,7 @@ from dialogauge.app.satisfaction_models import MODEL_JUDGES
 from dialogauge.app.satisfaction_options import SatisfactionOptions
 from dialogauge.core.errors import UsageError
 
-__all__ = ["merge_satisfaction_options"]
+__all__ = ["merge_privacy", "merge_satisfaction_options"]
 
 # Settings of judging that the configuration file holds under [judge], with the names of our fields.
 _SHARED = {
@@ -43,7 +43,7 @@ def merge_satisfaction_options(
     Raises UsageError or ConfigError naming the setting.
     """
     config = load_config(config_file)
-    fixed = {**fixed, **_privacy(config, fixed)}
+    fixed = {**fixed, **merge_privacy(config, fixed)}
     if judge not in MODEL_JUDGES:
         if models:
             msg = f"the judge {judge} asks no model"
@@ -57,7 +57,7 @@ def merge_satisfaction_options(
     return SatisfactionOptions(judge=judge, roles=_roles(models, config), **merged, **fixed)
 
 
-def _privacy(config: FileConfig, fixed: Mapping[str, Any]) -> dict[str, bool]:
+def merge_privacy(config: FileConfig, fixed: Mapping[str, Any]) -> dict[str, bool]:
     """Return what is to be hidden: a file that says so holds for every judge."""
     return {name: bool(fixed.get(name) or getattr(config.judge, name)) for name in ("redact", "hash_ids")}
 

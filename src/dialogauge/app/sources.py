@@ -24,6 +24,9 @@ class Source(Protocol):
     def notes(self) -> Sequence[object]:
         """What was recognised and assumed, each a line when written with `str`."""
 
+    def count(self) -> int:
+        """Count what iterating would hand out, at most, with as little reading as that takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class _RunSource:
@@ -34,6 +37,9 @@ class _RunSource:
     @property
     def notes(self) -> Sequence[object]:
         return (f"conversations of the run {self.directory.path}",)
+
+    def count(self) -> int:
+        return sum(1 for _ in self)
 
     def __iter__(self) -> Iterator[Conversation | InputError]:
         database = self.directory.open_for_reading()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from dialogauge.app.options import NO_RUBRIC
 from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun
 from dialogauge.bench.trust import (
@@ -39,6 +40,8 @@ class Kept:
 
 def rubric_facts(rubric: str) -> dict[str, Any]:
     """Return what the checks need to know of a rubric, for the manifest."""
+    if rubric == NO_RUBRIC:
+        return {"shows_scenario": False, "scenario_rules": []}
     loaded = load_rubric(rubric)
     return {
         "shows_scenario": "scenario" in loaded.shows,

@@ -6,20 +6,22 @@ from typing import Annotated
 
 import typer
 
+from dialogauge.cli import options as option
+
 __all__ = ["check"]
 
 
 def check(
     inputs: Annotated[list[str], typer.Argument(metavar="INPUT...", help="Files, folders, or - for stdin.")],
-    format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
-    map_file: Annotated[str | None, typer.Option("--map", help="TOML file: your field names.")] = None,
-    ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
+    format: option.Format = None,
+    map_file: option.Map = None,
+    ratings: option.Ratings = None,
     min_turns: Annotated[int, typer.Option(min=0, help="Fewer turns than this count as very short.")] = 2,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first oddity.")] = False,
     pii: Annotated[
         bool, typer.Option("--pii", help="Count what looks like personal data, without printing it.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: option.AsBareJson = False,
 ) -> None:
     """Say what was recognised and assumed in an input, and what is in it."""
     from dialogauge.app.checking import check_input

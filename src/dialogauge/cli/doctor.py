@@ -6,19 +6,21 @@ from typing import Annotated
 
 import typer
 
+from dialogauge.cli import options as option
+
 __all__ = ["doctor"]
 
 
 def doctor(
     model: Annotated[str | None, typer.Option(help="Model at an OpenAI-compatible endpoint.")] = None,
-    base_url: Annotated[str | None, typer.Option(help="The endpoint, e.g. http://localhost:8000/v1.")] = None,
-    api_key_env: Annotated[str | None, typer.Option(help="Variable that holds the key.")] = None,
-    role: Annotated[list[str] | None, typer.Option(metavar="judge=M@U#K", help="As in judge.")] = None,
-    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
+    base_url: option.BaseUrl = None,
+    api_key_env: option.KeyEnv = None,
+    role: option.JudgeRole = None,
+    config: option.Config = None,
     known_answers: Annotated[
         bool, typer.Option("--known-answers/--no-known-answers", help="Ask the known-answer set too.")
     ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: option.AsBareJson = False,
 ) -> None:
     """Probe an endpoint: reachable, schemas, log-probabilities, latency; and ask it what we know.
 

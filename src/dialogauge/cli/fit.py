@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from dialogauge.cli import options as option
+
 __all__ = ["fit"]
 
 _OUT = "FILE.json: coefficients of the local judge. Else a run directory with a model of the ratings."
@@ -20,8 +22,8 @@ def fit(
         str | None, typer.Option(help="JSON {train: [users]}: fit on these users only.")
     ] = None,
     folds: Annotated[int, typer.Option("--cv", min=2, help="Parts of the cross-validation.")] = 5,
-    format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
-    map_file: Annotated[str | None, typer.Option("--map", help="TOML file: your field names.")] = None,
+    format: option.Format = None,
+    map_file: option.Map = None,
     draws: Annotated[int, typer.Option(min=0, help="Bootstrap draws for the intervals of a run.")] = 1000,
     seed: Annotated[int, typer.Option(help="Of the draws and the shuffled control.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the fit as JSON.")] = False,
@@ -30,7 +32,8 @@ def fit(
 
     The figures are out of fold, beside controls that read nothing. With FILE.json the satisfaction model
     of the local judge is fitted: use it with `dialogauge judge LOG --local-model FILE.json`. With a
-    directory the whole ratings before each point of a conversation are predicted, words included.
+    directory the whole ratings before each point of a conversation are predicted, words included: use it
+    with `dialogauge judge LOG --judge fitted --fitted-model RUN`.
     """
     from dialogauge.app.config import compute_in_one_thread
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from dialogauge.text import counted
 
 __all__ = ["run_lines"]
 
-_COLUMNS = ("uar", "kappa", "f1_below3", "f1_below3_published")
+_TABLES = (("uar", "kappa", "f1_below3", "f1_below3_published"), ("auc_below3", "auc_above3"))
+"""The figures of whole ratings, and below them those of the ranking."""
 _WIDTH = 24
 """Two negative ends and a negative figure take 23 places."""
 _VIEWS = {
@@ -20,8 +23,8 @@ _VIEWS = {
 def run_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     """Write the summary of a fitted run."""
     yield (
-        f"fitted {summary['dimension']} on {summary['examples']:,} rated places of "
-        f"{summary['conversations']:,} conversations ({summary['votes']:,} votes; "
+        f"fitted {summary['dimension']} on {counted(summary['examples'], 'rated place')} of "
+        f"{counted(summary['conversations'], 'conversation')} ({counted(summary['votes'], 'vote')}; "
         f"{summary['whole_conversations']:,} of the whole, {summary['nothing_said']:,} before any turn)"
     )
     for name, part in summary["parts"].items():
@@ -40,20 +43,21 @@ def _across(split: int) -> str:
     """Say how many conversations lie across two parts, where any does."""
     if not split:
         return ""
-    return " (1 conversation does)" if split == 1 else f" ({split:,} conversations do)"
+    return f" ({counted(split, 'conversation does', 'conversations do')})"
 
 
 def _view(title: str, view: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{f'{title}, n = ' + format(view['metrics']['n'], ','):<44}" + "".join(
-        f"{c:>{_WIDTH}}" for c in _COLUMNS
-    )
-    yield _row("model", view["metrics"])
-    for name, figures in view["controls"].items():
-        yield _row(f"  {name}", figures)
+    head = f"{title}, n = {view['metrics']['n']:,}"
+    for columns in _TABLES:
+        yield f"{head:<44}" + "".join(f"{c:>{_WIDTH}}" for c in columns)
+        yield _row("model", view["metrics"], columns)
+        for name, figures in view["controls"].items():
+            yield _row(f"  {name}", figures, columns)
+        head = ""
 
 
-def _row(name: str, figures: Mapping[str, Any]) -> str:
-    return f"{name:<44}" + "".join(f"{_cell(figures, c):>{_WIDTH}}" for c in _COLUMNS)
+def _row(name: str, figures: Mapping[str, Any], columns: Sequence[str]) -> str:
+    return f"{name:<44}" + "".join(f"{_cell(figures, c):>{_WIDTH}}" for c in columns)
 
 
 def _cell(figures: Mapping[str, Any], column: str) -> str:

@@ -8,15 +8,14 @@ from typing import Annotated
 
 import typer
 
+from dialogauge.cli import options as option
 from dialogauge.core.errors import UsageError
 
-__all__ = ["HASH_IDS", "REDACT", "judge", "model_reference", "split_role"]
+__all__ = ["judge", "model_reference", "split_role"]
 
-REDACT = "Replace phone numbers, e-mails, card and identity numbers by [phone], [email], [card], [id]."
-HASH_IDS = "Replace the ids of users and conversations by digests that stay the same within a run."
-
-_MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
 _ROLE = "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME."
+_JUDGE = "Without a model, with one, or by a model of ratings that was fitted to your own."
+_FITTED = "Model of ratings for the judge fitted: the run that `dialogauge fit` wrote, or its model.json."
 _RUBRIC = "Shipped rubric (card, satisfaction, session, session-guarded, task, single, factuality), or a file"
 _GATE = "A condition on the result, e.g. 'verdict>=good:0.9'; exit code 100 when it is not met."
 
@@ -27,28 +26,29 @@ def judge(
     ],
     rubric: Annotated[str | None, typer.Option(help=_RUBRIC)] = None,
     judge_kind: Annotated[
-        str | None, typer.Option("--judge", metavar="local|llm", help="Without a model or with one.")
+        str | None, typer.Option("--judge", metavar="local|llm|fitted", help=_JUDGE)
     ] = None,
     mode: Annotated[
         str | None,
         typer.Option(metavar="hindsight|foresight", help="Whether the next user message may be read."),
     ] = None,
-    format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
-    map_file: Annotated[str | None, typer.Option("--map", help="TOML file: your field names.")] = None,
-    ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
+    format: option.Format = None,
+    map_file: option.Map = None,
+    ratings: option.Ratings = None,
     lang: Annotated[str | None, typer.Option(metavar="en|zh|auto", help="Language of the judging.")] = None,
-    model: Annotated[str | None, typer.Option(help=_MODEL)] = None,
-    base_url: Annotated[str | None, typer.Option(help="The endpoint, e.g. http://localhost:8000/v1.")] = None,
-    api_key_env: Annotated[str | None, typer.Option(help="Variable that holds the key.")] = None,
+    model: option.Model = None,
+    base_url: option.BaseUrl = None,
+    api_key_env: option.KeyEnv = None,
     role: Annotated[list[str] | None, typer.Option(metavar="judge=M@U#K", help=_ROLE)] = None,
     local_model: Annotated[
         str | None, typer.Option(help="Coefficients for the local judge, as `dialogauge fit` wrote them.")
     ] = None,
+    fitted_model: Annotated[str | None, typer.Option(metavar="RUN|FILE.json", help=_FITTED)] = None,
     source: Annotated[
         str | None, typer.Option(help="Text file that claims are checked against (rubric factuality).")
     ] = None,
-    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
-    prices: Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")] = None,
+    config: option.Config = None,
+    prices: option.Prices = None,
     out: Annotated[str | None, typer.Option("-o", "--out", help="Run directory (else runs/NAME).")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="N conversations at random.")] = None,
@@ -57,23 +57,19 @@ def judge(
     window: Annotated[
         int | None, typer.Option(min=4, max=6, help="Turns in a window of a long conversation.")
     ] = None,
-    max_concurrency: Annotated[int | None, typer.Option(min=1, help="Requests in flight at most.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=0, help="Stop after N calls.")] = None,
-    max_cost: Annotated[float | None, typer.Option(min=0, help="Stop at this cost; needs prices.")] = None,
-    max_failed: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Share of failures above which the exit code is 3.")
-    ] = None,
+    max_concurrency: option.SetConcurrency = None,
+    max_calls: option.MaxCalls = None,
+    max_cost: option.MaxCost = None,
+    max_failed: option.MaxFailed = None,
     gate: Annotated[list[str] | None, typer.Option(metavar="EXPR", help=_GATE)] = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Judge what failed again.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what the run holds.")] = False,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not use the response cache.")] = False,
+    retry_failed: option.RetryFailed = False,
+    fresh: option.Fresh = False,
+    no_cache: option.NoCache = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first oddity in the input.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
-    ] = False,
-    redact: Annotated[bool, typer.Option("--redact", help=REDACT)] = False,
-    hash_ids: Annotated[bool, typer.Option("--hash-ids", help=HASH_IDS)] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    dry_run: option.DryRun = False,
+    redact: option.Redact = False,
+    hash_ids: option.HashIds = False,
+    as_json: option.AsJson = False,
 ) -> None:
     """Judge a log of conversations, turn by turn and whole, and write a report.
 
@@ -113,6 +109,7 @@ def judge(
             "map_file": map_file,
             "ratings_file": ratings,
             "local_model": local_model,
+            "fitted_model": fitted_model,
             "source_file": source,
             "out": out,
             "limit": limit,

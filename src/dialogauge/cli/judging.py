@@ -33,7 +33,7 @@ def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int
 
 def _print_summary(outcome: JudgeOutcome) -> None:
     from dialogauge.bench.judging import figures_of
-    from dialogauge.report import summary_lines, trust_lines, weak_turn_lines
+    from dialogauge.report import note_lines, summary_lines, trust_lines, weak_turn_lines
 
     for note in outcome.notes:
         typer.echo(f"  {plain(note)}")
@@ -41,6 +41,9 @@ def _print_summary(outcome: JudgeOutcome) -> None:
         typer.echo(f"  {outcome.progress.resumed} already judged by an earlier run, taken from it")
     typer.echo()
     for line in summary_lines(figures_of(outcome.result.summary)):
+        typer.echo(plain(line))
+    notes = note_lines(outcome.result.view.about.notes)
+    for line in ["", *notes] if notes else []:
         typer.echo(plain(line))
     weak = weak_turn_lines(outcome.result.view.weak_turns)
     for line in ["", *weak] if weak else []:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from dialogauge.cli import options as option
+
 __all__ = ["meta"]
 
 _DIMENSION = "A dimension of the judge, and after = the rated one if it is called otherwise; repeatable."
@@ -19,11 +21,11 @@ def meta(
     ] = None,
     dimension: Annotated[list[str] | None, typer.Option(metavar="JUDGED[=RATED]", help=_DIMENSION)] = None,
     dissatisfied: Annotated[str | None, typer.Option(metavar="RULE", help=_DISSATISFIED)] = None,
-    map_file: Annotated[str | None, typer.Option("--map", help="TOML file: your field names.")] = None,
+    map_file: option.Map = None,
     out: Annotated[
         str | None, typer.Option("-o", "--out", help="Folder for meta.json and meta.html.")
     ] = None,
-    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
+    config: option.Config = None,
     draws: Annotated[int, typer.Option(min=100, help="Bootstrap draws.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the draws and the shuffles.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dialogauge.cli.printing import counted
+from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.bench.meta import Comparison, Estimate, JudgeAgreement, MetaResult
@@ -32,7 +32,8 @@ def _judge_lines(judge: JudgeAgreement) -> Iterator[str]:
     yield f"{judge.name}: {judge.judge} judge in {judge.mode}, {judge.pair}"
     yield f"  {_counts(judge)}"
     if judge.rule is not None:
-        yield f"  dissatisfied: {judge.rule}, {judge.dissatisfied} of {judge.counts.scored} targets"
+        scored = counted(judge.counts.scored, "target")
+        yield f"  dissatisfied: {judge.rule}, {judge.dissatisfied} of {scored}"
     if judge.fractions:
         yield "  the judge's fractional scores are used; its whole ones for kappa, exact, within one, classes"
     if not judge.same_scale:
@@ -53,9 +54,10 @@ def _judge_lines(judge: JudgeAgreement) -> Iterator[str]:
 
 def _counts(judge: JudgeAgreement) -> str:
     c = judge.counts
-    parts = [f"{c.rated:,} rated targets: {c.scored:,} scored in {judge.conversations:,} conversations"]
+    talks = counted(judge.conversations, "conversation")
+    parts = [f"{counted(c.rated, 'rated target')}: {c.scored:,} scored in {talks}"]
     if judge.users:
-        parts[0] += f" of {judge.users:,} users"
+        parts[0] += f" of {counted(judge.users, 'user')}"
     parts += [f"{c.not_applicable:,} n/a", f"{c.failed:,} failed", f"{c.not_judged:,} not judged"]
     if c.undecided:
         parts.append(f"{c.undecided:,} undecided among raters")
@@ -102,7 +104,8 @@ def _comparison(c: Comparison) -> str:
     difference = f"difference {_number(c.difference.value)} {_interval(c.difference.by_conversation)}"
     if c.difference.by_user is not None:
         difference += f", by user {_interval(c.difference.by_user)}"
-    return f"{title} on {c.n:,} shared targets: {figures}; {difference}, p {_number(c.p_holm)}: {c.words}"
+    on = f"{title} on {counted(c.n, 'shared target')}"
+    return f"{on}: {figures}; {difference}, p {_number(c.p_holm)}: {c.words}"
 
 
 def satisfaction_judge_lines(view: SeveralView) -> Iterator[str]:

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from dialogauge.cli.judge import HASH_IDS, REDACT
+from dialogauge.cli import options as option
 
 __all__ = ["pairs"]
 
 
 def pairs(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run directory.")],
+    run: option.RunDirectory,
     out: Annotated[str, typer.Option("-o", "--out", help="JSONL file to write.")],
     kind: Annotated[str, typer.Option(metavar="dpo|kto|sft|active", help="What to write.")] = "dpo",
     to: Annotated[str, typer.Option(metavar="trl", help="For whom: the trainer's row format.")] = "trl",
@@ -20,15 +20,15 @@ def pairs(
         str | None, typer.Option(help="Key of your records that holds the better reply (dpo).")
     ] = None,
     model: Annotated[str | None, typer.Option(help="Model that writes the better reply (dpo).")] = None,
-    base_url: Annotated[str | None, typer.Option(help="Its endpoint.")] = None,
-    api_key_env: Annotated[str | None, typer.Option(help="Variable that holds its key.")] = None,
+    base_url: option.ItsBaseUrl = None,
+    api_key_env: option.ItsKeyEnv = None,
     role: Annotated[list[str] | None, typer.Option(metavar="repair=M@U#K", help="As in judge.")] = None,
-    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
-    prices: Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")] = None,
-    max_concurrency: Annotated[int, typer.Option(min=1, help="Requests in flight at most.")] = 64,
-    max_calls: Annotated[int | None, typer.Option(min=0, help="Stop after N calls.")] = None,
-    max_cost: Annotated[float | None, typer.Option(min=0, help="Stop at this cost; needs prices.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not use the response cache.")] = False,
+    config: option.Config = None,
+    prices: option.Prices = None,
+    max_concurrency: option.Concurrency = 64,
+    max_calls: option.MaxCalls = None,
+    max_cost: option.MaxCost = None,
+    no_cache: option.NoCache = False,
     min_verdict: Annotated[
         str,
         typer.Option(metavar="excellent|good|borderline", help="Conversations worth learning from (sft)."),
@@ -36,14 +36,15 @@ def pairs(
     limit: Annotated[
         int | None, typer.Option(min=1, help="At most N rows (active: 50 if not given).")
     ] = None,
-    redact: Annotated[bool, typer.Option("--redact", help=REDACT)] = False,
-    hash_ids: Annotated[bool, typer.Option("--hash-ids", help=HASH_IDS)] = False,
+    redact: option.Redact = False,
+    hash_ids: option.HashIds = False,
 ) -> None:
     """Write training rows: preference pairs at the weakest turns, KTO and SFT rows, or what to label next."""
     from dialogauge.app.pairing import PairOptions, write_pairs
     from dialogauge.app.privacy import Privacy
     from dialogauge.cli.judge import model_reference
     from dialogauge.cli.printing import plain
+    from dialogauge.text import counted
 
     options = PairOptions(
         run=run,
@@ -63,7 +64,7 @@ def pairs(
         privacy=Privacy(redact, hash_ids),
     )
     result = write_pairs(options)
-    typer.echo(f"{result.written} rows: {out}")
+    typer.echo(f"{counted(result.written, 'row')}: {out}")
     for reason, number in result.left_out.items():
         typer.echo(plain(f"  {number} left out: {reason}"))
     if result.error is not None:

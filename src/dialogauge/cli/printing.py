@@ -6,7 +6,7 @@ import sys
 import unicodedata
 from typing import Any
 
-__all__ = ["counted", "plain", "print_json"]
+__all__ = ["plain", "print_json"]
 
 
 def plain(text: str) -> str:
@@ -16,11 +16,6 @@ def plain(text: str) -> str:
     within emoji and words are kept.
     """
     return "".join(c if _harmless(c) else c.encode("unicode_escape").decode() for c in text)
-
-
-def counted(n: int, noun: str) -> str:
-    """Write a count before its noun: `1 turn`, `1,200 turns`."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _harmless(character: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dialogauge.text import counted
+
 if TYPE_CHECKING:
     from dialogauge.bench.satisfaction import RationaleCheck
     from dialogauge.bench.satisfaction.rationale_result import RationaleCase, TermUse
@@ -17,7 +19,8 @@ _TITLES = {"core": "core", "not_core": "real but not core", "off_task": "off-tas
 
 def rationale_lines(check: RationaleCheck) -> Iterator[str]:
     """Write the confusion table, where the rationales' terms come from, and examples of each kind."""
-    yield f"reasons and rationales: {check.judged:,} turns, {check.without_rationale:,} without a rationale"
+    judged = counted(check.judged, "turn")
+    yield f"reasons and rationales: {judged}, {check.without_rationale:,} without a rationale"
     yield from _table(check)
     yield from _agreement(check)
     yield from _terms(check)

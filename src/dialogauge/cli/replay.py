@@ -6,47 +6,12 @@ from typing import Annotated, cast
 
 import typer
 
-from dialogauge.cli.replay_options import (
-    Again,
-    Agents,
-    AsJson,
-    BaseUrl,
-    Calls,
-    CandidateOption,
-    Concurrency,
-    Config,
-    ContextOption,
-    Cost,
-    Data,
-    DataNow,
-    Dimension,
-    Draws,
-    DrawSeed,
-    Family,
-    Format,
-    History,
-    JudgeOption,
-    K,
-    KeyEnv,
-    Lang,
-    Licence,
-    Map,
-    Margin,
-    Model,
-    NoCache,
-    Prices,
-    Ratings,
-    Reference,
-    Role,
-    RuleOption,
-    Seed,
-    Size,
-    Split,
-    SplitFile,
-    Strategy,
-    Ties,
-    check,
+from dialogauge.cli import options as option
+from dialogauge.cli import replay_options as of_replay
+from dialogauge.cli.replay_asked import (
+    Limits,
     code_of,
+    collect_options,
     compare_options,
     data_options,
     judge_options,
@@ -66,18 +31,21 @@ replay = typer.Typer(
 
 @replay.command()
 def select(
-    inputs: Data,
+    inputs: option.RatedData,
     out: Annotated[str, typer.Option("-o", "--out", metavar="ITEMS", help="Item set to write (JSON).")],
-    rule: RuleOption = "hard",
-    size: Size = 300,
-    seed: Seed = 0,
-    split: Split = "test",
-    split_file: SplitFile = None,
-    dimension: Dimension = "satisfaction",
-    ratings: Ratings = None,
-    format: Format = None,
-    map_file: Map = None,
-    licence: Licence = None,
+    rule: of_replay.Rule = "hard",
+    size: of_replay.Size = 300,
+    seed: of_replay.Seed = 0,
+    split: of_replay.Split = "test",
+    split_file: option.SplitFile = None,
+    dimension: option.Dimension = "satisfaction",
+    ratings: option.Ratings = None,
+    format: option.Format = None,
+    map_file: option.Map = None,
+    licence: of_replay.Licence = None,
+    config: option.Config = None,
+    redact: option.Redact = False,
+    hash_ids: option.HashIds = False,
 ) -> None:
     """Choose the turns of a benchmark, and say what the choice does to the mix of ratings.
 
@@ -90,8 +58,15 @@ def select(
     from dialogauge.bench.replay import RULES, Rule
     from dialogauge.cli.replay_lines import print_faults, print_lines, select_lines
 
-    check("--rule", rule, RULES)
-    data = data_options(inputs, split, split_file, dimension, ratings, format, map_file)
+    option.check("--rule", rule, RULES)
+    data = data_options(
+        inputs,
+        split=(split, split_file),
+        ratings=(ratings, dimension),
+        reading=(format, map_file),
+        hiding=(redact, hash_ids),
+        config=config,
+    )
     found = choose(SelectOptions(data, cast("Rule", rule), size, seed, licence, out))
     print_faults(found.faults)
     print_lines(select_lines(found))
@@ -102,18 +77,18 @@ def select(
 def collect(
     items: Annotated[str, typer.Argument(metavar="ITEMS", help="An item set.")],
     out: Annotated[str, typer.Option("-o", "--out", metavar="RUN", help="Run directory.")],
-    candidate: CandidateOption = None,
-    context: ContextOption = "prefix",
-    agents: Agents = None,
-    data: DataNow = None,
-    seed: Seed = 0,
-    config: Config = None,
-    prices: Prices = None,
-    max_concurrency: Concurrency = 64,
-    max_calls: Calls = None,
-    max_cost: Cost = None,
-    retry_failed: Again = False,
-    no_cache: NoCache = False,
+    candidate: of_replay.Candidates = None,
+    context: of_replay.Context = "prefix",
+    agents: of_replay.Agents = None,
+    data: of_replay.DataNow = None,
+    seed: of_replay.Seed = 0,
+    config: option.Config = None,
+    prices: option.Prices = None,
+    max_concurrency: option.Concurrency = 64,
+    max_calls: option.MaxCalls = None,
+    max_cost: option.MaxCost = None,
+    retry_failed: of_replay.RetryFailed = False,
+    no_cache: option.NoCache = False,
 ) -> None:
     """Collect candidates' replies: each is shown the fixed messages before the reply, and its context.
 
@@ -121,28 +96,20 @@ def collect(
     further candidates join the same run.
     """
     start()
-    from dialogauge.app.replay.collecting import CollectOptions
     from dialogauge.app.replay.collecting import collect as gather
-    from dialogauge.bench.replay import CONTEXTS, Context
     from dialogauge.cli.replay_lines import collect_lines, print_faults, print_lines
     from dialogauge.cli.terminal import TerminalObserver
 
-    check("--context", context, CONTEXTS)
-    options = CollectOptions(
-        items=items,
-        out=out,
-        candidates=tuple(candidate or ()),
-        context=cast("Context", context),
-        agents_file=agents,
-        data=tuple(data or ()),
-        config_file=config,
-        prices_file=prices,
+    limits = Limits(config, prices, max_concurrency, max_calls, max_cost, retry_failed, not no_cache)
+    options = collect_options(
+        items,
+        out,
+        candidates=candidate,
+        context=context,
+        agents=agents,
+        data=data,
         seed=seed,
-        max_concurrency=max_concurrency,
-        max_calls=max_calls,
-        max_cost=max_cost,
-        retry_failed=retry_failed,
-        cache=not no_cache,
+        limits=limits,
     )
     found = gather(options, TerminalObserver())
     print_faults(found.faults)
@@ -153,24 +120,24 @@ def collect(
 @replay.command()
 def score(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run directory.")],
-    judge: JudgeOption,
-    strategy: Strategy = None,
-    k: K = None,
-    history: History = "all",
-    reference: Reference = None,
-    data: DataNow = None,
-    lang: Lang = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    api_key_env: KeyEnv = None,
-    role: Role = None,
-    config: Config = None,
-    prices: Prices = None,
-    max_concurrency: Concurrency = 64,
-    max_calls: Calls = None,
-    max_cost: Cost = None,
-    retry_failed: Again = False,
-    no_cache: NoCache = False,
+    judge: of_replay.Judge,
+    strategy: of_replay.Strategy = None,
+    k: of_replay.K = None,
+    history: option.History = "all",
+    reference: of_replay.Reference = None,
+    data: of_replay.DataNow = None,
+    lang: of_replay.Lang = None,
+    model: of_replay.Model = None,
+    base_url: of_replay.BaseUrl = None,
+    api_key_env: of_replay.KeyEnv = None,
+    role: option.Roles = None,
+    config: option.Config = None,
+    prices: option.Prices = None,
+    max_concurrency: option.Concurrency = 64,
+    max_calls: option.MaxCalls = None,
+    max_cost: option.MaxCost = None,
+    retry_failed: of_replay.RetryFailed = False,
+    no_cache: option.NoCache = False,
 ) -> None:
     """Score a run: every original reply of the touched blocks first, then the candidates'.
 
@@ -186,11 +153,8 @@ def score(
     asked = judge_options(
         judge,
         how=(strategy, k, history, lang),
-        models=(model, base_url, api_key_env, role or []),
-        limits=(max_concurrency, max_calls, max_cost, prices),
-        config=config,
-        retry_failed=retry_failed,
-        cache=not no_cache,
+        models=(model, base_url, api_key_env, role),
+        limits=Limits(config, prices, max_concurrency, max_calls, max_cost, retry_failed, not no_cache),
     )
     options = ScoreOptions(run, asked, tuple(data or ()), reference)
     found = run_score(options, TerminalObserver())
@@ -205,16 +169,16 @@ def compare(
     judge: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of several evaluators of a run; else the latest.")
     ] = None,
-    judge_family: Family = None,
-    agents: Agents = None,
-    ties: Ties = "mid",
-    margin: Margin = 0.0,
-    draws: Draws = 1000,
-    seed: DrawSeed = 42,
+    judge_family: of_replay.Family = None,
+    agents: of_replay.Agents = None,
+    ties: option.Ties = "mid",
+    margin: of_replay.Margin = 0.0,
+    draws: of_replay.Draws = 1000,
+    seed: of_replay.DrawSeed = 42,
     out: Annotated[
         str | None, typer.Option("-o", "--out", help="Folder for summary and page (else a single run's own).")
     ] = None,
-    as_json: AsJson = False,
+    as_json: option.AsJson = False,
 ) -> None:
     """Compare candidates with the original replies and each other: raw, shifted, and by reference ranks.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dialogauge.cli.printing import plain, print_json
+from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.app.replay.collecting import Collected
@@ -89,16 +90,18 @@ def collect_lines(found: Collected) -> Iterator[str]:
     """Write what became of each candidate's replies."""
     for name, tally in found.tallies.items():
         told = "".join(f", {n:,} {kind.replace('_', ' ')}" for kind, n in tally.failures.items())
-        yield f"{name}: {tally.replied:,} of {tally.requested:,} replies{told}"
+        yield f"{name}: {tally.replied:,} of {counted(tally.requested, 'reply', 'replies')}{told}"
     yield from _usage(found.usage)
     yield from _ended(found)
 
 
 def score_lines(found: Scored) -> Iterator[str]:
     """Write what was scored."""
-    yield f"original: {found.reference:,} replies scored by {found.judge}"
+    yield f"original: {counted(found.reference, 'reply', 'replies')} scored by {found.judge}"
     for name, (scored, failed) in found.candidates.items():
-        yield f"{name}: {scored:,} replies scored" + (f", {failed:,} failed" if failed else "")
+        yield f"{name}: {counted(scored, 'reply', 'replies')} scored" + (
+            f", {failed:,} failed" if failed else ""
+        )
     yield from _usage(found.usage)
     yield from _ended(found)
 
@@ -107,7 +110,7 @@ def _usage(usage: Any) -> Iterator[str]:  # noqa: ANN401 - a usage
     if usage.calls or usage.cached:
         cost = "unknown" if usage.cost is None else f"{usage.cost:.4f}"
         yield (
-            f"{usage.calls:,} calls, {usage.cached:,} cached, {usage.prompt_tokens:,} + "
+            f"{counted(usage.calls, 'call')}, {usage.cached:,} cached, {usage.prompt_tokens:,} + "
             f"{usage.completion_tokens:,} tokens, cost {cost}"
         )
 
@@ -124,8 +127,8 @@ def compare_lines(found: Compared) -> Iterator[str]:
     from dialogauge.bench.replay.page import MEANINGS, warnings_of
 
     yield (
-        f"{found.present:,} items, scored by {found.evaluator['name']}; "
-        f"{len(found.candidates):,} candidates and the original replies"
+        f"{counted(found.present, 'item')}, scored by {found.evaluator['name']}; "
+        f"{counted(len(found.candidates), 'candidate')} and the original replies"
     )
     for view, result in found.comparison.views.items():
         yield ""

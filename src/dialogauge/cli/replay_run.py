@@ -6,46 +6,12 @@ from typing import Annotated, cast
 
 import typer
 
-from dialogauge.cli.replay_options import (
-    Again,
-    Agents,
-    AsJson,
-    BaseUrl,
-    Calls,
-    CandidateOption,
-    Concurrency,
-    Config,
-    ContextOption,
-    Cost,
-    Data,
-    Dimension,
-    Draws,
-    DrawSeed,
-    Family,
-    Format,
-    History,
-    JudgeOption,
-    K,
-    KeyEnv,
-    Lang,
-    Licence,
-    Map,
-    Margin,
-    Model,
-    NoCache,
-    Prices,
-    Ratings,
-    Reference,
-    Role,
-    RuleOption,
-    Seed,
-    Size,
-    Split,
-    SplitFile,
-    Strategy,
-    Ties,
-    check,
+from dialogauge.cli import options as option
+from dialogauge.cli import replay_options as of_replay
+from dialogauge.cli.replay_asked import (
+    Limits,
     code_of,
+    collect_options,
     compare_options,
     data_options,
     judge_options,
@@ -56,87 +22,87 @@ __all__ = ["run"]
 
 
 def run(
-    inputs: Data,
-    judge: JudgeOption,
+    inputs: option.RatedData,
+    judge: of_replay.Judge,
     out: Annotated[str, typer.Option("-o", "--out", metavar="RUN", help="Run directory.")],
-    candidate: CandidateOption = None,
-    rule: RuleOption = "hard",
-    size: Size = 300,
-    context: ContextOption = "prefix",
-    agents: Agents = None,
-    split: Split = "test",
-    split_file: SplitFile = None,
-    dimension: Dimension = "satisfaction",
-    ratings: Ratings = None,
-    format: Format = None,
-    map_file: Map = None,
-    licence: Licence = None,
-    seed: Seed = 0,
-    strategy: Strategy = None,
-    k: K = None,
-    history: History = "all",
-    lang: Lang = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    api_key_env: KeyEnv = None,
-    role: Role = None,
-    reference: Reference = None,
-    judge_family: Family = None,
-    ties: Ties = "mid",
-    margin: Margin = 0.0,
-    draws: Draws = 1000,
-    draw_seed: DrawSeed = 42,
-    config: Config = None,
-    prices: Prices = None,
-    max_concurrency: Concurrency = 64,
-    max_calls: Calls = None,
-    max_cost: Cost = None,
-    retry_failed: Again = False,
-    no_cache: NoCache = False,
-    as_json: AsJson = False,
+    candidate: of_replay.Candidates = None,
+    rule: of_replay.Rule = "hard",
+    size: of_replay.Size = 300,
+    context: of_replay.Context = "prefix",
+    agents: of_replay.Agents = None,
+    split: of_replay.Split = "test",
+    split_file: option.SplitFile = None,
+    dimension: option.Dimension = "satisfaction",
+    ratings: option.Ratings = None,
+    format: option.Format = None,
+    map_file: option.Map = None,
+    licence: of_replay.Licence = None,
+    redact: option.Redact = False,
+    hash_ids: option.HashIds = False,
+    seed: of_replay.Seed = 0,
+    strategy: of_replay.Strategy = None,
+    k: of_replay.K = None,
+    history: option.History = "all",
+    lang: of_replay.Lang = None,
+    model: of_replay.Model = None,
+    base_url: of_replay.BaseUrl = None,
+    api_key_env: of_replay.KeyEnv = None,
+    role: option.Roles = None,
+    reference: of_replay.Reference = None,
+    judge_family: of_replay.Family = None,
+    ties: option.Ties = "mid",
+    margin: of_replay.Margin = 0.0,
+    draws: of_replay.Draws = 1000,
+    draw_seed: of_replay.DrawSeed = 42,
+    config: option.Config = None,
+    prices: option.Prices = None,
+    max_concurrency: option.Concurrency = 64,
+    max_calls: option.MaxCalls = None,
+    max_cost: option.MaxCost = None,
+    retry_failed: of_replay.RetryFailed = False,
+    no_cache: option.NoCache = False,
+    as_json: option.AsJson = False,
 ) -> None:
     """Run the whole benchmark in one directory: select, collect, score, compare.
 
     The same command again goes on where it stopped.
     """
     start()
-    from dialogauge.app.replay.collecting import CollectOptions
     from dialogauge.app.replay.running import RunOptions, run_benchmark
     from dialogauge.app.replay.scoring import ScoreOptions
     from dialogauge.app.replay.selecting import SelectOptions
-    from dialogauge.bench.replay import CONTEXTS, RULES, Context, Rule
+    from dialogauge.bench.replay import RULES, Rule
     from dialogauge.cli.replay_lines import print_run
     from dialogauge.cli.terminal import TerminalObserver
 
-    check("--rule", rule, RULES)
-    check("--context", context, CONTEXTS)
+    option.check("--rule", rule, RULES)
+    limits = Limits(config, prices, max_concurrency, max_calls, max_cost, retry_failed, not no_cache)
     asked = judge_options(
         judge,
         how=(strategy, k, history, lang),
-        models=(model, base_url, api_key_env, role or []),
-        limits=(max_concurrency, max_calls, max_cost, prices),
-        config=config,
-        retry_failed=retry_failed,
-        cache=not no_cache,
+        models=(model, base_url, api_key_env, role),
+        limits=limits,
     )
-    data = data_options(inputs, split, split_file, dimension, ratings, format, map_file)
+    data = data_options(
+        inputs,
+        split=(split, split_file),
+        ratings=(ratings, dimension),
+        reading=(format, map_file),
+        hiding=(redact, hash_ids),
+        config=config,
+    )
     options = RunOptions(
         out=out,
         select=SelectOptions(data, cast("Rule", rule), size, seed, licence),
-        collect=CollectOptions(
-            items="",
-            out=out,
-            candidates=tuple(candidate or ()),
-            context=cast("Context", context),
-            agents_file=agents,
-            config_file=config,
-            prices_file=prices,
+        collect=collect_options(
+            "",
+            out,
+            candidates=candidate,
+            context=context,
+            agents=agents,
+            data=None,
             seed=seed,
-            max_concurrency=max_concurrency,
-            max_calls=max_calls,
-            max_cost=max_cost,
-            retry_failed=retry_failed,
-            cache=not no_cache,
+            limits=limits,
         ),
         score=ScoreOptions(out, asked, reference=reference),
         compare=compare_options(

@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-from dialogauge.cli.judge import HASH_IDS, REDACT
+from dialogauge.cli import options as option
 
 __all__ = ["report"]
 
 
 def report(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run directory.")],
+    run: option.RunDirectory,
     out: Annotated[str | None, typer.Option("-o", "--out", help="Where to (else RUN/report.html).")] = None,
-    redact: Annotated[bool, typer.Option("--redact", help=REDACT)] = False,
-    hash_ids: Annotated[bool, typer.Option("--hash-ids", help=HASH_IDS)] = False,
+    redact: option.Redact = False,
+    hash_ids: option.HashIds = False,
 ) -> None:
     """Write the report of a run anew, from what the run holds."""
     from dialogauge.app.config import compute_in_one_thread

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dialogauge.cli.judge import HASH_IDS, REDACT
+from dialogauge.cli import options as option
 
 __all__ = ["judge_models", "satisfaction"]
 
@@ -16,30 +16,23 @@ _JUDGE = (
     "encoder-ordinal; with a model: memory, no-memory, zero-shot, few-shot, task-rubric, prometheus, rag, "
     "spur."
 )
-_MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
-_ROLE = "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (from [roles]), file:PATH or py:MODULE:NAME."
 _LEVEL = "Replies, or sessions as a whole (the ratings without a turn)."
 _SPLIT = "Whose turns are judged. The training users are what the judges know of other users."
 _CALIBRATE = "The map of the scores in the rows; the table shows every one."
-_TIES = "Equal raw scores: kept equal, or ordered as the published calibrations do."
 _SIGNAL = "Satisfaction run of a judge that reads no rating, for local-user to read too."
 _REFERENCE = "Satisfaction run of the blocks' original replies, for reference-* (else the judged replies)."
 
 
 def satisfaction(
-    inputs: Annotated[list[str], typer.Argument(metavar="DATA...", help="Rated conversations, or a run.")],
+    inputs: option.RatedData,
     judge: Annotated[str, typer.Option(metavar="NAME", help=_JUDGE)],
     level: Annotated[str, typer.Option(metavar="turn|session", help=_LEVEL)] = "turn",
     split: Annotated[str, typer.Option(metavar="test|train|all", help=_SPLIT)] = "test",
-    split_file: Annotated[
-        str | None, typer.Option(help="JSON {train: [users], test: [users]}, else by seed.")
-    ] = None,
+    split_file: option.SplitFile = None,
     calibrate: Annotated[str, typer.Option(metavar="NAME", help=_CALIBRATE)] = "none",
-    ties: Annotated[str, typer.Option(metavar="mid|turn-index|sample-id", help=_TIES)] = "mid",
+    ties: option.Ties = "mid",
     reference: Annotated[str | None, typer.Option(metavar="RUN", help=_REFERENCE)] = None,
-    history: Annotated[
-        str, typer.Option(metavar="all|prompt", help="The whole history, or what the published prompt keeps.")
-    ] = "all",
+    history: option.History = "all",
     mode: Annotated[
         str,
         typer.Option(metavar="foresight|hindsight", help="Whether the next user message may be read."),
@@ -58,10 +51,10 @@ def satisfaction(
         typer.Option(metavar="FOLDER|NAME", help="What encoder judges fine-tune (else bert-base-chinese)."),
     ] = None,
     signal: Annotated[list[str] | None, typer.Option(metavar="RUN", help=_SIGNAL)] = None,
-    dimension: Annotated[str, typer.Option(help="The rated dimension.")] = "satisfaction",
-    ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
-    format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
-    map_file: Annotated[str | None, typer.Option("--map", help="TOML file: your field names.")] = None,
+    dimension: option.Dimension = "satisfaction",
+    ratings: option.Ratings = None,
+    format: option.Format = None,
+    map_file: option.Map = None,
     out: Annotated[
         str | None, typer.Option("-o", "--out", help="Run directory (else runs/NAME-JUDGE).")
     ] = None,
@@ -70,27 +63,23 @@ def satisfaction(
     lang: Annotated[
         str | None, typer.Option(metavar="en|zh|auto", help="Language of the prompts, with a model.")
     ] = None,
-    model: Annotated[str | None, typer.Option(help=_MODEL)] = None,
-    base_url: Annotated[str | None, typer.Option(help="The endpoint, e.g. http://localhost:8000/v1.")] = None,
-    api_key_env: Annotated[str | None, typer.Option(help="Variable that holds the key.")] = None,
-    role: Annotated[list[str] | None, typer.Option(metavar="ROLE=M@U#K", help=_ROLE)] = None,
-    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
-    prices: Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")] = None,
-    max_concurrency: Annotated[int | None, typer.Option(min=1, help="Requests in flight at most.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=0, help="Stop after N calls.")] = None,
-    max_cost: Annotated[float | None, typer.Option(min=0, help="Stop at this cost; needs prices.")] = None,
-    max_failed: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Share of failures above which the exit code is 3.")
-    ] = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Judge what failed again.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what the run holds.")] = False,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not use the response cache.")] = False,
-    redact: Annotated[bool, typer.Option("--redact", help=REDACT)] = False,
-    hash_ids: Annotated[bool, typer.Option("--hash-ids", help=HASH_IDS)] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    model: option.Model = None,
+    base_url: option.BaseUrl = None,
+    api_key_env: option.KeyEnv = None,
+    role: option.Roles = None,
+    config: option.Config = None,
+    prices: option.Prices = None,
+    max_concurrency: option.SetConcurrency = None,
+    max_calls: option.MaxCalls = None,
+    max_cost: option.MaxCost = None,
+    max_failed: option.MaxFailed = None,
+    retry_failed: option.RetryFailed = False,
+    fresh: option.Fresh = False,
+    no_cache: option.NoCache = False,
+    redact: option.Redact = False,
+    hash_ids: option.HashIds = False,
+    dry_run: option.DryRun = False,
+    as_json: option.AsJson = False,
 ) -> None:
     """Judge each reply for its own user, from what this user rated in other scenarios.
 
@@ -106,12 +95,12 @@ def satisfaction(
     from dialogauge.cli.judge import command_line
     from dialogauge.cli.satisfying import run_and_print
 
-    _check("--level", level, ("turn", "session"))
-    _check("--split", split, ("test", "train", "all"))
-    _check("--calibrate", calibrate, CALIBRATIONS)
-    _check("--ties", ties, TIES)
-    _check("--history", history, ("all", "prompt"))
-    _check("--mode", mode, ("foresight", "hindsight"))
+    option.check("--level", level, ("turn", "session"))
+    option.check("--split", split, ("test", "train", "all"))
+    option.check("--calibrate", calibrate, CALIBRATIONS)
+    option.check("--ties", ties, TIES)
+    option.check("--history", history, ("all", "prompt"))
+    option.check("--mode", mode, ("foresight", "hindsight"))
     given = {
         "lang": lang,
         "max_concurrency": max_concurrency,
@@ -167,11 +156,3 @@ def judge_models(
     found = dict(split_role(text) for text in builders)
     judge = model_reference(model, base_url, api_key_env, [text for text in roles if text not in builders])
     return found if judge is None else {"judge": judge, **found}
-
-
-def _check(option: str, value: str, known: tuple[str, ...]) -> None:
-    from dialogauge.core.errors import UsageError
-
-    if value not in known:
-        msg = f"{option} {value!r} is not known"
-        raise UsageError(msg, hint=f"one of: {', '.join(known)}")

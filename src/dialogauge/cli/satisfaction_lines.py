@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from dialogauge.cli.printing import counted
 from dialogauge.cli.rationale_lines import rationale_lines
+from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.app.satisfaction import SatisfactionOutcome
@@ -81,8 +81,8 @@ def _counts(outcome: SatisfactionOutcome) -> Iterator[str]:
     apart = outcome.evaluation.without_history
     if apart.n + apart.n_failed:
         yield (
-            f"counted apart: {apart.n + apart.n_failed:,} turns of users without a history, who get the "
-            f"training users' prior ({apart.n:,} scored, mean error {_number(apart.values['mae'])})"
+            f"counted apart: {counted(apart.n + apart.n_failed, 'turn')} of users without a history, who get "
+            f"the training users' prior ({apart.n:,} scored, mean error {_number(apart.values['mae'])})"
         )
     for why, n in study.left_out.items():
         yield f"left out: {n:,}, {why}"
@@ -129,7 +129,9 @@ def _same(one: UnderCalibration, other: UnderCalibration) -> bool:
 
 
 def _calibration(name: str, found: UnderCalibration, judge: str, titles: Mapping[str, str]) -> Iterator[str]:
-    told = "" if name == "none" else f": {found.run.calibrated_blocks} of {found.run.blocks} blocks"
+    told = (
+        "" if name == "none" else f": {found.run.calibrated_blocks} of {counted(found.run.blocks, 'block')}"
+    )
     left = "".join(f", {n} left as they are ({why})" for why, n in found.run.identity.items())
     yield f"{name}{told}{'' if name == 'none' else left}"
     yield f"  {'':<{_WIDTH}}" + "".join(f"{title:>10}" for title in titles.values())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from dialogauge.cli.printing import plain, print_json
+from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.app.satisfaction import SatisfactionOutcome
@@ -54,8 +55,8 @@ def _print_end(outcome: SatisfactionOutcome) -> None:
         typer.echo(f"dialogauge: {plain(str(outcome.ended.error))}", err=True)
     if outcome.pending:
         typer.echo(
-            f"dialogauge: {outcome.pending:,} turns are not judged yet, and the figures stand on the others; "
-            "the same command goes on from here",
+            f"dialogauge: not judged yet: {counted(outcome.pending, 'turn')}; the figures stand on the "
+            "others, and the same command goes on from here",
             err=True,
         )
 
@@ -76,7 +77,9 @@ def _print_plan(options: SatisfactionOptions, *, as_json: bool) -> int:
     else:
         done = plan.turns - plan.left
         judge = plain(plan.judge)
-        typer.echo(f"would judge {plan.left:,} of {plan.turns:,} turns ({done:,} done already) by {judge}")
+        typer.echo(
+            f"would judge {plan.left:,} of {counted(plan.turns, 'turn')} ({done:,} done already) by {judge}"
+        )
         typer.echo(f"into {plan.directory}")
     _print_faults(plan.faults)
     return 1 if plan.faults else 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dialogauge.text import counted
+
 if TYPE_CHECKING:
     from dialogauge.app.doctoring import Examination
     from dialogauge.data import InputReport, PersonalReport
@@ -54,7 +56,7 @@ def _personal(found: PersonalReport, report: InputReport) -> Iterator[str]:
     for role, kinds in found.roles.items():
         yield f"  {role}: {_counts(kinds)}"
     share = _part(found.conversations, report.conversations)
-    yield f"  in {share} of the conversations, {found.turns:,} turns; those with most:"
+    yield f"  in {share} of the conversations, {counted(found.turns, 'turn')}; those with most:"
     for entry in found.top:
         where = f" ({entry.place})" if entry.place else ""
         turns = "; ".join(
@@ -93,8 +95,9 @@ def fit_lines(found: Mapping[str, Any]) -> Iterator[str]:
     """Write the out-of-fold figures of a fit beside their controls."""
     fitted = found["fitted_on"]
     yield (
-        f"fitted {found['dimension']} on {fitted['turns']:,} rated turns of {fitted['conversations']:,} "
-        f"conversations, {fitted['groups']:,} users (or conversations where no user is known)"
+        f"fitted {found['dimension']} on {counted(fitted['turns'], 'rated turn')} of "
+        f"{counted(fitted['conversations'], 'conversation')}, "
+        f"{counted(fitted['groups'], 'user')} (or conversations where no user is known)"
     )
     yield f"{'left-out figures':<18}{'Pearson':>9}{'Spearman':>10}{'AUC':>8}{'MSE':>8}"
     for mode in ("hindsight", "foresight"):

@@ -6,28 +6,30 @@ from typing import Annotated
 
 import typer
 
+from dialogauge.cli import options as option
+
 __all__ = ["trust"]
 
 
 def trust(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run directory.")],
+    run: option.RunDirectory,
     scenario_sample: Annotated[
         int | None,
         typer.Option(min=1, help="Judge N conversations again without, and with another's, scenario."),
     ] = None,
-    ratings: Annotated[str | None, typer.Option(help="People's ratings, joined by id.")] = None,
-    map_file: Annotated[str | None, typer.Option("--map", help="TOML file: your field names.")] = None,
+    ratings: option.Ratings = None,
+    map_file: option.Map = None,
     model: Annotated[str | None, typer.Option(help="The run's model (else as the run says).")] = None,
-    base_url: Annotated[str | None, typer.Option(help="Its endpoint.")] = None,
-    api_key_env: Annotated[str | None, typer.Option(help="Variable that holds its key.")] = None,
-    role: Annotated[list[str] | None, typer.Option(metavar="judge=M@U#K", help="As in judge.")] = None,
-    config: Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")] = None,
-    prices: Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")] = None,
+    base_url: option.ItsBaseUrl = None,
+    api_key_env: option.ItsKeyEnv = None,
+    role: option.JudgeRole = None,
+    config: option.Config = None,
+    prices: option.Prices = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
-    max_concurrency: Annotated[int, typer.Option(min=1, help="Requests in flight at most.")] = 64,
-    max_calls: Annotated[int | None, typer.Option(min=0, help="Stop after N calls.")] = None,
-    max_cost: Annotated[float | None, typer.Option(min=0, help="Stop at this cost; needs prices.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not use the response cache.")] = False,
+    max_concurrency: option.Concurrency = 64,
+    max_calls: option.MaxCalls = None,
+    max_cost: option.MaxCost = None,
+    no_cache: option.NoCache = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
 ) -> None:
     """Check a finished run for known faults of its judge, and write what was found into its report.

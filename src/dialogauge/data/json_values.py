@@ -15,6 +15,7 @@ from dialogauge.data.sources import LineStream, utf8_fault
 __all__ = [
     "DEEPEST",
     "JsonValue",
+    "count_values",
     "first_values",
     "is_document",
     "is_message_list",
@@ -50,6 +51,14 @@ def json_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
         yield from _elements(stream.source.name, document)
     else:
         yield from _per_line(stream.source.name, stream)
+
+
+def count_values(stream: LineStream) -> int:
+    """Count the values of a source; where each has a line, the lines, without a look at them."""
+    if not is_document(stream):
+        return sum(1 for _, line in stream if not line.isspace())
+    document = _document(stream)
+    return len(document) if isinstance(document, list) and not is_message_list(document) else 1
 
 
 def first_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:

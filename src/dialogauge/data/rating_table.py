@@ -9,6 +9,7 @@ from functools import cached_property
 from dialogauge.core import PairRating, Place, Rating, RecordFault, Scale
 from dialogauge.data.faults import record_fault, shown
 from dialogauge.data.notes import Note
+from dialogauge.text import counted
 
 __all__ = ["RatingTable", "off_scale", "unknown_ids"]
 
@@ -63,5 +64,5 @@ def unknown_ids(unknown: Collection[str], file: str) -> list[RecordFault]:
     if not unknown:
         return []
     shown = ", ".join(repr(i) for i in sorted(unknown)[:5]) + (" ..." if len(unknown) > 5 else "")
-    msg = f"ratings for {len(unknown)} conversations that the input does not hold: {shown}"
+    msg = f"ratings for {counted(len(unknown), 'conversation')} that the input does not hold: {shown}"
     return [RecordFault(msg, place=Place(file), hint="check the ids, or the column that holds them")]

@@ -106,6 +106,19 @@ class ConversationReader:
             place = Place(str(self._sources[0].name))
             raise file_fault(place, "no file here holds conversations in a known format", _known())
 
+    def count(self) -> int:
+        """Count what iterating would hand out, at most: ids that are seen twice are not looked for.
+
+        Raises `FileFault` where a file breaks off.
+        """
+        total = 0
+        for source in self._sources:
+            with closing(LineStream(source)) as stream:
+                known = self._forced or _sniff(stream, self._mapping)
+                if known is not None:
+                    total += known.count(stream, Context(source, self._mapping, NoteBook()))
+        return total
+
     def _source(self, source: Source, number: int, seen: SeenIds) -> Iterator[Conversation | RecordFault]:
         with closing(LineStream(source)) as stream:
             known = self._forced or _sniff(stream, self._mapping)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from dialogauge.core import ConfigError, UsageError
+from dialogauge.text import counted
 
 __all__ = ["UserSplit", "read_split", "split_users"]
 
@@ -69,7 +70,7 @@ def read_split(path: str) -> UserSplit:
         raise ConfigError(msg, hint=hint)
     train, test = (frozenset(str(user) for user in part) for part in parts)
     if both := sorted(train & test):
-        msg = f"the split file {path} has {len(both)} users in both lists: {', '.join(both[:5])}"
+        msg = f"the split file {path} has {counted(len(both), 'user')} in both lists: {', '.join(both[:5])}"
         raise ConfigError(msg, hint="a user is for training or for testing, never for both")
     return UserSplit(train, test)
 

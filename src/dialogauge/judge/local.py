@@ -28,8 +28,16 @@ from dialogauge.core import (
     digest,
 )
 from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
-from dialogauge.judge.local_scores import HINT, faults, score_conversation, score_turn, weakest
-from dialogauge.judge.local_words import join, say
+from dialogauge.judge.local_reach import Log, running_form
+from dialogauge.judge.local_scores import (
+    HINT,
+    faults,
+    score_conversation,
+    score_satisfaction,
+    score_turn,
+    weakest,
+)
+from dialogauge.judge.local_words import join, level_note, say
 from dialogauge.judge.session import guard, local_failures
 from dialogauge.judge.verdict import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 from dialogauge.signals import (
@@ -58,7 +66,7 @@ RUBRICS: Mapping[str, Rubric] = {
 }
 """The shipped rubrics that it can judge by."""
 
-_VERSION = 2
+_VERSION = 3
 """Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
 _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
 _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
@@ -149,18 +157,35 @@ class LocalJudge:
             "mode": self.mode,
             "language": self.language,
             "rubric": self.rubric_id,
-            "fitted_on": {"dimension": fitted.dimension, "turns": fitted.turns, "users": fitted.groups},
+            "fitted_on": {
+                "dimension": fitted.dimension,
+                "turns": fitted.turns,
+                "users": fitted.groups,
+                "languages": list(fitted.reach.languages),
+            },
             "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
             "uncalibrated": list(_NEVER_COMPARED[self.rubric_id]),
-            "notes": [_NO_SAFETY] if self.rubric_id == "card" else [],
+            "notes": self._notes(),
         }
+
+    def _notes(self) -> list[str]:
+        """What the reader of the scores should know; a sentence each."""
+        if self.rubric_id == "card":
+            return [_NO_SAFETY]
+        fitted = self._coefficients
+        return [level_note(fitted.turns, fitted.reach.languages)] if self.rubric_id == "satisfaction" else []
 
     async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
         """Judge every replied turn, then the conversation; repeat and seed change nothing."""
         return self.judge_now(conversation)
 
-    def judge_now(self, conversation: Conversation) -> tuple[Judged, ...]:
-        """Judge without an event loop; the same as `judge`."""
+    def judge_now(self, conversation: Conversation, *, log: Log | None = None) -> tuple[Judged, ...]:
+        """Judge without an event loop; the same as `judge`.
+
+        Args:
+            conversation: What to judge.
+            log: Other replies of the log that it is from: they tell whether the fitted cuts hold there.
+        """
         conversation = conversation.blinded()
         whole = Target(conversation.id, "conversation", None, conversation.candidate)
         if not conversation.replied_turns:
@@ -172,7 +197,7 @@ class LocalJudge:
                 for t in conversation.replied_turns
             )
         dialogue = read_dialogue(conversation, None if self.language == "auto" else self.language)
-        reading = _Reading(dialogue, self.mode, self._coefficients)
+        reading = _Reading(dialogue, self.mode, self._coefficients, log)
         if self.rubric_id in _SESSION:
             return (Judged(whole, self._session(reading, conversation.scenario)),)
         targets = [
@@ -223,7 +248,9 @@ class LocalJudge:
 class _Reading:
     """A dialogue with its findings and fitted scores."""
 
-    def __init__(self, dialogue: Dialogue, mode: Mode, coefficients: LocalCoefficients) -> None:
+    def __init__(
+        self, dialogue: Dialogue, mode: Mode, coefficients: LocalCoefficients, log: Log | None = None
+    ) -> None:
         self.dialogue = dialogue
         self.mode = mode
         signals = find_signals(dialogue, mode)
@@ -233,12 +260,21 @@ class _Reading:
         model = coefficients.mode(mode)
         features = read_features(dialogue, signals, mode)
         self.satisfaction = {n: model.predict(f) for n, f in features.items()}
-        self.whole_satisfaction = {n: model.score(v) for n, v in self.satisfaction.items()}
+        self._model, self._reach = model, coefficients.reach
+        self._log = log
+        self._form = running_form(features, model.names, log.forms if log is not None else ())
         self.after = dict(zip((t.number for t in dialogue.turns), dialogue.turns[1:], strict=False))
 
     def language(self, turn: TurnView) -> str:
         """In foresight the language as known at the turn, else that of the whole."""
         return turn.language if self.mode == "foresight" else self.dialogue.language
+
+    def whole_satisfaction(self, turn: TurnView) -> tuple[int, str]:
+        """Return the whole score of the satisfaction, and what its level stands on."""
+        language = self.language(turn) if self._log is None else self._log.language
+        if self._reach.holds(language, self._form[turn.number]):
+            return self._model.score(self.satisfaction[turn.number]), "fitted cuts"
+        return score_satisfaction(self.by_turn[turn.number]), "findings"
 
     def approval(self, turn: TurnView) -> Evidence | None:
         """The words by which the user approves of the reply afterwards."""
@@ -333,7 +369,7 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
     if language == "other":
         return _unsupported(("satisfaction",))
     value = reading.satisfaction[turn.number]
-    score = reading.whole_satisfaction[turn.number]
+    score, stands_on = reading.whole_satisfaction(turn)
     signals = [s for s in reading.by_turn[turn.number] if s.strength >= HINT]
     return Judgement(
         scores={"satisfaction": score},
@@ -342,6 +378,7 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
         details={
             "satisfaction": round(value, 3),
             "label": "SAT" if score >= _SATISFIED else "DSAT",
+            "labels": {"level_from": stands_on},
             "language": language,
             "uncalibrated": [],
         },

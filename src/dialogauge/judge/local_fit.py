@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from dialogauge.core import Conversation, UsageError
 from dialogauge.judge.local_model import HIGHEST, LOWEST, LocalCoefficients, ModeCoefficients
+from dialogauge.judge.local_reach import Form, fit_reach, running_form
 from dialogauge.signals import Mode, feature_names, find_signals, read_dialogue, read_features
+from dialogauge.text import counted
 
 __all__ = ["fit_local", "group_folds"]
 
@@ -31,6 +33,9 @@ class _Table:
     """Users where they are known, else conversations."""
     conversations: int
     lengths: Floats
+    forms: tuple[Form, ...]
+    """Of the replies up to each turn."""
+    languages: tuple[str, ...]
 
 
 def fit_local(
@@ -69,6 +74,7 @@ def fit_local(
     return LocalCoefficients(
         fitted["hindsight"],
         fitted["foresight"],
+        fit_reach(table.forms, table.languages),
         dimension,
         int(table.scores.size),
         table.conversations,
@@ -82,11 +88,15 @@ def _table(conversations: Sequence[Conversation], dimension: str, mode: str) -> 
     scores: list[float] = []
     groups: list[int] = []
     lengths: list[float] = []
+    forms: list[Form] = []
+    languages: list[str] = []
     index: dict[str, int] = {}
     read = cast(Mode, mode)
+    names = feature_names(read)
     for conversation in conversations:
         dialogue = read_dialogue(conversation)
         features = read_features(dialogue, find_signals(dialogue, read), read)
+        form = running_form(features, names)
         group = index.setdefault(conversation.user_id or f"\0{conversation.id}", len(index))
         units = {t.number: t.reply.units for t in dialogue.turns}
         for turn, score in _turn_scores(conversation, dimension).items():
@@ -95,13 +105,16 @@ def _table(conversations: Sequence[Conversation], dimension: str, mode: str) -> 
                 scores.append(score)
                 groups.append(group)
                 lengths.append(units[turn])
-    width = len(feature_names(read))
+                forms.append(form[turn])
+                languages.append(dialogue.language)
     return _Table(
-        np.array(rows, dtype=float).reshape(-1, width),
+        np.array(rows, dtype=float).reshape(-1, len(names)),
         np.array(scores, dtype=float),
         np.array(groups, dtype=np.int64),
         len(conversations),
         np.array(lengths, dtype=float),
+        tuple(forms),
+        tuple(languages),
     )
 
 
@@ -115,7 +128,7 @@ def _turn_scores(conversation: Conversation, dimension: str) -> dict[int, float]
 
 def _check(table: _Table, folds: int, dimension: str) -> None:
     groups = np.unique(table.groups).size
-    found = f"{table.scores.size} turns rated for {dimension!r} by {groups} groups"
+    found = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
     if table.scores.size < 50 or groups < max(2, folds):
         msg = f"too little to fit: {found}"
         raise UsageError(msg, hint=f"at least 50 rated turns of {folds} users or conversations are needed")
@@ -136,8 +149,8 @@ def group_folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
 
 
 def _rows(table: _Table, mask: NDArray[np.bool_]) -> _Table:
-    kept = (table.features[mask], table.scores[mask], table.groups[mask])
-    return _Table(*kept, table.conversations, table.lengths[mask])
+    """Return some of the rows, as far as a fit of the weights reads them."""
+    return replace(table, features=table.features[mask], scores=table.scores[mask], groups=table.groups[mask])
 
 
 def _within(values: Floats, groups: NDArray[np.int64]) -> Floats:

@@ -14,11 +14,12 @@ from importlib import resources
 from typing import Any
 
 from dialogauge.core import FileFault, Place, UsageError
-from dialogauge.signals import Mode, feature_names
+from dialogauge.judge.local_reach import Reach
+from dialogauge.signals import FORM_FEATURES, Mode, feature_names
 
 __all__ = ["HIGHEST", "LOWEST", "LocalCoefficients", "ModeCoefficients", "load_coefficients"]
 
-_FORMAT = "dialogauge-local/1"
+_FORMAT = "dialogauge-local/2"
 LOWEST, HIGHEST = 1.0, 5.0
 _COLUMNS = ("centre", "spread", "low", "high", "weight")
 _FIELDS = {name: "weights" if name == "weight" else name for name in _COLUMNS}
@@ -39,7 +40,10 @@ class ModeCoefficients:
     intercept: float
     ridge: float
     thresholds: tuple[float, ...]
-    """Four ascending values of the prediction; with them whole scores are as frequent as people's were."""
+    """Four ascending values of the prediction; with them whole scores are as frequent as people's were.
+
+    They hold within the reach of the coefficients.
+    """
 
     def predict(self, features: Sequence[float]) -> float:
         """Return the satisfaction of one turn, 1..5, unrounded."""
@@ -58,7 +62,7 @@ class ModeCoefficients:
         """Refuse features other than the ones it was fitted on."""
         if names != self.names:
             msg = "the coefficients were fitted on other signals than this version reads"
-            raise UsageError(msg, hint="fit them anew: dialogauge fit DATA -o MODEL")
+            raise UsageError(msg, hint="fit them anew: dialogauge fit DATA -o MODEL.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,8 @@ class LocalCoefficients:
 
     hindsight: ModeCoefficients
     foresight: ModeCoefficients
+    reach: Reach
+    """The turns for which the thresholds hold."""
     dimension: str = "satisfaction"
     turns: int = 0
     conversations: int = 0
@@ -89,6 +95,7 @@ class LocalCoefficients:
                 "groups": self.groups,
             },
             "measured": self.measured,
+            "cuts_hold_for": _reach_json(self.reach),
             "hindsight": _mode_json(self.hindsight),
             "foresight": _mode_json(self.foresight),
         }
@@ -105,11 +112,12 @@ class LocalCoefficients:
             value = json.loads(text)
             if not isinstance(value, dict) or value["format"] != _FORMAT:
                 msg = f"the file does not have the format {_FORMAT!r}"
-                raise UsageError(msg, hint="fit it anew: dialogauge fit DATA -o MODEL")
+                raise UsageError(msg, hint=_other_format(value))
             fitted = value["fitted_on"]
             return cls(
                 _mode_from(value["hindsight"], "hindsight"),
                 _mode_from(value["foresight"], "foresight"),
+                _reach_from(value["cuts_hold_for"]),
                 str(value["dimension"]),
                 int(fitted["turns"]),
                 int(fitted["conversations"]),
@@ -121,8 +129,15 @@ class LocalCoefficients:
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
             msg = f"no coefficients of the local judge: {type(error).__name__}: {error}"
             raise FileFault(
-                msg, place=Place(file), hint="write the file with: dialogauge fit DATA -o MODEL"
+                msg, place=Place(file), hint="write the file with: dialogauge fit DATA -o MODEL.json"
             ) from error
+
+
+def _other_format(value: object) -> str:
+    found = value.get("format") if isinstance(value, dict) else None
+    if isinstance(found, str) and found.startswith("dialogauge-ratings/"):
+        return "it is a model of ratings: give it with --judge fitted --fitted-model"
+    return "fit it anew: dialogauge fit DATA -o MODEL.json"
 
 
 def _mode_json(mode: ModeCoefficients) -> dict[str, Any]:
@@ -153,6 +168,26 @@ def _mode_from(value: Mapping[str, Any], mode: Mode) -> ModeCoefficients:
     )
     out.check(feature_names(mode))
     return out
+
+
+def _reach_json(reach: Reach) -> dict[str, Any]:
+    form = zip(FORM_FEATURES, reach.centre, reach.spread, strict=True)
+    return {
+        "languages": list(reach.languages),
+        "distance": round(reach.distance, 6),
+        "form": {name: {"centre": round(c, 6), "spread": round(s, 6)} for name, c, s in form},
+    }
+
+
+def _reach_from(value: Mapping[str, Any]) -> Reach:
+    centre, spread = (
+        tuple(_finite(value["form"][name][c]) for name in FORM_FEATURES) for c in ("centre", "spread")
+    )
+    if not all(s > 0 for s in spread):
+        msg = "a spread is not above 0"
+        raise ValueError(msg)
+    languages = tuple(str(name) for name in value["languages"])
+    return Reach(languages, centre, spread, _finite(value["distance"]))
 
 
 def _finite(value: object) -> float:

@@ -8,7 +8,8 @@ Certainty of a fault in a dimension (`dialogauge.signals.certainty`) -> score::
     0.75 and above       2   a grave fault
     0.85 and above, and a second finding of 0.60 from another source: 1
 
-A finding about the one turn dimension counts for the other with 0.25 less.
+A finding about the one turn dimension counts for the other with 0.25 less. Satisfaction, where nothing but
+findings is known of its level, is at most 4: that no fault was seen is no sign that nothing was missing.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ from dialogauge.signals import (
     certainty,
     failed_tools,
     is_fault,
+    knows_nothing,
     overlap,
     react,
     read_repairs,
 )
 
-__all__ = ["HINT", "Whole", "faults", "score_conversation", "score_turn", "weakest"]
+__all__ = ["HINT", "Whole", "faults", "score_conversation", "score_satisfaction", "score_turn", "weakest"]
 
 HINT, _NOTED, _GRAVE, _UTTER = 0.4, 0.6, 0.75, 0.85
 _HANDED_OVER = re.compile(r"transfer_to|escalat|hand_?off|hand_?over|human_agent", re.IGNORECASE)
@@ -58,7 +60,12 @@ def score_turn(turn: TurnView, signals: Sequence[Signal], *, approved: bool) -> 
     }
 
 
-def _score(signals: Sequence[Signal], dimension: Dimension, *, spoken_for: bool) -> int:
+def score_satisfaction(signals: Sequence[Signal]) -> int:
+    """Score the satisfaction with one turn by its findings alone, 1-4, whatever they are about."""
+    return _score(signals, None, spoken_for=False)
+
+
+def _score(signals: Sequence[Signal], dimension: Dimension | None, *, spoken_for: bool) -> int:
     sure = round(certainty(signals, dimension), 9)
     if sure < HINT:
         return 5 if spoken_for else 4
@@ -155,7 +162,7 @@ def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Score, str] | Non
         return 2, say("ends_on_fault", dialogue.language)
     if any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
         return 3, say("handed_over", dialogue.language)
-    if failed_tools(last) or pending:
+    if failed_tools(last) or pending or (final is last and knows_nothing(last)):
         return 3, say("left_open", dialogue.language)
     return (3, say("mostly_faulty", dialogue.language)) if len(broken) > len(dialogue.replied) / 2 else None
 

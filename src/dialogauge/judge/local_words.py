@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dialogauge.text import Language
 
-__all__ = ["join", "say"]
+__all__ = ["join", "level_note", "say"]
 
 _WORDS: dict[str, tuple[str, str]] = {
     "fits": ("Every turn fits what came before.", "每一轮都与前文衔接。"),
@@ -31,6 +33,19 @@ _WORDS: dict[str, tuple[str, str]] = {
     ),
     "turn": ("Turn {n}", "第 {n} 轮"),
 }
+
+
+_LANGUAGES = {"en": "English", "zh": "Chinese"}
+
+
+def level_note(turns: int, languages: Sequence[str]) -> str:
+    """Say, for the reader of whole scores of satisfaction, what their level stands on."""
+    fitted = " and ".join(_LANGUAGES.get(code, code) for code in languages) or "no language"
+    return (
+        f"The level of the whole scores rests on {turns:,} rated turns ({fitted}) where language and form of "
+        "the replies are like theirs (level from: fitted cuts). Elsewhere it rests on what was found against "
+        "a reply: 4 without a finding, down to 1, never 5. Read the order of the turns there, not the level."
+    )
 
 
 def say(name: str, language: Language, **facts: object) -> str:

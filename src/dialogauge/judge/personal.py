@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from dialogauge.core import Conversation, Judged, Message, Turn
+from dialogauge.core import Conversation, Judged, Message, Target, Turn
 
 __all__ = [
     "BlockView",
@@ -77,6 +77,11 @@ class Reply:
     def whole_turn(self) -> Turn:
         """The turn that the reply belongs to."""
         return self.conversation.turn(self.turn)
+
+    @property
+    def target(self) -> Target:
+        """What a judgement of the reply is about: its turn."""
+        return Target(self.conversation.id, "turn", self.turn, self.conversation.candidate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,15 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
-from dialogauge.core import Judged, JudgeFailure, Judgement, Target, Usage, UsageError, digest
+from dialogauge.core import Judged, JudgeFailure, Judgement, Usage, UsageError
 from dialogauge.core.judgement import NO_USAGE
 from dialogauge.judge.asking import Answer, Asking, Call, recent_turns
-from dialogauge.judge.dialogue_text import as_json, prompt_language
+from dialogauge.judge.dialogue_text import as_json
 from dialogauge.judge.fixed import FixedPrompts
 from dialogauge.judge.history.guess import DIMENSION
 from dialogauge.judge.personal import BlockView, Kept, Population, Reads, Reply
 from dialogauge.judge.rows import turn_row
-from dialogauge.llm.cache import client_identity
+from dialogauge.judge.rubric_identity import chosen_language, identity, identity_digest, refuse_language
 from dialogauge.llm.protocol import ChatClient
 from dialogauge.prompts import Rubric, Scope, phrase
 
@@ -91,9 +91,7 @@ class RubricTurnJudge:
         if self.rubric.level != "turn":
             msg = f"the rubric {self.rubric.id!r} is of the level {self.rubric.level}"
             raise UsageError(msg, hint="satisfaction is judged turn by turn")
-        if self.language != "auto" and self.language not in self.rubric.languages:
-            msg = f"the rubric {self.rubric.id!r} has no template in {self.language!r}"
-            raise UsageError(msg, hint=f"it has {', '.join(self.rubric.languages)}")
+        refuse_language(self.rubric, self.language)
 
     @property
     def name(self) -> str:
@@ -103,7 +101,7 @@ class RubricTurnJudge:
     @cached_property
     def digest(self) -> str:
         """Changes with prompts, model, parameters and settings."""
-        return digest({**self.describe(), "client": dict(client_identity(self.client))})
+        return identity_digest(self.describe(), self.client)
 
     @cached_property
     def _fixed(self) -> FixedPrompts:
@@ -122,13 +120,8 @@ class RubricTurnJudge:
 
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model, knowledge and settings as plain JSON values."""
-        languages = self.rubric.languages if self.language == "auto" else (self.language,)
         return {
-            "judge": self.kind,
-            "rubric": self.rubric.id,
-            "rubric_version": self.rubric.version,
-            "prompts": {lang: self.rubric.prompt_digest(lang) for lang in languages},
-            "client": dict(self.client.describe()),
+            **identity(self.kind, self.rubric, self.client, self.language),
             "knowledge": dict(self.knowledge.describe()),
             "settings": {"language": self.language, "tool_chars": self.tool_chars},
         }
@@ -138,8 +131,9 @@ class RubricTurnJudge:
         language = self._language(view)
         told, failure = await self.knowledge.tell(view, reply, population, kept, language)
         if failure is not None:
-            target = Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
-            return _booked(Judged(target, failure, prompt_digest=self.rubric.prompt_digest(language)), told)
+            return _booked(
+                Judged(reply.target, failure, prompt_digest=self.rubric.prompt_digest(language)), told
+            )
         asking = self._asking(view, reply, told, language)
         shown = tuple(t for t in reply.conversation.turns if t.number <= reply.turn)
         answer = await asking.ask(Call(Scope((reply.turn,), ("turn",)), shown))
@@ -147,11 +141,9 @@ class RubricTurnJudge:
 
     def _language(self, view: BlockView) -> str:
         """Return the language of the prompts: one for a block, so that a block has one memory."""
-        if self.language != "auto":
-            return self.language
         if view.id not in self._languages:
             first = view.targets[0].conversation
-            self._languages[view.id] = prompt_language(first, self.rubric.languages)
+            self._languages[view.id] = chosen_language(self.rubric, self.language, first)
         return self._languages[view.id]
 
     @cached_property

@@ -8,17 +8,16 @@ from functools import cached_property
 from typing import Any, Literal
 
 from dialogauge.core.conversation import Conversation, Turn
-from dialogauge.core.digests import digest, digest_text
+from dialogauge.core.digests import digest_text
 from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Target
 from dialogauge.core.protocols import DimensionSpec
 from dialogauge.judge.asking import Asking, Call, Mode, gathered
-from dialogauge.judge.dialogue_text import prompt_language
 from dialogauge.judge.fixed import FixedPrompts
 from dialogauge.judge.rows import conversation_row, failure_rows, turn_row, turn_rows
+from dialogauge.judge.rubric_identity import chosen_language, identity, identity_digest, refuse_language
 from dialogauge.judge.window_rows import judge_in_windows, judge_window_level
 from dialogauge.judge.windows import LARGEST, plan_windows
-from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure
 from dialogauge.prompts import PERSONAL, Rubric, Scope
 
@@ -59,9 +58,7 @@ class RubricJudge:
         if personal:
             msg = f"the rubric {self.rubric.id!r} shows how people rated ({', '.join(sorted(personal))})"
             raise UsageError(msg, hint="it belongs to `dialogauge satisfaction`")
-        if self.language != "auto" and self.language not in self.rubric.languages:
-            msg = f"the rubric {self.rubric.id!r} has no template in {self.language!r}"
-            raise UsageError(msg, hint=f"it has {', '.join(self.rubric.languages)}")
+        refuse_language(self.rubric, self.language)
         if self.long_after < LARGEST:
             msg = f"windows after {self.long_after} turns"
             raise UsageError(
@@ -77,7 +74,7 @@ class RubricJudge:
     @cached_property
     def digest(self) -> str:
         """Changes with prompts, model, parameters and settings."""
-        return digest({**self.describe(), "client": dict(client_identity(self.client))})
+        return identity_digest(self.describe(), self.client)
 
     @cached_property
     def _fixed(self) -> FixedPrompts:
@@ -90,7 +87,6 @@ class RubricJudge:
 
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model and settings as plain JSON values."""
-        languages = self.rubric.languages if self.language == "auto" else (self.language,)
         settings: dict[str, Any] = {"language": self.language, "mode": self.mode}
         if self.rubric.level != "turn":
             settings |= {"window": self.window, "long_after": self.long_after}
@@ -99,11 +95,7 @@ class RubricJudge:
         if "source" in self.rubric.shows and self.source is not None:
             settings["source"] = digest_text(self.source)
         return {
-            "judge": "rubric",
-            "rubric": self.rubric.id,
-            "rubric_version": self.rubric.version,
-            "prompts": {lang: self.rubric.prompt_digest(lang) for lang in languages},
-            "client": dict(self.client.describe()),
+            **identity("rubric", self.rubric, self.client, self.language),
             "settings": settings,
         }
 
@@ -131,9 +123,7 @@ class RubricJudge:
         return await self._judge_whole(asking, turns)
 
     def _asking(self, conversation: Conversation, repeat: int) -> Asking:
-        language = self.language
-        if language == "auto":
-            language = prompt_language(conversation, self.rubric.languages)
+        language = chosen_language(self.rubric, self.language, conversation)
         return Asking(
             self._fixed,
             self.client,

@@ -285,6 +285,8 @@ class HttpChatClient:
     def _tell_limiter(self, outcome: Answer | Problem) -> None:
         if isinstance(outcome, Answer):
             self._limiter.succeeded()
+        elif outcome.status == 503 and outcome.retry_after is None:
+            self._limiter.unavailable()
         elif outcome.overload:
             cap = self._settings.patience.retry_after_cap
             self._limiter.overloaded(None if outcome.retry_after is None else min(outcome.retry_after, cap))

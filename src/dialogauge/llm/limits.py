@@ -14,6 +14,10 @@ _START = 20
 _CUT = 0.8
 _GROWTH = 1.05
 _COOLDOWN = 15.0
+_MEMORY = 20
+"""Answers over which the share of "unavailable" is smoothed."""
+_STRAY = 0.2
+"""Up to this share it says nothing of how many requests are in flight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,9 @@ class AdaptiveLimiter:
     asked to wait, whichever is longer, and within it nothing else changes the limit. After it, a limit
     that is used up and a whole window of successes raise it by 5 %. While the endpoint has asked to
     wait, nobody is let through. Waiters are served in order.
+
+    A bare "unavailable" (503) may have nothing to do with the number of requests: servers behind a gateway
+    restart, and one answer in a hundred is lost. It counts as "too many" from one answer in five on.
     """
 
     def __init__(
@@ -64,6 +71,7 @@ class AdaptiveLimiter:
         self._paused_until = float("-inf")
         self._alarm: asyncio.Task[None] | None = None
         self._cuts = 0
+        self._unavailable = 0.0
 
     def state(self) -> LimiterState:
         """Return what the limiter does just now."""
@@ -96,6 +104,7 @@ class AdaptiveLimiter:
 
     def succeeded(self) -> None:
         """Tell that the endpoint answered properly."""
+        self._unavailable -= self._unavailable / _MEMORY
         if self._limit >= self.maximum:
             return
         if self._doubling:
@@ -114,8 +123,16 @@ class AdaptiveLimiter:
         """Tell that the endpoint erred, broke off or kept silent: from now on the limit grows slowly."""
         self._doubling = False
 
+    def unavailable(self) -> None:
+        """Tell that the endpoint answered "unavailable" and no more: overload, where it says so often."""
+        self._unavailable += (1.0 - self._unavailable) / _MEMORY
+        if self._unavailable > _STRAY:
+            self.overloaded()
+        else:
+            self.strained()
+
     def overloaded(self, wait: float | None = None) -> None:
-        """Tell that the endpoint answered "too many requests" or "overloaded".
+        """Tell that the endpoint answered "too many requests", or asked to wait.
 
         Args:
             wait: Seconds that it asked to wait, if it did; nobody is let through until then.

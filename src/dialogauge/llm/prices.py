@@ -44,7 +44,8 @@ class PriceTable:
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-            message = f"the price table cannot be read: {error}"
+            why = error.strerror if isinstance(error, OSError) else error
+            message = f"the price table cannot be read: {why}"
             raise ConfigError(message, place=place) from None
         tables = content.get("model")
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,8 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 Values = Sequence[float] | Floats
+
+_SIDES: Final = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +93,13 @@ def auc_draws(scores: Values, positive: Values, weights: Floats) -> Floats:
     if not np.isin(label, (0, 1)).all():
         msg = "labels of an AUC are 0 or 1"
         raise ValueError(msg)
-    ones, zeros = w * label, w * (1 - label)
-    hits = _per_level(ones, a) * (_below(zeros, a) + _per_level(zeros, a) / 2)
-    return _divide(hits.sum(axis=1), ones.sum(axis=1) * zeros.sum(axis=1))
+    high, low = np.flatnonzero(label == 1), np.flatnonzero(label == 0)
+    low = low[np.argsort(a[low], kind="stable")]
+    under = np.zeros((w.shape[0], low.size + 1))
+    np.cumsum(w[:, low], axis=1, out=under[:, 1:])
+    below, up_to = (under[:, np.searchsorted(a[low], a[high], side=side)] for side in _SIDES)
+    ones = w[:, high]
+    return _divide((ones * (below + up_to) / 2).sum(axis=1), ones.sum(axis=1) * under[:, -1])
 
 
 def kappa_draws(x: Values, y: Values, weights: Floats) -> Floats:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         TableRow,
         UserDot,
     )
-    from dialogauge.report.text import mended_and_spent, summary_lines, weak_turn_lines
+    from dialogauge.report.text import mended_and_spent, note_lines, summary_lines, weak_turn_lines
     from dialogauge.report.trust_text import trust_lines
     from dialogauge.report.trust_view import (
         CalibrationLine,
@@ -137,6 +137,7 @@ __all__ = [
     "WindowNote",
     "figure_line",
     "mended_and_spent",
+    "note_lines",
     "render_meta",
     "render_replay",
     "render_report",
@@ -184,7 +185,7 @@ _HOMES = {
         "TableRow",
         "UserDot",
     ),
-    "text": ("mended_and_spent", "summary_lines", "weak_turn_lines"),
+    "text": ("mended_and_spent", "note_lines", "summary_lines", "weak_turn_lines"),
     "trust_text": ("trust_lines",),
     "trust_view": ("CalibrationLine", "TrustCaseView", "TrustCheckView", "TrustFigureView", "TrustView"),
     "view": (

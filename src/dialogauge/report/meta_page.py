@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from dialogauge.report.meta_view import AgreementView, MetaView
-from dialogauge.report.page import environment, style_sheet
+from dialogauge.report.page import page_of
 
 __all__ = ["render_meta"]
 
@@ -17,8 +17,7 @@ _TOP = 26.0
 
 def render_meta(view: MetaView) -> str:
     """Write the page as one self-contained HTML document; it holds no script and loads nothing."""
-    template = environment().get_template("meta.html.j2")
-    return template.render(view=view, about=view.about, style=style_sheet(), grid_of=_grid)
+    return page_of("meta.html.j2", view, grid_of=_grid)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-from importlib import resources
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from importlib import import_module, resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from dialogauge.report import charts, satisfaction_charts, words
+from dialogauge.report import words
 from dialogauge.report.view import ReportView
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["environment", "render_report", "style_sheet"]
+__all__ = ["environment", "page_of", "render_report"]
+
+
+class View(Protocol):
+    """What a page shows."""
+
+    @property
+    def about(self) -> object:
+        """What stands at its head and foot."""
 
 
 def render_report(view: ReportView) -> str:
@@ -23,25 +31,20 @@ def render_report(view: ReportView) -> str:
     All text of users and models is escaped, and its invisible characters are made visible. The page
     holds no script and loads nothing; its policy forbids both.
     """
-    template = environment().get_template("report.html.j2")
-    return template.render(view=view, about=view.about, figures=view.figures, style=style_sheet())
+    return page_of("report.html.j2", view, figures=view.figures)
 
 
-def style_sheet() -> str:
-    """Return the style of all pages."""
-    return resources.files("dialogauge.report").joinpath("style.css").read_text(encoding="utf-8")
+def page_of(template: str, view: View, **more: object) -> str:
+    """Fill in a page's template: it finds the view, what it is about, the style of all pages, and `more`."""
+    style = resources.files("dialogauge.report").joinpath("style.css").read_text(encoding="utf-8")
+    return environment().get_template(template).render(view=view, about=view.about, style=style, **more)
 
 
-_CHARTS: Final[tuple[Callable[..., object], ...]] = (
-    charts.histogram,
-    charts.curve,
-    charts.segments,
-    satisfaction_charts.forest,
-    satisfaction_charts.reliability,
-    satisfaction_charts.scatter,
-    satisfaction_charts.confusion,
-    satisfaction_charts.correlations,
-)
+_CHARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "charts": ("histogram", "curve", "segments"),
+    "satisfaction_charts": ("forest", "reliability", "scatter", "confusion", "correlations"),
+}
+"""By module, the functions that templates call as `NAME_of`."""
 
 
 @lru_cache(maxsize=1)
@@ -62,6 +65,13 @@ def environment() -> Environment:
     )
     for filter_name in words.__all__:
         environment.filters[filter_name] = getattr(words, filter_name)
-    for chart in _CHARTS:
-        environment.globals[f"{chart.__name__}_of"] = chart
+    for module, names in _CHARTS.items():
+        for name in names:
+            environment.globals[f"{name}_of"] = partial(_draw, f"dialogauge.report.{module}", name)
     return environment
+
+
+def _draw(module: str, name: str, *told: object, **more: object) -> object:
+    """Call a chart, whose module is loaded when a page first has one."""
+    draw: Callable[..., object] = getattr(import_module(module), name)
+    return draw(*told, **more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dialogauge.report.page import environment, style_sheet
+from dialogauge.report.page import page_of
 from dialogauge.report.replay_view import CandidateRow, ReplayPageView, ReplayViewSection
 
 __all__ = ["render_replay"]
@@ -21,8 +21,7 @@ _TOTAL = 960.0
 
 def render_replay(view: ReplayPageView) -> str:
     """Write the page as one self-contained HTML document; it holds no script and loads nothing."""
-    template = environment().get_template("replay.html.j2")
-    return template.render(view=view, about=view.about, style=style_sheet(), board_of=_board)
+    return page_of("replay.html.j2", view, board_of=_board)
 
 
 @dataclass(frozen=True, slots=True)

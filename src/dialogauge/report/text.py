@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from dialogauge.report.view import RunFigures, WeakTurn
 from dialogauge.report.words import bounds, cost, interval, mean, name, number, share
+from dialogauge.text import counted
 
-__all__ = ["mended_and_spent", "summary_lines", "weak_turn_lines"]
+__all__ = ["mended_and_spent", "note_lines", "summary_lines", "weak_turn_lines"]
 
 _WEAK_SHOWN = 5
 _WIDTH = 110
@@ -23,6 +25,13 @@ def summary_lines(figures: RunFigures) -> list[str]:
     lines += _verdict_lines(figures)
     lines += _footing(figures)
     return lines
+
+
+def note_lines(notes: Sequence[str]) -> list[str]:
+    """Write what the reader should know of the judge, wrapped."""
+    return [
+        line for note in notes for line in textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="      ")
+    ]
 
 
 def weak_turn_lines(weak: Sequence[WeakTurn]) -> list[str]:
@@ -101,7 +110,7 @@ def _verdict_lines(figures: RunFigures) -> list[str]:
     )
     lines = ["", f"verdicts: {told}"]
     if verdicts.partial:
-        lines.append(f"          {number(verdicts.partial)} stand on an incomplete set of scores")
+        lines.append(f"          on an incomplete set of scores: {number(verdicts.partial)}")
     if verdicts.compared:
         lines.append(
             f"          {number(verdicts.mismatched)} of {number(verdicts.compared)} "
@@ -117,14 +126,14 @@ def _footing(figures: RunFigures) -> list[str]:
         lines.append(f"{name(label.name)}: {told}")
     for window in figures.windows:
         lines.append(
-            f"windows:  {name(window.dimension)} of {number(window.n)} turns judged twice, "
+            f"windows:  {name(window.dimension)} of {counted(window.n, 'turn')} judged twice, "
             f"mean difference {window.mean_absolute:.2f}"
         )
     for dimension in figures.dimensions:
         if dimension.repeat_sd is not None:
             lines.append(
                 f"repeats:  {name(dimension.name)} spreads by {dimension.repeat_sd:.2f} (mean sd within a "
-                f"target, {number(dimension.repeat_targets)} targets)"
+                f"target, {counted(dimension.repeat_targets, 'target')})"
             )
     lines += mended_and_spent(figures)
     return ["", *lines] if lines else lines
@@ -135,7 +144,7 @@ def mended_and_spent(figures: RunFigures) -> list[str]:
     lines = [f"mended:   {number(n)} {words}" for words, n in figures.marks]
     for line in figures.costs:
         lines.append(
-            f"{line.role}: {number(line.calls)} calls, {number(line.cached)} cached, "
+            f"{line.role}: {counted(line.calls, 'call')}, {number(line.cached)} cached, "
             f"{number(line.prompt_tokens)} + {number(line.completion_tokens)} tokens, cost {cost(line.cost)}"
         )
         if line.repeated_share is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dialogauge.report.trust_view import CalibrationLine, TrustView
-from dialogauge.report.words import interval, mean, name, number
+from dialogauge.report.words import interval, mean, name
+from dialogauge.text import counted
 
 __all__ = ["trust_lines"]
 
@@ -26,5 +27,5 @@ def _calibration(line: CalibrationLine) -> str:
     status = "NOT READY" if line.status == "not ready" else line.status
     told = f"{status:<11} {name(line.dimension)}: kappa {mean(line.kappa)} {interval(line.interval)}"
     controls = ", ".join(f"{label} {mean(value)}" for label, value in line.controls)
-    told += f" on {number(line.n)} targets of {number(line.dialogues)} dialogues"
+    told += f" on {counted(line.n, 'target')} of {counted(line.dialogues, 'dialogue')}"
     return f"{told}; beside it {controls}" if controls else told

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 from dialogauge.report.view import Figure
+from dialogauge.text import counted
 
 __all__ = [
     "bounds",
     "cell",
     "cost",
+    "counted",
     "counts_line",
     "figure_line",
     "interval",

@@ -8,7 +8,8 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.signals.answering import asks_something, overlap
-    from dialogauge.signals.features import feature_names, read_features
+    from dialogauge.signals.features import FORM_FEATURES, feature_names, read_features, reply_form
+    from dialogauge.signals.not_knowing import knows_nothing
     from dialogauge.signals.reactions import Reaction, react, repeats_request
     from dialogauge.signals.reading import Dialogue, TextView, TurnView, read_dialogue
     from dialogauge.signals.repair import Repair, find_concessions, read_repairs
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAULT_KINDS",
+    "FORM_FEATURES",
     "Dialogue",
     "Dimension",
     "FaultKind",
@@ -36,17 +38,20 @@ __all__ = [
     "find_concessions",
     "find_signals",
     "is_fault",
+    "knows_nothing",
     "overlap",
     "react",
     "read_dialogue",
     "read_features",
     "read_repairs",
     "repeats_request",
+    "reply_form",
 ]
 
 _HOMES = {
     "answering": ("asks_something", "overlap"),
-    "features": ("feature_names", "read_features"),
+    "features": ("FORM_FEATURES", "feature_names", "read_features", "reply_form"),
+    "not_knowing": ("knows_nothing",),
     "reactions": ("Reaction", "react", "repeats_request"),
     "reading": ("Dialogue", "TextView", "TurnView", "read_dialogue"),
     "repair": ("Repair", "find_concessions", "read_repairs"),

@@ -19,7 +19,14 @@ from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import Signal
 from dialogauge.signals.survey import Mode
 
-__all__ = ["FORESIGHT_FEATURES", "HINDSIGHT_FEATURES", "feature_names", "read_features"]
+__all__ = [
+    "FORESIGHT_FEATURES",
+    "FORM_FEATURES",
+    "HINDSIGHT_FEATURES",
+    "feature_names",
+    "read_features",
+    "reply_form",
+]
 
 FORESIGHT_FEATURES = (
     "turn_number",
@@ -63,6 +70,10 @@ HINDSIGHT_FEATURES = (
     "no_next",
 )
 """Read off the user message that follows, if there is one."""
+
+
+FORM_FEATURES = ("reply_length", "reply_variety", "lists")
+"""What kind of reply it is, whatever it says."""
 
 
 def feature_names(mode: Mode) -> tuple[str, ...]:
@@ -140,6 +151,7 @@ class _Walk:
     ) -> tuple[float, ...]:
         reply = turn.reply
         terms = reply.terms
+        length, variety, lists = reply_form(reply)
         ratio = self.replies.ratio(reply.units)
         known = len(terms & self.known)
         asked = len((terms & turn.user.terms) - self.known)
@@ -148,8 +160,8 @@ class _Walk:
         again = max((repeats_request(turn.user, before) for before in self.asked), default=0.0)
         return (
             math.log(turn.number),
-            math.log1p(reply.units),
-            len(terms) / (reply.units + 1),
+            length,
+            variety,
             max(0.0, -ratio),
             max(0.0, ratio),
             self.requests.ratio(turn.user.units),
@@ -160,7 +172,7 @@ class _Walk:
             _vague_share(turn),
             float(bool(reply.sentences) and reply.sentences[-1].text[-1] in "?？"),
             float(bool(reply_markers.ADMITS_FAILURE.search(reply.head))),
-            _list_share(reply.text),
+            lists,
             float(bool(reaction.complaints)),
             float(reaction.more_detail),
             float(reaction.other_options or reaction.change),
@@ -170,6 +182,15 @@ class _Walk:
             findings.get((turn.number, "context_use"), 0.0),
             findings.get((turn.number, "helpfulness"), 0.0),
         )
+
+
+def reply_form(reply: TextView) -> tuple[float, float, float]:
+    """Return the features in `FORM_FEATURES` of a reply, for which nothing else need be known."""
+    return (
+        math.log1p(reply.units),
+        len(reply.terms) / (reply.units + 1),
+        _list_share(reply.text),
+    )
 
 
 def _vague_share(turn: TurnView) -> float:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dialogauge.core import Conversation, Turn
-from dialogauge.signals.facts import Fact, holds_value, read_facts
 from dialogauge.signals.lazy import lazy
 from dialogauge.signals.signal import cut
 from dialogauge.text import Language, LanguageTally, Pieces, content_terms, normalise, pieces, sentences
+
+if TYPE_CHECKING:
+    from dialogauge.signals.facts import Fact
 
 __all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "quote_around", "read_dialogue"]
 
@@ -81,6 +84,8 @@ class TextView:
     @lazy
     def facts(self) -> tuple[Fact, ...]:
         """The values in the prose, the first 25 or so: enough for a page."""
+        from dialogauge.signals.facts import holds_value, read_facts  # long patterns, for the local judge
+
         out: list[Fact] = []
         for sentence in self.sentences:
             if len(sentence.text) <= _FACT_SENTENCE and holds_value(sentence.text):

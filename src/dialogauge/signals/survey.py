@@ -8,6 +8,7 @@ from typing import Literal
 from dialogauge.signals.answering import find_drift, find_non_answers
 from dialogauge.signals.asking import find_needless_questions
 from dialogauge.signals.contradiction import find_contradictions
+from dialogauge.signals.not_knowing import find_not_knowing
 from dialogauge.signals.reactions import find_reactions
 from dialogauge.signals.reading import Dialogue
 from dialogauge.signals.refusal import find_refusals
@@ -26,6 +27,7 @@ _FAMILIES: tuple[Callable[[Dialogue], Iterator[Signal]], ...] = (
     find_repetition,
     find_refusals,
     find_non_answers,
+    find_not_knowing,
     find_drift,
     find_needless_questions,
     find_broken_wishes,

@@ -40,6 +40,7 @@ _NOTES: dict[str, tuple[str, str]] = {
     "reversed": ("Says the opposite of turn {turn}.", "与第 {turn} 轮的说法相反。"),
     "refuses": ("Declines a request that seems harmless.", "拒绝了一个看似无害的请求。"),
     "vague": ("General phrases instead of an answer to the question.", "只有空泛的话,没有回答问题。"),
+    "knows_nothing": ("Says only that it does not know.", "只说不知道,没有回答问题。"),
     "empty": ("The reply is empty.", "回复为空。"),
     "no_overlap": ("Takes up nothing of what was asked.", "没有回应所问的任何内容。"),
     "digresses": (

@@ -8,6 +8,7 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.text.buckets import BUCKETS, gram_buckets, presence
+    from dialogauge.text.counting import counted
     from dialogauge.text.gram_numbers import gram_number, word_grams
     from dialogauge.text.grams import containment, gram_overlap, hashed_grams
     from dialogauge.text.language import (
@@ -54,6 +55,7 @@ __all__ = [
     "content_terms",
     "count_personal",
     "count_units",
+    "counted",
     "detect_language",
     "find_personal",
     "gram_buckets",
@@ -120,6 +122,7 @@ __getattr__ = loading(
             "stem",
             "words",
         ),
+        "counting": ("counted",),
         "gram_numbers": (
             "gram_number",
             "word_grams",

@@ -173,3 +173,37 @@ def test_a_failure_of_a_whole_conversation_keeps_its_kind() -> None:
     judged = Judged(Target("c", "conversation"), JudgeFailure("refused", "no", raw="sorry"))
     flat = flat_row(row_json(talk(id="c"), judged, repeat=1, judge="j"), ["coherence"])
     assert (flat["failure_kind"], flat["failure_message"], flat["score_coherence"]) == ("refused", "no", None)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_no_cell_is_a_formula_whatever_parts_the_cells(desk: Any, tmp_path: Path, delimiter: str) -> None:
+    """A spreadsheet program parts cells by its own list separator, whatever the file was written with."""
+    texts = [
+        "a;=1+1",
+        'b; "=1+1"',
+        "c\n=1+1;@x",
+        "d\t-1;+2",
+        "e;\uff1d1",
+        "fine; indeed",
+        'q "x";=1',
+        "=1;=2",
+    ]
+
+    def rows(conversation: Conversation, _: int) -> tuple[Judged, ...]:
+        told = texts[int(conversation.id)]
+        evidence = (Evidence(1, told, "length"),)
+        turn = Judgement({"helpfulness": 4}, issues=(told,), evidence=evidence, rationale=told)
+        return (Judged(Target(conversation.id, "turn", 1), turn),)
+
+    desk.judge.rows = rows
+    desk.run(desk.log(*(talk("u: hi", "a: hello", id=str(i)) for i in range(len(texts)))))
+    export_run(str(desk.folder / "run"), str(tmp_path / "out.csv"))
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
+        cells = [cell for row in csv.reader(file, delimiter=delimiter) for cell in row]
+    assert not [c for c in cells if c.lstrip(' "').startswith(tuple("=+-@\uff1d"))]
+    text = (tmp_path / "out.csv").read_text(encoding="utf-8")
+    assert "fine; indeed" in text
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
+        read = list(csv.DictReader(file))
+    assert read[0]["rationale"] == "a;'=1+1"
+    assert json.loads(read[0]["issues"]) == ["a;'=1+1"]

@@ -87,20 +87,24 @@ def test_a_manifest_says_what_was_done(desk: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("total", "expected", "left_out", "unread"),
+    ("total", "expected", "left_out", "faults", "repeats", "unread"),
     [
-        (None, 10, 0, 7),
-        (None, 10, 2, 5),
-        (None, None, 0, 0),  # nobody counted ahead
-        (3, 10, 0, 0),  # read to its end: what was counted ahead is no longer there
-        (None, 2, 0, 0),
+        (None, 10, 0, 0, 1, 7),
+        (None, 10, 2, 0, 1, 5),
+        (None, 10, 2, 1, 1, 4),
+        (None, 20, 2, 1, 2, 11),
+        (None, None, 0, 0, 1, 0),  # nobody counted ahead
+        (3, 10, 0, 0, 1, 0),  # read to its end: what was counted ahead is no longer there
+        (None, 2, 0, 0, 1, 0),
     ],
 )
 def test_what_a_run_did_not_read_is_counted(
-    total: int | None, expected: int | None, left_out: int, unread: int
+    total: int | None, expected: int | None, left_out: int, faults: int, repeats: int, unread: int
 ) -> None:
     progress = Progress(total=total, expected=expected)
-    planner = SimpleNamespace(progress=progress, left_out=left_out)
+    planner = SimpleNamespace(
+        progress=progress, left_out=left_out, faults=["fault"] * faults, repeats=repeats
+    )
     assert _unread(planner, dict.fromkeys((b"a", b"b", b"c"), 0)) == unread  # type: ignore[arg-type]
 
 

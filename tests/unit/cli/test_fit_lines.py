@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from dialogauge.cli.fit_lines import run_lines
 
-INTERVALS = {name: [-0.321, 0.171] for name in ("uar", "kappa", "f1_below3", "f1_below3_published")}
+NAMES = ("uar", "kappa", "f1_below3", "f1_below3_published", "auc_below3", "auc_above3")
+INTERVALS = {name: [-0.321, 0.171] for name in NAMES}
 FIGURES = dict.fromkeys(INTERVALS, -0.137) | {"intervals": INTERVALS}
 
 
@@ -27,6 +28,17 @@ def summary(split, **views):
 def test_figures_do_not_run_into_each_other() -> None:
     text = "\n".join(run_lines(summary(2, all=view(90))))
     assert "-0.137 [-0.321, 0.171]  -0.137" in text
+
+
+def test_ranking_figures_stand_beside_their_controls() -> None:
+    ranked = {"auc_below3": 0.6, "intervals": {"auc_below3": [0.5, 0.7]}}
+    found = view(90)
+    found["metrics"] |= ranked
+    lines = list(run_lines(summary(0, all=found)))
+    head = next(i for i, line in enumerate(lines) if "auc_below3" in line)
+    assert lines[head].split() == ["auc_below3", "auc_above3"]
+    assert lines[head + 1].split()[:4] == ["model", "0.600", "[0.500,", "0.700]"]
+    assert lines[head + 2].split()[:2] == ["constant", "-0.137"]
 
 
 def test_conversations_across_parts_are_counted_in_words() -> None:

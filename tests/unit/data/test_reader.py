@@ -48,6 +48,18 @@ def test_places_are_file_and_line(tmp_path):
     assert places == [f"{path}:1, conversation 'x'", f"{path}:3, conversation 'y'"]
 
 
+def test_what_will_be_read_is_counted_with_what_cannot_be(tmp_path):
+    lines = write(tmp_path / "a.jsonl", record("a", "hi"), record("b", "ho"), "", "{broken")
+    array = tmp_path / "b.json"
+    array.write_text(json.dumps([record("c", "hi"), record("d", "hi"), record("e", "hi")]))
+    table = tmp_path / "c.csv"
+    table.write_text("conversation_id,role,content\nx,user,hi\nx,assistant,ho\ny,user,hi\n")
+    for file, number in ((lines, 3), (array, 3), (table, 2), (tmp_path, 8)):
+        reader = read_conversations([str(file)])
+        assert reader.count() == number
+        assert sum(1 for _ in reader) == number
+
+
 def test_a_bad_line_is_a_value_and_the_next_is_read(tmp_path):
     path = write(
         tmp_path / "a.jsonl", record("x", "hi", "yo"), '{"messages": [{"role"', record("y", "a", "b")

@@ -79,6 +79,28 @@ async def test_an_episode_cuts_once_and_the_next_one_again():
     assert limiter.state().cuts == 2
 
 
+def test_a_stray_unavailable_lowers_nothing_and_many_do() -> None:
+    limiter, clock = make()
+    for episode in range(50):  # one answer in ten, for ever
+        clock.now = episode * 15.0
+        limiter.unavailable()
+        for _ in range(9):
+            limiter.succeeded()
+    assert (limiter.state().limit, limiter.state().cuts) == (20, 0)
+    for _ in range(4):
+        limiter.unavailable()
+    assert limiter.state().cuts == 1
+
+
+def test_from_the_start_on_the_fifth_unavailable_in_a_row_is_overload() -> None:
+    limiter, _ = make()
+    for _ in range(4):
+        limiter.unavailable()
+    assert limiter.state().cuts == 0  # 1 - 0.95 ** 4 = 0.185
+    limiter.unavailable()
+    assert limiter.state().limit == 16
+
+
 async def test_an_episode_lasts_as_long_as_the_endpoint_asks_to_wait():
     limiter, clock = make()
     limiter.overloaded(40)

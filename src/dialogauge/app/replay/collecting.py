@@ -20,7 +20,7 @@ from dialogauge.app.replay.candidates import (
 )
 from dialogauge.app.replay.reply_file import take_file
 from dialogauge.app.replay.run_file import open_for_writing
-from dialogauge.app.replay.stage import open_stage
+from dialogauge.app.replay.stage import OpenStage, open_stage
 from dialogauge.bench.replay import Context, ItemSet, Prompter, Stage, read_items
 from dialogauge.bench.replay.writer import ReplyWriter
 from dialogauge.core.digests import conversation_digest
@@ -96,13 +96,14 @@ def collect(options: CollectOptions, observer: Observer) -> Collected:
     items = read_items(Path(options.items))
     config, agents = load_config(options.config_file), read_agents(options.agents_file)
     candidates = read_candidates(options.candidates, agents, config)
-    _, stage, faults = open_stage(items, options.data)
-    out = Collected(items, faults=list(faults))
+    opened = open_stage(items, options.data)
+    stage = opened.stage
+    out = Collected(items, faults=list(opened.faults))
     budget = Budget(options.max_calls, options.max_cost)
     with open_for_writing(options.out, items) as (_, database):
         for candidate in candidates:
             if out.ended == "finished":
-                asyncio.run(_one(_Work(options, observer, stage, database, candidate, budget), out))
+                asyncio.run(_one(_Work(options, observer, opened, database, candidate, budget), out))
             out.tallies[candidate.name] = _tally(database, candidate.name, stage)
     return out
 
@@ -113,16 +114,21 @@ class _Work:
 
     options: CollectOptions
     observer: Observer
-    stage: Stage
+    opened: OpenStage
     database: ReplayDatabase
     candidate: Candidate
     budget: Budget
+
+    @property
+    def stage(self) -> Stage:
+        """The items in the data."""
+        return self.opened.stage
 
 
 async def _one(work: _Work, out: Collected) -> None:
     _settle(work)
     if work.candidate.replies is not None:
-        found = take_file(work.candidate.replies, work.candidate.name, work.stage, work.database)
+        found = take_file(work.candidate.replies, work.candidate.name, work.opened, work.database)
         out.faults += found
         return
     o = work.options
@@ -233,16 +239,18 @@ class _Sink:
 
     def __init__(self, work: _Work, prompts: _Prompts) -> None:
         self._work, self._prompts = work, prompts
+        self._items = {item.id: item for item in work.stage.items}
 
     def add(self, unit: WorkUnit, result: UnitResult) -> None:
         (row,) = result.rows
         item, name = unit.conversation.id, self._work.candidate.name
         if isinstance(row.outcome, JudgeFailure):
-            failure = {"kind": row.outcome.kind, "message": row.outcome.message}
+            message = self._work.opened.hides.text(self._items[item], row.outcome.message)
+            failure = {"kind": row.outcome.kind, "message": message}
             self._work.database.add_reply(StoredReply(name, item, None, failure))
             return
         details = dict(row.outcome.details)
-        text = str(details.pop("reply"))
+        text = self._work.opened.hides.text(self._items[item], str(details.pop("reply")))
         if self._work.options.context != "prefix":
             details["request"] = unit.target_digest
         memory = self._prompts.memory.pop(item, ())

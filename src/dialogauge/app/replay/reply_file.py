@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from dialogauge.bench.replay import Stage
+from dialogauge.app.replay.stage import OpenStage
 from dialogauge.bench.replay.writer import reply_of
 from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, UsageError
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.store import ReplayDatabase, StoredReply
+from dialogauge.text import counted
 
 __all__ = ["take_file"]
 
 
-def take_file(path: str, name: str, stage: Stage, database: ReplayDatabase) -> list[InputError]:
+def take_file(path: str, name: str, opened: OpenStage, database: ReplayDatabase) -> list[InputError]:
     """Store what a file says that a candidate replied; an item that it does not answer is a failure.
 
     Returns the records that cannot be used.
@@ -24,9 +25,9 @@ def take_file(path: str, name: str, stage: Stage, database: ReplayDatabase) -> l
         UsageError: A reply was made with a memory of the target's own scenario; nothing is kept.
     """
     held = database.replied(name)
-    if held and all(i.id in held for i in stage.items):
+    if held and all(i.id in held for i in opened.stage.items):
         return []
-    taking = _Taking(path, name, stage, database)
+    taking = _Taking(path, name, opened, database)
     try:
         for record in read_replies(path):
             taking.take(record)
@@ -42,21 +43,23 @@ def take_file(path: str, name: str, stage: Stage, database: ReplayDatabase) -> l
 class _Taking:
     path: str
     name: str
-    stage: Stage
+    opened: OpenStage
     database: ReplayDatabase
     faults: list[InputError] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
     _unknown: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self._items = {i.id: i.scenario for i in self.stage.items}
-        blocks = self.stage.blocks.values()
+        self._items = {i.id: i for i in self.opened.stage.items}
+        blocks = self.opened.stage.blocks.values()
         self._scenarios = {r.reply.conversation.id: b.view.scenario for b in blocks for r in b.ratings}
 
     def take(self, record: ReplyRecord | RecordFault) -> None:
         if isinstance(record, RecordFault):
-            self.faults.append(record)
-        elif record.item not in self._items:
+            self.faults.append(self.opened.hides.fault(record))
+            return
+        record = self._hidden(record)
+        if record.item not in self._items:
             self._unknown[record.item] += 1
         elif record.item in self._seen:
             msg = f"the item {record.item!r} is answered a second time"
@@ -73,9 +76,20 @@ class _Taking:
                 self.database.add_reply(StoredReply(self.name, item, None, failure))
         if self._unknown:
             example = next(iter(self._unknown))
-            msg = f"{self._unknown.total():,} replies are to no item of the set, {example!r} among them"
+            found = counted(self._unknown.total(), "reply", "replies")
+            msg = f"{found} to no item of the set, {example!r} among them"
             hint = "they are left out; is it the file of another set?"
             self.faults.append(FileFault(msg, place=Place(self.path), hint=hint))
+
+    def _hidden(self, record: ReplyRecord) -> ReplyRecord:
+        """Return the record under the ids of the item set: a file may name the turns of the open data."""
+        hides = self.opened.hides
+        item = record.item if record.item in self._items else hides.turn(record.item)
+        memory = tuple(m if _talk(m) in self._scenarios else hides.turn(m) for m in record.memory)
+        reply = record.reply
+        if reply is not None and item in self._items:
+            reply = hides.text(self._items[item], reply)
+        return replace(record, item=item, memory=memory, reply=reply)
 
     def _stored(self, record: ReplyRecord) -> StoredReply:
         text = reply_of(record.reply or "")
@@ -85,12 +99,15 @@ class _Taking:
         return StoredReply(self.name, record.item, None, failure)
 
     def _refuse_own(self, record: ReplyRecord) -> None:
-        scenario = self._items[record.item]
-        talks = ((turn, turn.rpartition("__turn_")[0]) for turn in record.memory)
-        own = next((turn for turn, talk in talks if self._scenarios.get(talk) == scenario), None)
+        scenario = self._items[record.item].scenario
+        own = next((turn for turn in record.memory if self._scenarios.get(_talk(turn)) == scenario), None)
         if own is not None:
             msg = (
                 f"{record.place}: the reply to {record.item!r} was made with {own!r} in memory, "
                 "a turn of its own scenario"
             )
             raise UsageError(msg, hint="a candidate's memory comes from the user's other scenarios only")
+
+
+def _talk(turn: str) -> str:
+    return turn.rpartition("__turn_")[0]

@@ -45,8 +45,9 @@ def run_benchmark(options: RunOptions, observer: Observer) -> Ran:
     """
     out = options.out
     file = Path(out) / FILES["items"]
-    selected = select(replace(options.select, out=None if file.is_file() else str(file)))
-    if selected.items.digest != read_items(file).digest:
+    held = read_items(file) if file.is_file() else None
+    selected = select(replace(options.select, out=str(file) if held is None else None), held, out)
+    if held is not None and selected.items.digest != held.digest:
         msg = f"the run {out} is of another item set"
         raise UsageError(msg, hint="choose another directory with -o, or the same data, rule, size and seed")
     collected = collect(replace(options.collect, items=str(file), out=out), observer)

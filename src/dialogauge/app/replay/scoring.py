@@ -24,6 +24,7 @@ from dialogauge.engine import Progress, StopSignal, run_units, stop_on_interrupt
 from dialogauge.judge.personal import PersonalJudge, RatedBlock, RatedReply, TurnJudge
 from dialogauge.llm import LimiterState
 from dialogauge.store import REFERENCE, ReplayDatabase
+from dialogauge.text import counted
 
 __all__ = ["ScoreOptions", "Scored", "score"]
 
@@ -76,11 +77,12 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
     asks = o.judge in MODEL_JUDGES
     built = build_turn_judge(o) if asks else build_personal_judge(o.judge, strategy=o.strategy, k=o.k)
     items = item_set_of(options.run)
-    study, stage, faults = open_stage(items, options.data, o.history)
+    opened = open_stage(items, options.data, o.history)
+    study, stage = opened.study, opened.stage
     with open_for_writing(options.run) as (_, database):
         judge = _of_blocks(built.judge, database, stage) if isinstance(built, BuiltTurnJudge) else built
         evaluator = evaluator_digest(judge, study.population, tuple(stage.blocks.values()))
-        out = Scored(judge.name, evaluator, faults=faults)
+        out = Scored(judge.name, evaluator, faults=opened.faults)
         if options.reference is not None:
             _take_reference(options.reference, database, judge, evaluator)
         _note_evaluator(database, judge, evaluator, options, study, stage)
@@ -135,8 +137,8 @@ class _Work:
         names = list(self.database.candidates())
         asked = sum(len(b.ratings) for b in self.stage.blocks.values()) + len(names) * len(self.stage.items)
         self.observer.say(
-            f"{self.judge.name}: the original replies of {len(self.stage.blocks):,} blocks first, "
-            f"then {len(names):,} candidates: {asked:,} replies at most"
+            f"{self.judge.name}: the original replies of {counted(len(self.stage.blocks), 'block')} first, "
+            f"then {counted(len(names), 'candidate')}: {counted(asked, 'reply', 'replies')} at most"
         )
         blocks = len(self.stage.blocks)
         progress, stop = Progress(expected=blocks * (len(names) + 1)), StopSignal()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dialogauge.app.privacy import Privacy
+from dialogauge.app.replay.privacy import hidden_items, mask_for_items
 from dialogauge.app.replay.stage import data_settings, read_study
 from dialogauge.app.satisfaction_options import SatisfactionOptions
+from dialogauge.app.satisfaction_privacy import masked_study, masked_words
 from dialogauge.bench.replay import ItemSet, Rule, select_items
 from dialogauge.core.errors import InputError
 from dialogauge.data import DATA_SETS, format_names
@@ -40,24 +43,36 @@ class Selected:
     notes: tuple[str, ...]
 
 
-def select(options: SelectOptions) -> Selected:
+def select(options: SelectOptions, held: ItemSet | None = None, path: str = "") -> Selected:
     """Choose turns and write the item set.
 
-    Raises UsageError when there is nothing to choose, StoreError when the file cannot be written.
+    Args:
+        options: From what, and how.
+        held: The item set that a run has already: its mask is taken.
+        path: That run, for messages.
+
+    Raises UsageError when there is nothing to choose or the run was masked otherwise, StoreError when the
+    file cannot be written.
     """
-    study, faults, notes = read_study(options.data)
+    mask = mask_for_items(Privacy(options.data.redact, options.data.hash_ids), held, path)
+    read = read_study(options.data)
     items = select_items(
-        study.blocks,
+        read.study.blocks,
         options.rule,
         options.size,
         seed=options.seed,
-        data=data_settings(options.data, study),
-        source=_source(options, notes),
+        data=data_settings(options.data, read.study),
+        source=_source(options, tuple(str(note) for note in read.notes)),
     )
-    path = None if options.out is None else Path(options.out)
-    if path is not None:
-        write_whole(path, [json_document(items.to_json())])
-    return Selected(items, path, faults, notes)
+    faults, notes = read.faults, tuple(str(note) for note in read.notes)
+    if mask is not None:
+        _, study = masked_study(read.conversations, read.study, options.data, mask)
+        items = hidden_items(replace(items, data=data_settings(options.data, study)), study, mask)
+        faults, notes = masked_words(read.faults, read.notes, mask)
+    file = None if options.out is None else Path(options.out)
+    if file is not None:
+        write_whole(file, [json_document(items.to_json())])
+    return Selected(items, file, faults, notes)
 
 
 def _source(options: SelectOptions, notes: tuple[str, ...]) -> dict[str, Any]:

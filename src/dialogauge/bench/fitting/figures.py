@@ -1,24 +1,24 @@
-"""The figures of whole ratings held against the majority of people's, with intervals by conversation."""
+"""The figures of what is said of ratings against the majority of people's, with intervals by conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from dialogauge.metrics import (
-    auc,
+    auc_draws,
     average_recall,
     cohen_kappa,
-    confusion,
     f1_below,
     interval_of_draws,
     published_f1_below,
 )
 
-__all__ = ["FIGURES", "figures_of"]
+__all__ = ["FIGURES", "Said", "figures_of"]
 
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
@@ -29,17 +29,33 @@ FIGURES: Final = {
     "kappa": "Cohen's kappa, unweighted",
     "f1_below3": "F1 of ratings below 3",
     "f1_below3_published": "2PR / max(P + R, 1): what the published code computes in its place",
+    "auc_below3": "AUC of ratings below 3, by the unrounded share of votes up to 2",
+    "auc_above3": "AUC of ratings above 3, by the unrounded share of votes above 3",
 }
+_BLOCK_CELLS = 4_000_000
+"""Weights of single examples held at once: 32 MB, whatever the number of examples and draws."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model or a control says of n examples."""
+
+    called: Whole
+    """Shape (n,), the rating, 1 to 5."""
+    below: Floats | None = None
+    """Shape (n,), the higher the likelier a rating below 3; None where nothing is said of that boundary."""
+    above: Floats | None = None
+    """Shape (n,), the higher the likelier a rating above 3; None likewise."""
 
 
 def figures_of(
-    gold: Whole, called: Whole, clusters: Sequence[Hashable], *, draws: int = 1000, seed: int = 0
+    gold: Whole, said: Said, clusters: Sequence[Hashable], *, draws: int = 1000, seed: int = 0
 ) -> dict[str, Any]:
     """Return the figures with their intervals.
 
     Args:
         gold: Shape (n,), people's majority, 1 to 5.
-        called: Shape (n,), the predicted rating.
+        said: What is held against it.
         clusters: Shape (n,), the conversation of each: whole ones are drawn.
         draws: Bootstrap draws; none gives no intervals.
         seed: Of the draws.
@@ -50,47 +66,44 @@ def figures_of(
     """
     codes: dict[Hashable, int] = {}
     owner = np.array([codes.setdefault(c, len(codes)) for c in clusters], dtype=np.int64)
-    cells = (gold - 1) * _LEVELS + called - 1
-    tables = np.zeros((len(codes), _LEVELS * _LEVELS))
-    np.add.at(tables, (owner, cells), 1.0)
-    out: dict[str, Any] = {
-        name: _number(value) for name, value in _all(confusion(gold - 1, called - 1, _LEVELS)).items()
-    }
+    once = np.ones((1, len(codes)))
+    out: dict[str, Any] = {name: _number(v[0]) for name, v in _all(gold, said, owner, once).items()}
     if draws:
         rng = np.random.default_rng(seed)
         weights = rng.multinomial(len(codes), np.full(len(codes), 1 / len(codes)), size=draws)
-        drawn = (weights @ tables).reshape(draws, _LEVELS, _LEVELS)
-        found = {n: interval_of_draws(v, clusters=len(codes)) for n, v in _all(drawn).items()}
+        drawn = _all(gold, said, owner, weights.astype(np.float64))
+        found = {n: interval_of_draws(v, clusters=len(codes)) for n, v in drawn.items()}
         out["intervals"] = {n: [_number(i.low), _number(i.high)] for n, i in found.items()}
     counts = {
         name: np.bincount(values, minlength=_LEVELS + 1)[1:].tolist()
-        for name, values in (("gold", gold), ("called", called))
+        for name, values in (("gold", gold), ("called", said.called))
     }
     return out | {"n": int(gold.size), "clusters": len(codes)} | counts
 
 
-def ranking_of(gold: Whole, low: Floats | None, high: Floats | None) -> dict[str, float | None]:
-    """Return how well the unrounded shares rank: AUC of ratings below 3, and above 3; None without shares."""
-    return {
-        "auc_below3": _auc(low, gold < 3),
-        "auc_above3": _auc(high, gold > 3),
-    }
-
-
-def _auc(scores: Floats | None, positive: npt.NDArray[np.bool_]) -> float | None:
-    if scores is None or positive.all() or not positive.any():
-        return None
-    return _number(auc(scores.tolist(), positive.tolist()).value)
-
-
-def _all(tables: Floats) -> dict[str, Floats]:
+def _all(gold: Whole, said: Said, owner: Whole, weights: Floats) -> dict[str, Floats]:
+    """Return every figure once per row of `weights`, shape (draws, clusters) -> (draws,) each."""
+    cells = (gold - 1) * _LEVELS + said.called - 1
+    counts = np.zeros((weights.shape[1], _LEVELS * _LEVELS))
+    np.add.at(counts, (owner, cells), 1.0)
+    tables = (weights @ counts).reshape(-1, _LEVELS, _LEVELS)
     return {
         "uar": average_recall(tables),
         "kappa": cohen_kappa(tables),
         "f1_below3": f1_below(tables, _BELOW),
         "f1_below3_published": published_f1_below(tables, _BELOW),
+        "auc_below3": _auc(said.below, gold < 3, owner, weights),
+        "auc_above3": _auc(said.above, gold > 3, owner, weights),
     }
 
 
-def _number(value: float | Floats | None) -> float | None:
+def _auc(scores: Floats | None, positive: npt.NDArray[np.bool_], owner: Whole, weights: Floats) -> Floats:
+    if scores is None:
+        return np.full(weights.shape[0], np.nan)
+    rows = max(1, _BLOCK_CELLS // owner.size)
+    blocks = (weights[start : start + rows, owner] for start in range(0, weights.shape[0], rows))
+    return np.concatenate([auc_draws(scores, positive.astype(np.float64), block) for block in blocks])
+
+
+def _number(value: float | None) -> float | None:
     return None if value is None or not np.isfinite(value) else round(float(value), 6)

@@ -20,6 +20,7 @@ from dialogauge.report import (
     TranscriptTurn,
     WeakTurn,
 )
+from dialogauge.text import counted
 
 __all__ = ["view_of"]
 
@@ -80,7 +81,7 @@ def _sample_note(chosen: Survey, shown: int, repeats: int) -> str:
         note = "Every conversation is shown in full"
     else:
         note = (
-            f"{shown:,} of {chosen.total:,} conversations are shown in full: mostly the weakest, "
+            f"Shown in full: {shown:,} of {counted(chosen.total, 'conversation')}, mostly the weakest, "
             "and some of the others, chosen by their id"
         )
     return note + (f"; of {repeats} repeats the first" if repeats > 1 else "") + "."

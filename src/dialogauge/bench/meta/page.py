@@ -16,6 +16,7 @@ from dialogauge.report import (
     MetaAbout,
     MetaView,
 )
+from dialogauge.text import counted
 
 __all__ = ["meta_view"]
 
@@ -63,7 +64,9 @@ def _counts(judge: JudgeAgreement) -> tuple[tuple[str, int], ...]:
 def _notes(judge: JudgeAgreement) -> list[str]:
     out = []
     if judge.rule is not None:
-        out.append(f"Dissatisfied: {judge.rule}, {judge.dissatisfied} of {judge.counts.scored} targets.")
+        out.append(
+            f"Dissatisfied: {judge.rule}, {judge.dissatisfied} of {counted(judge.counts.scored, 'target')}."
+        )
     if judge.fractions:
         out.append("The judge gives scores with fractions, and they are used where order counts.")
     if not judge.same_scale:

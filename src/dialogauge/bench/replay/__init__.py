@@ -7,7 +7,7 @@ from dialogauge.bench.replay.items import ItemSet, ReplayItem, read_items
 from dialogauge.bench.replay.memory import DialogueMemory, refuse_own_scenario
 from dialogauge.bench.replay.pairwise import Pairing, compare_pair, compare_pairs
 from dialogauge.bench.replay.selection import RULES, Rule, gold_mix, select_items, selected_on_gold
-from dialogauge.bench.replay.states import Stage, replaced, set_stage
+from dialogauge.bench.replay.states import Stage, replaced, set_stage, state_digest
 from dialogauge.bench.replay.table import ORIGINAL, ScoreTable, UserDraws
 
 __all__ = [
@@ -37,4 +37,5 @@ __all__ = [
     "select_items",
     "selected_on_gold",
     "set_stage",
+    "state_digest",
 ]

@@ -24,6 +24,7 @@ from dialogauge.report import (
     ReplayPageView,
     ReplayViewSection,
 )
+from dialogauge.text import counted
 
 __all__ = ["MEANINGS", "ReplayAbout", "card_lines", "replay_view", "warnings_of"]
 
@@ -85,7 +86,7 @@ def card_lines(items: ItemSet) -> tuple[tuple[str, str], ...]:
         ("published at", card.get("published_at")),
         ("licence", card["licence"]),
         ("languages", _counts(card["languages"])),
-        ("users", f"{card['users']:,} users in {card['blocks']:,} blocks"),
+        ("users", f"{counted(card['users'], 'user')} in {counted(card['blocks'], 'block')}"),
         ("turns", f"{card['turns']:,} of {card['turns_in_data']:,}, chosen by the rule {items.rule!r}"),
         ("scenarios", _counts(card["scenarios"])),
         (

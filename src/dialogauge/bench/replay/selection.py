@@ -13,7 +13,7 @@ from dialogauge.bench.replay.states import asked, state_digest
 from dialogauge.calibrate import half_up
 from dialogauge.core import UsageError
 from dialogauge.judge.personal import RatedBlock, RatedReply
-from dialogauge.text import detect_language
+from dialogauge.text import counted, detect_language
 
 __all__ = ["RULES", "Rule", "gold_mix", "select_items", "selected_on_gold"]
 
@@ -61,7 +61,8 @@ def select_items(
         chosen = found if rule == "all" else _CHOICES[rule](found, size, random.Random(seed))
         items = [_item(b.view.id, r, b.view.user) for b, r in chosen]
     if not items:
-        msg = f"the rule {rule!r} finds no turn to replay among {len(entries):,} rated replies"
+        among = counted(len(entries), "rated reply", "rated replies")
+        msg = f"the rule {rule!r} finds no turn to replay among {among}"
         hint = "conversations need user_id, scenario, ratings, and users with several scenarios"
         raise UsageError(msg, hint=hint)
     return ItemSet(tuple(items), rule, seed, data, _card(items, known, entries, source))

@@ -25,6 +25,7 @@ from dialogauge.report import (
     TableRow,
     UserDot,
 )
+from dialogauge.text import counted
 
 __all__ = [
     "PANELS",
@@ -184,7 +185,7 @@ def calibrated_note(name: str, found: Json) -> str:
     left = "".join(
         f", {n} left as they are ({why})".replace("_", " ") for why, n in found["identity"].items()
     )
-    return f"{found['calibrated_blocks']} of {found['blocks']} blocks calibrated{left}"
+    return f"{found['calibrated_blocks']} of {counted(found['blocks'], 'block')} calibrated{left}"
 
 
 def table_row(name: str, kind: str, figures: Json, columns: Mapping[str, str] = TABLE) -> TableRow:

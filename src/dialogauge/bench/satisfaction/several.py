@@ -11,6 +11,7 @@ from dialogauge.bench.satisfaction.figures import Figures, Scored, figures_of
 from dialogauge.bench.satisfaction.paired import PairedComparison, compare_pairs
 from dialogauge.bench.satisfaction.ratings import collect_rated
 from dialogauge.core import Conversation, UsageError
+from dialogauge.text import counted
 
 __all__ = ["Predictions", "SeveralJudges", "collect_predictions", "compare_runs", "listed"]
 
@@ -101,9 +102,9 @@ def _take(about: Predictions, id: str, gold: float, row: Row) -> None:
 def _mismatch(name: str, strange: Sequence[str], missing: Sequence[str]) -> UsageError:
     told = []
     if strange:
-        told.append(f"{len(strange)} judged turns have no rating: {listed(strange)}")
+        told.append(f"{counted(len(strange), 'judged turn')} without a rating: {listed(strange)}")
     if missing:
-        told.append(f"{len(missing)} rated turns were not judged: {listed(missing)}")
+        told.append(f"{counted(len(missing), 'rated turn')} not judged: {listed(missing)}")
     msg = f"run {name}: the ids of predictions and ratings do not match; {'; '.join(told)}"
     return UsageError(
         msg, hint="ratings join by conversation id and turn; give the ratings the run was made on"
@@ -135,7 +136,7 @@ def compare_runs(runs: Sequence[Predictions], *, draws: int = 1000, seed: int = 
     first = runs[0].scored
     other = [id for r in runs[1:] for id in shared if r.scored[id].gold != first[id].gold]
     if other:
-        msg = f"the runs hold different ratings of {len(other)} turns: {listed(other)}"
+        msg = f"the runs hold different ratings of {counted(len(other), 'turn')}: {listed(other)}"
         raise UsageError(msg, hint="compare runs of the same ratings, or give them with --ratings")
     columns = {r.name: [r.scored[id] for id in shared] for r in runs}
     return SeveralJudges(

@@ -23,6 +23,7 @@ from dialogauge.report import (
     SeveralView,
     TableRow,
 )
+from dialogauge.text import counted
 
 __all__ = ["several_view"]
 
@@ -41,8 +42,8 @@ def several_view(runs: Sequence[Predictions], summaries: Sequence[Json], found: 
     notes = []
     if len(sizes) > 1 or any(found.left_out.values()):
         notes.append(
-            f"The judges did not score the same turns. The table has each on its own; compared are the "
-            f"{found.n:,} turns that all scored."
+            f"The judges did not score the same turns. The table has each on its own; compared: "
+            f"{counted(found.n, 'turn')} that all scored."
         )
     for r in runs:
         if odd := [id for id in r.scored if not all(id in other.scored for other in runs)]:

@@ -9,6 +9,7 @@ from dialogauge.bench.meta import JudgeAgreement, JudgedRun, MetaSettings, Targe
 from dialogauge.bench.trust.result import Calibration, CalibrationDimension, Readiness
 from dialogauge.bench.trust.thresholds import TrustThresholds
 from dialogauge.core import Scale
+from dialogauge.text import counted
 
 __all__ = ["calibrate", "judge_gate"]
 
@@ -64,7 +65,7 @@ def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDim
     low, high = estimate.by_conversation.low, estimate.by_conversation.high
     interval = None if low is None or high is None else (low, high)
     told = f"kappa {kappa:.2f}" + ("" if interval is None else f" [{interval[0]:.2f}, {interval[1]:.2f}]")
-    told += f" on {n:,} targets of {dialogues:,} dialogues"
+    told += f" on {counted(n, 'target')} of {counted(dialogues, 'dialogue')}"
     status, sentence = _ready(_title(name), told, kappa, dialogues, limits)
     above = judge.above("kappa")
     return CalibrationDimension(name, status, sentence, kappa, interval, n, dialogues, controls, above)
@@ -90,11 +91,12 @@ def _sentence(found: Sequence[CalibrationDimension], dialogues: int, limits: Tru
         return "None of the rated dimensions is called like one of the judge's, so nothing was calibrated."
     if dialogues < limits.calibration_dialogues:
         return (
-            f"Only {dialogues} rated dialogues: {limits.calibration_dialogues} are needed to say whether a "
-            "dimension is ready."
+            f"Only {counted(dialogues, 'rated dialogue')}: {limits.calibration_dialogues} are needed to say "
+            "whether a dimension is ready."
         )
+    compared = f"Compared with people on {counted(dialogues, 'dialogue')}"
     not_ready = [d.name for d in found if d.status == "not ready"]
     if not not_ready:
-        return f"Compared with people on {dialogues:,} dialogues; no dimension is below the threshold."
+        return f"{compared}; no dimension is below the threshold."
     names = ", ".join(n.replace("_", " ") for n in not_ready)
-    return f"Compared with people on {dialogues:,} dialogues. Not ready: {names}."
+    return f"{compared}. Not ready: {names}."

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from dialogauge.core import Conversation, Place, RecordFault
 from dialogauge.data.faults import record_fault
 from dialogauge.data.field_map import FieldMap
-from dialogauge.data.json_values import json_values
+from dialogauge.data.json_values import count_values, json_values
 from dialogauge.data.notes import NoteBook
 from dialogauge.data.sources import LineStream, Source
 
@@ -81,6 +81,9 @@ class Format(Protocol):
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         """Hand out the conversations of a source one by one; raises `FileFault` where it breaks off."""
 
+    def count(self, stream: LineStream, context: Context) -> int:
+        """Count what `read` would hand out, with as little reading as that takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecordFormat:
@@ -94,6 +97,10 @@ class RecordFormat:
     def recognises(self, sample: Sample) -> bool:
         """Say whether the first record looks like this format."""
         return sample.record is not None and self.recognise(sample.record, sample.mapping)
+
+    def count(self, stream: LineStream, context: Context) -> int:
+        """Count the values of the source."""
+        return count_values(stream)
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         """Convert the values of the source one by one."""

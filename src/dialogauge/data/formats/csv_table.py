@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -14,7 +15,7 @@ from dialogauge.data.formats.inline_ratings import MESSAGE_KEYS
 from dialogauge.data.formats.turns import ROLE_ALIASES
 from dialogauge.data.scores import as_score
 from dialogauge.data.sources import LineStream
-from dialogauge.data.tables import Row, delimiter_of, find_column, open_table
+from dialogauge.data.tables import Row, find_column, open_table, read_header
 from dialogauge.data.turn_map import message_turns
 
 __all__ = ["CSV"]
@@ -66,12 +67,16 @@ class _Csv:
 
     def recognises(self, sample: Sample) -> bool:
         """Say whether the header names a role and a content."""
-        if not sample.lines:
+        try:
+            columns = read_header(enumerate(sample.lines, 1)).columns
+        except csv.Error:
             return False
-        header = sample.lines[0]
-        columns = [c.strip().strip('"') for c in header.rstrip("\r\n").split(delimiter_of(header))]
         named = _find(columns, sample.mapping)
         return "role" in named and "content" in named
+
+    def count(self, stream: LineStream, context: Context) -> int:
+        """Read them all."""
+        return sum(1 for _ in self.read(stream, context))
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         """Hand out a conversation whenever the id changes."""

@@ -41,8 +41,14 @@ class _Tau:
         return _recognises(sample.record, sample.mapping)
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
+        yield from self._records(context).read(stream, context)
+
+    def count(self, stream: LineStream, context: Context) -> int:
+        return self._records(context).count(stream, context)
+
+    def _records(self, context: Context) -> RecordFormat:
         convert = partial(_convert, prompts=_prompts(context.source))
-        yield from RecordFormat(self.name, _recognises, convert).read(stream, context)
+        return RecordFormat(self.name, _recognises, convert)
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value

@@ -42,6 +42,10 @@ class _Uss:
         fits = [line.count("\t") >= 2 and line.split("\t")[0] in _ROLES for line in sample.lines]
         return bool(fits) and fits[0] and sum(fits) * 2 > len(fits)
 
+    def count(self, stream: LineStream, context: Context) -> int:
+        """Read them all."""
+        return sum(1 for _ in self.read(stream, context))
+
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         """Hand out one conversation per block of lines."""
         number = 0

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from dialogauge.core import Judged, JudgeFailure, Judgement, MissingExtra, Target, UsageError, digest
+from dialogauge.core import Judged, JudgeFailure, Judgement, MissingExtra, UsageError, digest
 from dialogauge.judge.encoder.decode import said
 from dialogauge.judge.encoder.settings import ENCODER_JUDGES, EncoderSettings
 from dialogauge.judge.encoder.text import encoder_text
@@ -86,7 +86,7 @@ class EncoderJudge:
         """
         if not population.scores:
             failure = JudgeFailure("judge_error", "no training user is known: there is nothing to learn from")
-            return tuple(Judged(_target(reply), failure) for reply in view.targets)
+            return tuple(Judged(reply.target, failure) for reply in view.targets)
         network = self._fit(population).network
         texts = [encoder_text(view, r, messages=self._settings.messages) for r in view.targets]
         found = network.probabilities([network.encode(text) for text in texts])
@@ -106,7 +106,7 @@ class EncoderJudge:
     def _row(self, reply: Reply, probabilities: tuple[float, ...]) -> Judged:
         if not all(map(isfinite, probabilities)):
             failure = JudgeFailure("judge_error", "the network gives no finite probabilities: it diverged")
-            return Judged(_target(reply), failure)
+            return Judged(reply.target, failure)
         found = said(probabilities, self._settings)
         what = "steps" if self._settings.ordinal else "probabilities"
         details = {
@@ -114,8 +114,4 @@ class EncoderJudge:
             DIMENSION: found.value,
             what: [round(p, 4) for p in probabilities],
         }
-        return Judged(_target(reply), Judgement({DIMENSION: found.score}, details=details))
-
-
-def _target(reply: Reply) -> Target:
-    return Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
+        return Judged(reply.target, Judgement({DIMENSION: found.score}, details=details))

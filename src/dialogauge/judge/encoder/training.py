@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from dialogauge.calibrate import half_up
 from dialogauge.judge.encoder.decode import said
 from dialogauge.judge.encoder.network import Encoded, Network, load_network
 from dialogauge.judge.encoder.settings import EncoderSettings
@@ -34,12 +35,7 @@ class Fit:
 class _Example:
     encoded: Encoded
     score: float
-    """What the user gave."""
-
-    @property
-    def whole(self) -> int:
-        """The class that is learnt: the score rounded, halves upward."""
-        return min(5, max(1, math.floor(self.score + 0.5)))
+    """What the user gave; learnt is the whole score."""
 
 
 def fit_encoder(population: Population, settings: EncoderSettings) -> Fit:
@@ -126,7 +122,7 @@ def _epoch(
     for start in range(0, len(examples), size):
         batch = examples[start : start + size]
         logits = network.logits([e.encoded for e in batch])
-        loss = network.loss(logits, [e.whole for e in batch])
+        loss = network.loss(logits, [half_up(e.score) for e in batch])
         optimizer.zero_grad()
         loss.backward()
         weights = [p for module in network.modules for p in module.parameters()]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Level, Scale, Target, digest
+from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Level, Scale, digest
 from dialogauge.judge.personal import BlockView, Population, Reads, Reply
 
 __all__ = ["DIMENSION", "Guess", "HistoryJudge", "NothingKnown", "Rule", "TurnDimension", "majority", "prior"]
@@ -75,12 +75,8 @@ class HistoryJudge:
             guesses = self.rule(view, population)
         except NothingKnown:
             failure = JudgeFailure("judge_error", "the user has no history, and no other user is known")
-            return tuple(Judged(_target(reply), failure) for reply in view.targets)
+            return tuple(Judged(reply.target, failure) for reply in view.targets)
         return tuple(_judged(r, g) for r, g in zip(view.targets, guesses, strict=True))
-
-
-def _target(reply: Reply) -> Target:
-    return Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
 
 
 def _judged(reply: Reply, guess: Guess) -> Judged:
@@ -89,7 +85,7 @@ def _judged(reply: Reply, guess: Guess) -> Judged:
         details["prior"] = True
     if guess.sources:
         details["sources"] = [{"turn_id": name, "cosine": round(cosine, 6)} for name, cosine in guess.sources]
-    return Judged(_target(reply), Judgement({DIMENSION: guess.score}, details=details))
+    return Judged(reply.target, Judgement({DIMENSION: guess.score}, details=details))
 
 
 def majority(scores: Sequence[float]) -> float:

@@ -2,11 +2,15 @@
 
 from dialogauge.judge.ratings.cross_validation import CrossValidation, cross_validate
 from dialogauge.judge.ratings.examples import Example, Votes, examples_of
+from dialogauge.judge.ratings.fitted_on import FittedOn
+from dialogauge.judge.ratings.judge import RatingsJudge
 from dialogauge.judge.ratings.model import RatingsModel, fit_ratings
 
 __all__ = [
     "CrossValidation",
     "Example",
+    "FittedOn",
+    "RatingsJudge",
     "RatingsModel",
     "Votes",
     "cross_validate",

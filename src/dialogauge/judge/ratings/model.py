@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from dialogauge.core import FileFault, Place
 from dialogauge.judge.ratings.decision import Cuts, decide
 from dialogauge.judge.ratings.examples import LEVELS, Example
-from dialogauge.judge.ratings.features import rows_of
+from dialogauge.judge.ratings.features import features_digest, rows_of
+from dialogauge.judge.ratings.fitted_on import FittedOn
 from dialogauge.judge.ratings.ridge import solve_ridge, sums_of
 from dialogauge.judge.ratings.rows import SparseRows
 
@@ -28,7 +29,8 @@ __all__ = ["RatingsModel", "Table", "boundaries_of", "fit_ratings", "table_of"]
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-_FORMAT = "dialogauge-ratings/1"
+_FORMAT = "dialogauge-ratings/2"
+_COEFFICIENTS = "dialogauge-local/"
 _COLUMNS = 3000
 """The most frequent columns are kept; which they are hangs on no rating."""
 _RARE = 0.01
@@ -84,7 +86,7 @@ class RatingsModel:
     cuts: Cuts
     ridge: float
     dimension: str
-    examples: int
+    fitted_on: FittedOn
 
     def predict(self, examples: Sequence[Example]) -> tuple[Floats, Whole]:
         """Return the predicted shares, shape (n, boundaries), and the whole ratings, shape (n,).
@@ -102,7 +104,8 @@ class RatingsModel:
         value = {
             "format": _FORMAT,
             "dimension": self.dimension,
-            "examples": self.examples,
+            "fitted_on": self.fitted_on.to_json(),
+            "features": features_digest(),
             "ridge": self.ridge,
             "boundaries": self.boundaries,
             "prior": [round(p, 6) for p in self.prior],
@@ -116,27 +119,67 @@ class RatingsModel:
 
     @classmethod
     def from_json(cls, text: str, *, file: str = "model") -> RatingsModel:
-        """Read what `to_json` wrote; FileFault when it is no such file."""
+        """Read what `to_json` wrote.
+
+        Raises:
+            FileFault: It is no such file, or one of another version; says what it is and what to do.
+        """
+        hint = "write it with: dialogauge fit DATA -o RUN"
         try:
             value: dict[str, Any] = json.loads(text)
-            if value["format"] != _FORMAT:
-                msg = f"the format is not {_FORMAT!r}"
-                raise ValueError(msg)
-            columns = np.array(value["columns"], dtype=np.int64)
-            boundaries = tuple(int(k) for k in value["boundaries"])
-            weights = np.array(value["weights"], dtype=np.float64).reshape(columns.size, len(boundaries))
-            prior = tuple(float(p) for p in value["prior"])
-            if not np.isfinite(weights).all() or not all(map(math.isfinite, prior)):
-                msg = "a weight is no number"
-                raise ValueError(msg)
-            below, above = ({int(k): float(v) for k, v in value[s].items()} for s in ("below", "above"))
-            cuts = Cuts(int(value["usual"]), below, above)
-            known = (float(value["ridge"]), str(value["dimension"]), int(value["examples"]))
-            return cls(boundaries, columns, weights, prior, cuts, *known)
+            found = _refusal(value)
+            if found is not None:
+                raise FileFault(found[0], place=Place(file), hint=found[1])
+            return _read(cls, value)
+        except FileFault:
+            raise
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
             msg = f"no fitted model of ratings: {type(error).__name__}: {error}"
-            hint = "write it with: dialogauge fit DATA -o RUN"
             raise FileFault(msg, place=Place(file), hint=hint) from error
+
+
+def _refusal(value: dict[str, Any]) -> tuple[str, str] | None:
+    """Return why a file of ours is not this model, and what to do; None when it is."""
+    found = str(value["format"])
+    if found.startswith(_COEFFICIENTS):
+        msg = "no fitted model of ratings: these are coefficients of the local judge"
+        return msg, "give them with --local-model; a model comes of: dialogauge fit DATA -o RUN"
+    again = "fit it anew: dialogauge fit DATA -o RUN"
+    if found != _FORMAT:
+        return f"no fitted model of ratings of this version: {found[:40]!r} instead of {_FORMAT!r}", again
+    if value["features"] != features_digest():
+        return "the model was fitted to other features than this version reads", again
+    return None
+
+
+def _read(cls: type[RatingsModel], value: dict[str, Any]) -> RatingsModel:
+    columns = np.array(value["columns"], dtype=np.int64)
+    boundaries = tuple(int(k) for k in value["boundaries"])
+    weights = np.array(value["weights"], dtype=np.float64).reshape(columns.size, len(boundaries))
+    prior = tuple(float(p) for p in value["prior"])
+    below, above = ({int(k): float(v) for k, v in value[s].items()} for s in ("below", "above"))
+    cuts = Cuts(int(value["usual"]), below, above)
+    _check(boundaries, columns, (*weights.ravel().tolist(), *prior, *below.values(), *above.values()), cuts)
+    if len(prior) != len(boundaries):
+        msg = "not one prior for each boundary"
+        raise ValueError(msg)
+    known = (float(value["ridge"]), str(value["dimension"]), FittedOn.from_json(value["fitted_on"]))
+    return cls(boundaries, columns, weights, prior, cuts, *known)
+
+
+def _check(boundaries: tuple[int, ...], columns: Whole, numbers: Sequence[float], cuts: Cuts) -> None:
+    if not boundaries or list(boundaries) != sorted(set(boundaries) & set(range(1, LEVELS))):
+        msg = f"the boundaries {boundaries} are not some of 1 to {LEVELS - 1}, ascending"
+        raise ValueError(msg)
+    if not {*cuts.below, *cuts.above} <= set(boundaries) or not 1 <= cuts.usual <= LEVELS:
+        msg = "a cut lies at no boundary"
+        raise ValueError(msg)
+    if not all(map(math.isfinite, numbers)):
+        msg = "a weight is no number"
+        raise ValueError(msg)
+    if (np.diff(columns) <= 0).any():
+        msg = "the columns are not ascending"
+        raise ValueError(msg)
 
 
 def targets_of(table: Table, boundaries: tuple[int, ...]) -> Floats:
@@ -145,10 +188,16 @@ def targets_of(table: Table, boundaries: tuple[int, ...]) -> Floats:
 
 
 def fit_ratings(
-    table: Table, cuts: Cuts, boundaries: tuple[int, ...], ridge: float, *, dimension: str
+    table: Table,
+    cuts: Cuts,
+    boundaries: tuple[int, ...],
+    ridge: float,
+    *,
+    dimension: str,
+    fitted_on: FittedOn,
 ) -> RatingsModel:
     """Fit the model to all examples, with cuts that were chosen on left-out predictions."""
     sums = sums_of(table.rows, targets_of(table, boundaries), ~table.prior_only)
     weights, prior = solve_ridge(sums, ridge)
-    known = (tuple(map(float, prior)), cuts, ridge, dimension, table.gold.size)
+    known = (tuple(map(float, prior)), cuts, ridge, dimension, fitted_on)
     return RatingsModel(boundaries, table.rows.columns, weights, *known)

@@ -2,6 +2,6 @@
 
 from dialogauge.judge.session.guard import Guarded, guard, task_of
 from dialogauge.judge.session.local_failures import local_failures
-from dialogauge.judge.session.tasks import FAILURES, TASKS, Failure, Task
+from dialogauge.judge.session.tasks import CAPS, TASKS
 
-__all__ = ["FAILURES", "TASKS", "Failure", "Guarded", "Task", "guard", "local_failures", "task_of"]
+__all__ = ["CAPS", "TASKS", "Guarded", "guard", "local_failures", "task_of"]

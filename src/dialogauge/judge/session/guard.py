@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from dialogauge.core import UsageError
-from dialogauge.judge.session.tasks import FAILURE_NAMES, FAILURES, TASKS, FailureName, TaskName
+from dialogauge.judge.session.tasks import CAPS, FAILURE_NAMES, TASKS, FailureName, TaskName
 
 __all__ = ["Guarded", "guard", "task_of"]
 
@@ -34,7 +34,7 @@ def guard(score: int, failures: Collection[str], scenario: str | None) -> Guarde
 
     Args:
         score: 1 to 5.
-        failures: Names of `FAILURES` that were found, judged before the score.
+        failures: Of `FAILURE_NAMES`, those that were found, judged before the score.
         scenario: The type of task.
 
     Raises:
@@ -45,6 +45,6 @@ def guard(score: int, failures: Collection[str], scenario: str | None) -> Guarde
         msg = f"no such failure: {', '.join(unknown)}" if unknown else f"the score {score} is not on 1 to 5"
         raise UsageError(msg, hint=f"failures are {', '.join(FAILURE_NAMES)}")
     task = task_of(scenario)
-    counted = tuple(name for name in TASKS[task].failures if name in failures)
-    cap = min((FAILURES[name].cap for name in counted), default=5)
+    counted = tuple(name for name in TASKS[task] if name in failures)
+    cap = min((CAPS[name] for name in counted), default=5)
     return Guarded(min(score, cap), task, counted, score > cap)

@@ -30,10 +30,8 @@ def local_failures(faults: Sequence[tuple[int, FaultKind]], dialogue: Dialogue) 
 
     Args:
         faults: The faulty turns with the kind of fault.
-        dialogue: The session.
+        dialogue: The session, with one reply or more.
     """
-    if not dialogue.replied:
-        return frozenset({"unmet"})
     last = dialogue.replied[-1].number
     many = len({turn for turn, _ in faults}) > _MOST * len(dialogue.replied)
     return frozenset(_OF_KIND[kind] for turn, kind in faults if many or turn == last)

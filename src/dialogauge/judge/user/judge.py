@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Target, digest
+from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, digest
 from dialogauge.judge.history.guess import DIMENSION
 from dialogauge.judge.personal import BlockView, Population, RatedBlock, Reads, Reply, Sight
 from dialogauge.judge.user.model import Prediction, UserModel, fit_user_model
@@ -92,7 +92,7 @@ class LocalUserJudge:
         known = any(block.ratings for block in population.blocks)
         if not view.history and not known:
             failure = JudgeFailure("judge_error", "the user has no history, and no other user is known")
-            return tuple(Judged(_target(reply), failure) for reply in view.targets)
+            return tuple(Judged(reply.target, failure) for reply in view.targets)
         if view.user != self._user:
             self._own.forget()
             self._user = view.user
@@ -121,10 +121,6 @@ def _same(one: tuple[RatedBlock, ...], other: tuple[RatedBlock, ...]) -> bool:
     return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
 
 
-def _target(reply: Reply) -> Target:
-    return Target(reply.conversation.id, "turn", reply.turn, reply.conversation.candidate)
-
-
 def _judged(reply: Reply, found: Prediction, model: UserModel) -> Judged:
     value = min(max(found.value, ONE_TO_FIVE.low), ONE_TO_FIVE.high)
     details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: value, "answers": round(found.answers, 4)}
@@ -132,4 +128,4 @@ def _judged(reply: Reply, found: Prediction, model: UserModel) -> Judged:
         details["sources"] = [{"turn_id": name, "pull": round(pull, 4)} for name, pull in found.sources]
     else:
         details["prior"] = True
-    return Judged(_target(reply), Judgement({DIMENSION: model.score(found.value)}, details=details))
+    return Judged(reply.target, Judgement({DIMENSION: model.score(found.value)}, details=details))

@@ -48,13 +48,13 @@ def test_ids_that_do_not_match_are_refused_with_the_list() -> None:
     with pytest.raises(UsageError) as refused:
         collect_predictions(Predictions("run", "j", "none"), [(talk, rows)], "satisfaction")
     said = str(refused.value)
-    assert "1 judged turns have no rating: u__cook__0__turn_1" in said
-    assert "1 rated turns were not judged: u__cook__0__turn_3" in said
+    assert "1 judged turn without a rating: u__cook__0__turn_1" in said
+    assert "1 rated turn not judged: u__cook__0__turn_3" in said
 
 
 def test_a_long_list_is_cut() -> None:
     talk = rated_talk("u", "cook", 0, [5] * 30)
-    with pytest.raises(UsageError, match=r"30 rated turns were not judged: .*turn_9 and 20 more"):
+    with pytest.raises(UsageError, match=r"30 rated turns not judged: .*turn_9 and 20 more"):
         collect_predictions(Predictions("run", "j", "none"), [(talk, [])], "satisfaction")
 
 
@@ -75,5 +75,5 @@ def test_only_turns_that_all_scored_are_compared() -> None:
 def test_runs_of_other_turns_or_other_ratings_are_refused() -> None:
     with pytest.raises(UsageError, match=r"no turn was scored by all of the runs \(a: u1; b: w1\)"):
         compare_runs([run("a", ["u1"]), run("b", ["w1"])])
-    with pytest.raises(UsageError, match="different ratings of 1 turns: u1"):
+    with pytest.raises(UsageError, match="different ratings of 1 turn: u1"):
         compare_runs([run("a", ["u1"]), run("b", ["u1"], gold=2)])

@@ -25,6 +25,23 @@ def test_the_usual_columns(tmp_path, delimiter):
     assert (a.place.line, b.place.line) == (2, 5)
 
 
+def test_a_spreadsheet_that_parts_cells_by_semicolons(tmp_path):
+    """As a spreadsheet program writes it where the comma is the decimal mark; formulas are texts here."""
+    text = (
+        'sep=;\r\n\r\nconversation_id;role;content;"mood (1,2,3,4,5)"\r\n'
+        'a;user;=1+1;\r\na;assistant;"no; 3,5";4\r\n\r\na;user\r\n'
+    )
+    for given in (text, text.removeprefix("sep=;\r\n")):
+        mapping = FieldMap(ratings={"mood": "mood (1,2,3,4,5)"})
+        (fault,), _ = read(tmp_path, given, mapping=mapping)
+        assert "the row has 2 cells, the header 4 columns" in fault.message
+        assert fault.place.line == given.count("\n")
+        (c,), _ = read(tmp_path, given.removesuffix("a;user\r\n"), mapping=mapping)
+        assert [m.text for m in c.messages] == ["=1+1", "no; 3,5"]
+        assert c.ratings[0].score == 4
+        assert c.place.line == given.count("\n") - 3
+
+
 def test_other_columns_by_a_map(tmp_path):
     mapping = FieldMap(
         conversation_id="Ticket",

@@ -1,10 +1,23 @@
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dialogauge.core import Conversation, FileFault, Message, Rating, UsageError
-from dialogauge.judge.ratings import RatingsModel, cross_validate, examples_of, fit_ratings
+from dialogauge.judge.ratings import (
+    FittedOn,
+    RatingsJudge,
+    RatingsModel,
+    cross_validate,
+    examples_of,
+    fit_ratings,
+)
 from dialogauge.judge.ratings.cross_validation import line_folds
 from dialogauge.judge.ratings.decision import Cuts, decide, place_cuts
+from dialogauge.judge.ratings.examples import Example
+from dialogauge.judge.ratings.features import rows_of
+from dialogauge.judge.ratings.judge import chances
 from dialogauge.judge.ratings.model import table_of
 from dialogauge.judge.ratings.ridge import solve_ridge, sums_of
 from dialogauge.judge.ratings.rows import SparseRows
@@ -117,21 +130,124 @@ def test_nothing_of_the_left_out_part_is_used():
     assert np.allclose(other.shares[here], honest.shares[here], atol=1e-5)
 
 
-def test_a_model_is_the_same_after_a_round_trip_and_holds_no_text():
+def test_of_long_talks_the_latest_64_messages_of_a_side_are_read():
+    def words(first):
+        texts = [first, *(f"Question {i}?" if i % 2 else f"Answer {i}." for i in range(129))]
+        talk = rated("c", [], *texts)
+        (row,) = rows_of([Example(talk, len(talk.turns), 0, (0,) * 5)])
+        return {column: value for column, value in row.items() if column < 1 << 33}
+
+    assert words("Where is the aqueduct?") == words("Who painted the ceiling?")
+
+
+FITTED_ON = FittedOn(360, 90, 90, 450, 90, ("en",), 5, {"model": {"kappa": 0.5, "uar": None}})
+
+
+def fitted():
     held = examples()
     table = table_of(held)
     found = cross_validate(table, line_folds(len(held), 5))
-    model = fit_ratings(table, found.cuts, found.boundaries, found.ridge, dimension="satisfaction")
+    known = {"dimension": "satisfaction", "fitted_on": FITTED_ON}
+    return held, fit_ratings(table, found.cuts, found.boundaries, found.ridge, **known)
+
+
+def test_a_model_is_the_same_after_a_round_trip_and_holds_no_text():
+    held, model = fitted()
     text = model.to_json()
     assert "nothing" not in text
     again = RatingsModel.from_json(text)
     assert np.array_equal(again.predict(held)[1], model.predict(held)[1])
+    assert (again.dimension, again.fitted_on) == ("satisfaction", FITTED_ON)
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "no json", '{"format": "dialogauge-ratings/1"}'])
 def test_what_is_no_model_is_refused(text):
     with pytest.raises(FileFault, match="no fitted model"):
         RatingsModel.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "dialogauge-ratings/1"}, "'dialogauge-ratings/1' instead of"),
+        ({"format": "dialogauge-local/2"}, "coefficients of the local judge"),
+        ({"features": "0"}, "other features"),
+        ({"boundaries": [3, 2]}, "ascending"),
+        ({"boundaries": [2, 5]}, "ascending"),
+        ({"usual": 6}, "cut"),
+        ({"above": {"1": 0.5}}, "cut"),
+        ({"prior": [0.5, float("nan")]}, "no number"),
+        ({"prior": [0.5]}, "prior"),
+        ({"weights": [[1.0]]}, "reshape"),
+        ({"fitted_on": None}, "TypeError"),
+        ({"fitted_on": FITTED_ON.to_json() | {"figures": {"model": {"uar": 1e999}}}}, "no number"),
+        ({"fitted_on": {"examples": 1}}, "conversations"),
+    ],
+)
+def test_a_model_that_cannot_be_used_is_named_with_its_file(change, message):
+    value = json.loads(fitted()[1].to_json())
+    assert value["boundaries"] == [2, 3]
+    with pytest.raises(FileFault, match=message) as caught:
+        RatingsModel.from_json(json.dumps(value | change), file="m.json")
+    assert "m.json" in str(caught.value)
+    assert "dialogauge fit DATA -o RUN" in (caught.value.hint or "")
+
+
+def test_chances_sum_to_one_and_never_fall_below_nothing():
+    shares = np.array([[0.2, 0.9], [0.5, 0.3], [0.0, 1.0]])
+    expected = [[0, 0.2, 0.7, 0.1, 0], [0, 0.5, 0, 0.5, 0], [0, 0, 1, 0, 0]]
+    assert chances(shares, (2, 3)) == pytest.approx(np.array(expected))
+    assert chances(np.array([[0.25]]), (4,)) == pytest.approx(np.array([[0, 0, 0, 0.25, 0.75]]))
+
+
+async def test_the_judge_says_of_new_talks_what_was_learnt():
+    _, model = fitted()
+    judge = RatingsJudge(model)
+    assert [(d.name, d.level) for d in judge.dimensions] == [
+        ("satisfaction", "turn"),
+        ("satisfaction_whole", "conversation"),
+    ]
+    for reply, score in (
+        ("Sorry, there is nothing.", 2),
+        ("It is at 99 Mill Road.", 3),
+        ("Booked, enjoy!", 4),
+    ):
+        new = rated("n", [], "Where can I eat?", reply, "Thanks.")
+        turn, whole = await judge.judge(new, repeat=1, seed=0)
+        assert (turn.target.level, turn.target.turn) == ("turn", 1)
+        assert turn.outcome.scores == {"satisfaction": score}
+        told = turn.outcome.details
+        expected = sum(int(k) * p for k, p in told["chances"].items())
+        assert told["satisfaction"] == pytest.approx(expected, abs=1e-3)
+        assert whole.target.level == "conversation"
+        assert list(whole.outcome.scores) == ["satisfaction_whole"]
+
+
+async def test_the_judge_reads_neither_ratings_nor_what_follows():
+    judge = RatingsJudge(fitted()[1])
+    texts = ("Where can I eat?", "Sorry, there is nothing.", "Thanks.", "Booked, enjoy!")
+    bare = await judge.judge(rated("n", [], *texts[:2]), repeat=1, seed=0)
+    more = await judge.judge(rated("n", [((1, "a"), 5)], *texts), repeat=2, seed=9)
+    assert bare[0] == more[0]
+
+
+async def test_a_talk_without_a_reply_is_a_failure_and_wholes_are_said_where_they_were_fitted():
+    _, model = fitted()
+    (row,) = await RatingsJudge(model).judge(rated("n", [], "Hello?"), repeat=1, seed=0)
+    assert row.outcome.kind == "no_reply"
+    turns_only = RatingsJudge(replace(model, fitted_on=replace(FITTED_ON, whole=0)))
+    assert [d.name for d in turns_only.dimensions] == ["satisfaction"]
+    rows = await turns_only.judge(rated("n", [], "Where?", "There."), repeat=1, seed=0)
+    assert [r.target.level for r in rows] == ["turn"]
+    assert turns_only.digest != RatingsJudge(model).digest
+
+
+def test_the_judge_tells_what_it_was_fitted_on():
+    told = RatingsJudge(fitted()[1]).describe()
+    assert told["checked_languages"] == ["en"]
+    counts, figures = told["notes"]
+    assert counts.startswith("Fitted to 360 rated places (satisfaction, 450 votes, en) of 90 conversations")
+    assert "5 parts of whole users or conversations: model: kappa 0.500, uar undefined." in figures
 
 
 def test_ratings_all_alike_are_refused():

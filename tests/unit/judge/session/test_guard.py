@@ -1,8 +1,11 @@
+from typing import get_args
+
 import pytest
 
 from dialogauge.core import Conversation, Message, UsageError
 from dialogauge.judge.local import LocalJudge
-from dialogauge.judge.session import FAILURES, TASKS, guard, task_of
+from dialogauge.judge.session import CAPS, TASKS, guard, task_of
+from dialogauge.judge.session.tasks import FAILURE_NAMES, TaskName
 
 
 def talk(*texts, scenario=None):
@@ -32,10 +35,10 @@ def test_what_is_no_failure_or_no_score_is_refused(score, failures):
         guard(score, failures, None)
 
 
-def test_every_task_and_failure_is_worded_in_both_languages():
-    for entry in (*TASKS.values(), *FAILURES.values()):
-        assert entry.en.isascii()
-        assert any("\u4e00" <= c <= "\u9fff" for c in entry.zh)
+def test_every_failure_has_a_cap_and_every_task_knows_its_failures():
+    assert set(CAPS) == set(FAILURE_NAMES)
+    assert set(TASKS) == set(get_args(TaskName))
+    assert {name for failures in TASKS.values() for name in failures} == set(FAILURE_NAMES)
 
 
 def test_the_local_judge_scores_a_session_once():
