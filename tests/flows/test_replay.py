@@ -204,6 +204,22 @@ def test_collection_goes_on_where_it_stopped(dialogauge, items, serve) -> None:
     assert "collected otherwise" in changed.err
 
 
+def test_a_request_that_has_changed_is_made_anew(dialogauge, items, data, serve) -> None:
+    server = serve("A reply.")
+    words = ("--candidate", f"m=stub-model@{server.url}", "--context", "profile", "-o", "run", "--no-cache")
+    assert dialogauge("replay", "collect", "items.json", *words).code == 0
+    talks = [json.loads(line) for line in data.read_text().splitlines()]
+    for talk in talks:
+        if talk["user_id"] == items[0]["user"]:
+            talk["profile"] = {"job": "pilot"}
+    data.write_text("".join(json.dumps(t) + "\n" for t in talks))
+    for _ in range(2):
+        assert dialogauge("replay", "collect", "items.json", *words).code == 0
+    again = server.asked[20:]
+    assert len(again) == sum(i["user"] == items[0]["user"] for i in items)
+    assert all("pilot" in b["messages"][0]["content"] for b in again)
+
+
 def test_an_endpoint_that_is_gone(dialogauge, items) -> None:
     done = dialogauge(
         "replay", "collect", "items.json", "--candidate", "m@http://127.0.0.1:9/v1", "-o", "run"
@@ -273,7 +289,8 @@ def test_faults_of_a_file_of_replies(dialogauge, items) -> None:
 
 
 def test_a_memory_of_the_target_scenario_is_refused(dialogauge, items) -> None:
-    replies("r.jsonl", items[:1], memory=[items[0]["id"]])
+    # turn 7 is rated by nobody, and of the very conversation all the same
+    replies("r.jsonl", items[:1], memory=[items[0]["conversation"] + "__turn_7"])
     done = collect(dialogauge, "replies:r.jsonl")
     assert done.code == 2
     assert "other scenarios only" in done.err
@@ -305,6 +322,8 @@ def test_items_whose_prefix_is_gone(dialogauge, items, data) -> None:
         (["--candidate", "original=replies:items.json"], "may be called 'original'"),
         (["--candidate", "a=py:x:y", "--candidate", "a=py:x:z"], "two candidates are called 'a'"),
         (["--candidate", "pool:m@http://h/v1"], "has one member"),
+        (["--candidate", " =replies:items.json"], "a candidate has no name"),
+        (["--candidate", "replies:.jsonl"], "a candidate has no name"),
         ([], "no candidate is given"),
         (["--candidate", "py:x:y", "--context", "all"], "--context 'all' is not known"),
         (["--agents", "agents.toml"], "organization"),
@@ -312,6 +331,7 @@ def test_items_whose_prefix_is_gone(dialogauge, items, data) -> None:
 )
 def test_what_cannot_be_collected(dialogauge, items, words, said) -> None:
     Path("agents.toml").write_text('[[agent]]\nname = "a"\norganization = "x"\n')
+    Path(".jsonl").write_text("")
     done = dialogauge("replay", "collect", "items.json", *words, "-o", "run")
     assert done.code == 2
     assert said in done.err

@@ -27,7 +27,9 @@ class RetrievedExamples:
     request_chars: int = 300
     reply_chars: int = 800
     """Longer texts are cut in the middle."""
-    _blocks: dict[str, Mapping[str, _Found]] = field(default_factory=dict, repr=False, compare=False)
+    _blocks: dict[str, Mapping[tuple[str, str], _Found]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def reads(self) -> frozenset[Reads]:
@@ -51,9 +53,9 @@ class RetrievedExamples:
         del population, kept
         if not view.history:
             return Told({"rated_examples": phrase(language, "none")}, {"sources": []}), None
-        if view.id not in self._blocks:
+        if _key(reply) not in self._blocks.get(view.id, {}):
             self._blocks[view.id] = self._found_for(view)
-        found = self._blocks[view.id][reply.id]
+        found = self._blocks[view.id][_key(reply)]
         text = "\n".join(
             rated_line(rated, request_chars=self.request_chars, reply_chars=self.reply_chars)
             for rated, _ in found
@@ -61,11 +63,16 @@ class RetrievedExamples:
         sources = [{"turn_id": rated.reply.id, "cosine": round(cosine, 6)} for rated, cosine in found]
         return Told({"rated_examples": text}, {"sources": sources}), None
 
-    def _found_for(self, view: BlockView) -> dict[str, _Found]:
+    def _found_for(self, view: BlockView) -> dict[tuple[str, str], _Found]:
         """Retrieve for all targets of a block at once: the index is made for the block, and not kept."""
-        out: dict[str, _Found] = {}
+        out: dict[tuple[str, str], _Found] = {}
         for target, cosines in zip(view.targets, likeness(view), strict=True):
             found = retrieve(view, cosines, self.strategy, self.k)
             ordered = sorted(found, key=lambda i: -cosines[i])
-            out[target.id] = tuple((view.history[i], float(cosines[i])) for i in ordered)
+            out[_key(target)] = tuple((view.history[i], float(cosines[i])) for i in ordered)
         return out
+
+
+def _key(reply: Reply) -> tuple[str, str]:
+    # Several candidates may answer in one state, and each is judged by what is like its own reply.
+    return reply.id, reply.text

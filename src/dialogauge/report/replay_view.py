@@ -65,6 +65,8 @@ class PairRow:
     losses: int
     delta: float | None
     interval: Interval
+    bounds: Interval
+    """How far the missing scores of both could move the difference; None where none is missing."""
     p: float | None
     words: str
 

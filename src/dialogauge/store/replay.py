@@ -171,6 +171,14 @@ class ReplayDatabase(RunFile[tuple[str, tuple[Any, ...]]]):
                 _, failure, details = unpack(body)
                 yield StoredReply(candidate, item, None, failure, details)
 
+    def cut_short(self, candidate: str) -> Iterator[str]:
+        """Yield the items to which a candidate's reply ended at the limit of tokens or in a filter."""
+        with store_errors(self.path):
+            query = "SELECT item, body FROM replies WHERE candidate = ? AND failed = 0"
+            for item, body in self._db.execute(query, (candidate,)):
+                if unpack(body)[2].get("finish") in ("length", "filter"):
+                    yield item
+
     def scored(self, evaluator: str, candidate: str) -> dict[str, bool]:
         """Return the items that an evaluator was asked about, each with whether it failed."""
         with store_errors(self.path):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from dialogauge.bench.replay import replaced
 from dialogauge.bench.satisfaction.study import plan_study
 from dialogauge.core import JudgeFailure, Judgement
 from dialogauge.data import UserSplit
@@ -92,6 +94,18 @@ async def test_the_block_is_indexed_once(monkeypatch) -> None:
         for reply in view_of(id).targets:
             await knowledge.tell(view_of(id), reply, NOBODY, Nothing(), "en")
     assert made == ["me__cook", "me__gift"]
+
+
+async def test_another_reply_in_the_same_state_is_judged_by_what_is_like_it() -> None:
+    """As in a replay: the first candidate answers some turns, the next one all, in words of its own."""
+    view = view_of("me__cook")
+    first, second = view.targets
+    other = replaced(second, "train train train")
+    knowledge = RetrievedExamples(k=1)
+    for held, reply in ((replace(view, targets=(first,)), first), (replace(view, targets=(second,)), second)):
+        await knowledge.tell(held, reply, NOBODY, Nothing(), "en")
+    found, _ = await knowledge.tell(replace(view, targets=(other,)), other, NOBODY, Nothing(), "en")
+    assert [s["turn_id"] for s in found.details["sources"]] == ["me__trip__0__turn_0"]
 
 
 def answer(**changes):

@@ -70,6 +70,9 @@ def read_candidates(
     found = [_candidate(text, agents, config) for text in given]
     names: set[str] = set()
     for candidate in found:
+        if not candidate.name:
+            msg = "a candidate has no name"
+            raise UsageError(msg, hint="give it a name: --candidate NAME=...")
         if candidate.name == ORIGINAL:
             msg = f"no candidate may be called {ORIGINAL!r}: the replies in the data are"
             raise UsageError(msg, hint="give it a name: --candidate NAME=...")

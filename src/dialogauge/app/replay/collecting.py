@@ -192,7 +192,10 @@ def _settle(work: _Work) -> None:
 
 
 class _Prompts:
-    """The requests that are still to be made, block by block; remembers what each was shown."""
+    """The requests that are still to be made, block by block; remembers what each was shown.
+
+    A reply to a request that would be another one today is asked for anew.
+    """
 
     def __init__(self, work: _Work, progress: Progress) -> None:
         self._work, self._progress = work, progress
@@ -203,23 +206,32 @@ class _Prompts:
         done = work.database.replied(work.candidate.name)
         digest = _digest(work)
         for name, block in work.stage.blocks.items():
-            wanted = [i for i in work.stage.by_block[name] if self._wanted(done.get(i.id))]
-            prompter = Prompter(block.view, work.options.context) if wanted else None
-            for item in wanted:
+            items = work.stage.by_block[name]
+            asked = [i for i in items if not self._stands(done.get(i.id))]
+            prompter = Prompter(block.view, work.options.context) if asked else None
+            self._progress.resumed += len(items) - len(asked)
+            for item in asked:
                 if prompter is None:
                     continue
                 prompted = prompter.prompt(work.stage.originals[item.id].reply)
+                target = conversation_digest(prompted.conversation)
+                if done.get(item.id) is False and self._was_asked(item.id, target):
+                    self._progress.resumed += 1
+                    continue
                 self._progress.planned += 1
                 if prompted.memory:
                     self.memory[item.id] = prompted.memory
-                target = conversation_digest(prompted.conversation)
                 yield WorkUnit("replay", prompted.conversation, target, digest, seed=work.options.seed)
 
-    def _wanted(self, failed: bool | None) -> bool:  # noqa: FBT001 - what the store says of an item
+    def _stands(self, failed: bool | None) -> bool:  # noqa: FBT001 - what the store says of an item
         if failed is None or (failed and self._work.options.retry_failed):
-            return True
-        self._progress.resumed += 1
-        return False
+            return False
+        # The prefix is what the item was selected with; what another context adds may have changed since.
+        return failed or self._work.options.context == "prefix"
+
+    def _was_asked(self, item: str, target: str) -> bool:
+        held = self._work.database.reply(self._work.candidate.name, item)
+        return held is not None and held.details.get("request", target) == target
 
 
 class _Sink:
@@ -239,6 +251,8 @@ class _Sink:
             return
         details = dict(row.outcome.details)
         text = self._work.opened.hides.text(self._items[item], str(details.pop("reply")))
+        if self._work.options.context != "prefix":
+            details["request"] = unit.target_digest
         memory = self._prompts.memory.pop(item, ())
         if memory:
             details["memory"] = [[turn, cosine] for turn, cosine in memory]
@@ -250,8 +264,6 @@ class _Sink:
 
 def _tally(database: ReplayDatabase, name: str, stage: Stage) -> Tally:
     held = database.replied(name)
-    kinds = Counter(str((r.failure or {}).get("kind")) for r in database.failed_replies(name))
-    missing = sum(i.id not in held for i in stage.items)
-    if missing:
-        kinds["pending"] = missing
-    return Tally(len(stage.items), sum(not failed for failed in held.values()), dict(kinds.most_common()))
+    told = {r.item: str((r.failure or {}).get("kind")) for r in database.failed_replies(name)}
+    kinds = Counter(told.get(i.id, "pending") for i in stage.items if held.get(i.id) is not False)
+    return Tally(len(stage.items), len(stage.items) - kinds.total(), dict(kinds.most_common()))

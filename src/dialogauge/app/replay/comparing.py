@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dialogauge import __version__
 from dialogauge.app.replay.agents import Agent, read_agents
 from dialogauge.app.replay.run_file import item_set_of, read_run
 from dialogauge.app.versions import versions
-from dialogauge.bench.replay import ItemSet, selected_on_gold
+from dialogauge.bench.replay import ORIGINAL, ItemSet, selected_on_gold
 from dialogauge.bench.replay.comparison import CompareSettings, Comparison, Scores, compare
 from dialogauge.bench.replay.diagnostics import family_of
 from dialogauge.bench.replay.page import ReplayAbout, replay_view
@@ -21,12 +21,13 @@ from dialogauge.bench.replay.views import VIEWS, Given, View, Viewer
 from dialogauge.calibrate import ScoreHistory
 from dialogauge.core.errors import UsageError
 from dialogauge.report import render_replay
-from dialogauge.store import FILES, REFERENCE, ReplayDatabase, StoredScore
+from dialogauge.store import FILES, REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.store.directory import write_whole
 from dialogauge.store.json_lines import json_document, json_line
 
 __all__ = ["CompareOptions", "Compared", "compare_runs"]
 
+_PENDING: Final = "score: pending"
 _COLUMNS = ("organisation", "version", "licence", "family")
 
 
@@ -53,7 +54,7 @@ class Compared:
     candidates: Mapping[str, Mapping[str, Any]]
     """What each candidate is."""
     failures: Mapping[str, Mapping[str, int]]
-    """By candidate and kind: replies that are not there, and scores that are not there."""
+    """By candidate (the original replies are one) and kind: why items that are in the data have no score."""
     comparison: Comparison
     present: int
     """Items of the set that were in the data when they were scored."""
@@ -75,6 +76,7 @@ class Compared:
                 name: {**about, "failures": dict(self.failures.get(name, {}))}
                 for name, about in self.candidates.items()
             },
+            "original": {"failures": dict(self.failures.get(ORIGINAL, {}))},
             **self.comparison.to_json(),
             "usage": dict(self.usage),
             "versions": versions(),
@@ -95,8 +97,17 @@ class _Read:
     candidates: dict[str, dict[str, Given]]
     lengths: dict[str, dict[str, int]]
     described: dict[str, dict[str, Any]]
-    failures: dict[str, Counter[str]]
+    missing: dict[str, dict[str, str]]
+    """Why an item has no score, by candidate and item."""
+    cut_short: dict[str, frozenset[str]]
+    """Items whose reply ended early, of the candidates of which this is known."""
     usage: Counter[str]
+
+    def failures(self) -> dict[str, dict[str, int]]:
+        kinds = {
+            n: Counter(k for i, k in held.items() if i in self.present) for n, held in self.missing.items()
+        }
+        return {name: dict(found.most_common()) for name, found in kinds.items()}
 
 
 def compare_runs(options: CompareOptions) -> Compared:
@@ -121,6 +132,7 @@ def compare_runs(options: CompareOptions) -> Compared:
         candidates=read.candidates,
         lengths=read.lengths,
         histories=read.histories,
+        cut_short={name: len(held & read.present) for name, held in read.cut_short.items()},
     )
     families = {name: about["family"] for name, about in read.described.items()}
     family = options.judge_family or _judge_family(read.about)
@@ -130,14 +142,14 @@ def compare_runs(options: CompareOptions) -> Compared:
         read.items,
         {**read.about, "digest": read.evaluator, "family": family},
         read.described,
-        read.failures,
+        read.failures(),
         found,
         len(scores.items),
         () if out is None else tuple(out / FILES[n] for n in ("summary", "scores", "manifest", "report")),
         dict(read.usage),
     )
     if out is not None:
-        _write(out, options, compared, scores)
+        _write(out, options, compared, scores, read.missing)
     return compared
 
 
@@ -158,14 +170,19 @@ def _read_first(options: CompareOptions) -> _Read:
             candidates={},
             lengths={},
             described={},
-            failures={},
+            missing={ORIGINAL: {}},
+            cut_short={},
             usage=Counter(),
         )
+        missing = read.missing[ORIGINAL] = {i.id: _PENDING for i in read.items.items}
         for stored in database.scores(evaluator, REFERENCE):
             _count_usage(read, stored)
             read.reference_lengths[stored.item] = stored.length
             if stored.score is not None:
                 read.reference.append(_given(stored))
+                missing.pop(stored.item, None)
+            elif stored.item in missing:
+                missing[stored.item] = _failed("score", stored)
         _take_candidates(read, database)
     if not read.reference:
         msg = f"the run {path} has no scores of the original replies by {about['name']}"
@@ -211,8 +228,11 @@ def _take_candidates(read: _Read, database: ReplayDatabase) -> None:
     for name, about in database.candidates().items():
         read.described[name] = dict(about)
         read.candidates[name], read.lengths[name] = {}, {}
-        failures = Counter(f"reply: {(r.failure or {}).get('kind')}" for r in database.failed_replies(name))
         held = database.replied(name)
+        missing = {i: "reply: pending" if i not in held else _PENDING for i in wanted}
+        missing |= {r.item: _failed("reply", r) for r in database.failed_replies(name)}
+        if about["kind"] != "file":
+            read.cut_short[name] = frozenset(database.cut_short(name))
         for stored in database.scores(read.evaluator, name):
             _count_usage(read, stored)
             item = wanted.get(stored.item)
@@ -220,12 +240,15 @@ def _take_candidates(read: _Read, database: ReplayDatabase) -> None:
                 continue
             read.lengths[name][item.id] = stored.length
             if stored.score is None:
-                failures[f"score: {(stored.failure or {}).get('kind')}"] += 1
+                missing[item.id] = _failed("score", stored)
             else:
                 read.candidates[name][item.id] = replace(_given(stored), id=item.id, block=item.block)
-        replied = sum(not failed for failed in held.values())
-        failures["score: pending"] = max(0, replied - len(read.lengths[name]))
-        read.failures[name] = +failures
+                del missing[item.id]
+        read.missing[name] = missing
+
+
+def _failed(what: str, stored: StoredReply | StoredScore) -> str:
+    return f"{what}: {(stored.failure or {}).get('kind')}"
 
 
 def _given(stored: StoredScore) -> Given:
@@ -255,7 +278,13 @@ def _judge_family(about: Mapping[str, Any]) -> str | None:
     return next((family for text in named if isinstance(text, str) and (family := family_of(text))), None)
 
 
-def _write(out: Path, options: CompareOptions, compared: Compared, scores: Scores) -> None:
+def _write(
+    out: Path,
+    options: CompareOptions,
+    compared: Compared,
+    scores: Scores,
+    missing: Mapping[str, Mapping[str, str]],
+) -> None:
     about = ReplayAbout(
         version=__version__,
         created=datetime.now(UTC).date().isoformat(),
@@ -274,22 +303,25 @@ def _write(out: Path, options: CompareOptions, compared: Compared, scores: Score
     }
     summary, rows, told, page = compared.files
     write_whole(summary, [json_document(compared.to_json())])
-    write_whole(rows, _rows(scores, options.settings))
+    write_whole(rows, _rows(scores, options.settings, missing))
     write_whole(told, [json_document(manifest)])
     write_whole(page, [render_replay(view).encode("utf-8", "replace")])
 
 
-def _rows(scores: Scores, settings: CompareSettings) -> Iterator[bytes]:
-    """Yield one line for each item and candidate that has a score, with all views of it."""
+def _rows(
+    scores: Scores, settings: CompareSettings, missing: Mapping[str, Mapping[str, str]]
+) -> Iterator[bytes]:
+    """Yield one line for each item and candidate: all views of its score, or why there is none."""
     viewer = Viewer(scores.items, scores.reference, scores.histories, settings.ties)
     tables = viewer.tables(scores.candidates)
     names: Sequence[str] = tables["raw"].names
     for column, item in enumerate(scores.items):
         head = {"item": item.id, "user": item.user, "scenario": item.scenario, "position": item.position}
         for row, name in enumerate(names):
-            length = scores.lengths.get(name, {}).get(item.id, scores.reference_lengths.get(item.id))
+            lengths = scores.reference_lengths if name == ORIGINAL else scores.lengths.get(name, {})
             views: dict[View, Any] = {}
             for view in VIEWS:
                 whole, value = tables[view].whole[row, column], tables[view].value[row, column]
                 views[view] = None if whole != whole else {"score": int(whole), "value": float(value)}
-            yield json_line({**head, "gold": item.gold, "candidate": name, "length": length, "views": views})
+            said = {"candidate": name, "length": lengths.get(item.id), "views": views}
+            yield json_line({**head, "gold": item.gold, **said, "failure": missing[name].get(item.id)})

@@ -52,7 +52,7 @@ class _Taking:
     def __post_init__(self) -> None:
         self._items = {i.id: i for i in self.opened.stage.items}
         blocks = self.opened.stage.blocks.values()
-        self._scenarios = {r.reply.id: b.view.scenario for b in blocks for r in b.ratings}
+        self._scenarios = {r.reply.conversation.id: b.view.scenario for b in blocks for r in b.ratings}
 
     def take(self, record: ReplyRecord | RecordFault) -> None:
         if isinstance(record, RecordFault):
@@ -85,7 +85,7 @@ class _Taking:
         """Return the record under the ids of the item set: a file may name the turns of the open data."""
         hides = self.opened.hides
         item = record.item if record.item in self._items else hides.turn(record.item)
-        memory = tuple(m if m in self._scenarios else hides.turn(m) for m in record.memory)
+        memory = tuple(m if _talk(m) in self._scenarios else hides.turn(m) for m in record.memory)
         reply = record.reply
         if reply is not None and item in self._items:
             reply = hides.text(self._items[item], reply)
@@ -100,10 +100,14 @@ class _Taking:
 
     def _refuse_own(self, record: ReplyRecord) -> None:
         scenario = self._items[record.item].scenario
-        own = next((turn for turn in record.memory if self._scenarios.get(turn) == scenario), None)
+        own = next((turn for turn in record.memory if self._scenarios.get(_talk(turn)) == scenario), None)
         if own is not None:
             msg = (
                 f"{record.place}: the reply to {record.item!r} was made with {own!r} in memory, "
                 "a turn of its own scenario"
             )
             raise UsageError(msg, hint="a candidate's memory comes from the user's other scenarios only")
+
+
+def _talk(turn: str) -> str:
+    return turn.rpartition("__turn_")[0]

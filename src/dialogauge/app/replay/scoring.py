@@ -21,7 +21,7 @@ from dialogauge.core.errors import DialogaugeError, InputError, UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.work import UnitResult, WorkUnit
 from dialogauge.engine import Progress, StopSignal, run_units, stop_on_interrupt
-from dialogauge.judge.personal import PersonalJudge, RatedBlock, RatedReply
+from dialogauge.judge.personal import PersonalJudge, RatedBlock, RatedReply, TurnJudge
 from dialogauge.llm import LimiterState
 from dialogauge.store import REFERENCE, ReplayDatabase
 from dialogauge.text import counted
@@ -80,8 +80,8 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
     opened = open_stage(items, options.data, o.history)
     study, stage = opened.study, opened.stage
     with open_for_writing(options.run) as (_, database):
-        judge = TurnsOfBlock(built.judge, _Kept(database)) if isinstance(built, BuiltTurnJudge) else built
-        evaluator = evaluator_digest(judge, study.population, study.blocks)
+        judge = _of_blocks(built.judge, database, stage) if isinstance(built, BuiltTurnJudge) else built
+        evaluator = evaluator_digest(judge, study.population, tuple(stage.blocks.values()))
         out = Scored(judge.name, evaluator, faults=opened.faults)
         if options.reference is not None:
             _take_reference(options.reference, database, judge, evaluator)
@@ -96,6 +96,10 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
             failed = sum(found.values())
             out.candidates[name] = (len(found) - failed, failed)
     return out
+
+
+def _of_blocks(judge: TurnJudge, database: ReplayDatabase, stage: Stage) -> TurnsOfBlock:
+    return TurnsOfBlock(judge, _Kept(database), {name: block.view for name, block in stage.blocks.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +193,13 @@ class _Work:
         return None if self.models is None else self.models.limits()
 
     def _replies(self, candidate: str, block: str) -> Sequence[RatedReply]:
+        """Return what is to be judged; a judge that asks a model is not asked again for what stands."""
+        found = self.stage.blocks[block].ratings if candidate == REFERENCE else self._said(candidate, block)
+        if self.models is None:
+            return found
+        return [rated for rated in found if not self._stands(candidate, rated.reply.id)]
+
+    def _said(self, candidate: str, block: str) -> Sequence[RatedReply]:
         out = []
         for item in self.stage.by_block[block]:
             said = self.database.reply(candidate, item.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dialogauge.bench.replay.aggregate import Aggregate, aggregate
@@ -51,6 +51,8 @@ class Scores:
     """Characters of the candidates' replies, by candidate and item."""
     histories: Mapping[str, ScoreHistory]
     """By block."""
+    cut_short: Mapping[str, int] = field(default_factory=dict)
+    """Replies that ended early, of the candidates of which this is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,12 @@ class ViewResult:
 
     @property
     def at_the_ceiling(self) -> tuple[str, ...]:
-        """Candidates whose interval holds the ceiling: this view cannot tell them from perfect ones."""
-        top = self.ceiling
-        held = []
-        for name, found in self.aggregates.items():
-            low, high = found.interval.low, found.interval.high
-            if top is not None and low is not None and high is not None and low <= top <= high:
-                held.append(name)
-        return tuple(held)
+        """Candidates whose interval reaches the ceiling: this view cannot tell them from perfect ones.
+
+        On ranks an interval may lie above it: unequal scores spread over ranks that equal ones share.
+        """
+        top, found = self.ceiling, self.aggregates.items()
+        return tuple(n for n, a in found if top is not None and (a.interval.high or 0.0) >= top)
 
     def to_json(self) -> dict[str, Any]:
         """Write the view."""
@@ -116,6 +116,8 @@ class Comparison:
     views: Mapping[View, ViewResult]
     lengths: Mapping[str, LengthFigures]
     settings: CompareSettings
+    reference: tuple[int, int]
+    """Original replies of the touched blocks: with a score, and all that the evaluator was asked about."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,6 +136,7 @@ class Comparison:
                 "deals": s.deals,
             },
             "views": {view: found.to_json() for view, found in self.views.items()},
+            "reference": dict(zip(("scored", "requested"), self.reference, strict=True)),
             "length": {name: found.to_json() for name, found in self.lengths.items()},
         }
 
@@ -181,7 +184,10 @@ def compare(
             left_as_they_are=viewer.left_as_they_are(view),
         )
     original = {i: n for i, n in scores.reference_lengths.items() if i in wanted}
-    return Comparison(views, length_figures(tables["raw"], scores.lengths, original), settings)
+    figures_of_length = length_figures(tables["raw"], scores.lengths, original, scores.cut_short)
+    return Comparison(
+        views, figures_of_length, settings, (len(scores.reference), len(scores.reference_lengths))
+    )
 
 
 def _held(scores: Scores) -> list[tuple[str, set[str]]]:

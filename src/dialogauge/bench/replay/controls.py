@@ -116,9 +116,8 @@ def shuffled(table: ScoreTable, *, deals: int = 200, seed: int = 0) -> tuple[Shu
     if ORIGINAL not in table.names:
         return ()
     rng = np.random.default_rng([seed, 2])
-    original = table.row(ORIGINAL)
-    others = [n for n in table.names if n != ORIGINAL]
-    return tuple(_dealt(name, table.items, table.row(name) - original, rng, deals) for name in others)
+    pairs = [table.shared((name, ORIGINAL)) for name in table.names if name != ORIGINAL]
+    return tuple(_dealt(t.names[0], t.items, t.whole[0] - t.whole[1], rng, deals) for t in pairs)
 
 
 def _dealt(

@@ -39,6 +39,8 @@ class LengthFigures:
     """Spearman of raw score and length over its own replies."""
     against_original: float | None
     """Spearman of the difference in raw score with the difference in length, item by item."""
+    cut_short: int | None
+    """Replies that ended at the limit of tokens or in a filter; None where that is not known."""
 
     def to_json(self) -> dict[str, Any]:
         """Write the figures."""
@@ -47,11 +49,15 @@ class LengthFigures:
             "ratio_to_original": self.ratio,
             "score_length_spearman": self.within,
             "delta_score_delta_length_spearman": self.against_original,
+            "cut_short": self.cut_short,
         }
 
 
 def length_figures(
-    table: ScoreTable, lengths: Mapping[str, Mapping[str, int]], original: Mapping[str, int]
+    table: ScoreTable,
+    lengths: Mapping[str, Mapping[str, int]],
+    original: Mapping[str, int],
+    cut_short: Mapping[str, int],
 ) -> dict[str, LengthFigures]:
     """Return the figures of every candidate and of the original replies.
 
@@ -59,6 +65,7 @@ def length_figures(
         table: Of the raw view.
         lengths: Characters by candidate and item.
         original: Characters of the original replies, by item.
+        cut_short: Replies that ended early, by candidate; one of which that is not known is left out.
     """
     ids = [i.id for i in table.items]
     own = _column(ids, original)
@@ -73,6 +80,7 @@ def length_figures(
             float(held[both].sum() / own[both].sum()) if both.any() and own[both].sum() else None,
             _spearman(score, held),
             None if name == ORIGINAL else _spearman(delta, held - own),
+            cut_short.get(name),
         )
     return out
 
@@ -178,7 +186,8 @@ def self_preference(
     others = tuple(n for n, f in named.items() if f != family)
     if family is None or not own or not others:
         return SelfPreference(family, own, others, None, None)
-    delta = _mean_of(table, own) - _mean_of(table, others)
+    both = table.shared((*own, *others))
+    delta = _mean_of(both, own) - _mean_of(both, others)
     by_user = group_means(delta, _users(table.items))
     mean = sum(by_user.values()) / len(by_user) if by_user else None
     return SelfPreference(family, own, others, mean, draws.interval(by_user))

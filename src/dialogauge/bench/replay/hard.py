@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dialogauge.bench.replay.states import asked
 from dialogauge.calibrate import half_up
 from dialogauge.judge.personal import RatedBlock, RatedReply
 
@@ -53,8 +54,8 @@ def hard_picks(
 ) -> tuple[Pick, ...]:
     """Choose turns as the published script does.
 
-    At most one turn of a conversation and three of a block, never the first reply; one turn of every user,
-    then a quota for each score, then by weight.
+    At most one turn of a conversation and three of a block, never the first reply, nor one that nobody asked
+    for; one turn of every user, then a quota for each score, then by weight.
 
     Args:
         blocks: In the order of the data.
@@ -85,7 +86,11 @@ def _of_block(block: RatedBlock) -> Iterator[Pick]:
     sessions: defaultdict[str, list[Pick]] = defaultdict(list)
     for rated in block.ratings:
         pick = weigh_turn(rated, block.view.id, block.view.user)
-        if rated.reply.position < _FIRST or (pick.gold >= 4 and "non_substantive" in pick.reasons):
+        if (
+            rated.reply.position < _FIRST
+            or not asked(rated.reply)
+            or (pick.gold >= 4 and "non_substantive" in pick.reasons)
+        ):
             continue
         sessions[rated.reply.conversation.id].append(pick)
     best = [p for picks in sessions.values() for p in _ranked(picks)[:_PER_CONVERSATION]]

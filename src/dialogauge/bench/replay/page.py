@@ -126,6 +126,25 @@ def warnings_of(
                 f"{view}: a candidate whose every reply is given a 5 would have {found.ceiling:.3f}, which "
                 f"lies within the interval of {told}. This view cannot tell them from perfect."
             )
+    present = next(a.requested for a in comparison.views["raw"].aggregates.values())
+    if present < len(items.items):
+        out.append(
+            f"{len(items.items) - present:,} of {len(items.items):,} items are gone from the data, or are "
+            "not what they were: they take no part, and the data card still counts them."
+        )
+    scored, asked = comparison.reference
+    if scored < asked:
+        out.append(
+            f"{asked - scored:,} of {asked:,} original replies have no score: the views other than raw rank "
+            "candidates against the rest."
+        )
+    cut = {name: f.cut_short for name, f in comparison.lengths.items() if f.cut_short}
+    if cut:
+        told = ", ".join(f"{name} {n:,}" for name, n in cut.items())
+        out.append(
+            f"Replies that ended at the limit of tokens or in a filter: {told}. They are judged as they are; "
+            "a higher max_tokens may change the order."
+        )
     failing = {name: sum(kinds.values()) for name, kinds in failures.items() if sum(kinds.values())}
     if failing:
         told = ", ".join(f"{name} {n:,}" for name, n in failing.items())
@@ -212,6 +231,7 @@ def _pair(p: Pairing) -> PairRow:
         p.items.losses,
         p.delta,
         _ends(p.interval),
+        p.bounds,
         p.p_holm,
         p.words,
     )

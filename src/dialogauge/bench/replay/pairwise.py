@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from dialogauge.bench.replay.aggregate import interval_json
 from dialogauge.bench.replay.items import ReplayItem
 from dialogauge.bench.replay.table import ORIGINAL, Floats, ScoreTable, UserDraws, group_means
+from dialogauge.core import ONE_TO_FIVE
 from dialogauge.metrics import BootstrapInterval, draw_p, holm, order_interval
 
 __all__ = ["Outcomes", "Pairing", "compare_pair", "compare_pairs"]
+
+_ALPHA: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +70,30 @@ class Pairing:
     """Mean over users of the mean difference: the primary figure."""
     interval: BootstrapInterval
     """95 %, of that difference, paired: users are drawn with all their items."""
+    bounds: tuple[float, float] | None
+    """The difference over all items if every missing score had been a 1 for the first and a 5 for the
+    second, and the other way round; None where none is missing."""
     p: float | None
+    """Of the draws, two-sided; never below 2 / 2^users, the least that flipping the signs of whole users
+    can give."""
     p_holm: float | None = None
     """Adjusted over all pairs of the view."""
+    least_p: float | None = None
+    """The lowest `p_holm` that so few users and draws can give so many pairs; over .05 they show nothing."""
     fraction_delta: float | None = None
     """The same of the scores with their fractions."""
     fraction_interval: BootstrapInterval | None = None
 
     @property
     def words(self) -> str:
-        """Say what the interval says."""
-        low, high = self.interval.low, self.interval.high
-        if low is None or high is None:
+        """Say what the adjusted p says."""
+        if self.delta is None or self.p_holm is None:
             return "undefined"
-        return "above" if low > 0 else "below" if high < 0 else "not distinguishable"
+        if (self.least_p or 0.0) > _ALPHA:
+            return "too few users or draws to tell"
+        if self.p_holm > _ALPHA:
+            return "not distinguishable"
+        return "above" if self.delta > 0 else "below"
 
     def to_json(self) -> dict[str, Any]:
         """Write the comparison."""
@@ -95,8 +108,10 @@ class Pairing:
             "blocks": self.blocks.to_json(),
             "user_macro_delta": self.delta,
             "user_macro_delta_interval": interval_json(self.interval),
+            "user_macro_delta_bounds": None if self.bounds is None else list(self.bounds),
             "p": self.p,
             "p_holm": self.p_holm,
+            "least_p": self.least_p,
             "in_words": self.words,
             "fraction_user_macro_delta": self.fraction_delta,
             "fraction_user_macro_delta_interval": None
@@ -114,10 +129,24 @@ def compare_pairs(table: ScoreTable, draws: UserDraws, *, margin: float = 0.0) -
     named = [(name, ORIGINAL) for name in others if ORIGINAL in table.names] + list(combinations(others, 2))
     found = []
     for a, b in named:
-        exact = (table.fractions(a), table.fractions(b))
-        found.append(compare_pair((a, b), table.items, (table.row(a), table.row(b)), draws, margin, exact))
+        two = table.shared((a, b))
+        whole, exact = (two.row(a), two.row(b)), (two.fractions(a), two.fractions(b))
+        found.append(compare_pair((a, b), table.items, whole, draws, margin, exact))
     adjusted = holm([f.p for f in found])
-    return tuple(replace(f, p_holm=p) for f, p in zip(found, adjusted, strict=True))
+    tested = sum(f.p is not None for f in found)
+    return tuple(
+        replace(f, p_holm=p, least_p=None if p is None else min(1.0, tested * _least_p(f, draws)))
+        for f, p in zip(found, adjusted, strict=True)
+    )
+
+
+def _least_p(found: Pairing, draws: UserDraws) -> float:
+    return max(2 / (draws.draws + 1), _flipped(found.users.n))
+
+
+def _flipped(users: int) -> float:
+    """Return the least two-sided p of flipping the signs of whole users' differences."""
+    return float(2.0 ** (1 - users))
 
 
 def compare_pair(
@@ -147,6 +176,7 @@ def compare_pair(
     drawn = draws.means(by_user)
     exact = None if fractions is None else np.where(both, fractions[0] - fractions[1], np.nan)
     exact_users = {} if exact is None else group_means(exact, [i.user for i in items])
+    p = draw_p(drawn) if len(by_user) > 1 else None
     return Pairing(
         names[0],
         names[1],
@@ -158,7 +188,8 @@ def compare_pair(
         blocks=_outcomes(_differences(items, a, b, both, "block"), margin),
         delta=_mean(by_user),
         interval=order_interval(drawn, clusters=len(by_user)),
-        p=draw_p(drawn) if len(by_user) > 1 else None,
+        bounds=None if both.all() else _bounds(a, b, [i.user for i in items]),
+        p=None if p is None else max(p, _flipped(len(by_user))),
         fraction_delta=_mean(exact_users),
         fraction_interval=draws.interval(exact_users) if exact_users else None,
     )
@@ -179,6 +210,15 @@ def _outcomes(delta: Floats, margin: float) -> Outcomes:
     wins, losses = int((delta > margin + 1e-12).sum()), int((delta < -margin - 1e-12).sum())
     n = int(delta.size)
     return Outcomes(n, wins, n - wins - losses, losses, float(delta.mean()) if n else None)
+
+
+def _bounds(a: Floats, b: Floats, users: Sequence[str]) -> tuple[float, float] | None:
+    worst, best = ONE_TO_FIVE.worst, ONE_TO_FIVE.best
+    low, high = (
+        _mean(group_means(np.nan_to_num(a, nan=mine) - np.nan_to_num(b, nan=other), users))
+        for mine, other in ((worst, best), (best, worst))
+    )
+    return None if low is None or high is None else (low, high)
 
 
 def _mean(groups: Mapping[str, float]) -> float | None:

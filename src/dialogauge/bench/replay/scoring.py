@@ -19,10 +19,11 @@ from dialogauge.core import (
     Judgement,
     Usage,
     WorkUnit,
+    conversation_digest,
     digest,
 )
 from dialogauge.judge.history import TurnDimension
-from dialogauge.judge.personal import PersonalJudge, Population, RatedBlock, RatedReply
+from dialogauge.judge.personal import PersonalJudge, Population, RatedBlock, RatedReply, Reply
 from dialogauge.store import REFERENCE, StoredScore, usage_json
 
 __all__ = ["BlockScorer", "block_unit", "evaluator_digest"]
@@ -31,10 +32,27 @@ _STUDY = "replay"
 
 
 def evaluator_digest(judge: PersonalJudge, population: Population, blocks: Sequence[RatedBlock]) -> str:
-    """Return what the evaluator is known by: it changes with the judge and with what it knows of users."""
-    known = [[r.reply.id, r.score] for b in population.blocks for r in b.ratings]
-    past = [[b.view.id, [[r.reply.id, r.score] for r in b.view.history]] for b in blocks]
+    """Return what the evaluator is known by: all that its scores of these blocks depend on.
+
+    It changes with the judge, with what is known of the users (ratings, reasons, profiles and the words of
+    the conversations) and with the original replies, never with their ratings.
+    """
+    known = [_rated(b.ratings) for b in population.blocks]
+    past = [
+        [b.view.id, dict(b.view.profile or {}), _rated(b.view.history), _texts(b.view.targets)]
+        for b in blocks
+    ]
     return digest([judge.digest, known, past])
+
+
+def _rated(ratings: Sequence[RatedReply]) -> list[Any]:
+    return [[[r.reply.id, r.score, r.reason] for r in ratings], _texts([r.reply for r in ratings])]
+
+
+def _texts(replies: Sequence[Reply]) -> list[str]:
+    # The last reply of a conversation has all the others before it.
+    whole = {r.conversation.id: r.conversation for r in replies}
+    return [conversation_digest(c) for c in whole.values()]
 
 
 def block_unit(block: RatedBlock, candidate: str, evaluator: str) -> WorkUnit:
@@ -53,7 +71,8 @@ class BlockScorer:
     training: frozenset[str]
     """Users who are part of the population, and are judged by what is known of the others."""
     replies: Callable[[str, str], Sequence[RatedReply]]
-    """What a candidate said in a block: each as a reply of its own, under the rating of the original."""
+    """What is to be judged of a candidate in a block, of `REFERENCE` the original replies: each as a reply
+    of its own, under the rating of the original."""
 
     def __post_init__(self) -> None:
         self._finished: dict[tuple[str, str], list[StoredScore]] = {}
@@ -81,7 +100,7 @@ class BlockScorer:
         """Judge the replies of one block; `taken` hands the scores over."""
         name, candidate = conversation.id, conversation.candidate or REFERENCE
         whole = self.blocks[name]
-        ratings = whole.ratings if candidate == REFERENCE else tuple(self.replies(candidate, name))
+        ratings = tuple(self.replies(candidate, name))
         block = RatedBlock(replace(whole.view, targets=tuple(r.reply for r in ratings)), ratings)
         user = whole.view.user
         others = self.population.without(user) if user in self.training else self.population

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, get_args
 
 from dialogauge.bench.replay.hard import hard_picks
 from dialogauge.bench.replay.items import ItemSet, ReplayItem
-from dialogauge.bench.replay.states import state_digest
+from dialogauge.bench.replay.states import asked, state_digest
 from dialogauge.calibrate import half_up
 from dialogauge.core import UsageError
 from dialogauge.judge.personal import RatedBlock, RatedReply
@@ -37,7 +37,7 @@ def select_items(
     """Choose turns of blocks whose users have a history.
 
     Args:
-        blocks: In the order of the data; those without history are left out.
+        blocks: In any order; those without history are left out.
         rule: One of `RULES`.
         size: How many turns at most; `all` takes every one.
         seed: Of `random` and `stratified`.
@@ -55,9 +55,10 @@ def select_items(
             for p in hard_picks(known, size)
         ]
     else:
-        # A reply that follows no user message is no question to a candidate.
-        asked = [e for e in entries if e[1].reply.before[-1].role in ("user", "tool")]
-        chosen = asked if rule == "all" else _CHOICES[rule](asked, size, random.Random(seed))
+        found = [e for e in entries if asked(e[1].reply)]
+        # Chance draws from turns in an order of their own: that of the data makes no difference.
+        found.sort(key=lambda e: (e[0].view.id, e[1].reply.id))
+        chosen = found if rule == "all" else _CHOICES[rule](found, size, random.Random(seed))
         items = [_item(b.view.id, r, b.view.user) for b, r in chosen]
     if not items:
         among = counted(len(entries), "rated reply", "rated replies")

@@ -11,7 +11,7 @@ from dialogauge.bench.replay.items import ItemSet, ReplayItem
 from dialogauge.core import Message, Place, RecordFault, digest_text
 from dialogauge.judge.personal import RatedBlock, RatedReply, Reply
 
-__all__ = ["Stage", "replaced", "set_stage", "state_digest"]
+__all__ = ["Stage", "asked", "replaced", "set_stage", "state_digest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,14 @@ class Stage:
     """The items of each touched block."""
 
 
+def asked(reply: Reply) -> bool:
+    """Say whether a reply follows what a user said or a tool gave; else its state asks for nothing.
+
+    What follows a message of the assistant's is a part of one answer, and its state would show the other.
+    """
+    return bool(reply.before) and reply.before[-1].role in ("user", "tool")
+
+
 def state_digest(before: Sequence[Message]) -> str:
     """Return the digest of the messages before a reply."""
     told = [json.dumps(m.to_openai(), sort_keys=True, ensure_ascii=False) for m in before]
@@ -43,13 +51,18 @@ def set_stage(items: ItemSet, blocks: Iterable[RatedBlock]) -> Stage:
     An item that is not there, or whose prefix has changed, is a fault and takes no part.
     """
     held = {b.view.id: b for b in blocks}
-    rated = {r.reply.id: r for b in held.values() for r in b.ratings}
+    rated = {(name, r.reply.id): r for name, b in held.items() for r in b.ratings}
     found: list[ReplayItem] = []
     faults: list[RecordFault] = []
     for item in items.items:
-        original = rated.get(item.id)
-        if original is None or item.block not in held:
-            faults.append(_fault(item, "the data does not hold it: its conversation or its rating is gone"))
+        original = rated.get((item.block, item.id))
+        if original is None:
+            faults.append(
+                _fault(
+                    item,
+                    f"the data does not hold it in {item.block!r}: its conversation or its rating is gone",
+                )
+            )
         elif state_digest(original.reply.before) != item.state:
             faults.append(_fault(item, "the messages before the reply are not those that were selected"))
         else:
@@ -60,7 +73,7 @@ def set_stage(items: ItemSet, blocks: Iterable[RatedBlock]) -> Stage:
     return Stage(
         tuple(found),
         {name: block for name, block in held.items() if name in touched},
-        {i.id: rated[i.id] for i in found},
+        {i.id: rated[i.block, i.id] for i in found},
         tuple(faults),
         {name: tuple(held_items) for name, held_items in touched.items()},
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,6 +30,8 @@ class ScoreTable:
     """Whole scores, shape (candidates, items)."""
     value: Floats
     """The same with fractions."""
+    again: Callable[[Sequence[str], Collection[str]], ScoreTable] | None = None
+    """Shows candidates as if these items alone had been asked for; None where a score depends on no other."""
 
     def row(self, name: str) -> Floats:
         """Return the whole scores of a candidate, shape (items,)."""
@@ -40,6 +42,25 @@ class ScoreTable:
         """Return its scores with fractions, shape (items,)."""
         found: Floats = self.value[self.names.index(name)]
         return found
+
+    def shared(self, names: Sequence[str]) -> ScoreTable:
+        """Return some candidates, fit to be compared on the items that all of them have a score for.
+
+        Where a view ranks a candidate's scores among each other, one that failed has other ranks for all of
+        its replies: on the shared items they are ranked anew, as if there were no others.
+        """
+        rows = [self.names.index(name) for name in names]
+        whole, value = self.whole[rows], self.value[rows]
+        known = ~np.isnan(whole)
+        common = np.logical_and.reduce(known, axis=0)
+        uneven = np.logical_or.reduce(known, axis=0) & ~common
+        if self.again is not None and uneven.any():
+            # Scores are ranked block by block: where nobody's is missing, or everybody's, ranks stay.
+            blocks = {i.block for i, differs in zip(self.items, uneven, strict=True) if differs}
+            moved = common & np.array([i.block in blocks for i in self.items])
+            found = self.again(names, {i.id for i, held in zip(self.items, moved, strict=True) if held})
+            whole, value = np.where(moved, found.whole, whole), np.where(moved, found.value, value)
+        return ScoreTable(self.items, tuple(names), whole, value)
 
 
 @dataclass

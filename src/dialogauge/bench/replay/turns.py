@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dialogauge.core import Judged
@@ -20,6 +20,9 @@ class TurnsOfBlock:
     judge: TurnJudge
     kept: Kept
     """What is made once for several turns (a memory), for the original replies and all candidates alike."""
+    whole: Mapping[str, BlockView]
+    """The blocks with all of their original replies: what a judge takes from a block's targets (the language,
+    what its memory is to be of use for) is the same whoever's replies it judges, and however few."""
 
     @property
     def name(self) -> str:
@@ -45,7 +48,8 @@ class TurnsOfBlock:
 
         Raises `EndpointError` or `BudgetSpent` once every request that is under way has ended.
         """
-        asked = (self.judge.judge_turn(view, reply, population, self.kept) for reply in view.targets)
+        known = replace(view, targets=(*self.whole[view.id].targets, *view.targets))
+        asked = (self.judge.judge_turn(known, reply, population, self.kept) for reply in view.targets)
         found = await asyncio.gather(*asked, return_exceptions=True)
         rows = []
         for row in found:

@@ -5,8 +5,9 @@ Source: PersTurnBench, section 5.1 and appendix D.1 (the reference block).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -85,7 +86,17 @@ class Viewer:
             shown = self._shown(view, given)
             for place, (score, fraction) in zip(places, shown, strict=True):
                 whole[row, place], value[row, place] = score, fraction
-        return ScoreTable(self.items, tuple(columns), whole, value)
+        again = partial(self._again, view, columns) if view == "reference-cdf" else None
+        return ScoreTable(self.items, tuple(columns), whole, value, again)
+
+    def _again(
+        self,
+        view: View,
+        columns: Mapping[str, Mapping[str, Given]],
+        names: Sequence[str],
+        items: Collection[str],
+    ) -> ScoreTable:
+        return self._table(view, {name: {i: columns[name][i] for i in items} for name in names})
 
     def _shown(self, view: View, given: Sequence[Given]) -> list[tuple[float, float]]:
         if view == "raw":

@@ -7,12 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dialogauge.core import Conversation, DimensionSpec, Judged, JudgeFailure, Judgement, Target
+from dialogauge.core import Conversation, DimensionSpec, FailureKind, Judged, JudgeFailure, Judgement, Target
 from dialogauge.llm import ChatClient, ChatFailure, ChatRequest
+from dialogauge.llm.reasoning import split_reasoning
 
 __all__ = ["ReplyWriter", "reply_of"]
 
 _FENCED: Final = re.compile(r"```[^\n]*\n(.*?)\n?```", re.DOTALL)
+
+_SAID_NOTHING: Final[tuple[FailureKind, str]] = ("empty_reply", "the candidate said nothing")
+_SILENT: Final[Mapping[str, tuple[FailureKind, str]]] = {
+    "length": ("truncated", "the limit of tokens came before any answer"),
+    "filter": ("refused", "a filter let nothing through"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,7 @@ class ReplyWriter:
             return (Judged(target, failure, found.usage, role_usage=usage),)
         text = reply_of(found.text)
         if not text:
-            failure = JudgeFailure("empty_reply", "the candidate said nothing")
+            failure = JudgeFailure(*_SILENT.get(found.finish, _SAID_NOTHING))
             return (Judged(target, failure, found.usage, role_usage=usage),)
         details: dict[str, Any] = {"reply": text}
         if found.finish != "stop":
@@ -54,7 +61,7 @@ class ReplyWriter:
 
 
 def reply_of(text: str) -> str:
-    """Return a reply without white space around it, and without a code fence around the whole of it."""
-    plain = text.strip()
+    """Return a reply without reasoning before it, white space, and a code fence around the whole of it."""
+    plain = split_reasoning(text)[0].strip()
     fenced = _FENCED.fullmatch(plain)
     return fenced[1].strip() if fenced and "```" not in fenced[1] else plain

@@ -15,7 +15,7 @@ from dialogauge.bench.replay.items import ReplayItem
 from dialogauge.bench.replay.views import VIEWS, Given, Viewer
 from dialogauge.calibrate import ScoreHistory
 
-USERS = 6
+USERS = 8
 
 
 def items():
@@ -57,7 +57,7 @@ def test_a_candidate_that_repeats_the_originals_is_the_originals_in_every_view()
         views = found.views[view]
         assert views.aggregates["same"].to_json() == views.aggregates[ORIGINAL].to_json()
         pair = next(p for p in views.pairs if (p.a, p.b) == ("same", ORIGINAL))
-        assert (pair.items.ties, pair.delta, pair.words) == (48, 0.0, "not distinguishable")
+        assert (pair.items.ties, pair.delta, pair.words) == (64, 0.0, "not distinguishable")
         worse = next(p for p in views.pairs if (p.a, p.b) == ("worse", ORIGINAL))
         assert worse.words == "below"
         assert worse.p_holm is not None
@@ -82,6 +82,16 @@ def test_the_ceiling_of_ranks_lies_below_five() -> None:
     assert result().views["raw"].at_the_ceiling == ()
 
 
+def test_an_interval_above_the_ceiling_reaches_it_too() -> None:
+    view = result(scores(perfect=lambda i: 5)).views["reference-cdf"]
+    lower = replace(view, ladder={**view.ladder, 5: view.ladder[3]})
+    low = lower.aggregates["perfect"].interval.low
+    assert lower.ceiling is not None
+    assert low is not None
+    assert low > lower.ceiling
+    assert "perfect" in lower.at_the_ceiling
+
+
 def test_published_reference_ladder() -> None:
     # PT-05b: each raw score of one turn, ranked among twelve reference turns with the published ties.
     item = ReplayItem("S__x__0.json__turn_7", "S__x__0.json", "S__x", "S", "x", 7, 4.0, "")
@@ -99,13 +109,33 @@ def test_failures_are_counted_bounded_and_never_scored() -> None:
     fewer = {i: g for i, g in held.candidates["c"].items() if not i.startswith("u0")}
     found = compare(replace(held, candidates={"c": fewer}), CompareSettings())
     a = found.views["raw"].aggregates["c"]
-    assert (a.requested, a.n, a.failed, a.users) == (48, 40, 8, 5)
+    assert (a.requested, a.n, a.failed, a.users) == (64, 56, 8, 7)
     assert a.bounds is not None
     assert a.user_macro is not None
     assert a.bounds[0] < a.user_macro < a.bounds[1]
     pair = found.views["raw"].pairs[0]
-    assert (pair.items.n, pair.only_b, pair.only_a) == (40, 8, 0)
-    assert pair.items.ties == 40
+    assert (pair.items.n, pair.only_b, pair.only_a) == (56, 8, 0)
+    assert pair.items.ties == 56
+
+
+@pytest.mark.parametrize("low", [True, False])
+def test_failures_do_not_move_what_is_compared(low) -> None:
+    """The original replies again, but for those of low (or of high) score: what is there is no better."""
+    held = scores(c=level, d=level)
+    fewer = {i: g for i, g in held.candidates["c"].items() if (g.whole > 3) == low}
+    found = compare(
+        replace(held, candidates={"c": fewer, "d": held.candidates["d"]}),
+        CompareSettings(),
+        family="qwen",
+        families={"c": "qwen", "d": "gpt"},
+    )
+    for view in found.views.values():
+        for pair in view.pairs:
+            assert (pair.delta, pair.fraction_delta, pair.items.ties) == (0, 0, pair.items.n)
+            assert (pair.bounds is None) == (pair.a == "d")
+        assert view.self_preference.delta == 0
+        assert [dealt.p for dealt in view.shuffled] == [1, 1]
+        assert all(p.delta == 0 for p in view.length.pairs)
 
 
 def test_a_candidate_without_any_score() -> None:
@@ -127,14 +157,14 @@ def test_reply_length_as_the_evaluator() -> None:
 
 
 def test_shuffled_deals_lie_around_zero() -> None:
-    table = ScoreTable(items(), (ORIGINAL, "c"), np.array([[4.0] * 48, [3.0] * 48]), np.zeros((2, 48)))
+    table = ScoreTable(items(), (ORIGINAL, "c"), np.array([[4.0] * 64, [3.0] * 64]), np.zeros((2, 64)))
     (dealt,) = shuffled(table, deals=300)
     assert dealt.low is not None
     assert dealt.high is not None
     assert dealt.low < 0 < dealt.high
     assert dealt.high < 0.5
     assert dealt.p == pytest.approx(1 / 301)
-    alike = ScoreTable(items(), (ORIGINAL, "c"), np.full((2, 48), 4.0), np.zeros((2, 48)))
+    alike = ScoreTable(items(), (ORIGINAL, "c"), np.full((2, 64), 4.0), np.zeros((2, 64)))
     assert shuffled(alike)[0].p == 1
 
 
@@ -146,7 +176,7 @@ def test_ladder_of_constant_candidates() -> None:
         assert values == sorted(values)
     assert viewer.left_as_they_are("reference-cdf") == {}
     bare = replace(viewer, histories={})
-    assert bare.left_as_they_are("reference-cdf") == {"no_history": 12}
+    assert bare.left_as_they_are("reference-cdf") == {"no_history": 16}
 
 
 def test_self_preference() -> None:
@@ -158,7 +188,7 @@ def test_self_preference() -> None:
     assert (told.own, told.others, told.delta) == (("same",), ("worse",), 1.0)
     assert "self-preference" in told.words
     assert "no known family" in result().views["raw"].self_preference.words
-    table = ScoreTable(items(), (ORIGINAL, "same"), np.full((2, 48), 4.0), np.full((2, 48), 4.0))
+    table = ScoreTable(items(), (ORIGINAL, "same"), np.full((2, 64), 4.0), np.full((2, 64), 4.0))
     assert self_preference(table, "qwen", {"same": "qwen"}, UserDraws(100)).delta is None
 
 
@@ -171,9 +201,9 @@ def test_families(model, family) -> None:
 
 
 def test_positions() -> None:
-    table = ScoreTable(items(), ("c",), np.array([[float(level(i)) for i in items()]]), np.zeros((1, 48)))
+    table = ScoreTable(items(), ("c",), np.array([[float(level(i)) for i in items()]]), np.zeros((1, 64)))
     found = by_position(table)["c"]
-    assert found["0"][1] == 12
+    assert found["0"][1] == 16
     assert found["5+"] == (None, 0)
 
 
@@ -184,6 +214,6 @@ def test_one_user_has_no_interval() -> None:
 
 
 def test_margin() -> None:
-    table = ScoreTable(items(), (ORIGINAL, "c"), np.array([[4.0] * 48, [3.0] * 48]), np.zeros((2, 48)))
-    assert compare_pairs(table, UserDraws(100))[0].items.losses == 48
-    assert compare_pairs(table, UserDraws(100), margin=1.0)[0].items.ties == 48
+    table = ScoreTable(items(), (ORIGINAL, "c"), np.array([[4.0] * 64, [3.0] * 64]), np.zeros((2, 64)))
+    assert compare_pairs(table, UserDraws(100))[0].items.losses == 64
+    assert compare_pairs(table, UserDraws(100), margin=1.0)[0].items.ties == 64

@@ -45,6 +45,27 @@ def test_rules() -> None:
     assert min(i.position for i in chosen("hard").items) == 1
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_the_order_of_the_data_makes_no_difference(rule) -> None:
+    turned = collect_blocks(reversed(rated_users(6)))[0]
+    other = select_items(turned, rule, 20, data={}, source={"source": "made"})
+    assert other.digest == chosen(rule).digest
+    assert [i.id for i in other.items] == [i.id for i in chosen(rule).items]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_state_shows_a_part_of_the_reply(rule) -> None:
+    """Of two messages of the assistant in a row the second is rated: the first is a part of that answer."""
+    talks = []
+    for talk in rated_users(6):
+        first = Message("assistant", "let me see")
+        talks.append(replace(talk, messages=(*talk.messages[:-1], first, talk.messages[-1])))
+    blocks = collect_blocks(talks)[0]
+    rated = {r.reply.id: r.reply for b in blocks for r in b.ratings}
+    items = select_items(blocks, rule, 90, data={}, source={}).items
+    assert {rated[i.id].before[-1].role for i in items} == {"user"}
+
+
 def test_stratified_keeps_the_mix_and_serves_users_alike() -> None:
     every, some = chosen("all", users=8), chosen("stratified", 40, users=8)
     assert len(some.items) == 40
@@ -123,6 +144,16 @@ def test_items_whose_prefix_is_gone_are_named_and_left_out() -> None:
     assert "its conversation or its rating is gone" in told
     assert "not those that were selected" in told
     assert set(stage.originals) == {i.id for i in stage.items}
+
+
+def test_a_conversation_that_moved_to_another_scenario_is_gone() -> None:
+    """It would be part of the history by which the rest of its old block is judged."""
+    items, talks = chosen("all"), rated_users(6)
+    moved = replace(talks[0], scenario="gift")
+    stage = set_stage(items, collect_blocks([moved, *talks[1:]])[0])
+    gone = [i.id for i in items.items if i.conversation == moved.id]
+    assert len(gone) == len(stage.faults) == 2
+    assert not set(gone) & set(stage.originals)
 
 
 def test_another_reply_stands_in_the_same_state() -> None:

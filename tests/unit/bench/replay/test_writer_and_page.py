@@ -11,7 +11,7 @@ from bench_samples import sample_comparison
 from dialogauge.bench.replay.page import replay_view, warnings_of
 from dialogauge.bench.replay.writer import ReplyWriter, reply_of
 from dialogauge.core import Conversation, JudgeFailure, Judgement, Message
-from dialogauge.llm import ChatFailure, ScriptedClient
+from dialogauge.llm import ChatFailure, ChatReply, ScriptedClient
 from dialogauge.report import ReplayAbout, render_replay
 
 
@@ -24,6 +24,8 @@ from dialogauge.report import ReplayAbout, render_replay
         ("Code:\n```\nx\n```", "Code:\n```\nx\n```"),
         ("```\na\n```\nand\n```\nb\n```", "```\na\n```\nand\n```\nb\n```"),
         ("   ", ""),
+        ("<think>They want trains.</think>\nTake the train.", "Take the train."),
+        ("<think>They want tr", ""),
     ],
 )
 def test_replies_without_what_stands_around_them(text, taken) -> None:
@@ -47,6 +49,17 @@ def test_a_reply_or_a_failure() -> None:
     assert refused.outcome.kind == "refused"
     assert [r.salt for r in client.requests] == [3, 3, 3]
     assert client.requests[0].messages == ({"role": "user", "content": "Well?"},)
+
+
+@pytest.mark.parametrize(
+    ("finish", "kind"), [("length", "truncated"), ("filter", "refused"), ("stop", "empty_reply")]
+)
+def test_why_a_reply_is_empty(finish, kind) -> None:
+    writer = ReplyWriter("m", "d", ScriptedClient([ChatReply("", finish)]))
+    talk = Conversation("i", (Message("user", "Well?"),))
+    (row,) = asyncio.run(writer.judge(talk, repeat=1, seed=0))
+    assert isinstance(row.outcome, JudgeFailure)
+    assert row.outcome.kind == kind
 
 
 def test_the_page_shows_names_as_text_and_warns() -> None:
