@@ -21,12 +21,12 @@ from dialogauge.bench.replay import read_items
 from dialogauge.judge.personal import Reply
 
 
-def main() -> None:
+def main(items_file: str, folder: str, *seed: str) -> None:
     """Write the files."""
-    items_file, folder, *seed = sys.argv[1:]
     items = read_items(Path(items_file))
-    study, stage, _ = open_stage(items)
-    replies = [t for b in study.blocks for t in b.view.targets]
+    opened = open_stage(items)
+    stage = opened.stage
+    replies = [t for b in opened.study.blocks for t in b.view.targets]
     makers = {
         "truncated": _truncated,
         "other-user": _other_user,
@@ -70,4 +70,4 @@ def _other_task(reply: Reply, user: str, replies: list[Reply], rng: random.Rando
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from benchmarks.replay_candidates import main as make_candidates
 
 from dialogauge.data import conversation_record
 from rated import rated_users
@@ -54,6 +55,15 @@ def test_select_prints_the_mix_and_warns(dialogauge, data) -> None:
     assert len(held["items"]) == 9
     assert held["card"]["gold"]["mean"] is not None
     assert not any(mark in Path("r.json").read_text() for mark in (*MARKS, "answer"))
+
+
+def test_candidates_made_of_the_data_have_a_reply_for_every_item(items, data) -> None:
+    make_candidates("items.json", "made")
+    made = {p.stem: [json.loads(line) for line in p.read_text().splitlines()] for p in Path("made").iterdir()}
+    assert sorted(made) == ["other-task", "other-user", "same-place", "truncated"]
+    for found in made.values():
+        assert [line["item"] for line in found] == [item["id"] for item in items]
+        assert all(line["reply"] for line in found)
 
 
 def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
