@@ -386,6 +386,23 @@ def test_a_judge_with_a_model(dialogauge, items, serve) -> None:
     assert "needs a language model" in without.err
 
 
+def test_a_budget_smaller_than_a_block_still_gets_on(dialogauge, items, serve) -> None:
+    server = serve(contented())
+    replies("r.jsonl", items)
+    words = ("--judge", "zero-shot", "--model", "m", "--base-url", server.url, "--no-cache")
+    for run in ("whole", "run"):
+        dialogauge("replay", "collect", "items.json", "--candidate", "replies:r.jsonl", "-o", run)
+    assert dialogauge("replay", "score", "whole", *words).code == 0
+    wanted = len(server.asked)
+    for runs in range(1, wanted):  # noqa: B007 - how many it took
+        done = dialogauge("replay", "score", "run", *words, "--max-calls", 4)
+        if done.code == 0:
+            break
+        assert "raise --max-calls" in done.out
+    assert len(server.asked) == 2 * wanted  # nothing is paid for twice
+    assert runs == wanted / 3  # the fourth call asks what schemas the endpoint keeps
+
+
 @pytest.mark.parametrize("judge", ["local", "local-user", "episodic-nearest"])
 def test_a_candidate_that_repeats_the_original_replies_ties_with_them(dialogauge, data, judge) -> None:
     """Several items of one conversation are judged apart: each with the original replies before it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from dialogauge.app.judging import Observer
@@ -148,8 +149,9 @@ class _Work:
             self.study.population,
             self.study.split.train,
             self._replies,
+            partial(self.database.add_score, self.evaluator),
         )
-        sink = _Sink(self.database, scorer, self.evaluator)
+        sink = _Sink(self.database)
         with (
             stop_on_interrupt(stop, self.observer.interrupted),
             self.observer.watching(progress, self._limits),
@@ -211,13 +213,12 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Sink:
+    """Writes in time what the scorer has handed over already."""
+
     database: ReplayDatabase
-    scorer: BlockScorer
-    evaluator: str
 
     def add(self, unit: WorkUnit, result: UnitResult) -> None:
-        for found in self.scorer.taken(unit):
-            self.database.add_score(self.evaluator, found)
+        pass
 
     def flush_if_due(self) -> float | None:
         return self.database.flush_if_due()

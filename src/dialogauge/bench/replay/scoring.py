@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dialogauge.bench.replay.turns import BlockBroken
 from dialogauge.bench.satisfaction import answers_of
 from dialogauge.core import (
     Conversation,
@@ -73,9 +74,8 @@ class BlockScorer:
     replies: Callable[[str, str], Sequence[RatedReply]]
     """What is to be judged of a candidate in a block, of `REFERENCE` the original replies: each as a reply
     of its own, under the rating of the original."""
-
-    def __post_init__(self) -> None:
-        self._finished: dict[tuple[str, str], list[StoredScore]] = {}
+    keep: Callable[[StoredScore], None]
+    """Takes each score, of a block that could not be judged to its end too."""
 
     @property
     def name(self) -> str:
@@ -97,20 +97,26 @@ class BlockScorer:
         return self.judge_of_blocks.describe()
 
     async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
-        """Judge the replies of one block; `taken` hands the scores over."""
+        """Judge the replies of one block, and hand the scores to `keep`."""
         name, candidate = conversation.id, conversation.candidate or REFERENCE
         whole = self.blocks[name]
         ratings = tuple(self.replies(candidate, name))
         block = RatedBlock(replace(whole.view, targets=tuple(r.reply for r in ratings)), ratings)
         user = whole.view.user
         others = self.population.without(user) if user in self.training else self.population
-        rows = await self.judge_of_blocks.judge_block(block.view, others)
-        self._finished[candidate, name] = _scores(block, candidate, rows)
+        try:
+            rows = await self.judge_of_blocks.judge_block(block.view, others)
+        except BlockBroken as broken:
+            done = {reply.id for reply, _ in broken.done}
+            part = replace(block, ratings=tuple(r for r in ratings if r.reply.id in done))
+            self._keep(part, candidate, [row for _, row in broken.done])
+            raise broken.__cause__ or broken from None
+        self._keep(block, candidate, rows)
         return rows
 
-    def taken(self, unit: WorkUnit) -> list[StoredScore]:
-        """Hand over the scores of a finished unit, once."""
-        return self._finished.pop((unit.conversation.candidate or REFERENCE, unit.conversation.id))
+    def _keep(self, block: RatedBlock, candidate: str, rows: Sequence[Judged]) -> None:
+        for score in _scores(block, candidate, rows):
+            self.keep(score)
 
 
 def _scores(block: RatedBlock, candidate: str, rows: Sequence[Judged]) -> list[StoredScore]:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dialogauge.core import Judged
-from dialogauge.judge.personal import BlockView, Kept, Population, Reads, TurnJudge
+from dialogauge.judge.personal import BlockView, Kept, Population, Reads, Reply, TurnJudge
 
-__all__ = ["TurnsOfBlock"]
+__all__ = ["BlockBroken", "TurnsOfBlock"]
+
+
+class BlockBroken(Exception):
+    """Not all targets of a block could be judged; its cause is what ended the run."""
+
+    def __init__(self, done: Sequence[tuple[Reply, Judged]]) -> None:
+        """Take the targets that were judged, each with what came of it."""
+        super().__init__(f"{len(done)} targets judged before the end")
+        self.done = tuple(done)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +55,14 @@ class TurnsOfBlock:
     async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
         """Judge the targets; one `Judged` for each, in their order.
 
-        Raises `EndpointError` or `BudgetSpent` once every request that is under way has ended.
+        Raises `BlockBroken` once every request that is under way has ended, where the client met an
+        `EndpointError` or `BudgetSpent`: what was paid for is in it.
         """
         known = replace(view, targets=(*self.whole[view.id].targets, *view.targets))
         asked = (self.judge.judge_turn(known, reply, population, self.kept) for reply in view.targets)
         found = await asyncio.gather(*asked, return_exceptions=True)
-        rows = []
-        for row in found:
-            if isinstance(row, BaseException):
-                raise row
-            rows.append(row)
-        return tuple(rows)
+        done = [(t, row) for t, row in zip(view.targets, found, strict=True) if isinstance(row, Judged)]
+        broken = next((row for row in found if isinstance(row, BaseException)), None)
+        if broken is not None:
+            raise BlockBroken(done) from broken
+        return tuple(row for _, row in done)
