@@ -198,3 +198,29 @@ def test_no_run_there(dialogauge, command, tmp_path):
     done = dialogauge(*command, "nothing", *more, *kind)
     assert done.code == 1
     assert "nothing" in done.err
+
+
+def test_odd_ratings_do_not_spoil_the_others(dialogauge, log, talk, tmp_path):
+    path = log(*(talk(f"c{i}") for i in range(12)))
+    rows = "".join(f"c{i},1,helpfulness,{2 + i % 3}\n" for i in range(12))
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text(
+        f"conversation_id,turn,dimension,score\n{rows}c0,2,helpfulness,9\nc1,2,helpfulness,fine\n"
+    )
+    judged = dialogauge("judge", path, "--ratings", ratings, "-o", "run")
+    assert judged.code == 1
+    trust = json.loads((tmp_path / "run" / "summary.json").read_text())["trust"]["calibration"]
+    assert trust["dimensions"][0]["n"] == 12
+    assert trust["dimensions"][0]["kappa"] is not None
+    assert "2 ratings are not used" in trust["sentence"]
+    done = dialogauge("meta", "run", "--ratings", ratings, "--draws", 100)
+    assert done.code == 1
+    assert "ratings.csv:14" in done.err
+    assert "helpfulness is 9: it is off the scale 1-5" in done.err
+    assert "helpfulness is 'fine': it is a text" in done.err
+    assert "12 rated targets" in done.out
+    assert "2 ratings not used" in done.out
+    assert "not on the judge's scale" not in done.out
+    inside = dialogauge("meta", "run", "--draws", 100)  # the ratings that the run keeps
+    assert inside.code == 1
+    assert "12 rated targets" in inside.out

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -23,6 +24,7 @@ from dialogauge.bench.meta import (
     MetaResult,
     MetaSettings,
     TargetTable,
+    admission_for,
     agreement,
     collect_targets,
     compare_judges,
@@ -119,7 +121,8 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     ]
     result = MetaResult(tuple(judges), tuple(comparisons), settings)
     notes = () if table is None else tuple(str(n) for n in table.notes)
-    faults = () if table is None else table.faults
+    refused = {str(f): f for one in read for targets in one.tables for f in targets.refused}
+    faults = (*(() if table is None else table.faults), *refused.values())
     limits = TrustThresholds(**load_config(options.config_file).trust.model_dump(exclude_none=True))
     gates = tuple(judge_gate(j, limits) for j in result.judges)
     files = _write(options, result, gates, satisfaction)
@@ -152,18 +155,21 @@ def _names(runs: Sequence[str]) -> list[str]:
 
 def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions) -> _Read:
     with open_run(path) as run:
-        given = None if table is None else ratings_as_stored(run.database, table)
+        stored = None if table is None else ratings_as_stored(run.database, table)
 
         def ratings_of(conversation: Conversation) -> Sequence[Rating]:
-            return conversation.ratings if given is None else given.for_conversation(conversation.id)
+            return conversation.ratings if stored is None else stored.for_conversation(conversation.id)
 
-        pairs = _pairs(run, ratings_of, options, name)
+        given = _given(run, ratings_of)
+        pairs = _pairs(run, given, options, name)
         known = {d.name: d.scale for d in run.dimensions}
+        scales = tuple(known.get(p.judge, ONE_TO_FIVE) for p in pairs)
+        admissions = [admission_for(given.get(p.rated, {}), s) for p, s in zip(pairs, scales, strict=True)]
         about = JudgedRun(name, path, run.manifest["judge"]["name"], run.manifest["settings"]["mode"])
         # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
         fractions = "calibrate" not in run.manifest["settings"]
-        tables = collect_targets(run.judged(), ratings_of, pairs, fractions=fractions)
-        return _Read(about, tables, tuple(known.get(p.judge, ONE_TO_FIVE) for p in pairs))
+        tables = collect_targets(run.judged(), ratings_of, pairs, admissions=admissions, fractions=fractions)
+        return _Read(about, tables, scales)
 
 
 def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
@@ -175,12 +181,11 @@ def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
 
 
 def _pairs(
-    run: FinishedRun, ratings_of: RatingsOf, options: MetaOptions, name: str
+    run: FinishedRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
 ) -> tuple[DimensionPair, ...]:
     if options.dimensions:
         return tuple(_pair(text) for text in options.dimensions)
     judged = [d.name for d in run.dimensions]
-    rated = _rated(run, ratings_of)
     both = [d for d in judged if d in rated]
     if both:
         return tuple(DimensionPair(d, d) for d in both)
@@ -203,12 +208,14 @@ def _pair(text: str) -> DimensionPair:
     return DimensionPair(judge, rated or judge)
 
 
-def _rated(run: FinishedRun, ratings_of: RatingsOf) -> set[str]:
-    found: set[str] = set()
+def _given(run: FinishedRun, ratings_of: RatingsOf) -> dict[str, Counter[float | str]]:
+    """Count by dimension how often people gave each rating."""
+    found: dict[str, Counter[float | str]] = {}
     for target, _ in groupby(run.units(), key=lambda unit: unit.target):
         conversation = run.database.conversation(target)
         if conversation is not None:
-            found.update(r.dimension for r in ratings_of(conversation))
+            for rating in ratings_of(conversation):
+                found.setdefault(rating.dimension, Counter())[rating.score] += 1
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -97,13 +98,20 @@ def look_into(
 
 def _calibration(run: FinishedRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
     # Loaded only where there are ratings: it takes as long as the rest of the trust study.
-    from dialogauge.bench.meta import DimensionPair, collect_targets
+    from dialogauge.bench.meta import DimensionPair, admission_for, collect_targets
     from dialogauge.bench.trust.calibration import calibrate
 
     ratings = ratings_as_stored(run.database, ratings)
-    rated = {r.dimension for r in ratings.ratings}
-    pairs = [DimensionPair(d.name, d.name) for d in run.dimensions if d.name in rated]
-    tables = collect_targets(_rated(run, ratings), lambda c: ratings.for_conversation(c.id), pairs)
+    given: dict[str, Counter[float | str]] = {}
+    for rating in ratings.ratings:
+        given.setdefault(rating.dimension, Counter())[rating.score] += 1
+    rated = [d for d in run.dimensions if d.name in given]
+    tables = collect_targets(
+        _rated(run, ratings),
+        lambda c: ratings.for_conversation(c.id),
+        [DimensionPair(d.name, d.name) for d in rated],
+        admissions=[admission_for(given[d.name], d.scale) for d in rated],
+    )
     file = str(run.manifest["settings"].get("ratings_file") or "ratings")
     return calibrate(tables, {d.name: d.scale for d in run.dimensions}, ratings=file, limits=limits)
 

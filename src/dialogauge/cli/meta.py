@@ -47,6 +47,8 @@ def meta(
     outcome = judge_the_judges(options)
     for fault in outcome.faults[:20]:
         typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
+    if len(outcome.faults) > 20:
+        typer.echo(f"dialogauge: and {len(outcome.faults) - 20:,} more", err=True)
     if as_json:
         print_json(meta_json(outcome.result, outcome.gates, outcome.satisfaction))
     else:

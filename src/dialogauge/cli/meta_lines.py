@@ -61,6 +61,8 @@ def _counts(judge: JudgeAgreement) -> str:
     parts += [f"{c.not_applicable:,} n/a", f"{c.failed:,} failed", f"{c.not_judged:,} not judged"]
     if c.undecided:
         parts.append(f"{c.undecided:,} undecided among raters")
+    if c.refused:
+        parts.append(f"{counted(c.refused, 'rating')} not used")
     if c.several_raters:
         parts.append(f"{c.several_raters:,} by several raters, averaged")
     return ", ".join(parts)

@@ -1,5 +1,6 @@
 """The meta study: how far judges agree with people, beside judges that know nothing."""
 
+from dialogauge.bench.meta.admission import Admission, admission_for
 from dialogauge.bench.meta.agreement import JudgedRun, agreement, default_rule
 from dialogauge.bench.meta.columns import CONTROLS
 from dialogauge.bench.meta.comparison import Contender, compare_judges
@@ -28,6 +29,7 @@ __all__ = [
     "COMPARED",
     "CONTROLS",
     "MEASURES",
+    "Admission",
     "Bin",
     "Comparison",
     "Contender",
@@ -44,6 +46,7 @@ __all__ = [
     "TargetCounts",
     "TargetKey",
     "TargetTable",
+    "admission_for",
     "agreement",
     "collect_targets",
     "compare_judges",

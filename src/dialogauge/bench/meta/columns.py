@@ -73,7 +73,7 @@ def rounded(values: Floats) -> Floats:
 def people_column(targets: Sequence[RatedTarget], scale: Scale, rule: DissatisfiedRule | None) -> People:
     """Return what people said of the targets; ratings are all numbers or all names.
 
-    A number among names (or the other way round) takes the names to be what counts.
+    Where both came in nevertheless, the names are taken to be what counts.
     """
     names = any(isinstance(t.people, str) for t in targets)
     scores = None if names else np.array([t.people for t in targets], dtype=np.float64)

@@ -58,7 +58,8 @@ def _counts(judge: JudgeAgreement) -> tuple[tuple[str, int], ...]:
     c = judge.counts
     shown = [("rated targets", c.rated), ("scored", c.scored), ("n/a", c.not_applicable)]
     shown += [("failed", c.failed), ("not judged", c.not_judged)]
-    return tuple(shown + ([("undecided among raters", c.undecided)] if c.undecided else []))
+    shown += [("undecided among raters", c.undecided)] if c.undecided else []
+    return tuple(shown + ([("ratings not used", c.refused)] if c.refused else []))
 
 
 def _notes(judge: JudgeAgreement) -> list[str]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from math import floor
 from typing import Any, NamedTuple
 
-from dialogauge.core import NOT_APPLICABLE, Conversation, Rating
+from dialogauge.bench.meta.admission import ADMIT_ALL, Admission
+from dialogauge.core import NOT_APPLICABLE, Conversation, Rating, RecordFault
 from dialogauge.text import count_units, words
 
 __all__ = ["DimensionPair", "RatedTarget", "TargetCounts", "TargetKey", "TargetTable", "collect_targets"]
@@ -76,6 +77,8 @@ class TargetCounts:
     undecided: int = 0
     """Categories of which no one was chosen most often."""
     several_raters: int = 0
+    refused: int = 0
+    """Ratings, not targets, that are no score as the others are."""
 
 
 @dataclass(slots=True)
@@ -91,6 +94,8 @@ class TargetTable:
     """Whether they are to be used."""
     languages: Counter[str] = field(default_factory=Counter)
     """Rated conversations by the language that the judge, or else the data, says."""
+    refused: list[RecordFault] = field(default_factory=list)
+    """A fault for each rating that is not used."""
 
     @property
     def conversations(self) -> int:
@@ -103,6 +108,7 @@ def collect_targets(
     ratings_of: Callable[[Conversation], Iterable[Rating]],
     pairs: Sequence[DimensionPair],
     *,
+    admissions: Sequence[Admission] = (),
     fractions: bool = True,
 ) -> tuple[TargetTable, ...]:
     """Join rows with ratings, in one pass; of a conversation only the figures are kept.
@@ -111,6 +117,7 @@ def collect_targets(
         judged: Conversations, each with its rows of all repeats.
         ratings_of: People's ratings of a conversation.
         pairs: Which dimensions to hold against each other; one table comes back for each.
+        admissions: For each pair which of its ratings count; without them all do.
         fractions: Whether fractions beside the whole scores rank the targets; else the whole scores do.
 
     Several raters of one target are averaged; of categories the one that most of them chose counts.
@@ -125,14 +132,31 @@ def collect_targets(
             if row["level"] in ("turn", "conversation"):
                 by_turn.setdefault(row["turn"], []).append(row)
         language = _language(conversation, rows)
-        for table in tables:
-            _join(table, conversation, by_turn, ratings, language)
+        for table, admission in zip(tables, admissions or (ADMIT_ALL,) * len(tables), strict=True):
+            counted = _admitted(table, conversation, ratings, admission)
+            _join(table, conversation, by_turn, counted, language)
     return tables
 
 
 def _language(conversation: Conversation, rows: Sequence[Row]) -> str | None:
     said = next((r["details"]["language"] for r in rows if (r["details"] or {}).get("language")), None)
     return str(said) if said else conversation.language
+
+
+def _admitted(
+    table: TargetTable, conversation: Conversation, ratings: Sequence[Rating], admission: Admission
+) -> list[Rating]:
+    """Return the ratings of the table's dimension that count; the others are its faults."""
+    out: list[Rating] = []
+    for rating in ratings:
+        if rating.dimension == table.pair.rated:
+            fault = admission.fault(conversation, rating)
+            if fault is None:
+                out.append(rating)
+            else:
+                table.refused.append(fault)
+                table.counts.refused += 1
+    return out
 
 
 def _join(
@@ -144,8 +168,7 @@ def _join(
 ) -> None:
     given: dict[int | None, list[float | str]] = {}
     for rating in ratings:
-        if rating.dimension == table.pair.rated:
-            given.setdefault(rating.turn, []).append(rating.score)
+        given.setdefault(rating.turn, []).append(rating.score)
     lengths = {t.number: reply_length(t.reply_text) for t in conversation.turns} if given else {}
     before = len(table.targets)
     for turn, scores in given.items():

@@ -43,7 +43,11 @@ def calibrate(
     for t in tables:
         for language, n in t.languages.items():
             languages[language] = max(n, languages.get(language, 0))
-    return Calibration(ratings, dialogues, _sentence(found, dialogues, limits), found, languages)
+    sentence = _sentence(found, dialogues, limits)
+    if refused := sum(t.counts.refused for t in tables):
+        told = "1 rating is" if refused == 1 else f"{refused:,} ratings are"
+        sentence += f" {told} not used: off the scale, or not of the kind of the others."
+    return Calibration(ratings, dialogues, sentence, found, languages)
 
 
 def _dimension(

@@ -13,6 +13,7 @@ from dialogauge.bench.meta import (
     RatedTarget,
     TargetKey,
     TargetTable,
+    admission_for,
     agreement,
     collect_targets,
     compare_judges,
@@ -222,6 +223,33 @@ def test_targets_are_joined_and_every_loss_is_counted():
     assert (first.length, first.user, second.score) == (2.0, "u", 2.0)
     assert found.fractions
     assert found.languages == {"en": 1}
+
+
+def test_ratings_unlike_the_others_are_refused_and_named():
+    """Of ten ratings on 1 to 5 a 9 is the odd one; of ten names, a number."""
+    on = admission_for({4: 6, 2.5: 3, 9: 1, "good": 2}, ONE_TO_FIVE)
+    talk = Conversation("c", tuple(Message(r, "a") for r in ("user", "assistant") * 3))
+
+    def told(admission, score):
+        fault = admission.fault(talk, Rating("c", "satisfaction", score, 2))
+        return None if fault is None else (fault.message, str(fault.place))
+
+    assert told(on, 4) is None
+    assert told(on, 2.5) is None
+    assert told(on, 9) == ("satisfaction is 9: it is off the scale 1-5", "ratings, conversation 'c', turn 2")
+    assert told(on, "good")[0] == "satisfaction is 'good': it is a text, and the ratings are numbers"
+    own = admission_for({4: 8, 9: 2, "good": 1}, ONE_TO_FIVE)
+    assert told(own, 9) is None
+    assert told(own, "good") is not None
+    names = admission_for({"good": 9, 5: 1}, ONE_TO_FIVE)
+    assert told(names, 5)[0] == "satisfaction is 5: it is a number, and the ratings are names"
+    assert told(admission_for({}, ONE_TO_FIVE), 3) is None
+
+    given = (Rating("c", "satisfaction", 9, 1), Rating("c", "satisfaction", 4, 2))
+    rows = [row(i, {"satisfaction": 4}) for i in (1, 2)]
+    (found,) = collect_targets([(talk, rows)], lambda _: given, [PAIR], admissions=[on])
+    assert (found.counts.rated, found.counts.scored, found.counts.refused) == (1, 1, 1)
+    assert [f.message for f in found.refused] == ["satisfaction is 9: it is off the scale 1-5"]
 
 
 def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
