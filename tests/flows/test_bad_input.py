@@ -92,6 +92,17 @@ def test_ratings_for_unknown_ids_and_off_the_scale(dialogauge, log, talk, tmp_pa
     assert len(rows_of(tmp_path / "run")) == 2
 
 
+def test_ratings_of_turns_that_do_not_exist(dialogauge, log, talk, tmp_path):
+    path = log(talk("a"))
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("conversation_id,turn,dimension,score\na,1,helpfulness,4\na,99,helpfulness,3\n")
+    for command in (("judge", path, "-o", "run"), ("check", path)):
+        done = dialogauge(*command, "--ratings", ratings)
+        assert done.code == 1
+        told = done.err + done.out
+        assert "ratings for 1 turn that the conversation does not have: turn 99 of 'a'" in told
+
+
 def test_an_oddity_is_reported_and_only_strict_refuses_it(dialogauge, log, talk):
     record = talk("a")
     record["messages"].insert(0, {"role": "user", "content": "Hello?"})

@@ -11,11 +11,13 @@ from dialogauge.core.errors import InputError
 from dialogauge.data import (
     InputReport,
     Mask,
+    absent_turns,
     inspect_conversations,
     read_conversations,
     read_field_map,
     read_ratings,
     unknown_ids,
+    unknown_turns,
 )
 
 __all__ = ["check_input"]
@@ -43,14 +45,17 @@ def check_input(  # noqa: PLR0913 - the options of the command
     if ratings_file is None:
         return inspect_conversations(reader, min_turns=min_turns, mask=mask)
     ratings, seen = read_ratings(ratings_file, mapping=mapping), set[str]()
+    absent = set[tuple[str, int]]()
 
     def rated(conversation: Conversation) -> Conversation:
         seen.add(conversation.id)
         given = ratings.for_conversation(conversation.id)
+        absent.update(absent_turns(conversation, given))
         return replace(conversation, ratings=(*conversation.ratings, *given))
 
     report = inspect_conversations(reader, min_turns, rated, mask=mask)
-    faults: list[InputError] = [*ratings.faults, *unknown_ids(ratings.ids - seen, ratings_file)]
+    unknown = [*unknown_ids(ratings.ids - seen, ratings_file), *unknown_turns(absent, ratings_file)]
+    faults: list[InputError] = [*ratings.faults, *unknown]
     if mask is not None:
         faults = [mask.fault(fault) for fault in faults]
     return replace(

@@ -18,7 +18,16 @@ from dialogauge.bench.judging import parse_gate
 from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.core.work import UnitResult, WorkUnit
-from dialogauge.data import Mask, Note, RatingTable, off_scale, read_field_map, read_ratings, unknown_ids
+from dialogauge.data import (
+    Mask,
+    Note,
+    RatingTable,
+    off_scale,
+    read_field_map,
+    read_ratings,
+    unknown_ids,
+    unknown_turns,
+)
 from dialogauge.engine import Outcome, Progress, StopSignal, run_units, stop_on_interrupt
 from dialogauge.llm import LimiterState
 from dialogauge.store import RunDatabase, RunDirectory
@@ -262,6 +271,7 @@ def _rating_faults(
         return []
     scales = {d.name: d.scale for d in judge.dimensions}
     faults: list[InputError] = [*ratings.faults, *off_scale(ratings.ratings, scales)]
+    faults += unknown_turns(planner.absent_turns, str(options.ratings_file))
     if ended.ended == "finished" and options.limit is None and options.sample is None:
         unknown = {i for i in ratings.ids if not planner.knows(i)}
         faults += unknown_ids(unknown, str(options.ratings_file))

@@ -11,7 +11,7 @@ from dialogauge.core.digests import conversation_digest, digest_text
 from dialogauge.core.errors import InputError
 from dialogauge.core.ratings import Rating
 from dialogauge.core.work import WorkUnit, unit_key
-from dialogauge.data import Mask
+from dialogauge.data import Mask, absent_turns
 from dialogauge.engine import Progress
 
 __all__ = ["Planner", "sampled"]
@@ -46,6 +46,9 @@ class Planner:
     ids: set[int] = field(default_factory=set)
     """Hashes of the conversation ids that the input holds."""
 
+    absent_turns: set[tuple[str, int]] = field(default_factory=set)
+    """Id and turn that were rated, where the input holds the conversation and not the turn."""
+
     def __iter__(self) -> Iterator[WorkUnit]:
         """Yield what is left to do, reading the input as it is asked for."""
         position = 0
@@ -78,6 +81,7 @@ class Planner:
     def _units(self, conversation: Conversation, position: int) -> Iterator[WorkUnit]:
         self.ids.add(hash(conversation.id))
         if self.ratings is not None and (given := self.ratings(conversation.id)):
+            self.absent_turns |= absent_turns(conversation, given)
             conversation = replace(conversation, ratings=(*conversation.ratings, *given))
         if self.mask is not None:
             conversation = self.mask.conversation(conversation)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dialogauge.data.notes import Note, NoteKind
     from dialogauge.data.personal_survey import PersonalConversation, PersonalReport
     from dialogauge.data.rating_files import read_ratings
-    from dialogauge.data.rating_table import RatingTable, off_scale, unknown_ids
+    from dialogauge.data.rating_table import RatingTable, absent_turns, off_scale, unknown_ids, unknown_turns
     from dialogauge.data.reader import ConversationReader, FileRead, read_conversations
     from dialogauge.data.replies import ReplyRecord, read_replies
     from dialogauge.data.splits import UserSplit, read_split, split_users
@@ -42,6 +42,7 @@ __all__ = [
     "RatingTable",
     "ReplyRecord",
     "UserSplit",
+    "absent_turns",
     "assistant_turns",
     "conversation_record",
     "find_data_set",
@@ -58,6 +59,7 @@ __all__ = [
     "split_users",
     "tau_conversation_id",
     "unknown_ids",
+    "unknown_turns",
     "write_conversations",
 ]
 
@@ -72,7 +74,7 @@ _HOMES = {
     "notes": ("Note", "NoteKind"),
     "personal_survey": ("PersonalConversation", "PersonalReport"),
     "rating_files": ("read_ratings",),
-    "rating_table": ("RatingTable", "off_scale", "unknown_ids"),
+    "rating_table": ("RatingTable", "absent_turns", "off_scale", "unknown_ids", "unknown_turns"),
     "reader": ("ConversationReader", "FileRead", "read_conversations"),
     "replies": ("ReplyRecord", "read_replies"),
     "splits": ("UserSplit", "read_split", "split_users"),

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dialogauge.core import PairRating, Place, Rating, RecordFault, Scale
+from dialogauge.core import Conversation, PairRating, Place, Rating, RecordFault, Scale
 from dialogauge.data.faults import record_fault, shown
 from dialogauge.data.notes import Note
 from dialogauge.text import counted
 
-__all__ = ["RatingTable", "off_scale", "unknown_ids"]
+__all__ = ["RatingTable", "absent_turns", "off_scale", "unknown_ids", "unknown_turns"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,25 @@ def off_scale(ratings: Iterable[Rating], scales: Mapping[str, Scale]) -> list[Re
         message = f"{rating.dimension} is {shown(rating.score)}: not on the scale of {kind}{scale}"
         faults.append(record_fault(place, message, "mend the rating, or give the dimension its own scale"))
     return faults
+
+
+def absent_turns(conversation: Conversation, ratings: Iterable[Rating]) -> set[tuple[str, int]]:
+    """Return id and turn of ratings of the conversation that are of no turn it has."""
+    rated = {r.turn for r in ratings if r.turn is not None and r.candidate in (None, conversation.candidate)}
+    absent = rated - {t.number for t in conversation.turns} if rated else rated
+    return {(conversation.id, turn) for turn in absent}
+
+
+def unknown_turns(unknown: Collection[tuple[str, int]], file: str) -> list[RecordFault]:
+    """Return one fault that names the turns that were rated and their conversations do not have."""
+    if not unknown:
+        return []
+    named = [f"turn {turn} of {name!r}" for name, turn in sorted(unknown)[:5]]
+    shown = ", ".join(named) + (" ..." if len(unknown) > 5 else "")
+    lacking = "the conversation does" if len(unknown) == 1 else "their conversations do"
+    msg = f"ratings for {counted(len(unknown), 'turn')} that {lacking} not have: {shown}"
+    hint = "turns are numbered from 1, one for each time the user speaks"
+    return [RecordFault(msg, place=Place(file), hint=hint)]
 
 
 def unknown_ids(unknown: Collection[str], file: str) -> list[RecordFault]:

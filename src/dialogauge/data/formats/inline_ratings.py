@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from dialogauge.core import Message, Rating
-from dialogauge.data.faults import shown
+from dialogauge.core import Message, Place, Rating
+from dialogauge.data.faults import record_fault, shown
 from dialogauge.data.field_map import MISSING, look_up
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.scores import as_score, as_turn
@@ -28,12 +28,17 @@ def message_ratings(
     turns = message_turns(messages)
     out: list[Rating] = []
     for index, found in rated:
+        given = {key: value for key, value in found.items() if value is not None and value != ""}
         turn = turns[index]
-        if turn is None:
-            raise fault_in(entry, f"message {index + 1} is rated but stands before the dialogue")
-        for key, value in found.items():
-            if value is not None and value != "":
-                out += _ratings(value, key, conversation_id, turn, entry)
+        if given and turn is None:
+            place = Place(entry.place.file, entry.place.line, conversation_id)
+            keys = ", ".join(given)
+            message = f"message {index + 1} is rated ({keys}) but stands before the dialogue, in no turn"
+            raise record_fault(
+                place, message, "take the rating off it, or put it on a message of the dialogue"
+            )
+        for key, value in given.items():
+            out += _ratings(value, key, conversation_id, turn, entry)
     return out
 
 

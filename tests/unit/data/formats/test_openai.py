@@ -217,3 +217,21 @@ def test_wrong_types_where_texts_are_meant(tmp_path, messages, message):
     fault, _ = read_one(tmp_path, {"messages": messages})
     assert isinstance(fault, RecordFault)
     assert message in fault.message
+
+
+def test_ratings_that_stand_before_the_dialogue(tmp_path):
+    """Nothing said of a system message is no rating; a score there is of no turn."""
+    stars = FieldMap(ratings={"satisfaction": "stars"})
+
+    def read(given):
+        told = {"role": "system", "content": "Be brief.", "stars": given}
+        record = {"id": "a", "messages": [told, USER, {**REPLY, "stars": 4}]}
+        return read_one(tmp_path, record, mapping=stars)[0]
+
+    for nothing in (None, ""):
+        assert read(nothing).ratings == (Rating("a", "satisfaction", 4, 1),)
+    fault = read(3)
+    assert isinstance(fault, RecordFault)
+    assert str(fault.place).endswith("a.jsonl:1, conversation 'a'")
+    assert "message 1 is rated (satisfaction) but stands before the dialogue" in fault.message
+    assert "take the rating off" in fault.hint
