@@ -46,6 +46,18 @@ def test_sessions_without_ratings_are_left_out_and_counted(dialogauge, log, reco
     assert "no rated reply with a user and a scenario to judge (36 with no rating)" in done.err
 
 
+def test_another_dimension_that_the_data_has_is_named(dialogauge, log, records) -> None:
+    """The key `rating` of a message is a dimension of its own."""
+    for record in records:
+        for rating in record["ratings"]:
+            rating["dimension"] = "rating"
+    path, n = log(*records), sum(len(r["ratings"]) for r in records)
+    for command in (("satisfaction", path, *WORDS), ("fit", path, "-o", "x.json")):
+        done = dialogauge(*command)
+        assert done.code == 2
+        assert f"the data has ratings of 'rating' ({n}): take one with --dimension rating" in done.err
+
+
 def test_ratings_that_are_no_scores_are_named_with_their_place(dialogauge, log, records) -> None:
     records[0]["ratings"][0]["score"] = 9
     records[1]["ratings"][0]["score"] = "great"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dialogauge.data.masking import Mask
     from dialogauge.data.notes import Note, NoteKind
     from dialogauge.data.personal_survey import PersonalConversation, PersonalReport
+    from dialogauge.data.rated_dimensions import RatedDimensions
     from dialogauge.data.rating_files import read_ratings
     from dialogauge.data.rating_table import RatingTable, absent_turns, off_scale, unknown_ids, unknown_turns
     from dialogauge.data.reader import ConversationReader, FileRead, read_conversations
@@ -39,6 +40,7 @@ __all__ = [
     "NoteKind",
     "PersonalConversation",
     "PersonalReport",
+    "RatedDimensions",
     "RatingTable",
     "ReplyRecord",
     "UserSplit",
@@ -74,6 +76,7 @@ _HOMES = {
     "notes": ("Note", "NoteKind"),
     "personal_survey": ("PersonalConversation", "PersonalReport"),
     "rating_files": ("read_ratings",),
+    "rated_dimensions": ("RatedDimensions",),
     "rating_table": ("RatingTable", "absent_turns", "off_scale", "unknown_ids", "unknown_turns"),
     "reader": ("ConversationReader", "FileRead", "read_conversations"),
     "replies": ("ReplyRecord", "read_replies"),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core import Conversation, UsageError
+from dialogauge.data import RatedDimensions
 from dialogauge.judge.local_model import HIGHEST, LOWEST, LocalCoefficients, ModeCoefficients
 from dialogauge.judge.local_reach import Form, fit_reach, running_form
 from dialogauge.signals import Mode, feature_names, find_signals, read_dialogue, read_features
@@ -57,11 +58,14 @@ def fit_local(
     Raises:
         UsageError: fewer than 50 rated turns, fewer groups than folds, or ratings all alike.
     """
+    rated = RatedDimensions()
     kept = [
-        c for c in conversations if any(r.turn is not None and r.dimension == dimension for r in c.ratings)
+        c
+        for c in rated.watch(conversations)
+        if any(r.turn is not None and r.dimension == dimension for r in c.ratings)
     ]
     tables = {mode: _table(kept, dimension, mode) for mode in ("hindsight", "foresight")}
-    _check(tables["hindsight"], folds, dimension)
+    _check(tables["hindsight"], folds, dimension, rated.instead_of(dimension))
     fitted, measured = {}, {}
     for mode, table in tables.items():
         fold = group_folds(table.groups, folds)
@@ -126,12 +130,13 @@ def _turn_scores(conversation: Conversation, dimension: str) -> dict[int, float]
     return {turn: sum(s) / len(s) for turn, s in out.items()}
 
 
-def _check(table: _Table, folds: int, dimension: str) -> None:
+def _check(table: _Table, folds: int, dimension: str, instead: str | None) -> None:
     groups = np.unique(table.groups).size
     found = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
     if table.scores.size < 50 or groups < max(2, folds):
         msg = f"too little to fit: {found}"
-        raise UsageError(msg, hint=f"at least 50 rated turns of {folds} users or conversations are needed")
+        least = f"at least 50 rated turns of {folds} users or conversations are needed"
+        raise UsageError(msg, hint=instead or least)
     if float(np.ptp(table.scores)) == 0:
         msg = f"nothing to learn: {found}, all with the same score"
         raise UsageError(msg, hint="give ratings that differ")

@@ -8,7 +8,7 @@ from typing import Literal
 
 from dialogauge.bench.satisfaction.blocks import collect_blocks, kept_sessions
 from dialogauge.core import Conversation, RecordFault, UsageError
-from dialogauge.data import UserSplit, split_users
+from dialogauge.data import RatedDimensions, UserSplit, split_users
 from dialogauge.judge.personal import Population, RatedBlock, Sight
 
 __all__ = ["HistoryCut", "Part", "Study", "plan_study"]
@@ -74,9 +74,10 @@ def plan_study(
     Raises:
         UsageError: Nothing is left to judge, or there are too few users to split.
     """
-    blocks, faults, left_out = collect_blocks(conversations, dimension=dimension, sight=sight)
+    rated = RatedDimensions()
+    blocks, faults, left_out = collect_blocks(rated.watch(conversations), dimension=dimension, sight=sight)
     if not blocks:
-        raise _nothing(dimension, left_out)
+        raise _nothing(dimension, left_out, rated.instead_of(dimension))
     # A seeded split knows only users with a history, where there are any; the others are judged with the
     # test part.
     known = [b for b in blocks if b.view.history] or blocks
@@ -122,7 +123,8 @@ def _cut(block: RatedBlock) -> RatedBlock:
     return replace(block, view=replace(block.view, history=kept_sessions(block.view.history)))
 
 
-def _nothing(dimension: str, left_out: Mapping[str, int]) -> UsageError:
+def _nothing(dimension: str, left_out: Mapping[str, int], instead: str | None) -> UsageError:
     told = ", ".join(f"{n} with {why}" for why, n in left_out.items()) or "no conversation at all"
     msg = f"there is no rated reply with a user and a scenario to judge ({told})"
-    return UsageError(msg, hint=f"conversations need user_id, scenario and turn ratings of {dimension!r}")
+    needed = f"conversations need user_id, scenario and turn ratings of {dimension!r}"
+    return UsageError(msg, hint=needed if instead is None else f"{needed}; {instead}")
