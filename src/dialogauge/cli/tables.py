@@ -76,11 +76,20 @@ def _groups(report: InputReport) -> Iterator[str]:
     if report.users:
         yield f"users          {report.users:,}"
     for dimension, scores in report.ratings.items():
-        yield f"rated          {dimension}: {_counts(scores)}"
+        yield f"rated          {dimension}: {', '.join(f'{score}: {n:,}' for score, n in scores.items())}"
+        yield from _odd(report.odd_ratings.get(dimension, {}), scores)
     if report.ratings_by_scenario:
         yield f"  by scenario  {_counts(report.ratings_by_scenario)}"
     if report.ratings_by_user:
         yield f"  by user      {_counts(report.ratings_by_user)}"
+
+
+def _odd(found: Mapping[str, str], scores: Mapping[str, int]) -> Iterator[str]:
+    """Warn of ratings that are no numbers from 1 to 5 where most are."""
+    if found:
+        named = ", ".join(f"{s} ({scores[s]:,}; first at {place})" for s, place in list(found.items())[:5])
+        more = f" and {counted(len(found) - 5, 'other')}" if len(found) > 5 else ""
+        yield f"  WARNING      most are whole numbers from 1 to 5, these are not: {named}{more}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -18,6 +18,7 @@ __all__ = ["VERY_SHORT_REPLY", "InputReport", "Lengths", "inspect_conversations"
 VERY_SHORT_REPLY = 10
 """A reply of fewer characters is very short."""
 
+_LOW, _HIGH = 1, 5
 _FAULTS_SHOWN = 20
 _SCENARIOS_SHOWN = 10
 
@@ -60,6 +61,9 @@ class InputReport:
     """Turns from 1 on with at least one rating."""
     ratings: dict[str, dict[str, int]]
     """Dimension -> score -> count, turn and conversation ratings together."""
+    odd_ratings: dict[str, dict[str, str]]
+    """Of dimensions where most ratings are whole numbers from 1 to 5: score -> where it is first given, of
+    the numbers off that scale and the texts."""
     ratings_by_scenario: dict[str, int]
     ratings_by_user: dict[str, int]
     """Smallest, median and largest number of ratings of the users that have any, and how many those are."""
@@ -130,6 +134,7 @@ class _Tally:
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
     scores: dict[str, Counter[str]] = field(default_factory=dict)
+    odd: dict[str, dict[str, str]] = field(default_factory=dict)
     by_scenario: Counter[str] = field(default_factory=Counter)
     by_user: Counter[str] = field(default_factory=Counter)
     users: set[str] = field(default_factory=set)
@@ -186,7 +191,12 @@ class _Tally:
             return
         for rating in ratings:
             score = self._shown(rating.score) if isinstance(rating.score, str) else f"{rating.score:g}"
-            self.scores.setdefault(self._shown(rating.dimension), Counter())[score] += 1
+            dimension = self._shown(rating.dimension)
+            self.scores.setdefault(dimension, Counter())[score] += 1
+            if isinstance(rating.score, str) or not _LOW <= rating.score <= _HIGH:
+                place = conversation.place_of(rating)
+                found = self.odd.setdefault(dimension, {})
+                found.setdefault(score, str(place if self.mask is None else self.mask.place(place)))
         self.counts["rated turns"] += len({r.turn for r in ratings if r.turn})
         if conversation.scenario is not None:
             self.by_scenario[self._shown(conversation.scenario)] += len(ratings)
@@ -211,6 +221,7 @@ class _Tally:
             short_replies=count["short replies"],
             rated_turns=count["rated turns"],
             ratings={d: dict(sorted(c.items(), key=_by_score)) for d, c in sorted(self.scores.items())},
+            odd_ratings={d: odd for d, odd in sorted(self.odd.items()) if _one_to_five(self.scores[d])},
             ratings_by_scenario=dict(self.by_scenario.most_common(_SCENARIOS_SHOWN)),
             ratings_by_user=_spread(self.by_user),
             users=len(self.users),
@@ -222,6 +233,11 @@ class _Tally:
             assistant_messages=_lengths(self.lengths["assistant"]),
             personal=None if self.personal is None else self.personal.report(),
         )
+
+
+def _one_to_five(scores: Counter[str]) -> bool:
+    """Say whether most are whole numbers from 1 to 5."""
+    return 2 * sum(scores[str(score)] for score in range(_LOW, _HIGH + 1)) > scores.total()
 
 
 def _by_score(item: tuple[str, int]) -> tuple[bool, float, str]:

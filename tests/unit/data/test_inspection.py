@@ -2,6 +2,7 @@
 
 import json
 
+from dialogauge.cli.tables import report_lines
 from dialogauge.data import Lengths, inspect_conversations, read_conversations
 
 
@@ -48,6 +49,23 @@ def test_counts_by_hand(tmp_path):
     assert out["shares"]["short_conversations"] == 2 / 3
     assert out["shares"]["empty_replies"] == 1 / 3
     assert "the conversation has no messages" in out["faults"][0]
+
+
+def test_what_is_off_the_scale_of_most_is_named_with_its_place(tmp_path):
+    """A dimension of other numbers, or of names, has no scale to be off."""
+    given = [{"fun": 4, "heat": 70, "mood": "bad"}, {"fun": 5, "heat": 4}, {"fun": 7}, {"fun": "very good"}]
+    given += [{"fun": 2.5}, {"fun": 3}, {"fun": 3}]
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    records = [{"id": f"c{i}", "messages": messages, "ratings": r} for i, r in enumerate(given)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    report = inspect_conversations(read_conversations([str(path)]))
+    where = {"7": f"{path}:3, conversation 'c2'", "very good": f"{path}:4, conversation 'c3'"}
+    assert report.odd_ratings == {"fun": where}
+    lines = list(report_lines(report))
+    assert "rated          fun: 2.5: 1, 3: 2, 4: 1, 5: 1, 7: 1, very good: 1" in lines
+    told = f"these are not: 7 (1; first at {where['7']}), very good (1; first at {where['very good']})"
+    assert any(line.endswith(told) for line in lines)
 
 
 def test_only_the_first_twenty_faults_are_kept(tmp_path):
