@@ -99,6 +99,9 @@ def summary_of(run: FinishedRun) -> Summary:
 def _about(directory: RunDirectory, manifest: Mapping[str, Any], trust: Trust | None) -> About:
     settings, judge = manifest["settings"], manifest["judge"]
     role = settings.get("role") or {}
+    dialogues = _compared(trust)
+    needed = 0 if trust is None else trust.thresholds.calibration_dialogues
+    compared = tuple(name for name, enough in dialogues.items() if enough >= needed)
     return About(
         title=directory.path.resolve().name,
         judge=judge["name"],
@@ -109,7 +112,10 @@ def _about(directory: RunDirectory, manifest: Mapping[str, Any], trust: Trust | 
         model=role.get("model"),
         source=", ".join(settings["inputs"]),
         checked_languages=_checked_languages(judge, trust),
-        uncalibrated=tuple(judge.get("uncalibrated", ())),
+        uncalibrated=tuple(d for d in judge.get("uncalibrated", ()) if d not in compared),
+        compared=compared,
+        barely_compared=tuple((n, few) for n, few in dialogues.items() if few < needed),
+        dialogues_needed=needed,
         notes=tuple(judge.get("notes", ())),
         command=manifest.get("command") or "",
         settings=tuple(
@@ -118,6 +124,13 @@ def _about(directory: RunDirectory, manifest: Mapping[str, Any], trust: Trust | 
             if name not in _UNSHOWN and value not in (None, False, [], ())
         ),
     )
+
+
+def _compared(trust: Trust | None) -> dict[str, int]:
+    """Return on how many dialogues of this run each dimension was compared with people."""
+    if trust is None or trust.calibration is None:
+        return {}
+    return {d.name: d.dialogues for d in trust.calibration.dimensions if d.kappa is not None}
 
 
 def _checked_languages(judge: Mapping[str, Any], trust: Trust | None) -> tuple[str, ...]:

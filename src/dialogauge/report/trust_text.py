@@ -25,6 +25,8 @@ def _status(status: str) -> str:
 
 def _calibration(line: CalibrationLine) -> str:
     status = "NOT READY" if line.status == "not ready" else line.status
+    if line.reason is not None:
+        return f"{status:<11} {line.reason}"
     told = f"{status:<11} {name(line.dimension)}: kappa {mean(line.kappa)} {interval(line.interval)}"
     controls = ", ".join(f"{label} {mean(value)}" for label, value in line.controls)
     told += f" on {counted(line.n, 'target')} of {counted(line.dialogues, 'dialogue')}"

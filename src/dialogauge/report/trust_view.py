@@ -54,6 +54,8 @@ class CalibrationLine:
     n: int
     dialogues: int
     controls: tuple[tuple[str, float | None], ...]
+    reason: str | None = None
+    """Why there is no kappa; a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,11 @@ class TrustView:
     lines: tuple[CalibrationLine, ...]
     kappa: float
     """Below it a dimension is not ready."""
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """The controls of any dimension, in their order: a dimension without a kappa has none."""
+        return tuple(dict.fromkeys(name for line in self.lines for name, _ in line.controls))
 
     @property
     def not_ready(self) -> tuple[str, ...]:

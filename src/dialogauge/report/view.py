@@ -58,12 +58,18 @@ class About:
     checked_languages: tuple[str, ...] = ()
     """Languages in which the judge was compared with people."""
     uncalibrated: tuple[str, ...] = ()
-    """Dimensions that were never compared with people."""
+    """Dimensions that were not compared with people, or on too few dialogues."""
     notes: tuple[str, ...] = ()
     """What else the reader should know; a sentence each."""
     command: str = ""
     settings: tuple[tuple[str, str], ...] = ()
     """Name and value of what was set."""
+    compared: tuple[str, ...] = ()
+    """Dimensions that were compared with people on enough dialogues of this run."""
+    barely_compared: tuple[tuple[str, int], ...] = ()
+    """Those that were compared on too few, with how many dialogues."""
+    dialogues_needed: int = 0
+    """How many are enough."""
 
 
 @dataclass(frozen=True, slots=True)

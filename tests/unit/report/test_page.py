@@ -1,5 +1,6 @@
 import os
 import re
+from dataclasses import replace
 from functools import lru_cache
 from html.parser import HTMLParser
 from importlib import resources
@@ -134,6 +135,21 @@ def test_page_says_what_it_is_not_and_what_is_unchecked():
     assert "not compared with people’s ratings in any language" in page.text
 
 
+def test_page_says_what_was_compared_on_too_few_dialogues():
+    about = replace(
+        ABOUT,
+        checked_languages=(),
+        uncalibrated=("repair_handling", "coherence"),
+        barely_compared=(("coherence", 24),),
+        dialogues_needed=100,
+    )
+    text = Page(page_of(made_run(3), about)[1]).text
+    assert "on too few dialogues of any one language" in text
+    assert "on fewer than 100 dialogues, too few to say: coherence (24)." in text
+    assert "Never compared with people: repair handling." in text
+    assert "not compared with people’s ratings in any language" not in text
+
+
 def test_every_chart_has_a_name_and_says_its_figures():
     html = usual()[1]
     charts = re.findall(r"<svg[^>]*>.*?</svg>", html, re.DOTALL)
@@ -172,7 +188,7 @@ def test_hostile_text_stays_text_wherever_it_stands():
         weakest_turn=1, rationale=HOSTILE,
         usage={"calls": 1, "cost": None, "by_role": {HOSTILE: {"calls": 1, "cost": None}}},
     )  # fmt: skip
-    about = About(*[HOSTILE] * 8, *[(HOSTILE,)] * 3, HOSTILE, ((HOSTILE, HOSTILE),))
+    about = About(*[HOSTILE] * 8, *[(HOSTILE,)] * 3, HOSTILE, ((HOSTILE, HOSTILE),), (), ((HOSTILE, 3),), 9)
     made = Made([conversation], [turn, whole, broken])
     specs = (dimension("helpfulness"), dimension("coherence", "conversation"))
     _, html = page_of(made, about, dimensions=specs)

@@ -83,6 +83,19 @@ def test_lines_say_the_same():
     assert line.startswith("  NOT READY   help ful: kappa 0.31 [0.20, 0.40] on 200 targets of 120 dialogues")
 
 
+def test_a_dimension_without_a_kappa_says_why_and_takes_no_header_from_the_others():
+    why = "Empathy: scores and ratings have no scale in common, so there is no kappa."
+    lines = (CalibrationLine("empathy", "cannot tell", None, None, 12, 12, (), why), *trust().lines)
+    view = TrustView((), "Compared with people.", lines, 0.5)
+    page = section(view)
+    table = page[page.index("<thead>") : page.index("</tbody>")]
+    assert "constant</th>" in table
+    rows = [r for r in table.split("<tr>")[1:] if "colspan" not in r]
+    assert [r.count("<td") + r.count("<th ") for r in rows] == [6, 6, 6]
+    assert why in table
+    assert trust_lines(view)[2] == f"  cannot tell {why}"
+
+
 def test_rings_stand_between_the_columns_of_uneven_levels():
     page = render_meta(meta())
     # columns are 44 wide from 46: level 1 at 68, 2 at 112, 5 at 156

@@ -72,7 +72,8 @@ def view_of(
 
 def _about(about: About, summary: Summary) -> About:
     """Add the dimensions that the rows themselves call uncalibrated."""
-    found = [d.name for d in summary.dimensions if d.uncalibrated and d.name not in about.uncalibrated]
+    known = (*about.uncalibrated, *about.compared)
+    found = [d.name for d in summary.dimensions if d.uncalibrated and d.name not in known]
     return replace(about, uncalibrated=(*about.uncalibrated, *found))
 
 

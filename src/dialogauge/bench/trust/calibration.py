@@ -63,7 +63,11 @@ def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDim
     kappa = None if estimate is None else estimate.value
     controls = {c.name: c.figures["kappa"].value for c in judge.controls if "kappa" in c.figures}
     if estimate is None or kappa is None:
-        reason = "scores and ratings have no scale in common" if n else "no rated target has a score"
+        reason = "scores and ratings have no scale in common"
+        if not n:
+            reason = "no rated target has a score"
+        elif estimate is not None:
+            reason = "all scores, or all ratings, are the same"
         sentence = f"{_title(name)}: {reason}, so there is no kappa."
         return CalibrationDimension(name, "cannot tell", sentence, None, None, n, dialogues, controls, {})
     low, high = estimate.by_conversation.low, estimate.by_conversation.high

@@ -44,6 +44,15 @@ def _check(check: TrustCheck) -> TrustCheckView:
 
 def _lines(calibration: Calibration) -> list[CalibrationLine]:
     return [
-        CalibrationLine(d.name, d.status, d.kappa, d.interval, d.n, d.dialogues, tuple(d.controls.items()))
+        CalibrationLine(
+            d.name,
+            d.status,
+            d.kappa,
+            d.interval,
+            d.n,
+            d.dialogues,
+            tuple(d.controls.items()),
+            d.sentence if d.kappa is None else None,
+        )
         for d in calibration.dimensions
     ]
