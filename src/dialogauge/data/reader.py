@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from dialogauge.core import Conversation, FileFault, Place, RecordFault
-from dialogauge.data.faults import file_fault, record_fault
+from dialogauge.data.faults import file_fault, record_fault, shown
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import Context, Format, Sample, format_names, format_of, named_format
 from dialogauge.data.formats.recllmsim import reading_order
@@ -17,9 +18,12 @@ from dialogauge.data.json_values import JsonValue, first_values, is_document
 from dialogauge.data.notes import Note, NoteBook
 from dialogauge.data.seen import SeenIds
 from dialogauge.data.sources import LineStream, Source, locate, utf8_fault
+from dialogauge.data.tables import read_header
 
 __all__ = ["ConversationReader", "FileRead", "read_conversations"]
 
+_COLUMNS = 20
+"""How many columns of a table in no known format are named."""
 _SNIFFED = 20
 """How many records or lines are looked at to find out the format."""
 
@@ -222,6 +226,17 @@ def _first_lines(stream: LineStream) -> list[tuple[int, bytes]]:
     return list(islice((pair for pair in stream.head() if not pair[1].isspace()), _SNIFFED))
 
 
+def _columns(stream: LineStream) -> str | None:
+    """Return the columns that the first line names; None where it is no table."""
+    lines = ((number, line.decode("utf-8")) for number, line in _first_lines(stream))
+    try:
+        columns = read_header(lines).columns
+    except csv.Error:
+        return None
+    named = ", ".join(shown(c) for c in columns[:_COLUMNS]) + (" ..." if len(columns) > _COLUMNS else "")
+    return named if len(columns) > 1 else None
+
+
 def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
     """Return the fault of a file in no known format, with what its beginning looks like."""
     place = Place(stream.source.name)
@@ -232,6 +247,10 @@ def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
                 return utf8_fault(stream.source.name, number, error)
+        if columns := _columns(stream):
+            found = f"as a table it has the columns {columns}; a role and a content are not both among them"
+            hint = "name the columns of role and content with --map, or force another format with --format"
+            return file_fault(place, f"no known format: {found}", hint)
     else:
         value = next(first_values(stream))
         if isinstance(value, RecordFault):

@@ -173,6 +173,7 @@ def test_the_next_file_is_read_after_one_that_breaks_off(tmp_path):
         (b"\xff\xfe{\x00}\x00", "UTF-16"),
         (b"caf\xe9,x\n", "not UTF-8"),
         (b"just some prose\n", "no known format.*--format"),
+        (b"who;says\na;b\n", r"it has the columns 'who', 'says'; a role and a content.*--map"),
         (b'{"prompt": "a", "answer": "b"}\n', "'prompt', 'answer'"),
         (b'{"prompt": \n', "not JSON"),
         (b"[]", "array is empty"),

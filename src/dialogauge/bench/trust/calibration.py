@@ -7,6 +7,7 @@ from typing import Final
 
 from dialogauge.bench.meta import JudgeAgreement, JudgedRun, MetaSettings, TargetTable, agreement
 from dialogauge.bench.trust.result import Calibration, CalibrationDimension, Readiness
+from dialogauge.bench.trust.sentences import only
 from dialogauge.bench.trust.thresholds import TrustThresholds
 from dialogauge.core import Scale
 from dialogauge.text import counted
@@ -98,10 +99,8 @@ def _sentence(found: Sequence[CalibrationDimension], dialogues: int, limits: Tru
     if not found:
         return "None of the rated dimensions is called like one of the judge's, so nothing was calibrated."
     if dialogues < limits.calibration_dialogues:
-        return (
-            f"Only {counted(dialogues, 'rated dialogue')}: {limits.calibration_dialogues} are needed to say "
-            "whether a dimension is ready."
-        )
+        seen, needed = only(dialogues, "rated dialogue", "rated dialogues"), limits.calibration_dialogues
+        return f"{seen}: {needed} are needed to say whether a dimension is ready."
     compared = f"Compared with people on {counted(dialogues, 'dialogue')}"
     not_ready = [d.name for d in found if d.status == "not ready"]
     if not not_ready:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.bench.trust.result import Status, TrustCase, TrustCheck, TrustFigure
+from dialogauge.bench.trust.sentences import only
 from dialogauge.bench.trust.tally import LONG, TrustTally
 from dialogauge.bench.trust.thresholds import TrustThresholds
 from dialogauge.core import Conversation
@@ -66,7 +67,8 @@ def _averages(
     if n < _ENOUGH or share is None or chance is None:
         return (
             "cannot tell",
-            f"Only {n} conversations have turns with different scores; {_ENOUGH} are needed.",
+            f"{only(n, 'conversation has', 'conversations have')} turns with different scores; "
+            f"{_ENOUGH} are needed.",
         )
     told = f"{_percent(share)} of {n:,} conversations lie within half a point of the mean of their turns"
     if r is not None and r >= limits.aggregation_correlation:
@@ -143,7 +145,8 @@ def check_identical(
         _share("shorter, all turns alike", short_alike, short),
     )
     status: Status = "cannot tell"
-    sentence = f"Only {long} conversations have over {LONG} scored turns; {_ENOUGH_LONG} are needed."
+    seen = only(long, "conversation has", "conversations have")
+    sentence = f"{seen} over {LONG} scored turns; {_ENOUGH_LONG} are needed."
     if share is not None and long >= _ENOUGH_LONG:
         status = "flagged" if share > limits.identical_share else "ok"
         sentence = (

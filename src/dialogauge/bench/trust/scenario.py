@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dialogauge.bench.trust.result import Status, TrustCheck, TrustFigure
+from dialogauge.bench.trust.sentences import only
 from dialogauge.core import NOT_APPLICABLE, Conversation, Judged, JudgeFailure, Message, digest_text
 from dialogauge.metrics import clustered_mean, wilson_interval
 
@@ -151,7 +152,8 @@ def _found(
     lost = f" {failed:,} of the new judgements failed and take no part." if failed else ""
     if all(f is None or f.n < _ENOUGH for f in overall.values()):
         n = max((len(of.get("", ())) for of in changes.values()), default=0)
-        return "cannot tell", f"Only {n} conversations with a scenario were judged again.{lost}"
+        seen = only(n, "conversation with a scenario was", "conversations with a scenario were")
+        return "cannot tell", f"{seen} judged again.{lost}"
     told = [_told(f, _WORDS[kind]) for kind, f in overall.items() if f is not None and f.value is not None]
     sure = any(
         f is not None and f.interval is not None and (f.interval[0] > 0 or f.interval[1] < 0)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.bench.trust.result import Status, TrustCase, TrustCheck, TrustFigure
+from dialogauge.bench.trust.sentences import only
 from dialogauge.bench.trust.tally import Sampled, TrustTally
 from dialogauge.bench.trust.thresholds import TrustThresholds
 from dialogauge.core import NOT_APPLICABLE, Conversation
@@ -94,7 +95,8 @@ def check_repair(found: TextFindings, tally: TrustTally, limits: TrustThresholds
     if "repair_handling" not in tally.whole:
         sentence = "The rubric has no repair_handling."
     elif n < _ENOUGH_REPAIRS or share is None:
-        sentence = f"Only {n} of the conversations read hold a correction; {_ENOUGH_REPAIRS} are needed."
+        seen = only(n, "conversation of those read holds", "conversations of those read hold")
+        sentence = f"{seen} a correction; {_ENOUGH_REPAIRS} are needed."
     else:
         status = "flagged" if share > limits.repair_na_share else "ok"
         sentence = (
@@ -128,7 +130,7 @@ def check_length(found: TextFindings, tally: TrustTally, limits: TrustThresholds
     known = [value for _, value in coefficients if value is not None]
     status: Status = "cannot tell"
     if n < _ENOUGH:
-        sentence = f"Only {n} scored replies were read; {_ENOUGH} are needed."
+        sentence = f"{only(n, 'scored reply was', 'scored replies were')} read; {_ENOUGH} are needed."
     elif not known:
         sentence = f"Every reply read has the same {name}, so nothing can go along with its length."
     else:

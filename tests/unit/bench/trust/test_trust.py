@@ -18,6 +18,7 @@ from dialogauge.bench.trust import (
     trust_view,
 )
 from dialogauge.bench.trust.calibration import calibrate
+from dialogauge.bench.trust.sentences import only
 from dialogauge.core import ONE_TO_FIVE, Conversation, Judged, JudgeFailure, Judgement, Message, Target
 from dialogauge.prompts import ScenarioRule
 from dialogauge.report import trust_lines
@@ -92,7 +93,7 @@ def test_scores_of_their_own_are_no_average():
     ("rows", "why"),
     [
         (list(averaging(5)), "are needed"),
-        (list(averaging(60, spread=False)), "Only 0 conversations"),
+        (list(averaging(60, spread=False)), "No conversation has turns with different scores"),
         # every conversation alike: near the mean of any other's turns too
         ([r for i in range(60) for r in judged_rows(f"c{i}", [4, 5, 5], (5, 5, 5))], "hardly vary"),
     ],
@@ -339,6 +340,11 @@ def test_the_gate_says_nothing_below_a_hundred_dialogues_and_nothing_of_nothing(
     assert "Only 99 rated dialogues" in few.sentence
     assert gate().dimensions == ()
     assert "nothing was calibrated" in gate().sentence
+
+
+def test_a_check_that_saw_too_few_counts_in_plain_words():
+    told = [only(n, "reply was", "replies were") for n in (0, 1, 4)]
+    assert told == ["No reply was", "Only 1 reply was", "Only 4 replies were"]
 
 
 def test_what_was_found_survives_json_and_is_shown():
