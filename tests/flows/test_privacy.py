@@ -172,8 +172,10 @@ def test_ids_join_within_a_run_and_differ_between_runs(dialogauge, log, tmp_path
 
 
 def test_an_open_run_is_masked_where_it_is_written(dialogauge, log, tmp_path):
-    path = log(record())
-    assert dialogauge("judge", path, "-o", "run").code == 0
+    broken = {"id": NAMES[0], "messages": [{"role": SECRETS[0], "content": "x"}]}
+    path = log(record(), broken)
+    assert dialogauge("judge", path, "-o", "run").code == 1
+    assert "unknown role" in (tmp_path / "run/report.html").read_text()
     ids = set()
     for number in range(2):
         dialogauge("report", "run", "--redact", "--hash-ids", "-o", f"out/{number}.html")

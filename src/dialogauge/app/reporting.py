@@ -85,7 +85,9 @@ def _hidden(run: FinishedRun, mask: Mask, case: TrustCase) -> TrustCase:
 
 def summary_of(run: FinishedRun) -> Summary:
     """Compute the summary of a finished run from its rows."""
-    settings, shown = run.manifest["settings"], run.manifest["unreadable_records"]
+    # Of an open run they quote what could not be read: a masked page counts them only.
+    shown = run.manifest["unreadable_records"] if run.mask is None else []
+    settings = run.manifest["settings"]
     return summarise(
         run.rows(),
         dimensions=run.dimensions,

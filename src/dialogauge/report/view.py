@@ -345,3 +345,5 @@ class ReportView:
     """What is known of the judge's own faults; None when it was not looked into."""
     satisfaction: SatisfactionView | None = None
     """The judge against the users themselves; None where they were not asked."""
+    unreadable: tuple[str, ...] = ()
+    """The first records that could not be read, each with place and reason."""

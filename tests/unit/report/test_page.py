@@ -135,6 +135,17 @@ def test_page_says_what_it_is_not_and_what_is_unchecked():
     assert "not compared with people’s ratings in any language" in page.text
 
 
+def test_page_names_the_first_records_that_could_not_be_read():
+    assert "Why conversations are unreadable a.jsonl:3: not JSON" in Page(usual()[1]).text
+    faults = [f"a.jsonl:{n}: <script>" for n in range(1, 8)]
+    page = Page(page_of(made_run(3), unreadable=faults)[1])
+    assert "a.jsonl:5: <script>" in page.text
+    assert "a.jsonl:6" not in page.text
+    assert "and 2 more" in page.text
+    assert "script" not in page.tags
+    assert "Why conversations" not in page_of(made_run(3), unreadable=["", ""])[1]
+
+
 def test_page_says_what_was_compared_on_too_few_dialogues():
     about = replace(
         ABOUT,

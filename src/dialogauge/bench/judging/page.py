@@ -31,6 +31,7 @@ _ID_CHARS = 64
 _QUOTE_CHARS = 240
 _STEP_CHARS = 400
 _MAX_NOTES = 6
+_UNREADABLE_SHOWN = 5
 
 
 def view_of(
@@ -66,6 +67,7 @@ def view_of(
         lines=tuple(_line(case, anchors) for case in chosen.listed),
         lines_total=chosen.total,
         transcripts=transcripts,
+        unreadable=tuple(filter(None, summary.unreadable[:_UNREADABLE_SHOWN])),
         sample_note=_sample_note(chosen, len(transcripts), summary.repeats),
     )
 
