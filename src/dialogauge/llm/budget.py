@@ -11,12 +11,17 @@ from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequ
 
 __all__ = ["Budget", "BudgetedClient"]
 
+_ENOUGH = 8
+"""Settled calls of which the mean says what the next one costs."""
+_GO_ON = "run the same command to go on, with a cap of the same size for what is left, or"
+
 
 class Budget:
     """How much may be asked and spent; retries, re-asks and probes count like any other call.
 
     A call is admitted before it is sent and settled when its answer is there, so that calls in flight
-    are counted. Their cost is not known yet: each is taken for the mean of those settled so far.
+    are counted. Their cost is not known yet: each is taken for the mean of those settled so far, and while
+    these are few (a short probe may be all) for what it is expected to cost, if that is more.
     """
 
     def __init__(self, max_calls: int | None = None, max_cost: float | None = None) -> None:
@@ -29,6 +34,7 @@ class Budget:
         self.calls = 0
         self.cost = 0.0
         self._open = 0
+        self._expected = 0.0
         self._settled = 0
 
     def require_price(self, model: str, prices: PriceTable | None) -> None:
@@ -42,30 +48,41 @@ class Budget:
         hint = "give its price with --prices FILE, or cap the number of calls with --max-calls N instead"
         raise ConfigError(message, hint=hint)
 
-    def admit(self) -> None:
-        """Count one call that is about to be sent; raises `BudgetSpent` when a cap is reached."""
+    def admit(self, expected: float = 0.0) -> None:
+        """Count one call that is about to be sent; raises `BudgetSpent` when a cap is reached.
+
+        Args:
+            expected: What it may cost by its size. A call that is alone is let through without regard to it.
+        """
         if self.max_calls is not None and self.calls >= self.max_calls:
             message = f"the cap of {self.max_calls} calls is reached"
-            raise BudgetSpent(message, hint="raise --max-calls and run the same command to go on")
+            raise BudgetSpent(message, hint=f"{_GO_ON} raise --max-calls")
         if self.max_cost is not None:
             mean = self.cost / self._settled if self._settled else 0.0
-            expected = self.cost + mean * (self._open + 1)
-            if self.cost >= self.max_cost or expected > self.max_cost:
+            held = mean * (self._open + 1)
+            if self._open and self._settled < _ENOUGH:
+                held = max(held, self._expected + expected)
+            if self.cost >= self.max_cost or self.cost + held > self.max_cost:
                 message = f"the cap on cost is reached: {self.cost:.4f} spent of {self.max_cost:g}"
-                raise BudgetSpent(message, hint="raise --max-cost and run the same command to go on")
+                if self._open:
+                    message += f", and the {self._open} in flight may take the rest"
+                raise BudgetSpent(message, hint=f"{_GO_ON} raise --max-cost")
         self.calls += 1
         self._open += 1
+        self._expected += expected
 
-    def settle(self, cost: float | None) -> None:
+    def settle(self, cost: float | None, expected: float = 0.0) -> None:
         """Book what an admitted call cost; None when nothing was billed for it."""
         self._open -= 1
+        self._expected -= expected
         if cost is not None:
             self.cost += cost
             self._settled += 1
 
-    def withdraw(self) -> None:
+    def withdraw(self, expected: float = 0.0) -> None:
         """Take back an admitted call that never reached the endpoint."""
         self._open -= 1
+        self._expected -= expected
         self.calls -= 1
 
 

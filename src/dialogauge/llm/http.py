@@ -34,6 +34,7 @@ _MENDS = 8
 """How often one item may be changed after a refusal: more than there are parameters to drop."""
 _STRAIN = frozenset({"server_error", "timeout", "connection"})
 _LIST_DEADLINE = 10.0
+_REPLY_TOKENS = 500
 _BYTES_PER_TOKEN = 3
 """For a cap on cost, where an endpoint does not count its tokens: rather too many than too few."""
 
@@ -267,9 +268,10 @@ class HttpChatClient:
             return _out_of_time(last, "no place before the deadline")
         try:
             self._standing.end_with_others(known)
-            self._budget.admit()
+            expected = self._expected_cost(content)
+            self._budget.admit(expected)
             patience.start()
-            outcome = await self._exchange(content, patience.attempt_limit)
+            outcome = await self._exchange(content, patience.attempt_limit, expected)
             # Before the place is given back: whoever is let in next must know of it.
             self._tell_limiter(outcome)
         finally:
@@ -306,7 +308,7 @@ class HttpChatClient:
             return False
         return True
 
-    async def _exchange(self, content: bytes, deadline: float) -> Answer | Problem:
+    async def _exchange(self, content: bytes, deadline: float, expected: float) -> Answer | Problem:
         """Send and read; the admitted call is settled with the budget whatever happens."""
         booked: float | None = None
         reached = True
@@ -325,9 +327,15 @@ class HttpChatClient:
             return read_problem(response.status, response.body, wait)
         finally:
             if reached:
-                self._budget.settle(booked)
+                self._budget.settle(booked, expected)
             else:
-                self._budget.withdraw()
+                self._budget.withdraw(expected)
+
+    def _expected_cost(self, content: bytes) -> float:
+        """Return what a request may cost, from a guess at its tokens and a usual reply."""
+        if self._prices is None:
+            return 0.0
+        return self._prices.cost(self.model, len(content) // _BYTES_PER_TOKEN, _REPLY_TOKENS) or 0.0
 
     def _cost(self, answer: Answer, content: bytes) -> float | None:
         """Return the cost for the budget, from a guess at the tokens where the endpoint counts none."""

@@ -52,6 +52,31 @@ async def test_cost_stops_before_the_cap_is_passed(serve, connect):
         await client.complete(question())
 
 
+async def test_the_first_calls_at_once_are_held_for_what_their_size_makes_expect(serve, connect):
+    # A probe is settled, 30 tokens in all; then 64 calls come together, each some 1,000 tokens in, 40 out.
+    prices = PriceTable([Price("stub-model", 1.0, 1.0)])  # a token costs 1e-6
+    budget = Budget(max_cost=0.004)
+    client = connect(serve("word " * 40, latency=0.005).url, prices=prices, budget=budget)
+    await client.complete(question())
+    asked = [question("word " * 1000 + str(i)) for i in range(64)]
+    done = await asyncio.gather(*map(client.complete, asked), return_exceptions=True)
+    assert 1 <= sum(isinstance(d, ChatReply) for d in done) < 4
+    assert budget.cost <= 0.004
+    spent = next(str(d) for d in done if isinstance(d, BudgetSpent))
+    assert "in flight may take the rest" in spent
+
+
+def test_once_enough_calls_are_settled_their_mean_decides():
+    budget = Budget(max_cost=20)
+    for _ in range(8):
+        budget.admit(5)
+        budget.settle(1.0, 5)
+    for _ in range(12):  # 8 spent, 12 held at 1 each
+        budget.admit(5)
+    with pytest.raises(BudgetSpent, match=r"8\.0000 spent of 20, and the 12 in flight may take the rest"):
+        budget.admit(5)
+
+
 async def test_an_endpoint_that_does_not_count_is_still_capped(serve, connect):
     prices = PriceTable([Price("stub-model", 0.0, 1_000_000.0)])
     client = connect(serve("a" * 30, counts=False).url, prices=prices, budget=Budget(max_cost=15))
