@@ -293,9 +293,23 @@ def test_faults_of_a_file_of_replies(dialogauge, items) -> None:
     assert "'nobody__turn_1' among them" in done.err
     assert "names no item" in done.err
     assert "10 of 20 replies, 9 no reply, 1 empty reply" in done.out
+    again = collect(dialogauge, "replies:r.jsonl")
+    assert (again.code, again.err, again.out) == (1, done.err, done.out)
     # a file that has changed is taken anew
     replies("r.jsonl", items)
     assert "20 of 20 replies" in collect(dialogauge, "replies:r.jsonl").out
+
+
+def test_a_run_ends_as_its_parts_do(dialogauge, data) -> None:
+    words = ("replay", "run", data, "--rule", "stratified", "-n", 20, "--judge", "history-mean")
+    dialogauge("replay", "select", data, "--rule", "stratified", "-n", 20, "-o", "chosen.json")
+    chosen = json.loads(Path("chosen.json").read_text())["items"]
+    replies("r.jsonl", [*chosen, chosen[0], {"id": "nobody__turn_1"}])
+    for _ in range(2):
+        done = dialogauge(*words, "--candidate", "replies:r.jsonl", "--draws", 100, "-o", "whole")
+        assert done.code == 1
+        assert "a second time" in done.err
+        assert "'nobody__turn_1'" in done.err
 
 
 def test_a_memory_of_the_target_scenario_is_refused(dialogauge, items) -> None:
