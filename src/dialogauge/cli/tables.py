@@ -124,3 +124,5 @@ def doctor_lines(examination: Examination) -> Iterator[str]:
     if examination.answers is not None:
         yield ""
         yield from examination.answers.lines()
+    yield ""
+    yield examination.verdict
