@@ -98,6 +98,11 @@ def test_another_model_is_not_taken_for_the_judge_of_the_run(dialogauge, serve, 
     done = dialogauge("trust", "run", "--scenario-sample", 5, "--model", "another", "--base-url", stub.url)
     assert done.code == 2
     assert "not the one that judged it" in done.err
+    assert "what differs: model (stub-model judged the run, this is another). " in done.err
+    other = serve(ideal)
+    at = ("--model", "stub-model", "--base-url", other.url)
+    done = dialogauge("trust", "run", "--scenario-sample", 5, *at)
+    assert f"endpoint ({stub.url} judged the run, this is {other.url})" in done.err
 
 
 def test_the_models_own_verdict_is_held_against_ours(dialogauge, serve, rated, tmp_path):

@@ -156,6 +156,7 @@ def _fitted_on(examples: Sequence[Example], summary: dict[str, Any]) -> FittedOn
         languages=tuple(sorted(name for name, n in often.items() if n >= _LEAST and name != "other")),
         folds=summary["folds"],
         figures={name: {k: figures[k] for k in _TOLD} for name, figures in shown.items()},
+        spoken=dict(often.most_common()),
     )
 
 

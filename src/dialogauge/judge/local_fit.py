@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -80,6 +81,7 @@ def fit_local(
         table.conversations,
         groups,
         measured,
+        dict(Counter(table.languages).most_common()),
     )
 
 

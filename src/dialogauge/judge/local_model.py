@@ -79,6 +79,8 @@ class LocalCoefficients:
     groups: int = 0
     measured: Mapping[str, Any] = field(default_factory=dict)
     """Out-of-fold figures with their controls, by mode."""
+    spoken: Mapping[str, int] = field(default_factory=dict)
+    """Fitted turns by language, most first; empty where they were not counted."""
 
     def mode(self, mode: Mode) -> ModeCoefficients:
         """Return the model of one mode."""
@@ -93,6 +95,7 @@ class LocalCoefficients:
                 "turns": self.turns,
                 "conversations": self.conversations,
                 "groups": self.groups,
+                "languages": dict(self.spoken),
             },
             "measured": self.measured,
             "cuts_hold_for": _reach_json(self.reach),
@@ -123,6 +126,7 @@ class LocalCoefficients:
                 int(fitted["conversations"]),
                 int(fitted["groups"]),
                 dict(value["measured"]),
+                {str(code): int(n) for code, n in fitted.get("languages", {}).items()},
             )
         except UsageError as error:
             raise FileFault(error.message, place=Place(file), hint=error.hint) from error

@@ -28,6 +28,8 @@ class FittedOn:
     """Parts of whole users or conversations that were left out in turn; 0 when nothing was measured."""
     figures: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     """Of the left-out places: by `model` and control the `uar`, `kappa` and `f1_below3`."""
+    spoken: Mapping[str, int] = field(default_factory=dict)
+    """Places by language, most first; empty where they were not counted."""
 
     def to_json(self) -> dict[str, Any]:
         """Write as plain JSON values."""
@@ -45,11 +47,15 @@ class FittedOn:
             msg = "a left-out figure is no number"
             raise ValueError(msg)
         languages = tuple(str(code) for code in value["languages"])
-        return cls(**counts, languages=languages, folds=int(value["folds"]), figures=figures)
+        spoken = {str(code): int(n) for code, n in value.get("spoken", {}).items()}
+        return cls(**counts, languages=languages, folds=int(value["folds"]), figures=figures, spoken=spoken)
 
     def sentences(self, dimension: str) -> tuple[str, ...]:
         """Say it to the reader of the scores."""
-        languages = f", {' and '.join(self.languages)}" if self.languages else ""
+        named = " and ".join(self.languages)
+        if len(self.spoken) > 1:
+            named = ", ".join(f"{code} {n:,}" for code, n in self.spoken.items())
+        languages = f", {named}" if named else ""
         fitted = (
             f"Fitted to {self.examples:,} rated places ({dimension}, {self.votes:,} votes{languages}) of "
             f"{self.conversations:,} conversations, {self.users:,} users or conversations without one."
