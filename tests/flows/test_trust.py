@@ -222,8 +222,8 @@ def test_hidden_ids_join_with_ratings_and_pages_hide_what_checks_point_at(dialog
         (tmp_path / f"mine.{language}.md").write_text((shipped / f"card.{language}.md").read_text("utf-8"))
     rubric.write_text((shipped / "card.toml").read_text("utf-8") + RULE)
     dialogauge("judge", data, "--rubric", rubric, "-o", "open")
-    assert "c7, turn 1" in (tmp_path / "open" / "report.html").read_text()
+    assert ">c7, turn 1" in (tmp_path / "open" / "report.html").read_text()
     dialogauge("report", "open", "--hash-ids", "-o", "shown.html")
     page = (tmp_path / "shown.html").read_text()
-    assert "c7, turn 1" not in page
+    assert ">c7, turn 1" not in page
     assert "no_hours" in page

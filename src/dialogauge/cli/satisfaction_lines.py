@@ -18,7 +18,7 @@ _COLUMNS: Mapping[str, str] = {
     "pearson": "Pearson",
     "spearman": "Spearman",
     "qwk": "QWK",
-    "f1_dsat": "F1 DSAT",
+    "f1_dsat": "F1 DSAT ≤3",
     "mae": "MAE",
     "per_user_pearson": "per user",
     "within_user_pearson": "within",

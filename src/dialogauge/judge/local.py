@@ -162,6 +162,7 @@ class LocalJudge:
                 "turns": fitted.turns,
                 "users": fitted.groups,
                 "languages": list(fitted.reach.languages),
+                **({"seen": list(fitted.seen)} if fitted.seen else {}),
             },
             "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
             "uncalibrated": list(_NEVER_COMPARED[self.rubric_id]),

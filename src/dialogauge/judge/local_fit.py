@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core import Conversation, UsageError
+from dialogauge.core.digests import words_digest
 from dialogauge.judge.local_model import HIGHEST, LOWEST, LocalCoefficients, ModeCoefficients
 from dialogauge.judge.local_reach import Form, fit_reach, running_form
 from dialogauge.signals import Mode, feature_names, find_signals, read_dialogue, read_features
@@ -82,6 +83,7 @@ def fit_local(
         groups,
         measured,
         dict(Counter(table.languages).most_common()),
+        tuple(sorted({words_digest(c) for c in kept})),
     )
 
 

@@ -30,10 +30,13 @@ class FittedOn:
     """Of the left-out places: by `model` and control the `uar`, `kappa` and `f1_below3`."""
     spoken: Mapping[str, int] = field(default_factory=dict)
     """Places by language, most first; empty where they were not counted."""
+    seen: tuple[str, ...] = ()
+    """`words_digest` of the conversations, where they were kept."""
 
     def to_json(self) -> dict[str, Any]:
         """Write as plain JSON values."""
-        return asdict(self)
+        late = {"spoken", "seen"}  # a model that is older keeps its digest
+        return {name: value for name, value in asdict(self).items() if value or name not in late}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> FittedOn:
@@ -48,7 +51,9 @@ class FittedOn:
             raise ValueError(msg)
         languages = tuple(str(code) for code in value["languages"])
         spoken = {str(code): int(n) for code, n in value.get("spoken", {}).items()}
-        return cls(**counts, languages=languages, folds=int(value["folds"]), figures=figures, spoken=spoken)
+        seen = tuple(str(one) for one in value.get("seen", ()))
+        folds = int(value["folds"])
+        return cls(**counts, languages=languages, folds=folds, figures=figures, spoken=spoken, seen=seen)
 
     def sentences(self, dimension: str) -> tuple[str, ...]:
         """Say it to the reader of the scores."""
