@@ -87,7 +87,7 @@ def _number(value: float | None) -> str:
 def _interval(found: BootstrapInterval | None) -> str:
     if found is None or found.low is None or found.high is None:
         return "–"
-    return f"[{found.low:.3f}, {found.high:.3f}]"
+    return f"[{found.low:z.3f}, {found.high:z.3f}]"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -133,4 +133,4 @@ def satisfaction_judge_lines(view: SeveralView) -> Iterator[str]:
 
 
 def _interval_of(ends: tuple[float, float] | None) -> str:
-    return "–" if ends is None else f"[{ends[0]:.3f}, {ends[1]:.3f}]"
+    return "–" if ends is None else f"[{ends[0]:z.3f}, {ends[1]:z.3f}]"

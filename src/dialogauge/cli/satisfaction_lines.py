@@ -119,7 +119,7 @@ def _main(outcome: SatisfactionOutcome, titles: Mapping[str, str]) -> Iterator[s
     yield f"{outcome.judge}, calibration: {method} (95 % intervals by users)"
     for name, title in titles.items():
         held = figures.intervals.get(name)
-        between = f"  [{held[0]:.3f}, {held[1]:.3f}]" if held else ""
+        between = f"  [{held[0]:z.3f}, {held[1]:z.3f}]" if held else ""
         yield f"  {title:<12}{_number(figures.values[name]):>8}{between}"
 
 
