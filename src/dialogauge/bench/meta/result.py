@@ -106,7 +106,7 @@ class JudgeAgreement:
             return ()
         return (
             f"The judge was fitted to {counted(self.fitted_to, 'rated conversation')} of this run: "
-            "its figures here are better than on conversations that it has not seen. Look at its left-out "
+            "its figures here tend to be better than on conversations it has not seen. Look at its left-out "
             "figures in place of them, or hold it against other ratings.",
         )
 

@@ -48,7 +48,7 @@ TABLE: Final = {
     "mae": "MAE",
     "false_sat": "false SAT",
     "false_dsat": "false DSAT",
-    "auc": "AUC",
+    "auc": "AUC ≤3",
     "per_user_pearson": "per user",
     "within_user_pearson": "within user",
     "within_block_pearson": "within block",
