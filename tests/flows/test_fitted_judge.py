@@ -76,6 +76,10 @@ def test_is_held_against_people_as_other_judges_are(dialogauge, model, new_log, 
     assert (judge["dimension"], judge["counts"]["scored"]) == ("satisfaction", 6)
     assert judge["figures"]["kappa"]["value"] == 1
     assert judge["figures"]["auc"]["value"] == 1
+    # b, d and f say word for word what dialogues of the fitted set say, under other ids
+    assert judge["fitted_to"] == 3
+    for told in (done.out, (tmp_path / "meta" / "meta.html").read_text()):
+        assert "The judge was fitted to 3 rated conversations of this run" in told
     assert dialogauge("report", "run").code == 0
     assert dialogauge("trust", "run").code == 0
 

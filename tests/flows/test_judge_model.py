@@ -160,6 +160,9 @@ def test_refused_connection(dialogauge, log, talk):
     )
     assert done.code == 1
     assert "127.0.0.1:9" in done.err
+    assert done.out.splitlines()[-1].startswith("nothing was judged: mend")
+    assert "trust" not in done.out
+    assert "coherence" not in done.out
 
 
 def test_unknown_model(dialogauge, serve, log, talk):
@@ -270,12 +273,19 @@ def test_doctor_tells_of_the_endpoint(dialogauge, serve):
     done = dialogauge("doctor", *at(serve(ideal)), "--no-known-answers")
     assert done.code == 0, done.err
     assert "reachable" in done.out
+    assert done.out.splitlines()[-1].startswith("fit to judge: cannot be told")
+    done = dialogauge("doctor", *at(serve(ideal)), "--json")
+    assert done.json["fit"] is False  # the same good scores for everybody
+    assert "task completion is right in" in done.json["verdict"]
 
 
 def test_doctor_on_a_dead_endpoint(dialogauge):
     done = dialogauge("doctor", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
     assert done.code == 1
     assert "FAILED" in done.out
+    assert "list its models" not in done.out
+    assert "dialogauge doctor" not in done.out
+    assert done.out.splitlines()[-1] == "NOT fit to judge: the endpoint fails (reachable)"
 
 
 def test_the_manifest_keeps_the_command_without_secrets(dialogauge, serve, log, talk, tmp_path):

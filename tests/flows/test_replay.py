@@ -293,9 +293,23 @@ def test_faults_of_a_file_of_replies(dialogauge, items) -> None:
     assert "'nobody__turn_1' among them" in done.err
     assert "names no item" in done.err
     assert "10 of 20 replies, 9 no reply, 1 empty reply" in done.out
+    again = collect(dialogauge, "replies:r.jsonl")
+    assert (again.code, again.err, again.out) == (1, done.err, done.out)
     # a file that has changed is taken anew
     replies("r.jsonl", items)
     assert "20 of 20 replies" in collect(dialogauge, "replies:r.jsonl").out
+
+
+def test_a_run_ends_as_its_parts_do(dialogauge, data) -> None:
+    words = ("replay", "run", data, "--rule", "stratified", "-n", 20, "--judge", "history-mean")
+    dialogauge("replay", "select", data, "--rule", "stratified", "-n", 20, "-o", "chosen.json")
+    chosen = json.loads(Path("chosen.json").read_text())["items"]
+    replies("r.jsonl", [*chosen, chosen[0], {"id": "nobody__turn_1"}])
+    for _ in range(2):
+        done = dialogauge(*words, "--candidate", "replies:r.jsonl", "--draws", 100, "-o", "whole")
+        assert done.code == 1
+        assert "a second time" in done.err
+        assert "'nobody__turn_1'" in done.err
 
 
 def test_a_memory_of_the_target_scenario_is_refused(dialogauge, items) -> None:
@@ -419,3 +433,22 @@ def test_a_candidate_that_repeats_the_original_replies_ties_with_them(dialogauge
     for view in found["views"].values():
         (pair,) = view["pairs"]
         assert (pair["items"]["ties"], pair["user_macro_delta"]) == (len(items), 0)
+
+
+@pytest.mark.parametrize(("train", "warned"), [(2, True), (4, False)])
+def test_an_evaluator_that_could_not_learn_what_answers_is_warned_of(dialogauge, log, train, warned) -> None:
+    data = log(*(conversation_record(t) for t in rated_users(6)), name="some.jsonl")
+    # each training user rated 15 replies in scenarios of all
+    split = {"test": ["user0", "user1"], "train": [f"user{n + 2}" for n in range(train)]}
+    Path("split.json").write_text(json.dumps(split))
+    dialogauge("replay", "select", data, "--rule", "all", "--split-file", "split.json", "-o", "items.json")
+    replies("r.jsonl", json.loads(Path("items.json").read_text())["items"], "No.")
+    collect(dialogauge, "replies:r.jsonl")
+    for _ in range(2):  # the second time nothing is left to score, and nothing is fitted
+        assert dialogauge("replay", "score", "run", "--judge", "local-user").code == 0
+        done = dialogauge("replay", "compare", "run", "--draws", 100)
+        assert done.code == 0, done.err
+        for told in (done.out, Path("run/report.html").read_text()):
+            assert ("too few rated replies of training users" in told) is warned
+    dialogauge("replay", "score", "run", "--judge", "history-mean")
+    assert "too few rated replies" not in dialogauge("replay", "compare", "run", "--draws", 100).out

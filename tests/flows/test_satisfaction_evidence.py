@@ -71,7 +71,7 @@ def test_spur_induces_once_and_is_marked(dialogauge, serve, data, tmp_path) -> N
     assert done.code == 0, done.err
     assert len(of(stub, "spur_find")) == found  # the criteria are kept with the run
     assert "Pearson*" in done.out
-    assert "F1 DSAT " in done.out
+    assert "F1 DSAT ≤3 " in done.out
     assert "* boundary only" in done.out
     rows = rows_of(tmp_path / "run")
     assert {row["scores"]["satisfaction"] for row in rows} == {3, 4}

@@ -98,6 +98,11 @@ def test_another_model_is_not_taken_for_the_judge_of_the_run(dialogauge, serve, 
     done = dialogauge("trust", "run", "--scenario-sample", 5, "--model", "another", "--base-url", stub.url)
     assert done.code == 2
     assert "not the one that judged it" in done.err
+    assert "what differs: model (stub-model judged the run, this is another). " in done.err
+    other = serve(ideal)
+    at = ("--model", "stub-model", "--base-url", other.url)
+    done = dialogauge("trust", "run", "--scenario-sample", 5, *at)
+    assert f"endpoint ({stub.url} judged the run, this is {other.url})" in done.err
 
 
 def test_the_models_own_verdict_is_held_against_ours(dialogauge, serve, rated, tmp_path):
@@ -217,8 +222,8 @@ def test_hidden_ids_join_with_ratings_and_pages_hide_what_checks_point_at(dialog
         (tmp_path / f"mine.{language}.md").write_text((shipped / f"card.{language}.md").read_text("utf-8"))
     rubric.write_text((shipped / "card.toml").read_text("utf-8") + RULE)
     dialogauge("judge", data, "--rubric", rubric, "-o", "open")
-    assert "c7, turn 1" in (tmp_path / "open" / "report.html").read_text()
+    assert ">c7, turn 1" in (tmp_path / "open" / "report.html").read_text()
     dialogauge("report", "open", "--hash-ids", "-o", "shown.html")
     page = (tmp_path / "shown.html").read_text()
-    assert "c7, turn 1" not in page
+    assert ">c7, turn 1" not in page
     assert "no_hours" in page

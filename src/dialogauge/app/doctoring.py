@@ -10,6 +10,7 @@ from typing import Any
 from dialogauge.app.build import build_client
 from dialogauge.app.config import load_config, parse_role, with_defaults
 from dialogauge.core.errors import UsageError
+from dialogauge.judge.fitness import unfit
 from dialogauge.judge.known_answers import KnownAnswerReport, known_answers
 from dialogauge.llm.doctor import EndpointReport, examine
 
@@ -29,11 +30,34 @@ class Examination:
         """Whether the endpoint can be judged with."""
         return self.endpoint.usable
 
+    @property
+    def against(self) -> tuple[str, ...] | None:
+        """What speaks against judging with it; None when the known answers were not asked for."""
+        if not self.usable:
+            failed = (c for c in self.endpoint.checks if c.status == "failed")
+            return tuple(f"the endpoint fails ({check.name})" for check in failed)
+        return None if self.answers is None else unfit(self.answers)
+
+    @property
+    def verdict(self) -> str:
+        """Whether endpoint and model are fit to judge, in one sentence."""
+        against = self.against
+        if against is None:
+            return "fit to judge: cannot be told without the known answers; the endpoint is of use"
+        if against:
+            return f"NOT fit to judge: {'; '.join(against)}"
+        return (
+            "fit to judge: every known conversation answered in form, each thing right more often than by "
+            "the best single answer"
+        )
+
     def to_json(self) -> Mapping[str, Any]:
         """Write the findings as plain JSON values."""
         return {
             "endpoint": asdict(self.endpoint),
             "known_answers": None if self.answers is None else self.answers.to_json(),
+            "fit": None if self.against is None else not self.against,
+            "verdict": self.verdict,
         }
 
 

@@ -16,7 +16,7 @@ from dialogauge.app.fitting import FitOptions, read_rated
 from dialogauge.app.versions import versions
 from dialogauge.bench.fitting import CONTROLS, FIGURES, Said, controls_of, figures_of
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.digests import conversation_digest, digest
+from dialogauge.core.digests import conversation_digest, digest, words_digest
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.judge.local_fit import group_folds
 from dialogauge.judge.ratings import (
@@ -156,6 +156,8 @@ def _fitted_on(examples: Sequence[Example], summary: dict[str, Any]) -> FittedOn
         languages=tuple(sorted(name for name, n in often.items() if n >= _LEAST and name != "other")),
         folds=summary["folds"],
         figures={name: {k: figures[k] for k in _TOLD} for name, figures in shown.items()},
+        spoken=dict(often.most_common()),
+        seen=tuple(sorted({words_digest(c) for c in seen.values()})),
     )
 
 

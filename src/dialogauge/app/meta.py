@@ -35,6 +35,7 @@ from dialogauge.bench.meta import (
 from dialogauge.bench.trust import CalibrationDimension, TrustThresholds
 from dialogauge.bench.trust.calibration import judge_gate
 from dialogauge.core.conversation import Conversation
+from dialogauge.core.digests import words_digest
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.ratings import Rating
 from dialogauge.core.scales import ONE_TO_FIVE, Scale
@@ -165,11 +166,19 @@ def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions)
         known = {d.name: d.scale for d in run.dimensions}
         scales = tuple(known.get(p.judge, ONE_TO_FIVE) for p in pairs)
         admissions = [admission_for(given.get(p.rated, {}), s) for p, s in zip(pairs, scales, strict=True)]
-        about = JudgedRun(name, path, run.manifest["judge"]["name"], run.manifest["settings"]["mode"])
+        judge = run.manifest["judge"]
+        seen = (judge.get("fitted_on") or {}).get("seen")
+        fitted_to = None if seen is None else _among(run, ratings_of, frozenset(seen))
+        about = JudgedRun(name, path, judge["name"], run.manifest["settings"]["mode"], fitted_to)
         # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
         fractions = "calibrate" not in run.manifest["settings"]
         tables = collect_targets(run.judged(), ratings_of, pairs, admissions=admissions, fractions=fractions)
         return _Read(about, tables, scales)
+
+
+def _among(run: FinishedRun, ratings_of: RatingsOf, seen: frozenset[str]) -> int:
+    """Count the rated conversations of a run that the judge was fitted to."""
+    return sum(words_digest(c) in seen for c, _ in run.judged() if any(True for _ in ratings_of(c)))
 
 
 def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
@@ -177,7 +186,7 @@ def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
     about = read.about
     if sum(t.pair.rated == pair.rated and bool(t.targets) for t in read.tables) < 2:
         return about
-    return JudgedRun(f"{about.name}:{pair.judge}", about.run, about.judge, about.mode)
+    return replace(about, name=f"{about.name}:{pair.judge}")
 
 
 def _pairs(

@@ -9,6 +9,7 @@ from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import FileConfig, RoleSettings, load_config, parse_role, with_defaults
+from dialogauge.app.judge_difference import differences
 from dialogauge.app.options import JudgeOptions
 from dialogauge.app.reporting import summary_of, write_report
 from dialogauge.app.runs import FinishedRun, open_run
@@ -128,11 +129,10 @@ async def _judge_again(
     try:
         if built.judge.digest != run.judge_digest:
             msg = "the judge built from the run's settings is not the one that judged it"
-            raise UsageError(
-                msg,
-                hint="prompts, model, parameters or version differ: judge the log anew with this version, "
-                "or name the same model with --model",
-            )
+            found = differences(run.manifest, built.judge.describe())
+            differ = "; ".join(found) or "its code, or a model behind a file or a function"
+            hint = f"what differs: {differ}. Give what the run was judged with, or judge the log anew"
+            raise UsageError(msg, hint=hint)
         gate = asyncio.Semaphore(options.max_concurrency)
 
         async def one(variant: Variant) -> tuple[Variant, tuple[Judged, ...]]:

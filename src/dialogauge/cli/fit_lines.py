@@ -65,4 +65,4 @@ def _cell(figures: Mapping[str, Any], column: str) -> str:
     if value is None:
         return "-"
     low, high = figures.get("intervals", {}).get(column, (None, None))
-    return f"{value:.3f}" if low is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"
+    return f"{value:z.3f}" if low is None else f"{value:z.3f} [{low:z.3f}, {high:z.3f}]"

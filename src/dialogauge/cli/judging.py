@@ -22,10 +22,13 @@ def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int
     from dialogauge.app.results import exit_code
 
     _print_faults(outcome)
+    nothing = outcome.ended.error is not None and not outcome.progress.done + outcome.progress.resumed
     summary, gates = outcome.result.summary, outcome.result.gates
     if as_json:
         told = {**summary.to_json(), "trust": outcome.result.trust.to_json()}
         print_json(told)
+    elif nothing:
+        typer.echo("nothing was judged: mend what the error says, and give the same command again")
     else:
         _print_summary(outcome)
     return exit_code(outcome.ended, summary, gates, outcome.faults, options.max_failed)

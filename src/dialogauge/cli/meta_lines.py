@@ -23,14 +23,16 @@ def meta_lines(result: MetaResult, gates: Sequence[str]) -> Iterator[str]:
         yield ""
     if result.comparisons:
         yield "Judges against each other (p adjusted by Holm over the pairs of a measure):"
-        yield from (f"  {_comparison(c)}" for c in result.comparisons)
+        rules = {j.pair.rated: j.rule for j in result.judges}
+        yield from (f"  {_comparison(c, rules.get(c.pair.rated))}" for c in result.comparisons)
 
 
 def _judge_lines(judge: JudgeAgreement) -> Iterator[str]:
-    from dialogauge.bench.meta import MEASURES
+    from dialogauge.bench.meta import title_of
 
     yield f"{judge.name}: {judge.judge} judge in {judge.mode}, {judge.pair}"
     yield f"  {_counts(judge)}"
+    yield from (f"  WARNING: {warning}" for warning in judge.warnings)
     if judge.rule is not None:
         scored = counted(judge.counts.scored, "target")
         yield f"  dissatisfied: {judge.rule}, {judge.dissatisfied} of {scored}"
@@ -38,12 +40,11 @@ def _judge_lines(judge: JudgeAgreement) -> Iterator[str]:
         yield "  the judge's fractional scores are used; its whole ones for kappa, exact, within one, classes"
     if not judge.same_scale:
         yield "  people's ratings are not on the judge's scale: only the order is compared"
-    titles = {m.name: m.title for m in MEASURES}
     header = ["", "judge", "by conversation", *(["by user"] if judge.users else [])]
     header += [c.name for c in judge.controls]
     rows = [header]
     for name, estimate in judge.figures.items():
-        row = [titles[name], _number(estimate.value), _interval(estimate.by_conversation)]
+        row = [title_of(name, judge.rule), _number(estimate.value), _interval(estimate.by_conversation)]
         row += [_interval(estimate.by_user)] if judge.users else []
         row += [_number(c.figures[name].value) + _mark(c.gains[name]) for c in judge.controls]
         rows.append(row)
@@ -88,7 +89,7 @@ def _number(value: float | None) -> str:
 def _interval(found: BootstrapInterval | None) -> str:
     if found is None or found.low is None or found.high is None:
         return "–"
-    return f"[{found.low:.3f}, {found.high:.3f}]"
+    return f"[{found.low:z.3f}, {found.high:z.3f}]"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -98,15 +99,14 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def _comparison(c: Comparison) -> str:
-    from dialogauge.bench.meta import MEASURES
+def _comparison(c: Comparison, rule: str | None) -> str:
+    from dialogauge.bench.meta import title_of
 
-    title = next(m.title for m in MEASURES if m.name == c.measure)
     figures = f"{_number(c.figure_a)} and {_number(c.figure_b)}"
-    difference = f"difference {_number(c.difference.value)} {_interval(c.difference.by_conversation)}"
+    difference = f"first better by {_number(c.difference.value)} {_interval(c.difference.by_conversation)}"
     if c.difference.by_user is not None:
         difference += f", by user {_interval(c.difference.by_user)}"
-    on = f"{title} on {counted(c.n, 'shared target')}"
+    on = f"{title_of(c.measure, rule)} on {counted(c.n, 'shared target')}"
     return f"{on}: {figures}; {difference}, p {_number(c.p_holm)}: {c.words}"
 
 
@@ -129,10 +129,10 @@ def satisfaction_judge_lines(view: SeveralView) -> Iterator[str]:
         yield "Judge against judge on the same turns (p adjusted by Holm over the pairs of a figure):"
     for c in view.pairs:
         between = _interval_of(c.interval)
-        figures = f"{_number(c.figure_a)} and {_number(c.figure_b)}, difference {_number(c.difference)}"
+        figures = f"{_number(c.figure_a)} and {_number(c.figure_b)}, first better by {_number(c.difference)}"
         yield f"  {c.title}: {figures} {between}, p {_number(c.p)}: {c.words}"
     yield ""
 
 
 def _interval_of(ends: tuple[float, float] | None) -> str:
-    return "–" if ends is None else f"[{ends[0]:.3f}, {ends[1]:.3f}]"
+    return "–" if ends is None else f"[{ends[0]:z.3f}, {ends[1]:z.3f}]"

@@ -43,12 +43,12 @@ def _agreement(check: RationaleCheck) -> Iterator[str]:
     if not found.n or found.agreed is None:
         yield "  no turn has a reason of both"
         return
-    between = "" if found.interval is None else f" [{found.interval[0]:.3f}, {found.interval[1]:.3f}]"
-    kappa = "-" if found.kappa is None else f"{found.kappa:.3f}"
-    always = "" if found.constant is None else f", always {found.constant_reason} {found.constant:.3f}"
+    between = "" if found.interval is None else f" [{found.interval[0]:z.3f}, {found.interval[1]:z.3f}]"
+    kappa = "-" if found.kappa is None else f"{found.kappa:z.3f}"
+    always = "" if found.constant is None else f", always {found.constant_reason} {found.constant:z.3f}"
     yield (
-        f"  the user's own reason in {found.agreed:.3f}{between} of {found.n:,} turns that both call "
-        f"dissatisfied; kappa {kappa}; controls: shuffled {found.shuffled:.3f}{always}"
+        f"  the user's own reason in {found.agreed:z.3f}{between} of {found.n:,} turns that both call "
+        f"dissatisfied; kappa {kappa}; controls: shuffled {found.shuffled:z.3f}{always}"
     )
 
 

@@ -139,7 +139,7 @@ def compare_lines(found: Compared) -> Iterator[str]:
     yield ""
     yield from _lengths(found)
     yield f"self-preference: {found.comparison.views['raw'].self_preference.words}"
-    for warning in warnings_of(found.comparison, found.items, found.failures):
+    for warning in warnings_of(found.comparison, found.items, found.failures, found.evaluator):
         yield f"WARNING: {warning}"
     if found.files:
         yield f"report: {found.files[-1]}"
@@ -178,14 +178,14 @@ def _controls(result: ViewResult) -> Iterator[str]:
     for dealt in result.shuffled:
         length = by_length.get(dealt.name)
         told = "-" if length is None else f"{_number(length.delta, sign=True)} {_interval(length.interval)}"
-        ends = "-" if dealt.low is None or dealt.high is None else f"[{dealt.low:.3f}, {dealt.high:.3f}]"
+        ends = "-" if dealt.low is None or dealt.high is None else f"[{dealt.low:z.3f}, {dealt.high:z.3f}]"
         yield f"  controls of {dealt.name}: by reply length alone {told}; dealt at random {ends}"
 
 
 def _lengths(found: Compared) -> Iterator[str]:
     for name, f in found.comparison.lengths.items():
         mean = "-" if f.mean is None else f"{f.mean:,.0f}"
-        ratio = "" if f.ratio is None else f", {f.ratio:.2f} of the original"
+        ratio = "" if f.ratio is None else f", {f.ratio:z.2f} of the original"
         yield (
             f"length: {name} {mean} characters{ratio}; score with length {_number(f.within)}, "
             f"difference with difference {_number(f.against_original)}"
@@ -195,8 +195,8 @@ def _lengths(found: Compared) -> Iterator[str]:
 def _number(value: float | None, *, sign: bool = False) -> str:
     if value is None:
         return "-"
-    return f"{value:+.3f}" if sign else f"{value:.3f}"
+    return f"{value:+z.3f}" if sign else f"{value:z.3f}"
 
 
 def _interval(found: BootstrapInterval) -> str:
-    return "-" if found.low is None or found.high is None else f"[{found.low:.3f}, {found.high:.3f}]"
+    return "-" if found.low is None or found.high is None else f"[{found.low:z.3f}, {found.high:z.3f}]"

@@ -18,7 +18,7 @@ _COLUMNS: Mapping[str, str] = {
     "pearson": "Pearson",
     "spearman": "Spearman",
     "qwk": "QWK",
-    "f1_dsat": "F1 DSAT",
+    "f1_dsat": "F1 DSAT ≤3",
     "mae": "MAE",
     "per_user_pearson": "per user",
     "within_user_pearson": "within",
@@ -119,7 +119,7 @@ def _main(outcome: SatisfactionOutcome, titles: Mapping[str, str]) -> Iterator[s
     yield f"{outcome.judge}, calibration: {method} (95 % intervals by users)"
     for name, title in titles.items():
         held = figures.intervals.get(name)
-        between = f"  [{held[0]:.3f}, {held[1]:.3f}]" if held else ""
+        between = f"  [{held[0]:z.3f}, {held[1]:z.3f}]" if held else ""
         yield f"  {title:<12}{_number(figures.values[name]):>8}{between}"
 
 

@@ -123,7 +123,7 @@ def _fit_line(name: str, figures: Mapping[str, Any]) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    return "-" if value is None else f"{value:z.3f}"
 
 
 def doctor_lines(examination: Examination) -> Iterator[str]:
@@ -133,3 +133,5 @@ def doctor_lines(examination: Examination) -> Iterator[str]:
     if examination.answers is not None:
         yield ""
         yield from examination.answers.lines()
+    yield ""
+    yield examination.verdict

@@ -9,7 +9,7 @@ from typing import Any
 
 from dialogauge.core.conversation import Conversation
 
-__all__ = ["conversation_digest", "digest", "digest_text"]
+__all__ = ["conversation_digest", "digest", "digest_text", "words_digest"]
 
 
 def digest_text(text: str) -> str:
@@ -37,3 +37,9 @@ def conversation_digest(conversation: Conversation) -> str:
         else:
             parts.append(f"+{digest(m.to_openai())}")
     return digest_text("".join(parts))
+
+
+def words_digest(conversation: Conversation) -> str:
+    """Return 16 hex digits that only who says what decides: the same under other ids, ratings and fields."""
+    said = "".join(f"{m.role}:{len(m.text)}:{m.text}" for m in conversation.messages)
+    return digest_text(said)[:16]

@@ -26,6 +26,7 @@ __all__ = [
     "KnownAnswerReport",
     "KnownCase",
     "check_case",
+    "is_right",
     "known_answers",
     "known_cases",
 ]
@@ -183,8 +184,8 @@ def check_case(case: KnownCase, outcome: Judgement) -> list[KnownAnswerCheck]:
     checks = []
     for what, band in case.bands.items():
         found = outcome.scores[what]
-        expected = band if isinstance(band, str) else f"{band[0]:g} to {band[1]:g}"
-        checks.append(KnownAnswerCheck(name, what, expected, str(found), _within(found, band)))
+        expected = band if isinstance(band, str) else " to ".join(dict.fromkeys(f"{end:g}" for end in band))
+        checks.append(KnownAnswerCheck(name, what, expected, str(found), is_right(found, band)))
     if case.weakest is not None:
         allowed = case.weakest or (None,)
         expected = " or ".join("none" if n is None else str(n) for n in allowed)
@@ -194,7 +195,8 @@ def check_case(case: KnownCase, outcome: Judgement) -> list[KnownAnswerCheck]:
     return checks
 
 
-def _within(score: Score, band: tuple[float, float] | str) -> bool:
+def is_right(score: Score, band: tuple[float, float] | str) -> bool:
+    """Say whether a score is in a band, or `n/a` where that is right."""
     if isinstance(score, str) or isinstance(band, str):
         return score == NOT_APPLICABLE == band
     return band[0] <= score <= band[1]
@@ -205,7 +207,7 @@ def _is_like_the_mean(case: KnownCase, dimension: str, rows: tuple[Judged, ...])
     outcomes = [row.outcome for row in rows]
     judgements = [o for o in outcomes if isinstance(o, Judgement)]
     score = judgements[-1].scores[dimension]
-    if isinstance(score, str) or _within(score, case.bands[dimension]):
+    if isinstance(score, str) or is_right(score, case.bands[dimension]):
         return False
     turns = [
         {name: value for name, value in j.scores.items() if not isinstance(value, str)}

@@ -162,6 +162,7 @@ class LocalJudge:
                 "turns": fitted.turns,
                 "users": fitted.groups,
                 "languages": list(fitted.reach.languages),
+                **({"seen": list(fitted.seen)} if fitted.seen else {}),
             },
             "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
             "uncalibrated": list(_NEVER_COMPARED[self.rubric_id]),
@@ -172,8 +173,10 @@ class LocalJudge:
         """What the reader of the scores should know; a sentence each."""
         if self.rubric_id == "card":
             return [_NO_SAFETY]
+        if self.rubric_id != "satisfaction":
+            return []
         fitted = self._coefficients
-        return [level_note(fitted.turns, fitted.reach.languages)] if self.rubric_id == "satisfaction" else []
+        return [level_note(fitted.turns, fitted.reach.languages, fitted.spoken)]
 
     async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
         """Judge every replied turn, then the conversation; repeat and seed change nothing."""

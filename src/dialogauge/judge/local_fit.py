@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core import Conversation, UsageError
+from dialogauge.core.digests import words_digest
 from dialogauge.data import RatedDimensions
 from dialogauge.judge.local_model import HIGHEST, LOWEST, LocalCoefficients, ModeCoefficients
 from dialogauge.judge.local_reach import Form, fit_reach, running_form
@@ -84,6 +86,8 @@ def fit_local(
         table.conversations,
         groups,
         measured,
+        dict(Counter(table.languages).most_common()),
+        tuple(sorted({words_digest(c) for c in kept})),
     )
 
 

@@ -79,6 +79,10 @@ class LocalCoefficients:
     groups: int = 0
     measured: Mapping[str, Any] = field(default_factory=dict)
     """Out-of-fold figures with their controls, by mode."""
+    spoken: Mapping[str, int] = field(default_factory=dict)
+    """Fitted turns by language, most first; empty where they were not counted."""
+    seen: tuple[str, ...] = ()
+    """`words_digest` of the conversations fitted to, where they were kept."""
 
     def mode(self, mode: Mode) -> ModeCoefficients:
         """Return the model of one mode."""
@@ -93,6 +97,8 @@ class LocalCoefficients:
                 "turns": self.turns,
                 "conversations": self.conversations,
                 "groups": self.groups,
+                **({"languages": dict(self.spoken)} if self.spoken else {}),
+                **({"seen": list(self.seen)} if self.seen else {}),
             },
             "measured": self.measured,
             "cuts_hold_for": _reach_json(self.reach),
@@ -123,6 +129,8 @@ class LocalCoefficients:
                 int(fitted["conversations"]),
                 int(fitted["groups"]),
                 dict(value["measured"]),
+                {str(code): int(n) for code, n in fitted.get("languages", {}).items()},
+                tuple(str(one) for one in fitted.get("seen", ())),
             )
         except UsageError as error:
             raise FileFault(error.message, place=Place(file), hint=error.hint) from error

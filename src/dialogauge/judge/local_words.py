@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dialogauge.text import Language
 
@@ -38,9 +38,18 @@ _WORDS: dict[str, tuple[str, str]] = {
 _LANGUAGES = {"en": "English", "zh": "Chinese"}
 
 
-def level_note(turns: int, languages: Sequence[str]) -> str:
-    """Say, for the reader of whole scores of satisfaction, what their level stands on."""
+def level_note(turns: int, languages: Sequence[str], spoken: Mapping[str, int] | None = None) -> str:
+    """Say, for the reader of whole scores of satisfaction, what their level stands on.
+
+    Args:
+        turns: Fitted turns.
+        languages: Those that the level holds for.
+        spoken: Turns of each language, those it does not hold for too; where they were counted.
+    """
     fitted = " and ".join(_LANGUAGES.get(code, code) for code in languages) or "no language"
+    if spoken and tuple(spoken) != tuple(languages):
+        counts = (f"{n:,} {_LANGUAGES.get(code, code)}" for code, n in spoken.items())
+        fitted = f"{', '.join(counts)}; the level is known for {fitted}"
     return (
         f"The level of the whole scores rests on {turns:,} rated turns ({fitted}) where language and form of "
         "the replies are like theirs (level from: fitted cuts). Elsewhere it rests on what was found against "

@@ -69,7 +69,7 @@ async def examine(client: ChatClient, *, clock: Callable[[], float] = time.perf_
     try:
         speed, latency, tokens = await _speed(client, clock)
     except EndpointError as error:
-        listed = await _listed(client)
+        listed = [c for c in await _listed(client) if c.status != "not_checked"]
         return EndpointReport(client.describe(), (EndpointCheck("reachable", "failed", str(error)), *listed))
     checks = [speed, *await _listed(client)]
     schema: str | None = None

@@ -94,7 +94,7 @@ class Endpoint:
             return f"check the model name {model!r} and the base URL, which mostly ends in /v1"
         if status is not None:
             return "check the base URL; it mostly ends in /v1"
-        return "is the server running, and are host and port right? `dialogauge doctor` probes an endpoint"
+        return "is the server running, and are host and port right?"
 
     def _key_hint(self) -> str:
         if self.key_variable is None:

@@ -100,7 +100,7 @@ def _line(row: CandidateRow, y: float, place: Callable[[float | None], float | N
         width = _BAR_WIDTH * count / total
         parts.append(_Part(round(x, 2), round(width, 2), level, count, count / total))
         x += width
-    told = "–" if row.user_macro is None else f"{row.user_macro:.3f}"
+    told = "–" if row.user_macro is None else f"{row.user_macro:z.3f}"
     ends = row.interval or (None, None)
     return _Line(
         y,

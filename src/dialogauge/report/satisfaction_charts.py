@@ -134,7 +134,7 @@ def reliability(points: Sequence[ReliabilityPoint]) -> Square:
             round(2.5 + 9 * (p.n / total) ** 0.5, 1),
             None if p.interval is None else _up(p.interval[1], low, high),
             None if p.interval is None else _up(p.interval[0], low, high),
-            f"judge {p.said:.2f}, people {p.people:.2f}, {counted(p.n, 'turn')}",
+            f"judge {p.said:z.2f}, people {p.people:z.2f}, {counted(p.n, 'turn')}",
         )
         for p in points
     )
@@ -153,7 +153,7 @@ def scatter(users: Sequence[UserDot]) -> Square:
             5.0 if len(drawn) < 60 else 3.2,
             None,
             None,
-            f"{u.name}: rated {u.gold:.2f} on average, judged {u.said:.2f}, {counted(u.n, 'turn')}",
+            f"{u.name}: rated {u.gold:z.2f} on average, judged {u.said:z.2f}, {counted(u.n, 'turn')}",
         )
         for u in drawn
     )

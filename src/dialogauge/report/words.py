@@ -52,14 +52,14 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
-def mean(value: float | None, decimals: int = 2) -> str:
-    """Write a mean with two decimals, or a dash when it is undefined."""
-    return _DASH if value is None else f"{value:.{decimals}f}"
+def mean(value: float | None, decimals: int = 2, *, sign: bool = False) -> str:
+    """Write a mean with two decimals, or a dash when it is undefined; what rounds to zero has no minus."""
+    return _DASH if value is None else f"{value:{'+' if sign else ''}z.{decimals}f}"
 
 
 def interval(ends: tuple[float, float] | None, decimals: int = 2) -> str:
     """Write an interval as `[3.98, 4.25]`, or say that there is none."""
-    return "[no interval]" if ends is None else f"[{ends[0]:.{decimals}f}, {ends[1]:.{decimals}f}]"
+    return "[no interval]" if ends is None else f"[{ends[0]:z.{decimals}f}, {ends[1]:z.{decimals}f}]"
 
 
 def bounds(figure: Figure) -> str:
@@ -84,7 +84,7 @@ def score(value: float | str | None) -> str:
         return "failed"
     if isinstance(value, str):
         return value
-    return f"{value:.0f}" if value == int(value) else f"{value:.2f}"
+    return f"{value:.0f}" if value == int(value) else f"{value:z.2f}"
 
 
 def cell(value: float | str | None, level: str) -> str:

@@ -251,7 +251,7 @@ def test_ten_thousand_conversations_stay_small():
     _, html = page_of(Made([], many[: 7 * 10_000]))
     assert len(html.encode()) < 3_000_000
     page = Page(html)
-    assert "Shown in full: 60 of 10,000 conversations" in page.text
+    assert "Shown turn by turn: 60 of 10,000 conversations" in page.text
     assert "The other 9,960" in page.text
 
 

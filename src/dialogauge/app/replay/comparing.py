@@ -291,7 +291,14 @@ def _write(
         judge=str(compared.evaluator["name"]),
         command=options.command,
     )
-    view = replay_view(compared.comparison, compared.items, compared.candidates, compared.failures, about)
+    view = replay_view(
+        compared.comparison,
+        compared.items,
+        compared.candidates,
+        compared.failures,
+        about,
+        compared.evaluator,
+    )
     manifest = {
         "versions": versions(),
         "written": datetime.now(UTC).isoformat(timespec="seconds"),

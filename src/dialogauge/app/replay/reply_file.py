@@ -18,6 +18,8 @@ __all__ = ["take_file"]
 def take_file(path: str, name: str, opened: OpenStage, database: ReplayDatabase) -> list[InputError]:
     """Store what a file says that a candidate replied; an item that it does not answer is a failure.
 
+    A file that the run holds already is read again for what is wrong with it, and nothing is stored.
+
     Returns the records that cannot be used.
 
     Raises:
@@ -25,9 +27,8 @@ def take_file(path: str, name: str, opened: OpenStage, database: ReplayDatabase)
         UsageError: A reply was made with a memory of the target's own scenario; nothing is kept.
     """
     held = database.replied(name)
-    if held and all(i.id in held for i in opened.stage.items):
-        return []
-    taking = _Taking(path, name, opened, database)
+    whole = bool(held) and all(i.id in held for i in opened.stage.items)
+    taking = _Taking(path, name, opened, None if whole else database)
     try:
         for record in read_replies(path):
             taking.take(record)
@@ -44,7 +45,8 @@ class _Taking:
     path: str
     name: str
     opened: OpenStage
-    database: ReplayDatabase
+    database: ReplayDatabase | None
+    """None when the replies are there."""
     faults: list[InputError] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
     _unknown: Counter[str] = field(default_factory=Counter)
@@ -67,19 +69,23 @@ class _Taking:
         else:
             self._refuse_own(record)
             self._seen.add(record.item)
-            self.database.add_reply(self._stored(record))
+            self._store(self._stored(record))
 
     def finish(self) -> None:
         for item in self._items:
             if item not in self._seen:
                 failure = {"kind": "no_reply", "message": f"{self.path} has no reply to this item"}
-                self.database.add_reply(StoredReply(self.name, item, None, failure))
+                self._store(StoredReply(self.name, item, None, failure))
         if self._unknown:
             example = next(iter(self._unknown))
             found = counted(self._unknown.total(), "reply", "replies")
             msg = f"{found} to no item of the set, {example!r} among them"
             hint = "they are left out; is it the file of another set?"
             self.faults.append(FileFault(msg, place=Place(self.path), hint=hint))
+
+    def _store(self, reply: StoredReply) -> None:
+        if self.database is not None:
+            self.database.add_reply(reply)
 
     def _hidden(self, record: ReplyRecord) -> ReplyRecord:
         """Return the record under the ids of the item set: a file may name the turns of the open data."""

@@ -90,6 +90,7 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
         models = built.models if isinstance(built, BuiltTurnJudge) else None
         work = _Work(options, observer, study, stage, database, judge, evaluator, models)
         asyncio.run(work.run(out))
+        _note_fitted(database, judge, evaluator)
         held = database.scored(evaluator, REFERENCE)
         out.reference = sum(not failed for failed in held.values())
         for name in database.candidates():
@@ -234,12 +235,12 @@ def _note_evaluator(
 ) -> None:
     """Keep who scores, and what a comparison needs to know of histories and of items that are gone."""
     known: dict[str, Any] = database.get_meta("evaluators", {})
-    known.pop(evaluator, None)
+    before = known.pop(evaluator, None)
     known[evaluator] = {
         "name": judge.name,
         "asked_for": options.judge.judge,
         "settings": {k: getattr(options.judge, k) for k in ("strategy", "k", "history", "language")},
-        "judge": dict(judge.describe()),
+        "judge": dict(judge.describe()) if before is None else before["judge"],
         "population": {
             "users": len({b.view.user for b in study.population.blocks}),
             "turns": len(study.population.scores),
@@ -252,6 +253,15 @@ def _note_evaluator(
     database.put_meta("evaluators", known)
     database.put_meta(f"histories:{evaluator}", told)
     database.put_meta("present", [i.id for i in stage.items])
+
+
+def _note_fitted(database: ReplayDatabase, judge: PersonalJudge, evaluator: str) -> None:
+    """Keep what the evaluator says of itself once it is fitted; a run without anything to score fits none."""
+    told = dict(judge.describe())
+    if "fitted_on" in told:
+        known: dict[str, Any] = database.get_meta("evaluators", {})
+        known[evaluator]["judge"] = told
+        database.put_meta("evaluators", known)
 
 
 def _take_reference(path: str, database: ReplayDatabase, judge: PersonalJudge, evaluator: str) -> None:

@@ -69,7 +69,7 @@ class Gate:
             msg = f"gate {self.expression!r}: the rubric has no dimension {self.subject!r}"
             raise UsageError(msg, hint=f"dimensions: {names}")
         value = _figure(found, self.figure)
-        shown = "undefined" if value is None else f"{value:.3f}"
+        shown = "undefined" if value is None else f"{value:z.3f}"
         counts = f"{found.n}/{found.requested} scored, {found.n_failed} failed"
         return self._result(value, f"{self.subject}.{self.figure} is {shown} ({counts})")
 

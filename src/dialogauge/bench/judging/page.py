@@ -81,10 +81,10 @@ def _about(about: About, summary: Summary) -> About:
 
 def _sample_note(chosen: Survey, shown: int, repeats: int) -> str:
     if shown == chosen.total:
-        note = "Every conversation is shown in full"
+        note = "Every conversation is shown, turn by turn"
     else:
         note = (
-            f"Shown in full: {shown:,} of {counted(chosen.total, 'conversation')}, mostly the weakest, "
+            f"Shown turn by turn: {shown:,} of {counted(chosen.total, 'conversation')}, mostly the weakest, "
             "and some of the others, chosen by their id"
         )
     return note + (f"; of {repeats} repeats the first" if repeats > 1 else "") + "."

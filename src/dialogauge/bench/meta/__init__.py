@@ -4,7 +4,7 @@ from dialogauge.bench.meta.admission import Admission, admission_for
 from dialogauge.bench.meta.agreement import JudgedRun, agreement, default_rule
 from dialogauge.bench.meta.columns import CONTROLS
 from dialogauge.bench.meta.comparison import Contender, compare_judges
-from dialogauge.bench.meta.measures import COMPARED, MEASURES, Measure
+from dialogauge.bench.meta.measures import COMPARED, MEASURES, Measure, title_of
 from dialogauge.bench.meta.page import meta_view
 from dialogauge.bench.meta.result import (
     Bin,
@@ -53,4 +53,5 @@ __all__ = [
     "default_rule",
     "meta_view",
     "parse_rule",
+    "title_of",
 ]

@@ -30,6 +30,8 @@ class JudgedRun:
     run: str
     judge: str
     mode: str
+    fitted_to: int | None = None
+    """Rated conversations whose very words the judge was fitted to; None for a judge that does not say."""
 
 
 def default_rule(targets: Sequence[RatedTarget], scale: Scale) -> DissatisfiedRule | None:
@@ -103,6 +105,7 @@ def agreement(
             if name
         ),
         bins=_bins(mine, people),
+        fitted_to=run.fitted_to,
     )
 
 

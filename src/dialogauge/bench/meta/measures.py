@@ -21,7 +21,7 @@ from dialogauge.metrics import (
     spearman_draws,
 )
 
-__all__ = ["COMPARED", "MEASURES", "Measure", "Need", "measures_for", "signed_gain"]
+__all__ = ["COMPARED", "MEASURES", "Measure", "Need", "measures_for", "signed_gain", "title_of"]
 
 Floats = npt.NDArray[np.float64]
 Need = Literal["numbers", "scale", "classes", "ranking"]
@@ -106,6 +106,17 @@ MEASURES: Final = (
 )
 COMPARED: Final = ("spearman", "kappa", "auc")
 """The measures by which two judges are held against each other: few, for each test costs power."""
+
+
+def title_of(name: str, rule: str | None) -> str:
+    """Return the title of a measure; of one that needs classes, with what counts as dissatisfied.
+
+    Args:
+        name: Of the measure.
+        rule: What counts as dissatisfied, such as `<3`; None where nothing does.
+    """
+    measure = next(m for m in MEASURES if m.name == name)
+    return f"{measure.title} ({rule})" if rule and measure.need in ("classes", "ranking") else measure.title
 
 
 def measures_for(people: People, *, named_classes: bool) -> tuple[Measure, ...]:

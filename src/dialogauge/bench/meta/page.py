@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialogauge.bench.meta.measures import MEASURES
+from dialogauge.bench.meta.measures import title_of
 from dialogauge.bench.meta.result import Comparison, Estimate, JudgeAgreement, MetaResult
 from dialogauge.metrics import BootstrapInterval
 from dialogauge.report import (
@@ -20,15 +20,14 @@ from dialogauge.text import counted
 
 __all__ = ["meta_view"]
 
-_TITLES = {m.name: m.title for m in MEASURES}
-
 
 def meta_view(result: MetaResult, about: MetaAbout, gates: Sequence[str]) -> MetaView:
     """Return the view of a result; `gates` says of each judge whether it is ready."""
+    rules = {j.pair.rated: j.rule for j in result.judges}
     return MetaView(
         about,
         tuple(_judge(j, gate) for j, gate in zip(result.judges, gates, strict=True)),
-        tuple(_comparison(c) for c in result.comparisons),
+        tuple(_comparison(c, rules.get(c.pair.rated)) for c in result.comparisons),
     )
 
 
@@ -63,7 +62,7 @@ def _counts(judge: JudgeAgreement) -> tuple[tuple[str, int], ...]:
 
 
 def _notes(judge: JudgeAgreement) -> list[str]:
-    out = []
+    out = list(judge.warnings)
     if judge.rule is not None:
         out.append(
             f"Dissatisfied: {judge.rule}, {judge.dissatisfied} of {counted(judge.counts.scored, 'target')}."
@@ -85,7 +84,11 @@ def _measure(judge: JudgeAgreement, name: str, estimate: Estimate) -> MeasureRow
         for c in judge.controls
     )
     return MeasureRow(
-        _TITLES[name], estimate.value, _ends(estimate.by_conversation), _ends(estimate.by_user), cells
+        title_of(name, judge.rule),
+        estimate.value,
+        _ends(estimate.by_conversation),
+        _ends(estimate.by_user),
+        cells,
     )
 
 
@@ -99,11 +102,11 @@ def _ends(found: BootstrapInterval | None) -> tuple[float, float] | None:
     return None if found is None or found.low is None or found.high is None else (found.low, found.high)
 
 
-def _comparison(c: Comparison) -> ComparisonView:
+def _comparison(c: Comparison, rule: str | None) -> ComparisonView:
     return ComparisonView(
         c.a,
         c.b,
-        _TITLES[c.measure],
+        title_of(c.measure, rule),
         c.n,
         c.figure_a,
         c.figure_b,

@@ -8,6 +8,7 @@ from typing import Any
 
 from dialogauge.bench.meta.targets import DimensionPair, TargetCounts
 from dialogauge.metrics import BootstrapInterval
+from dialogauge.text import counted
 
 __all__ = [
     "Bin",
@@ -95,6 +96,19 @@ class JudgeAgreement:
     figures: Mapping[str, Estimate]
     controls: tuple[Control, ...]
     bins: tuple[Bin, ...]
+    fitted_to: int | None = None
+    """Rated conversations whose very words the judge was fitted to; None for a judge that does not say."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before the figures."""
+        if not self.fitted_to:
+            return ()
+        return (
+            f"The judge was fitted to {counted(self.fitted_to, 'rated conversation')} of this run: "
+            "its figures here tend to be better than on conversations it has not seen. Look at its left-out "
+            "figures in place of them, or hold it against other ratings.",
+        )
 
     def above(self, measure: str, *, user: bool = False) -> dict[str, bool | None]:
         """Say by control whether the judge is above it by an interval; None where that is undefined."""
@@ -118,6 +132,7 @@ class JudgeAgreement:
             "conversations": self.conversations,
             "users": self.users,
             "languages": dict(self.languages),
+            "fitted_to": self.fitted_to,
             "fractions": self.fractions,
             "dissatisfied_if": self.rule,
             "dissatisfied": self.dissatisfied,

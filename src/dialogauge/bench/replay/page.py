@@ -37,6 +37,11 @@ MEANINGS: Final[Mapping[View, str]] = {
         "the rank among the block's original replies, as a score of the user's history; the published score"
     ),
 }
+_NO_GUARD: Final = (
+    "The evaluator had too few rated replies of training users to learn which replies answer what was asked "
+    "(it needs 50 in scenarios that several of them had): a reply that answers nothing may be scored above "
+    "the original. Give more training users, or another --judge."
+)
 _COLUMNS: Final = ("organisation", "version", "licence", "context")
 
 
@@ -46,6 +51,7 @@ def replay_view(
     candidates: Mapping[str, Mapping[str, Any]],
     failures: Mapping[str, Mapping[str, int]],
     about: ReplayAbout,
+    evaluator: Mapping[str, Any],
 ) -> ReplayPageView:
     """Lay out a comparison for its page."""
     used = tuple(c for c in _COLUMNS if any(found.get(c) for found in candidates.values()))
@@ -60,7 +66,7 @@ def replay_view(
         items=len(items.items),
         users=int(card["users"]),
         blocks=int(card["blocks"]),
-        warnings=warnings_of(comparison, items, failures),
+        warnings=warnings_of(comparison, items, failures, evaluator),
         card=card_lines(items),
         gold=tuple(card["gold"]["counts"].values()),
         gold_of_all=tuple(card["gold_of_all"]["counts"].values()),
@@ -107,10 +113,13 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def warnings_of(
-    comparison: Comparison, items: ItemSet, failures: Mapping[str, Mapping[str, int]]
+    comparison: Comparison,
+    items: ItemSet,
+    failures: Mapping[str, Mapping[str, int]],
+    evaluator: Mapping[str, Any],
 ) -> tuple[str, ...]:
     """Say what a reader must know before the figures."""
-    out = []
+    out = [_NO_GUARD] if _cannot_tell_answers(evaluator) else []
     if selected_on_gold(items.rule):
         gold, every = items.card["gold"], items.card["gold_of_all"]
         out.append(
@@ -152,6 +161,17 @@ def warnings_of(
             f"Items without a score, by candidate: {told}. Pairs are compared on the items that both have."
         )
     return tuple(out)
+
+
+def _cannot_tell_answers(evaluator: Mapping[str, Any]) -> bool:
+    """Say whether the evaluator is one that learns which replies answer, and had too little to learn from."""
+    judge = evaluator.get("judge") or {}
+    if judge.get("kind") != "local-user":
+        return False
+    fitted = judge.get("fitted_on")
+    if fitted is None:
+        return (evaluator.get("population") or {}).get("turns") == 0
+    return fitted.get("knows_answers") is False
 
 
 def _section(
@@ -214,11 +234,17 @@ def _row(
         n=a.n,
         requested=a.requested,
         failed=a.failed,
-        failures=tuple(failures.items()),
+        failures=tuple((_why(kind), n) for kind, n in failures.items()),
         fraction=a.fraction_macro,
         columns=tuple(str(about.get(column) or "") for column in columns),
         at_ceiling=at_ceiling,
     )
+
+
+def _why(kind: str) -> str:
+    """Say whose failure it was, where the kind does not: `reply: no_reply` is said once."""
+    where, _, what = kind.partition(": ")
+    return what if what.endswith(where) else kind
 
 
 def _pair(p: Pairing) -> PairRow:

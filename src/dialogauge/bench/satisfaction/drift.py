@@ -56,8 +56,9 @@ class Drift:
         moved, of = self.moved
         if of and moved / of >= LEAST_SHARE:
             out.append(
-                f"Score drift: in {moved} of {of} blocks the user's mean lies {BLOCK_SHIFT:g} or more from "
-                "that of their history."
+                f"Score drift: in {moved} of {of} blocks (those with {MIN_TURNS} rated turns or more, and as "
+                f"many in the history) the user's mean lies {BLOCK_SHIFT:g} or more from that of their "
+                "history."
             )
         if self.unknown:
             names = ", ".join(repr(name) for name in self.unknown[:5])

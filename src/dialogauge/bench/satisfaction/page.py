@@ -44,11 +44,11 @@ TABLE: Final = {
     "pearson": "Pearson",
     "spearman": "Spearman",
     "qwk": "QWK",
-    "f1_dsat": "F1 DSAT",
+    "f1_dsat": "F1 DSAT ≤3",
     "mae": "MAE",
     "false_sat": "false SAT",
     "false_dsat": "false DSAT",
-    "auc": "AUC",
+    "auc": "AUC ≤3",
     "per_user_pearson": "per user",
     "within_user_pearson": "within user",
     "within_block_pearson": "within block",
@@ -61,7 +61,7 @@ _GROUP: Final = {
     "under_rated": "under-rated",
     "far_off": "2 or more off",
     "pearson": "Pearson",
-    "f1_dsat": "F1 DSAT",
+    "f1_dsat": "F1 DSAT ≤3",
     "within_user_pearson": "within user",
 }
 _GROUPS: Final = {
@@ -74,14 +74,14 @@ PANELS: Final = {
     "pearson": ("Pearson", "all turns together: mostly whether users are told apart"),
     "within_user_pearson": ("Pearson within users", "each user's own mean taken away: whether replies are"),
     "qwk": ("Quadratic weighted kappa", "agreement on the scale, beyond chance"),
-    "f1_dsat": ("F1 of dissatisfied", "turns of 3 or less"),
+    "f1_dsat": ("F1 of dissatisfied (≤3)", "turns of 3 or less"),
     "mae": ("Mean absolute error", "in points of the scale"),
 }
 """The figures that are drawn, with their titles and what they tell."""
 _WHERE: Final = {
     "pearson": "Pearson",
     "qwk": "QWK",
-    "f1_dsat": "F1 DSAT",
+    "f1_dsat": "F1 DSAT ≤3",
     "mae": "MAE",
     "within_user_pearson": "Pearson within users",
 }

@@ -163,7 +163,7 @@ def _counted(counts: Mapping[str, int], what: str) -> str:
 
 def _weight(told: Mapping[str, Any]) -> str:
     if told["weight"]:
-        return f"one point of it moves the expected rating by {told['weight']:.2f}"
+        return f"one point of it moves the expected rating by {told['weight']:z.2f}"
     if not told["training"]["scored"]:
         return "not read, since no turn of a training user has a score to learn its weight from"
     return "not read, since it does not help to tell training users who are left out"

@@ -73,7 +73,7 @@ def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDim
         return CalibrationDimension(name, "cannot tell", sentence, None, None, n, dialogues, controls, {})
     low, high = estimate.by_conversation.low, estimate.by_conversation.high
     interval = None if low is None or high is None else (low, high)
-    told = f"kappa {kappa:.2f}" + ("" if interval is None else f" [{interval[0]:.2f}, {interval[1]:.2f}]")
+    told = f"kappa {kappa:z.2f}" + ("" if interval is None else f" [{interval[0]:z.2f}, {interval[1]:z.2f}]")
     told += f" on {counted(n, 'target')} of {counted(dialogues, 'dialogue')}"
     status, sentence = _ready(_title(name), told, kappa, dialogues, limits)
     above = judge.above("kappa")

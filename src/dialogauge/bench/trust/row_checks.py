@@ -72,9 +72,9 @@ def _averages(
         )
     told = f"{_percent(share)} of {n:,} conversations lie within half a point of the mean of their turns"
     if r is not None and r >= limits.aggregation_correlation:
-        return "flagged", f"{judge} only averages: {told}, and the two correlate at {r:.2f}."
+        return "flagged", f"{judge} only averages: {told}, and the two correlate at {r:z.2f}."
     if share < limits.aggregation_share:
-        end = "" if r is None else f"; the two correlate at {r:.2f}"
+        end = "" if r is None else f"; the two correlate at {r:z.2f}"
         return "ok", f"The scores of the whole are not the average of the turns: {told}{end}."
     if chance >= limits.aggregation_share:
         return "cannot tell", f"{told.capitalize()}, but so would unrelated ones: the scores hardly vary."

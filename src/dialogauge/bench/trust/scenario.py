@@ -166,6 +166,6 @@ def _found(
 
 def _told(figure: TrustFigure, words: str) -> str:
     if figure.interval is None:
-        return f"{words} they move by {figure.value:+.2f}"
+        return f"{words} they move by {figure.value:+z.2f}"
     low, high = figure.interval
-    return f"{words} they move by {figure.value:+.2f} [{low:+.2f}, {high:+.2f}]"
+    return f"{words} they move by {figure.value:+z.2f} [{low:+z.2f}, {high:+z.2f}]"

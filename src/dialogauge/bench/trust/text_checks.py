@@ -138,7 +138,7 @@ def check_length(found: TextFindings, tally: TrustTally, limits: TrustThresholds
         status = "flagged" if most > limits.length_correlation else "ok"
         verb = "rewards" if status == "flagged" else "hardly rewards"
         sentence = (
-            f"The judge {verb} length: {name} correlates with the reply’s length at {most:.2f} at most "
+            f"The judge {verb} length: {name} correlates with the reply’s length at {most:z.2f} at most "
             f"({n:,} replies)."
         )
         if status == "ok" and most > limits.length_correlation / 2:

@@ -28,10 +28,15 @@ class FittedOn:
     """Parts of whole users or conversations that were left out in turn; 0 when nothing was measured."""
     figures: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     """Of the left-out places: by `model` and control the `uar`, `kappa` and `f1_below3`."""
+    spoken: Mapping[str, int] = field(default_factory=dict)
+    """Places by language, most first; empty where they were not counted."""
+    seen: tuple[str, ...] = ()
+    """`words_digest` of the conversations, where they were kept."""
 
     def to_json(self) -> dict[str, Any]:
         """Write as plain JSON values."""
-        return asdict(self)
+        late = {"spoken", "seen"}  # a model that is older keeps its digest
+        return {name: value for name, value in asdict(self).items() if value or name not in late}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> FittedOn:
@@ -45,11 +50,17 @@ class FittedOn:
             msg = "a left-out figure is no number"
             raise ValueError(msg)
         languages = tuple(str(code) for code in value["languages"])
-        return cls(**counts, languages=languages, folds=int(value["folds"]), figures=figures)
+        spoken = {str(code): int(n) for code, n in value.get("spoken", {}).items()}
+        seen = tuple(str(one) for one in value.get("seen", ()))
+        folds = int(value["folds"])
+        return cls(**counts, languages=languages, folds=folds, figures=figures, spoken=spoken, seen=seen)
 
     def sentences(self, dimension: str) -> tuple[str, ...]:
         """Say it to the reader of the scores."""
-        languages = f", {' and '.join(self.languages)}" if self.languages else ""
+        named = " and ".join(self.languages)
+        if len(self.spoken) > 1:
+            named = ", ".join(f"{code} {n:,}" for code, n in self.spoken.items())
+        languages = f", {named}" if named else ""
         fitted = (
             f"Fitted to {self.examples:,} rated places ({dimension}, {self.votes:,} votes{languages}) of "
             f"{self.conversations:,} conversations, {self.users:,} users or conversations without one."

@@ -73,7 +73,12 @@ class LocalUserJudge:
         if self._fitted is not None:
             model = self._fitted.model
             agreed = None if model.left_out is None else round(model.left_out, 4)
-            told["fitted_on"] = {"users": model.users, "turns": model.turns, "left_out_pearson": agreed}
+            told["fitted_on"] = {
+                "users": model.users,
+                "turns": model.turns,
+                "left_out_pearson": agreed,
+                "knows_answers": model.answering is not None,
+            }
             if self.signals:
                 told["signals"] = self.weights
         return told

@@ -19,6 +19,7 @@ from dialogauge.bench.meta import (
     compare_judges,
     default_rule,
     parse_rule,
+    title_of,
 )
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, Scale, UsageError
 
@@ -276,3 +277,10 @@ def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
     assert whole["mae"] == 0.0
     assert whole["pearson"] == pytest.approx(1.0)
     assert not result.fractions
+
+
+def test_titles_say_what_counts_as_dissatisfied():
+    assert title_of("f1", "<3") == "F1 of dissatisfied (<3)"
+    assert title_of("auc", "<=3") == "AUC of dissatisfied (<=3)"
+    assert title_of("auc", None) == "AUC of dissatisfied"
+    assert title_of("mae", "<3") == "mean absolute error"

@@ -67,15 +67,16 @@ def test_the_page_shows_names_as_text_and_warns() -> None:
     hard = replace(items, rule="hard")
     failures = {"<b>evil</b>\u202e": {"reply: timeout": 2}}
     about = ReplayAbout("0", "today", "local", "dialogauge replay compare run")
-    view = replay_view(comparison, hard, {"<b>evil</b>\u202e": {"organisation": "<i>"}}, failures, about)
+    view = replay_view(comparison, hard, {"<b>evil</b>\u202e": {"organisation": "<i>"}}, failures, about, {})
     page = render_replay(view)
     assert "<b>evil" not in page
     assert "\u202e" not in page
     assert "&lt;i&gt;" in page
     for section in view.sections:
         assert sum(len(r.counts) for r in section.rows) == 5 * len(section.rows)
-    told = " ".join(warnings_of(comparison, hard, failures))
+    told = " ".join(warnings_of(comparison, hard, failures, {}))
     assert "chosen by how their users rated them" in told
     assert "within the interval of" in told
     assert "Items without a score" in told
-    assert warnings_of(comparison, items, {})[0].startswith("raw: a candidate whose every reply is given a 5")
+    first = warnings_of(comparison, items, {}, {})[0]
+    assert first.startswith("raw: a candidate whose every reply is given a 5")

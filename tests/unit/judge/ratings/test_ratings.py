@@ -258,3 +258,11 @@ def test_ratings_all_alike_are_refused():
     ]
     with pytest.raises(UsageError, match="all ratings are alike"):
         cross_validate(table_of(held), line_folds(9, 3))
+
+
+def test_places_of_every_language_are_named_beside_their_count():
+    mixed = replace(FITTED_ON, spoken={"en": 340, "zh": 20})
+    assert "(satisfaction, 450 votes, en 340, zh 20) of 90" in mixed.sentences("satisfaction")[0]
+    assert FittedOn.from_json(mixed.to_json()) == mixed
+    alone = replace(FITTED_ON, spoken={"en": 360})
+    assert "450 votes, en)" in alone.sentences("satisfaction")[0]
