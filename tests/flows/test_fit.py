@@ -2,6 +2,10 @@
 
 import json
 import random
+from pathlib import Path
+
+from dialogauge.data import conversation_record
+from rated import rated_users
 
 
 def uss_file(path, sessions=60, seed=4):
@@ -55,6 +59,24 @@ def test_a_rating_off_the_scale_is_named_and_the_rest_is_fitted(dialogauge, tmp_
     result = dialogauge("fit", str(data), "--cv", "3", "--draws", "0", "-o", str(tmp_path / "run"))
     assert result.code == 1
     assert "the rating 7 is not on 1 to 5" in result.err
+
+
+def test_coefficients_are_fitted_to_the_ratings_that_are_some_and_the_others_named(dialogauge, log):
+    talks = [conversation_record(c) for c in rated_users(10)]
+    clean = dialogauge("fit", log(*talks, name="clean.jsonl"), "-o", "clean.json")
+    assert clean.code == 0, clean.err
+    given = talks[0]["ratings"][0]
+    more = [{**given, "score": 7}, {**given, "score": "very good"}, {**given, "turn": 99}]
+    talks[0] = {**talks[0], "ratings": [*talks[0]["ratings"], *more]}
+    spoilt = dialogauge("fit", log(*talks, name="spoilt.jsonl"), "-o", "spoilt.json")
+    assert spoilt.code == 1
+    for told in (
+        "rating 7 is not on 1 to 5",
+        "rating 'very good' is not on",
+        "a rating of turn 99, which is",
+    ):
+        assert told in spoilt.err
+    assert Path("spoilt.json").read_text() == Path("clean.json").read_text()
 
 
 def test_a_fitted_run_is_no_run_of_judgements(dialogauge, tmp_path):
