@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.errors import InputError, RecordFault
+from dialogauge.core.errors import InputError
 from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings, read_split
 from dialogauge.judge.local_fit import fit_local
-from dialogauge.judge.local_model import HIGHEST, LOWEST
+from dialogauge.judge.ratings.usable import usable_ratings
 from dialogauge.store.directory import write_whole
 
 __all__ = ["FitOptions", "fit_file", "read_rated"]
@@ -73,16 +73,7 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
 
 def _usable(conversation: Conversation, dimension: str, faults: list[InputError]) -> Conversation:
     """Return the conversation without the ratings of the dimension that are none, which go to `faults`."""
-    known = {t.number for t in conversation.turns}
-    kept = []
-    for rating in conversation.ratings:
-        wrong = None
-        if isinstance(rating.score, str) or not LOWEST <= rating.score <= HIGHEST:
-            wrong = f"the rating {rating.score!r} is not on {LOWEST:g} to {HIGHEST:g}"
-        elif rating.turn is not None and rating.turn not in known:
-            wrong = f"a rating of turn {rating.turn}, which is not there"
-        if wrong is None or rating.dimension != dimension:
-            kept.append(rating)
-        else:
-            faults.append(RecordFault(wrong, place=conversation.place_of(rating)))
-    return replace(conversation, ratings=tuple(kept))
+    usable, wrong = usable_ratings(conversation, dimension)
+    faults += wrong
+    others = (r for r in conversation.ratings if r.dimension != dimension)
+    return replace(conversation, ratings=(*others, *(rating for rating, _ in usable)))

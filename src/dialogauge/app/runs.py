@@ -11,22 +11,13 @@ from typing import Any
 
 from dialogauge.app.privacy import OPEN, Privacy, mask_for_reading, mask_row
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.judgement import Level
+from dialogauge.core.protocols import PlainDimension
 from dialogauge.core.scales import Scale
 from dialogauge.data import Mask
 from dialogauge.store import RunDatabase, RunDirectory, StoredUnit
 from dialogauge.store.database import PLANNED
 
-__all__ = ["FinishedRun", "StoredDimension", "open_run"]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDimension:
-    """A dimension as a manifest states it."""
-
-    name: str
-    level: Level
-    scale: Scale
+__all__ = ["FinishedRun", "open_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +38,10 @@ class FinishedRun:
         return str(self.manifest["judge"]["digest"])
 
     @property
-    def dimensions(self) -> tuple[StoredDimension, ...]:
+    def dimensions(self) -> tuple[PlainDimension, ...]:
         """The dimensions that were judged."""
         return tuple(
-            StoredDimension(d["name"], d["level"], Scale(**d["scale"])) for d in self.manifest["dimensions"]
+            PlainDimension(d["name"], d["level"], Scale(**d["scale"])) for d in self.manifest["dimensions"]
         )
 
     def units(self) -> Iterator[StoredUnit]:

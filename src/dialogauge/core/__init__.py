@@ -29,7 +29,7 @@ from dialogauge.core.judgement import (
     Verdict,
     VerdictBasis,
 )
-from dialogauge.core.protocols import DimensionSpec, Judge
+from dialogauge.core.protocols import DimensionSpec, Judge, PlainDimension
 from dialogauge.core.ratings import PairRating, Rating
 from dialogauge.core.scales import NOT_APPLICABLE, ONE_TO_FIVE, NotApplicable, Scale, Score
 from dialogauge.core.work import UnitResult, WorkUnit
@@ -59,6 +59,7 @@ __all__ = [
     "NotConverged",
     "PairRating",
     "Place",
+    "PlainDimension",
     "Rating",
     "RecordFault",
     "Role",

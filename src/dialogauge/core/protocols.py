@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.judgement import Judged, Level
-from dialogauge.core.scales import Scale
+from dialogauge.core.scales import ONE_TO_FIVE, Scale
 
-__all__ = ["DimensionSpec", "Judge"]
+__all__ = ["DimensionSpec", "Judge", "PlainDimension"]
 
 
 class DimensionSpec(Protocol):
@@ -26,6 +27,15 @@ class DimensionSpec(Protocol):
     @property
     def scale(self) -> Scale:
         """The scale of its scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainDimension:
+    """A dimension that is no more than what `DimensionSpec` asks for."""
+
+    name: str
+    level: Level
+    scale: Scale = ONE_TO_FIVE
 
 
 class Judge(Protocol):

@@ -8,20 +8,18 @@ and gives n/a for anything else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import floor
 from typing import Any, Literal
 
 from dialogauge.core import (
     NOT_APPLICABLE,
-    ONE_TO_FIVE,
     Conversation,
     Evidence,
     Judged,
     JudgeFailure,
     Judgement,
-    Level,
-    Scale,
+    PlainDimension,
     Target,
     Turn,
     UsageError,
@@ -54,7 +52,7 @@ from dialogauge.signals import (
     read_features,
 )
 
-__all__ = ["RUBRICS", "LocalDimension", "LocalJudge", "Rubric"]
+__all__ = ["RUBRICS", "LocalJudge", "Rubric"]
 
 Rubric = Literal["card", "satisfaction", "session", "session-guarded", "single"]
 RUBRICS: Mapping[str, Rubric] = {
@@ -83,15 +81,6 @@ _CHECKED = ("zh", "en")
 """Languages in which the satisfaction was held against people: docs/results/trust.md."""
 _SATISFIED = 4
 _SESSION = ("session", "session-guarded")
-
-
-@dataclass(frozen=True, slots=True)
-class LocalDimension:
-    """One dimension that the local judge scores."""
-
-    name: str
-    level: Level
-    scale: Scale = ONE_TO_FIVE
 
 
 class LocalJudge:
@@ -137,16 +126,16 @@ class LocalJudge:
         return digest(dict(self.describe()) | {"coefficients": self._coefficients.to_json()})
 
     @property
-    def dimensions(self) -> tuple[LocalDimension, ...]:
+    def dimensions(self) -> tuple[PlainDimension, ...]:
         """The dimensions of the rubric."""
         if self.rubric_id == "satisfaction":
-            return (LocalDimension("satisfaction", "turn"),)
+            return (PlainDimension("satisfaction", "turn"),)
         if self.rubric_id in _SESSION:
-            return (LocalDimension("satisfaction", "conversation"),)
+            return (PlainDimension("satisfaction", "conversation"),)
         if self.rubric_id == "single":
-            return (LocalDimension(_SINGLE, "turn"),)
-        turn = tuple(LocalDimension(name, "turn") for name in TURN_DIMENSIONS)
-        return turn + tuple(LocalDimension(name, "conversation") for name in CONVERSATION_DIMENSIONS)
+            return (PlainDimension(_SINGLE, "turn"),)
+        turn = tuple(PlainDimension(name, "turn") for name in TURN_DIMENSIONS)
+        return turn + tuple(PlainDimension(name, "conversation") for name in CONVERSATION_DIMENSIONS)
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings for the manifest."""

@@ -10,12 +10,10 @@ from collections import Counter
 from dataclasses import dataclass
 from math import floor
 
-from dialogauge.core import Conversation, InputError, RecordFault
+from dialogauge.core import Conversation, InputError
+from dialogauge.judge.ratings.usable import LEVELS, usable_ratings
 
 __all__ = ["LEVELS", "Example", "Votes", "examples_of"]
-
-LEVELS = 5
-"""Ratings are 1 to 5."""
 
 Votes = tuple[int, ...]
 """How many raters gave 1, 2 ... 5."""
@@ -69,22 +67,12 @@ def examples_of(conversation: Conversation, dimension: str) -> tuple[tuple[Examp
     """
     votes: dict[tuple[int, int], Counter[int]] = {}
     times: Counter[tuple[int | None, str | None]] = Counter()
-    faults: list[InputError] = []
-    known = {t.number for t in conversation.turns} | {0}
-    for rating in conversation.ratings:
-        if rating.dimension != dimension:
-            continue
-        place = conversation.place_of(rating)
-        if isinstance(rating.score, str) or not 1 <= rating.score <= LEVELS:
-            faults.append(RecordFault(f"the rating {rating.score!r} is not on 1 to {LEVELS}", place=place))
-            continue
-        if rating.turn is not None and rating.turn not in known:
-            faults.append(RecordFault(f"a rating of turn {rating.turn}, which is not there", place=place))
-            continue
+    usable, faults = usable_ratings(conversation, dimension)
+    for rating, score in usable:
         number = times[rating.turn, rating.rater] if rating.rater is not None else 0
         times[rating.turn, rating.rater] += 1
         key = (len(conversation.turns) + 1 if rating.turn is None else rating.turn, number)
-        votes.setdefault(key, Counter())[floor(rating.score + 0.5)] += 1
+        votes.setdefault(key, Counter())[floor(score + 0.5)] += 1
     whole = len(conversation.turns) + 1
     examples = [
         Example(

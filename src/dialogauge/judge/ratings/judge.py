@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core import (
-    ONE_TO_FIVE,
     Conversation,
     Judged,
     JudgeFailure,
     Judgement,
     Level,
-    Scale,
+    PlainDimension,
     Target,
     digest,
 )
 from dialogauge.judge.ratings.examples import LEVELS, Example
 from dialogauge.judge.ratings.model import RatingsModel
 
-__all__ = ["FittedDimension", "RatingsJudge", "chances"]
+__all__ = ["RatingsJudge", "chances"]
 
 _VERSION = 1
 """Raised when what is read or said changes, so that stored judgements are not taken for new ones."""
 _NO_VOTES = (0,) * LEVELS
-
-
-@dataclass(frozen=True, slots=True)
-class FittedDimension:
-    """A dimension that the model predicts."""
-
-    name: str
-    level: Level
-    scale: Scale = ONE_TO_FIVE
 
 
 class RatingsJudge:
@@ -62,12 +51,12 @@ class RatingsJudge:
         return digest({"judge": self.name, "version": _VERSION, "model": self.model.to_json()})
 
     @property
-    def dimensions(self) -> tuple[FittedDimension, ...]:
+    def dimensions(self) -> tuple[PlainDimension, ...]:
         """The fitted dimension of turns, and `..._whole` of conversations where such were fitted."""
-        turn = FittedDimension(self.model.dimension, "turn")
+        turn = PlainDimension(self.model.dimension, "turn")
         if not self.model.fitted_on.whole:
             return (turn,)
-        return (turn, FittedDimension(f"{self.model.dimension}_whole", "conversation"))
+        return (turn, PlainDimension(f"{self.model.dimension}_whole", "conversation"))
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings for the manifest."""
