@@ -30,6 +30,7 @@ class Predictions:
     scored: dict[str, Scored] = field(default_factory=dict)
     """By turn id; users without a history left out."""
     failed: int = 0
+    """Turns without a score, those that were not applicable among them."""
     without_history: int = 0
 
 
@@ -94,9 +95,12 @@ def _take(about: Predictions, id: str, gold: float, row: Row) -> None:
     if row["details"].get("without_history"):
         about.without_history += 1
         return
+    score = row["scores"]["satisfaction"]
+    if isinstance(score, str):  # not applicable: no score, as in the run's own figures
+        about.failed += 1
+        return
     user = str(row["user_id"])
-    score = float(row["scores"]["satisfaction"])
-    about.scored[id] = Scored(user, f"{user}__{row['scenario']}", gold, score)
+    about.scored[id] = Scored(user, f"{user}__{row['scenario']}", gold, float(score))
 
 
 def _mismatch(name: str, strange: Sequence[str], missing: Sequence[str]) -> UsageError:

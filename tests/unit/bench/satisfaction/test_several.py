@@ -35,6 +35,14 @@ def test_rows_are_joined_with_the_ratings_of_their_turns() -> None:
     assert found.failed == 1
 
 
+def test_a_turn_that_was_not_applicable_has_no_score() -> None:
+    talk = rated_talk("u", "cook", 0, [5, 4])
+    found = collect_predictions(
+        Predictions("run", "j", "none"), [(talk, rows_of(talk, ["n/a", 4]))], "satisfaction"
+    )
+    assert (list(found.scored), found.failed) == (["u__cook__0__turn_1"], 1)
+
+
 def test_users_without_history_stand_apart() -> None:
     talk = rated_talk("u", "cook", 0, [5, 4])
     rows = rows_of(talk, [4, 4], without_history=True)
