@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dialogauge.calibrate import RawScore, ScoreHistory
 from dialogauge.core import Judged, Judgement
 from dialogauge.judge.personal import RatedBlock
 
-__all__ = ["Answer", "answers_of", "histories_of", "raw_scores"]
+__all__ = ["Answer", "answers_of", "histories_of", "raw_scores", "stored_raw"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,19 @@ def _said(row: Judged, dimension: str) -> tuple[int | None, float | None]:
         return None, None
     fraction = row.outcome.details.get(dimension, score)
     return int(score), float(fraction)
+
+
+def stored_raw(row: Mapping[str, Any]) -> float | None:
+    """Return what the judge of a stored satisfaction row said, before any calibration.
+
+    Args:
+        row: One that did not fail.
+
+    Returns:
+        None where the turn was not applicable.
+    """
+    score = row["details"].get("raw", row["scores"]["satisfaction"])
+    return None if isinstance(score, str) else float(score)
 
 
 def histories_of(blocks: Iterable[RatedBlock], turns: Mapping[str, int]) -> dict[str, ScoreHistory]:

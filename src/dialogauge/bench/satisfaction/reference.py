@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from dialogauge.bench.satisfaction.answers import Answer
+from dialogauge.bench.satisfaction.answers import Answer, stored_raw
 from dialogauge.bench.satisfaction.ratings import collect_rated
 from dialogauge.core import Conversation, UsageError
 
@@ -44,9 +44,9 @@ def reference_answers(
         said = {str(r["details"]["turn_id"]): r for r in rows if r["failure"] is None}
         for rated in collect_rated(conversation, dimension).replies:
             row = said.get(rated.reply.id)
-            if row is None:
+            raw = None if row is None else stored_raw(row)
+            if raw is None:
                 continue
-            raw = float(row["details"].get("raw", row["scores"]["satisfaction"]))
             out.append(
                 Answer(
                     id=rated.reply.id,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from dialogauge.bench.satisfaction.answers import stored_raw
 from dialogauge.bench.satisfaction.several import listed
 from dialogauge.bench.satisfaction.study import Study
 from dialogauge.core import Conversation, UsageError, conversation_digest
@@ -83,7 +84,7 @@ def collect_scores(
     """
     out = StoredScores(run, judge)
     for conversation, rows in judged:
-        said = {str(r["details"]["turn_id"]): _raw(r) for r in rows if r["failure"] is None}
+        said = {str(r["details"]["turn_id"]): stored_raw(r) for r in rows if r["failure"] is None}
         talk = _Talk(
             {id: score for id, score in said.items() if score is not None},
             frozenset(id for id, score in said.items() if score is None),
@@ -175,8 +176,3 @@ def _targets(study: Study) -> Iterable[Reply]:
 
 def _training(study: Study) -> Iterable[Reply]:
     return (rated.reply for block in study.population.blocks for rated in block.ratings)
-
-
-def _raw(row: Row) -> float | None:
-    score = row["details"].get("raw", row["scores"]["satisfaction"])
-    return None if isinstance(score, str) else float(score)
