@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge import __version__
-from dialogauge.app.config import load_config
+from dialogauge.app.merging import load_config
 from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun, open_run
+from dialogauge.app.settings import AgreementSettings
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.rating import Rating
@@ -47,7 +48,7 @@ from dialogauge.studies.satisfaction import (
     compare_runs,
     several_view,
 )
-from dialogauge.studies.trust import CalibrationDimension, TrustThresholds
+from dialogauge.studies.trust import CalibrationDimension
 from dialogauge.studies.trust.calibration import judge_gate
 from dialogauge.text import counted
 
@@ -129,22 +130,6 @@ RatingsOf = Callable[[Conversation], Iterable[Rating]]
 
 
 @dataclass(frozen=True, slots=True)
-class MetaOptions:
-    """The settings of `dialogauge meta`; see the command reference for each."""
-
-    runs: tuple[str, ...]
-    ratings_file: str | None = None
-    map_file: str | None = None
-    dimensions: tuple[str, ...] = ()
-    dissatisfied: str | None = None
-    out: str | None = None
-    draws: int = 1000
-    seed: int = 0
-    config_file: str | None = None
-    """Holds the thresholds of the calibration gate."""
-
-
-@dataclass(frozen=True, slots=True)
 class MetaOutcome:
     """What was found, and what of the ratings could not be used."""
 
@@ -167,7 +152,7 @@ class _Read:
     scales: tuple[Scale, ...]
 
 
-def judge_the_judges(options: MetaOptions) -> MetaOutcome:
+def judge_the_judges(options: AgreementSettings) -> MetaOutcome:
     """Hold the judges of the runs against people's ratings.
 
     Raises UsageError when no dimension fits or nothing is rated, InputError for ratings that cannot be
@@ -202,19 +187,19 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     notes = () if table is None else tuple(str(n) for n in table.notes)
     refused = {str(f): f for one in read for targets in one.tables for f in targets.refused}
     faults = (*(() if table is None else table.faults), *refused.values())
-    limits = TrustThresholds(**load_config(options.config_file).trust.model_dump(exclude_none=True))
+    limits = load_config(options.config_file).trust
     gates = tuple(judge_gate(j, limits) for j in result.judges)
     files = _write(options, result, gates, satisfaction)
     return MetaOutcome(result, gates, faults, notes, files, satisfaction)
 
 
-def _rated_as(options: MetaOptions) -> str | None:
+def _rated_as(options: AgreementSettings) -> str | None:
     """Return what the ratings call the judged satisfaction, where a pair says so."""
     pairs = [_pair(text) for text in options.dimensions]
     return next((p.rated for p in pairs if p.judge == "satisfaction"), None)
 
 
-def _rating_table(options: MetaOptions) -> RatingTable | None:
+def _rating_table(options: AgreementSettings) -> RatingTable | None:
     if options.ratings_file is None:
         return None
     mapping = None if options.map_file is None else read_field_map(options.map_file)
@@ -232,7 +217,7 @@ def _names(runs: Sequence[str]) -> list[str]:
     return [r if short.count(s) > 1 else s for r, s in zip(runs, short, strict=True)]
 
 
-def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions) -> _Read:
+def _read(path: str, name: str, table: RatingTable | None, options: AgreementSettings) -> _Read:
     with open_run(path) as run:
         stored = None if table is None else ratings_as_stored(run.database, table)
 
@@ -268,7 +253,7 @@ def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
 
 
 def _pairs(
-    run: FinishedRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
+    run: FinishedRun, rated: Mapping[str, Counter[float | str]], options: AgreementSettings, name: str
 ) -> tuple[DimensionPair, ...]:
     if options.dimensions:
         return tuple(_pair(text) for text in options.dimensions)
@@ -331,7 +316,7 @@ def meta_json(
 
 
 def _write(
-    options: MetaOptions,
+    options: AgreementSettings,
     result: MetaResult,
     gates: Sequence[CalibrationDimension],
     satisfaction: SatisfactionMeta | None,

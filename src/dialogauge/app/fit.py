@@ -6,16 +6,18 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.app.settings import FitSettings
 from dialogauge.app.versions import versions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.settings import recorded
 from dialogauge.core.unit import conversation_digest, digest, words_digest
 from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings, read_split
 from dialogauge.data.ratings import usable_ratings
@@ -36,29 +38,7 @@ from dialogauge.studies.fit import CONTROLS, FIGURES, Said, controls_of, figures
 from dialogauge.text import LanguageTally, counted
 
 
-@dataclass(frozen=True, slots=True)
-class FitOptions:
-    """The settings of `dialogauge fit`; see the command reference for each."""
-
-    inputs: Sequence[str]
-    out: str
-    ratings_file: str | None = None
-    dimension: str = "satisfaction"
-    split_file: str | None = None
-    folds: int = 5
-    format: str | None = None
-    map_file: str | None = None
-    draws: int = 1000
-    seed: int = 0
-    command: str = ""
-
-    @property
-    def is_run(self) -> bool:
-        """Whether a run directory was asked for, and not the coefficients' file."""
-        return not self.out.endswith(".json")
-
-
-def read_rated(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
+def read_rated(options: FitSettings, faults: list[InputError]) -> Iterator[Conversation]:
     """Read the conversations with all their ratings; what cannot be read goes to `faults`.
 
     Raises ConfigError for a faulty split file.
@@ -76,7 +56,7 @@ def read_rated(options: FitOptions, faults: list[InputError]) -> Iterator[Conver
             yield replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
 
 
-def fit_file(options: FitOptions) -> dict[str, Any]:
+def fit_file(options: FitSettings) -> dict[str, Any]:
     """Fit, write the coefficients, and return them with their out-of-fold figures and the faults met.
 
     Raises UsageError when there is too little to fit, ConfigError for a faulty split file.
@@ -108,7 +88,7 @@ FOLDS = {
 }
 
 
-def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+def fit_run(options: FitSettings, *, progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
     """Validate, fit, and write `summary.json`, `predictions.jsonl`, `model.json` and `manifest.json`.
 
     Returns:
@@ -152,7 +132,7 @@ def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None 
     return summary
 
 
-def _check(examples: Sequence[Example], options: FitOptions) -> None:
+def _check(examples: Sequence[Example], options: FitSettings) -> None:
     groups = len({e.group for e in examples})
     if len(examples) < _LEAST or groups < max(3, options.folds):
         talks = counted(len({e.conversation.id for e in examples}), "conversation")
@@ -169,7 +149,7 @@ def _check(examples: Sequence[Example], options: FitOptions) -> None:
 
 
 def _summary(
-    examples: Sequence[Example], table: Table, validated: dict[str, CrossValidation], options: FitOptions
+    examples: Sequence[Example], table: Table, validated: dict[str, CrossValidation], options: FitSettings
 ) -> dict[str, Any]:
     turns = np.array([e.turn is not None for e in examples])
     out: dict[str, Any] = {
@@ -235,7 +215,7 @@ def _view(
     table: Table,
     found: CrossValidation,
     mask: npt.NDArray[np.bool_],
-    options: FitOptions,
+    options: FitSettings,
 ) -> dict[str, Any]:
     """Return the figures of some of the examples, and of the controls on them."""
     held = [e for e, kept in zip(examples, mask, strict=True) if kept]
@@ -286,14 +266,13 @@ def _predictions(
         yield json_line(row)
 
 
-def _manifest(options: FitOptions, examples: Sequence[Example]) -> dict[str, Any]:
+def _manifest(options: FitSettings, examples: Sequence[Example]) -> dict[str, Any]:
     seen = dict.fromkeys(e.conversation.id for e in examples)
     by_id = {e.conversation.id: e.conversation for e in examples}
-    settings = {k: v for k, v in asdict(options).items() if k != "command"}
     return {
         "versions": versions(),
         "study": "fit",
-        "settings": settings,
+        "settings": recorded(options),
         "command": options.command,
         "data": digest([conversation_digest(by_id[name]) for name in seen]),
     }

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.build import build_client
-from dialogauge.app.config import load_config, parse_role, with_defaults
-from dialogauge.app.privacy import OPEN, Privacy
+from dialogauge.app.config import parse_role, with_defaults
+from dialogauge.app.merging import load_config, references
 from dialogauge.app.runs import FinishedRun, open_run
-from dialogauge.core.errors import DialogaugeError, UsageError
+from dialogauge.app.settings import PairSettings
+from dialogauge.core.errors import DialogaugeError
 from dialogauge.llm import Budget, ChatFailure, PriceTable
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.text import detect_language
 from dialogauge.training import (
-    VERDICTS,
     Fork,
     JudgedConversation,
     dpo_row,
@@ -31,33 +31,10 @@ from dialogauge.training import (
     sft_row,
 )
 
-_TARGETS = ("trl",)
 _ACTIVE_DEFAULT = 50
 
 Row = tuple[Mapping[str, Any], Mapping[str, Any]]
 """A training row, and where it comes from."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairOptions:
-    """The settings of `dialogauge pairs`; see the command reference for each."""
-
-    run: str
-    out: str
-    kind: str = "dpo"
-    target: str = "trl"
-    chosen_field: str | None = None
-    model: str | None = None
-    config_file: str | None = None
-    prices_file: str | None = None
-    max_concurrency: int = 64
-    max_calls: int | None = None
-    max_cost: float | None = None
-    cache: bool = True
-    min_verdict: str = "good"
-    limit: int | None = None
-    privacy: Privacy = OPEN
-    """What the rows, and the prompts of the model that writes replies, must not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +48,14 @@ class PairResult:
     """What ended the repairs early, when something did."""
 
 
-def write_pairs(options: PairOptions) -> PairResult:
-    """Write the rows, and beside them `NAME.provenance.jsonl`, one line for each row.
-
-    Raises UsageError for a kind, a target or a source of better replies that does not exist.
-    """
-    makers: dict[str, Callable[[PairOptions, FinishedRun, Counter[str]], Iterator[Row]]] = {
+def write_pairs(options: PairSettings) -> PairResult:
+    """Write the rows, and beside them `NAME.provenance.jsonl`, one line for each row."""
+    makers: dict[str, Callable[[PairSettings, FinishedRun, Counter[str]], Iterator[Row]]] = {
         "dpo": _dpo,
         "kto": _kto,
         "sft": _sft,
         "active": _active,
     }
-    _check(options, tuple(makers))
     left_out: Counter[str] = Counter()
     errors: list[DialogaugeError] = []
     with open_run(options.run, options.privacy) as run:
@@ -100,32 +73,13 @@ def write_pairs(options: PairOptions) -> PairResult:
     return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, errors[0] if errors else None)
 
 
-def _check(options: PairOptions, kinds: tuple[str, ...]) -> None:
-    for name, value, choices in (
-        ("--kind", options.kind, kinds),
-        ("--to", options.target, _TARGETS),
-        ("--min-verdict", options.min_verdict, VERDICTS),
-    ):
-        if value not in choices:
-            msg = f"{name} {value!r} is none of {', '.join(choices)}"
-            raise UsageError(msg)
-    if options.model is not None and options.chosen_field is not None:
-        msg = "the better reply is to come from a model and from a column"
-        raise UsageError(msg, hint="give the model or --chosen-field, not both")
-    if options.kind == "dpo" and options.model is None and options.chosen_field is None:
-        msg = "a preference pair needs a better reply, and neither a model nor a column gives one"
-        raise UsageError(
-            msg, hint="give --model NAME --base-url URL to have it written, or --chosen-field KEY of yours"
-        )
-
-
 def _judged(run: FinishedRun) -> Iterator[JudgedConversation]:
     scales = {d.name: d.scale for d in run.dimensions}
     for conversation, rows in run.judged():
         yield judged_conversation(conversation, rows, scales)
 
 
-def _dpo(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+def _dpo(options: PairSettings, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
     field = options.chosen_field or ""
     for judged, fork in _forks(run, left_out):
         chosen = _given_reply(judged, fork, field)
@@ -148,11 +102,11 @@ def _given_reply(judged: JudgedConversation, fork: Fork, field: str) -> str | No
 
 
 async def _repaired(
-    options: PairOptions, run: FinishedRun, left_out: Counter[str]
+    options: PairSettings, run: FinishedRun, left_out: Counter[str]
 ) -> tuple[list[Row], DialogaugeError | None]:
     """Have a model write the better replies, in parallel; the rows keep the order of the run."""
     config = load_config(options.config_file)
-    settings = with_defaults(parse_role(options.model or "", config.roles), "repair")
+    settings = with_defaults(parse_role(references(options)["repair"], config.roles), "repair")
     built = build_client(
         settings,
         "repair",
@@ -204,7 +158,7 @@ def _forks(run: FinishedRun, left_out: Counter[str]) -> Iterator[tuple[JudgedCon
             yield judged, fork
 
 
-def _kto(_: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+def _kto(_: PairSettings, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
     for judged in _judged(run):
         rows = list(kto_rows(judged))
         left_out["turns neither clearly good nor bad"] += len(judged.turns) - len(rows)
@@ -212,7 +166,7 @@ def _kto(_: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[R
             yield row, _provenance(judged, turn)
 
 
-def _sft(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+def _sft(options: PairSettings, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
     for judged in _judged(run):
         row = sft_row(judged, options.min_verdict)
         if row is not None:
@@ -223,7 +177,7 @@ def _sft(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iter
             left_out[f"verdict below {options.min_verdict}"] += 1
 
 
-def _active(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+def _active(options: PairSettings, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
     judged = {j.conversation.id: j for j in _judged(run)}
     limit = options.limit or _ACTIVE_DEFAULT
     left_out["ranked lower"] += max(0, len(judged) - limit)

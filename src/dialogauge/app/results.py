@@ -11,11 +11,12 @@ from dialogauge.app.config import RoleSettings
 from dialogauge.app.planning import Planner
 from dialogauge.app.report import write_report
 from dialogauge.app.runs import FinishedRun
-from dialogauge.app.settings import JudgeOptions
+from dialogauge.app.settings import JudgeSettings
 from dialogauge.app.trust_look import kept_from, look_into, rubric_facts
 from dialogauge.app.versions import versions
 from dialogauge.core.errors import InputError
 from dialogauge.core.protocols import Judge
+from dialogauge.core.settings import recorded
 from dialogauge.core.unit import digest, digest_text
 from dialogauge.data import RatingTable
 from dialogauge.llm.transport import Endpoint
@@ -45,7 +46,7 @@ class RunResult:
 
 
 def finish_run(  # noqa: PLR0913 - the parts of a run, brought to their end here once
-    options: JudgeOptions,
+    options: JudgeSettings,
     directory: RunDirectory,
     database: RunDatabase,
     judge: Judge,
@@ -86,7 +87,7 @@ def finish_run(  # noqa: PLR0913 - the parts of a run, brought to their end here
 
 
 def _shown(
-    options: JudgeOptions, database: RunDatabase, judge: Judge, planner: Planner, done: Mapping[bytes, bool]
+    options: JudgeSettings, database: RunDatabase, judge: Judge, planner: Planner, done: Mapping[bytes, bool]
 ) -> dict[bytes, int]:
     """Return the units that the files show, and remember them for reports, exports and pairs.
 
@@ -132,14 +133,14 @@ def exit_code(
 
 
 def _manifest(
-    options: JudgeOptions,
+    options: JudgeSettings,
     judge: Judge,
     planner: Planner,
     ended: Outcome,
     units: int,
     pending: int,
 ) -> dict[str, Any]:
-    settings = {k: v for k, v in asdict(options).items() if k != "command"}
+    settings = recorded(options)
     if options.role is not None:
         settings["role"] = shown_role(options.role)
     description = dict(judge.describe())

@@ -15,7 +15,7 @@ from dialogauge.app.personal_judges import Models
 from dialogauge.app.report import write_report
 from dialogauge.app.results import shown_role
 from dialogauge.app.runs import FinishedRun
-from dialogauge.app.settings import SatisfactionOptions
+from dialogauge.app.settings import SatisfactionSettings
 from dialogauge.app.sources import is_run
 from dialogauge.app.versions import versions
 from dialogauge.core.conversation import Conversation
@@ -30,6 +30,7 @@ from dialogauge.core.protocols import (
     Reply,
     TurnJudge,
 )
+from dialogauge.core.settings import recorded
 from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest, digest
 from dialogauge.judges.personal import TurnDimension
 from dialogauge.runs import (
@@ -213,7 +214,7 @@ async def judge_turns(  # noqa: PLR0913 - the parts of a run, put together here 
     study: Study,
     conversations: Mapping[str, Conversation],
     database: RunDatabase,
-    options: SatisfactionOptions,
+    options: SatisfactionSettings,
     observer: Observer,
 ) -> JudgedTurns:
     """Judge every turn that the run does not hold yet.
@@ -255,7 +256,7 @@ _STUDY = "satisfaction"
 _FAULTS_KEPT = 1000
 
 
-def run_directory(options: SatisfactionOptions) -> RunDirectory:
+def run_directory(options: SatisfactionSettings) -> RunDirectory:
     """Return the directory that was asked for; else one that is named after the input and the judge."""
     if options.out is not None:
         return RunDirectory(Path(options.out))
@@ -269,7 +270,7 @@ def run_directory(options: SatisfactionOptions) -> RunDirectory:
 class RunWriter:
     """Writing the run directory."""
 
-    options: SatisfactionOptions
+    options: SatisfactionSettings
     judge: PersonalJudge | TurnJudge
     study: Study
     evaluation: Evaluation
@@ -347,8 +348,7 @@ class RunWriter:
 
     def _manifest(self, judge_digest: str, conversations: int) -> dict[str, Any]:
         """Write what the run was made from, with the keys of every run's manifest."""
-        settings = {k: v for k, v in asdict(self.options).items() if k != "command"}
-        settings |= {"rubric": _STUDY, "repeats": 1}
+        settings = {**recorded(self.options), "rubric": _STUDY, "repeats": 1}
         settings["roles"] = {role: shown_role(found) for role, found in self.options.roles.items()}
         description = dict(self.judge.describe())
         dimension = TurnDimension()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
-from dialogauge.app.config import FileConfig, RoleSettings, load_config, parse_role, with_defaults
+from dialogauge.app.config import RoleSettings, parse_role, with_defaults
+from dialogauge.app.merging import FileConfig, load_config, references
 from dialogauge.app.report import summary_of, write_report
 from dialogauge.app.runs import FinishedRun, open_run
-from dialogauge.app.settings import JudgeOptions
+from dialogauge.app.settings import JudgeSettings, TrustSettings
 from dialogauge.app.trust_look import kept_from, look_into, tally_of
 from dialogauge.app.versions import versions
 from dialogauge.core.errors import UsageError
@@ -21,7 +22,6 @@ from dialogauge.report import TrustView
 from dialogauge.studies.trust import (
     Trust,
     TrustCheck,
-    TrustThresholds,
     Variant,
     check_scenario,
     draw_variants,
@@ -58,32 +58,14 @@ def differences(manifest: Mapping[str, Any], described: Mapping[str, Any]) -> tu
     return tuple(out)
 
 
-@dataclass(frozen=True, slots=True)
-class RecheckOptions:
-    """The settings of `dialogauge trust`; see the command reference for each."""
-
-    run: str
-    scenario_sample: int | None = None
-    ratings_file: str | None = None
-    map_file: str | None = None
-    model: str | None = None
-    config_file: str | None = None
-    prices_file: str | None = None
-    seed: int = 0
-    max_concurrency: int = 64
-    max_calls: int | None = None
-    max_cost: float | None = None
-    cache: bool = True
-
-
-def recheck(options: RecheckOptions) -> tuple[Trust, TrustView]:
+def recheck(options: TrustSettings) -> tuple[Trust, TrustView]:
     """Make the checks of a run anew, and write them into its summary and its page.
 
     Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run,
     EndpointError or BudgetSpent when the scenario sample cannot be judged to its end.
     """
     config = load_config(options.config_file)
-    limits = TrustThresholds(**config.trust.model_dump(exclude_none=True))
+    limits = config.trust
     mapping = None if options.map_file is None else read_field_map(options.map_file)
     ratings = None if options.ratings_file is None else read_ratings(options.ratings_file, mapping=mapping)
     with open_run(options.run) as run:
@@ -97,7 +79,7 @@ def recheck(options: RecheckOptions) -> tuple[Trust, TrustView]:
     return trust, trust_view(trust)
 
 
-def _scenario(run: FinishedRun, options: RecheckOptions, config: FileConfig) -> TrustCheck:
+def _scenario(run: FinishedRun, options: TrustSettings, config: FileConfig) -> TrustCheck:
     if not run.manifest.get("shows_scenario", True):
         msg = f"the rubric {run.manifest['settings']['rubric']!r} does not show the judge a scenario"
         raise UsageError(msg, hint="leave --scenario-sample out")
@@ -116,15 +98,15 @@ def _scenario(run: FinishedRun, options: RecheckOptions, config: FileConfig) -> 
     return check_scenario(before, asyncio.run(_judge_again(run, built, variants, options)), names)
 
 
-def _judge_options(run: FinishedRun, options: RecheckOptions, config: FileConfig) -> JudgeOptions:
+def _judge_options(run: FinishedRun, options: TrustSettings, config: FileConfig) -> JudgeSettings:
     settings = run.manifest["settings"]
-    role = None
-    if options.model is not None:
-        role = with_defaults(parse_role(options.model, config.roles), "judge")
+    role, reference = None, references(options).get("judge")
+    if reference is not None:
+        role = with_defaults(parse_role(reference, config.roles), "judge")
     elif settings["role"] is not None:
         role = _stored_role(settings["role"], config)
     names = ("rubric", "judge", "mode", "language", "local_model", "source_file", "window")
-    return JudgeOptions(
+    return JudgeSettings(
         inputs=(),
         role=role,
         prices_file=options.prices_file or settings["prices_file"],
@@ -151,7 +133,7 @@ def _stored_role(stored: Mapping[str, Any], config: FileConfig) -> RoleSettings:
 
 
 async def _judge_again(
-    run: FinishedRun, built: BuiltJudge, variants: Sequence[Variant], options: RecheckOptions
+    run: FinishedRun, built: BuiltJudge, variants: Sequence[Variant], options: TrustSettings
 ) -> list[tuple[Variant, tuple[Judged, ...]]]:
     try:
         if built.judge.digest != run.judge_digest:

@@ -17,10 +17,11 @@ from dialogauge.app.candidates import (
     read_agents,
     read_candidates,
 )
-from dialogauge.app.config import load_config
 from dialogauge.app.judge import Observer
+from dialogauge.app.merging import load_config
 from dialogauge.app.replay.run import open_for_writing
 from dialogauge.app.replay.stage import OpenStage, open_stage
+from dialogauge.app.settings import ReplayCollectSettings
 from dialogauge.core.errors import DialogaugeError, FileFault, InputError, Place, RecordFault, UsageError
 from dialogauge.core.judgement import JudgeFailure, Usage
 from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest
@@ -35,7 +36,7 @@ from dialogauge.runs import (
     run_units,
     stop_on_interrupt,
 )
-from dialogauge.studies.replay import Context, ItemSet, Prompter, Stage, read_items
+from dialogauge.studies.replay import ItemSet, Prompter, Stage, read_items
 from dialogauge.text import counted
 
 
@@ -144,26 +145,6 @@ def _talk(turn: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CollectOptions:
-    """The settings of `dialogauge replay collect`; see the command reference for each."""
-
-    items: str
-    out: str
-    candidates: tuple[str, ...] = ()
-    context: Context = "prefix"
-    agents_file: str | None = None
-    data: tuple[str, ...] = ()
-    config_file: str | None = None
-    prices_file: str | None = None
-    seed: int = 0
-    max_concurrency: int = 64
-    max_calls: int | None = None
-    max_cost: float | None = None
-    retry_failed: bool = False
-    cache: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Tally:
     """What became of one candidate's replies."""
 
@@ -196,7 +177,7 @@ class Collected:
         return sum(t.failed for t in self.tallies.values()) / asked if asked else 0.0
 
 
-def collect(options: CollectOptions, observer: Observer) -> Collected:
+def collect(options: ReplayCollectSettings, observer: Observer) -> Collected:
     """Collect what is missing of every candidate's replies.
 
     Raises UsageError and InputError before anything is asked; what goes wrong in between ends up in the
@@ -221,7 +202,7 @@ def collect(options: CollectOptions, observer: Observer) -> Collected:
 class _Work:
     """The parts of one candidate's collection."""
 
-    options: CollectOptions
+    options: ReplayCollectSettings
     observer: Observer
     opened: OpenStage
     database: ReplayDatabase
