@@ -9,9 +9,9 @@ settings, or what a group needs and only some commands let the user choose.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
 
-from dialogauge.core.settings import setting
+from dialogauge.core.settings import argument, setting
 
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings
@@ -29,9 +29,13 @@ def _thresholds() -> Any:  # noqa: ANN401 - of a study, which is loaded where it
     return TrustThresholds()
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What all settings have in common."""
+    """What all settings have in common; every class that inherits from it is a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
 
     from_file: ClassVar[bool] = False
     """Whether the table `[judge]` of a configuration file holds for them."""
@@ -40,50 +44,43 @@ class Settings:
 # Groups
 
 
-@dataclass(frozen=True, kw_only=True)
 class RunInput(Settings):
     """A run to read."""
 
-    run: str = setting(argument=True, metavar="RUN", help="A run directory.")
+    run: str = argument("RUN", "A run directory.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class RatingSettings(Settings):
     """People's ratings in a file of their own."""
 
-    ratings_file: str | None = setting(None, "--ratings", help="People's ratings, joined by id.")
-    map_file: str | None = setting(None, "--map", help="TOML file: your field names.")
+    ratings_file: str | None = setting(None, "People's ratings, joined by id.", "--ratings")
+    map_file: str | None = setting(None, "TOML file: your field names.", "--map")
 
 
-@dataclass(frozen=True, kw_only=True)
 class DataSettings(RatingSettings):
     """Conversations to read."""
 
-    inputs: tuple[str, ...] = setting(
-        argument=True, metavar="INPUT...", help="Files, folders, or - for stdin."
-    )
-    format: str | None = setting(None, help="Force a format instead of recognising it.")
+    inputs: tuple[str, ...] = argument("INPUT...", "Files, folders, or - for stdin.")
+    format: str | None = setting(None, "Force a format instead of recognising it.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class StrictSettings(Settings):
     """How much is forgiven."""
 
-    strict: bool = setting(False, help="Stop at the first oddity in the input.")
+    strict: bool = setting(False, "Stop at the first oddity in the input.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class RatedDataSettings(DataSettings):
     """Rated conversations to read, and of which users."""
 
-    inputs: tuple[str, ...] = setting(argument=True, metavar="DATA...", help="Rated conversations, or a run.")
-    dimension: str = setting("satisfaction", help="The rated dimension.")
+    inputs: tuple[str, ...] = argument("DATA...", "Rated conversations, or a run.")
+    dimension: str = setting("satisfaction", "The rated dimension.")
     part: Literal["test", "train", "all"] = setting(
         "test",
+        "Whose turns are judged or chosen. The training users are what judges know of other users.",
         "--split",
-        help="Whose turns are judged or chosen. The training users are what judges know of other users.",
     )
-    split_file: str | None = setting(None, help="JSON {train: [users], test: [users]}, else by seed.")
+    split_file: str | None = setting(None, "JSON {train: [users], test: [users]}, else by seed.")
     level: Literal["turn", "session"] = "turn"
     """Whether replies are judged, or sessions as a whole."""
     mode: Literal["foresight", "hindsight"] = "foresight"
@@ -92,16 +89,14 @@ class RatedDataSettings(DataSettings):
     """How much of a user's history is read."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ConfigSettings(Settings):
     """The configuration file."""
 
     config_file: str | None = setting(
-        None, "--config", recorded=False, help="Configuration file (else ./dialogauge.toml)."
+        None, "Configuration file (else ./dialogauge.toml).", "--config", recorded=False
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ModelSettings(ConfigSettings):
     """A model to ask."""
 
@@ -110,55 +105,50 @@ class ModelSettings(ConfigSettings):
 
     model: str | None = setting(
         None,
+        "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR.",
         recorded=False,
-        help="Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR.",
     )
-    base_url: str | None = setting(None, recorded=False, help="The endpoint, e.g. http://localhost:8000/v1.")
-    api_key_env: str | None = setting(None, recorded=False, help="Variable that holds the key.")
+    base_url: str | None = setting(None, "The endpoint, e.g. http://localhost:8000/v1.", recorded=False)
+    api_key_env: str | None = setting(None, "Variable that holds the key.", recorded=False)
     models: tuple[str, ...] = setting(
         (),
+        "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME.",
         "--role",
         metavar="judge=M@U#K",
         recorded=False,
-        help="judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME.",
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class LimitSettings(ConfigSettings):
     """What asking models may take."""
 
     prices_file: str | None = setting(
-        None, "--prices", key="prices", help="TOML file of prices per million tokens."
+        None, "TOML file of prices per million tokens.", "--prices", key="prices"
     )
-    max_concurrency: int = setting(64, low=1, key="max_concurrency", help="Requests in flight at most.")
-    max_calls: int | None = setting(None, low=0, key="max_calls", help="Stop after N calls.")
-    max_cost: float | None = setting(None, low=0, key="max_cost", help="Stop at this cost; needs prices.")
-    cache: bool = setting(True, "--no-cache", help="Do not use the response cache.")
+    max_concurrency: int = setting(64, "Requests in flight at most.", low=1, key="max_concurrency")
+    max_calls: int | None = setting(None, "Stop after N calls.", low=0, key="max_calls")
+    max_cost: float | None = setting(None, "Stop at this cost; needs prices.", low=0, key="max_cost")
+    cache: bool = setting(True, "Do not use the response cache.", "--no-cache")
 
 
-@dataclass(frozen=True, kw_only=True)
 class LanguageSettings(Settings):
     """The language of the prompts."""
 
-    language: Literal["auto", "en", "zh"] = setting(
-        "auto", "--lang", key="lang", help="Language of the judging."
-    )
+    language: Literal["auto", "en", "zh"] = setting("auto", "Language of the judging.", "--lang", key="lang")
 
 
-@dataclass(frozen=True, kw_only=True)
 class PrivacySettings(Settings):
     """What of people is hidden before anything is stored, sent or shown."""
 
     redact: bool = setting(
         False,
+        "Replace phone numbers, e-mails, card and identity numbers by [phone], [email], [card], [id].",
         key="redact",
-        help="Replace phone numbers, e-mails, card and identity numbers by [phone], [email], [card], [id].",
     )
     hash_ids: bool = setting(
         False,
+        "Replace the ids of users and conversations by digests that stay the same within a run.",
         key="hash_ids",
-        help="Replace the ids of users and conversations by digests that stay the same within a run.",
     )
 
     @property
@@ -169,48 +159,43 @@ class PrivacySettings(Settings):
         return Privacy(self.redact, self.hash_ids)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RetrySettings(Settings):
     """What becomes of failures when the same command is given again."""
 
-    retry_failed: bool = setting(False, help="Do again what failed.")
+    retry_failed: bool = setting(False, "Do again what failed.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class RunSettings(LimitSettings, RetrySettings, PrivacySettings):
     """A run that judges conversations."""
 
     from_file: ClassVar[bool] = True
 
     out: str | None = setting(
-        None, "-o", "--out", otherwise="runs/ and the name of the first input", help="Run directory."
+        None, "Run directory.", "-o", "--out", otherwise="runs/ and the name of the first input"
     )
     max_failed: float = setting(
-        0.05, low=0, high=1, key="max_failed", help="Share of failures above which the exit code is 3."
+        0.05, "Share of failures above which the exit code is 3.", low=0, high=1, key="max_failed"
     )
-    fresh: bool = setting(False, help="Forget what the run holds.")
+    fresh: bool = setting(False, "Forget what the run holds.")
     command: str = ""
     """The command line that asked for this, without secrets; for the manifest and the page."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class DrawSettings(Settings):
     """Bootstrap intervals."""
 
-    draws: int = setting(1000, low=0, help="Bootstrap draws for the intervals.")
-    seed: int = setting(0, help="Of the draws and the shuffled control.")
+    draws: int = setting(1000, "Bootstrap draws for the intervals.", low=0)
+    seed: int = setting(0, "Of the draws and the shuffled control.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class TiesSettings(Settings):
     """Equal raw scores."""
 
     ties: Literal["mid", "turn-index", "sample-id"] = setting(
-        "mid", help="Equal raw scores: kept equal, or ordered as the published calibrations do."
+        "mid", "Equal raw scores: kept equal, or ordered as the published calibrations do."
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class UserJudgeSettings(LanguageSettings, ModelSettings, LimitSettings, RetrySettings):
     """A judge of satisfaction, who judges for one user."""
 
@@ -218,26 +203,26 @@ class UserJudgeSettings(LanguageSettings, ModelSettings, LimitSettings, RetrySet
     asks: ClassVar[tuple[str, ...]] = ("judge", "memory_builder")
 
     judge: str = setting(
-        metavar="NAME",
-        help="global-mean, global-majority, task-mean, task-majority, history-mean, history-median, "
+        ...,
+        "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, "
         "history-majority, history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local, local-user; "
         "trained here: encoder, encoder-ordinal; with a model: memory, no-memory, zero-shot, few-shot, "
         "task-rubric, prometheus, rag, spur.",
+        metavar="NAME",
     )
     strategy: Literal["topk", "boundary-paired", "score-balanced"] | None = setting(
-        None, help="Of episodic-nearest and rag (else topk)."
+        None, "Of episodic-nearest and rag (else topk)."
     )
-    k: int | None = setting(None, low=1, help="Turns that episodic-nearest (else 6) and rag (else 4) take.")
+    k: int | None = setting(None, "Turns that episodic-nearest (else 6) and rag (else 4) take.", low=1)
     history: Literal["all", "prompt"] = setting(
-        "all", help="The whole history, or what the published prompt keeps."
+        "all", "The whole history, or what the published prompt keeps."
     )
     models: tuple[str, ...] = setting(
         (),
+        "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (of [roles]), file:PATH or py:MODULE:NAME.",
         "--role",
         metavar="ROLE=M@U#K",
         recorded=False,
-        help="judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (from [roles]), file:PATH or "
-        "py:MODULE:NAME.",
     )
     level: Literal["turn", "session"] = "turn"
     roles: Mapping[str, "RoleSettings"] = field(default_factory=dict)
@@ -247,49 +232,45 @@ class UserJudgeSettings(LanguageSettings, ModelSettings, LimitSettings, RetrySet
 # Commands
 
 
-@dataclass(frozen=True, kw_only=True)
 class JudgeSettings(DataSettings, StrictSettings, LanguageSettings, ModelSettings, RunSettings):
     """`dialogauge judge`."""
 
-    inputs: tuple[str, ...] = setting(
-        argument=True, metavar="INPUT... | RUN", help="Files, folders, - for stdin, or a run."
-    )
+    inputs: tuple[str, ...] = argument("INPUT... | RUN", "Files, folders, - for stdin, or a run.")
     rubric: str = setting(
         "card",
+        "Shipped rubric (card, satisfaction, session, session-guarded, task, single, factuality), or a file",
         key="rubric",
-        help="Shipped rubric (card, satisfaction, session, session-guarded, task, single, factuality), or a "
-        "file",
     )
     judge: Literal["local", "llm", "fitted"] = setting(
         "local",
+        "Without a model, with one, or by a model of ratings that was fitted to your own.",
         otherwise="llm when a model is given, fitted with --fitted-model, else local",
-        help="Without a model, with one, or by a model of ratings that was fitted to your own.",
     )
     mode: Literal["hindsight", "foresight"] = setting(
-        "hindsight", key="mode", help="Whether the next user message may be read."
+        "hindsight", "Whether the next user message may be read.", key="mode"
     )
     local_model: str | None = setting(
-        None, help="Coefficients for the local judge, as `dialogauge fit` wrote them."
+        None, "Coefficients for the local judge, as `dialogauge fit` wrote them."
     )
     fitted_model: str | None = setting(
         None,
+        "Model of ratings for the judge fitted: the run that `dialogauge fit` wrote, or its model.json.",
         metavar="RUN|FILE.json",
-        help="Model of ratings for the judge fitted: the run that `dialogauge fit` wrote, or its model.json.",
     )
     source_file: str | None = setting(
-        None, "--source", help="Text file that claims are checked against (rubric factuality)."
+        None, "Text file that claims are checked against (rubric factuality).", "--source"
     )
-    limit: int | None = setting(None, low=1, help="Only the first N conversations.")
-    sample: int | None = setting(None, low=1, help="N conversations at random.")
-    repeats: int = setting(1, low=1, key="repeats", help="Judge everything N times.")
-    seed: int = setting(0, key="seed", help="Seed of sampling and of the model.")
-    window: int = setting(6, low=4, high=6, key="window", help="Turns in a window of a long conversation.")
+    limit: int | None = setting(None, "Only the first N conversations.", low=1)
+    sample: int | None = setting(None, "N conversations at random.", low=1)
+    repeats: int = setting(1, "Judge everything N times.", low=1, key="repeats")
+    seed: int = setting(0, "Seed of sampling and of the model.", key="seed")
+    window: int = setting(6, "Turns in a window of a long conversation.", low=4, high=6, key="window")
     gates: tuple[str, ...] = setting(
         (),
+        "A condition on the result, e.g. 'verdict>=good:0.9'; exit code 100 when it is not met.",
         "--gate",
         metavar="EXPR",
         key="gate",
-        help="A condition on the result, e.g. 'verdict>=good:0.9'; exit code 100 when it is not met.",
     )
     role: "RoleSettings | None" = None
     """The judge's model; None with a judge that asks none."""
@@ -297,127 +278,119 @@ class JudgeSettings(DataSettings, StrictSettings, LanguageSettings, ModelSetting
     """From which figure on the checks of the judge are flagged."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class SatisfactionSettings(UserJudgeSettings, TiesSettings, RunSettings, DrawSettings, RatedDataSettings):
     """`dialogauge satisfaction`."""
 
     level: Literal["turn", "session"] = setting(
-        "turn", help="Replies, or sessions as a whole (the ratings without a turn)."
+        "turn", "Replies, or sessions as a whole (the ratings without a turn)."
     )
     mode: Literal["foresight", "hindsight"] = setting(
-        "foresight", help="Whether the next user message may be read."
+        "foresight", "Whether the next user message may be read."
     )
     calibrate: Literal[
         "none", "mean-shift", "cdf", "reference-cdf", "reference-mean-shift", "reference-transfer", "pooled"
-    ] = setting("none", metavar="NAME", help="The map of the scores in the rows; the table shows every one.")
+    ] = setting("none", "The map of the scores in the rows; the table shows every one.", metavar="NAME")
     reference: str | None = setting(
         None,
+        "Satisfaction run of the blocks' original replies, for reference-* (else the judged replies).",
         metavar="RUN",
-        help="Satisfaction run of the blocks' original replies, for reference-* (else the judged replies).",
     )
     encoder: str | None = setting(
-        None, metavar="FOLDER|NAME", help="What encoder judges fine-tune (else bert-base-chinese)."
+        None, "What encoder judges fine-tune (else bert-base-chinese).", metavar="FOLDER|NAME"
     )
     signals: tuple[str, ...] = setting(
         (),
+        "Satisfaction run of a judge that reads no rating, for local-user to read too.",
         "--signal",
         metavar="RUN",
-        help="Satisfaction run of a judge that reads no rating, for local-user to read too.",
     )
     out: str | None = setting(
-        None, "-o", "--out", otherwise="runs/ and the names of input and judge", help="Run directory."
+        None, "Run directory.", "-o", "--out", otherwise="runs/ and the names of input and judge"
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class CheckSettings(DataSettings, StrictSettings):
     """`dialogauge check`."""
 
-    min_turns: int = setting(2, low=0, help="Fewer turns than this count as very short.")
-    personal: bool = setting(False, "--pii", help="Count what looks like personal data, without printing it.")
+    min_turns: int = setting(2, "Fewer turns than this count as very short.", low=0)
+    personal: bool = setting(False, "Count what looks like personal data, without printing it.", "--pii")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReportSettings(RunInput, PrivacySettings):
     """`dialogauge report`."""
 
-    out: str | None = setting(None, "-o", "--out", help="Where to (else RUN/report.html).")
+    out: str | None = setting(None, "Where to (else RUN/report.html).", "-o", "--out")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExportSettings(RunInput, PrivacySettings):
     """`dialogauge export`."""
 
-    out: str = setting(..., "-o", "--out", help="x.jsonl, x.csv or x.parquet.")
+    out: str = setting(..., "x.jsonl, x.csv or x.parquet.", "-o", "--out")
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrustSettings(RunInput, RatingSettings, ModelSettings, LimitSettings):
     """`dialogauge trust`."""
 
     scenario_sample: int | None = setting(
-        None, low=1, help="Judge N conversations again without, and with another's, scenario."
+        None, "Judge N conversations again without, and with another's, scenario.", low=1
     )
-    seed: int = setting(0, help="Seed of the sample.")
-    model: str | None = setting(None, help="The run's model (else as the run says).")
+    seed: int = setting(0, "Seed of the sample.")
+    model: str | None = setting(None, "The run's model (else as the run says).")
 
 
-@dataclass(frozen=True, kw_only=True)
 class AgreementSettings(RatingSettings, ConfigSettings, DrawSettings):
     """`dialogauge meta`."""
 
-    runs: tuple[str, ...] = setting(argument=True, metavar="RUN...", help="Run directories.")
+    runs: tuple[str, ...] = argument("RUN...", "Run directories.")
     dimensions: tuple[str, ...] = setting(
         (),
+        "A dimension of the judge, and after = the rated one if it is called otherwise.",
         "--dimension",
         metavar="JUDGED[=RATED]",
-        help="A dimension of the judge, and after = the rated one if it is called otherwise.",
     )
     dissatisfied: str | None = setting(
         None,
+        "What counts as dissatisfied: 3 (3 or less), '<3', '>=4', or a category such as DSAT.",
         metavar="RULE",
-        help="What counts as dissatisfied: 3 (3 or less), '<3', '>=4', or a category such as DSAT.",
     )
     ratings_file: str | None = setting(
-        None, "--ratings", help="People's ratings, joined by id (else those inside the run)."
+        None, "People's ratings, joined by id (else those inside the run).", "--ratings"
     )
-    draws: int = setting(1000, low=100, help="Bootstrap draws.")
-    out: str | None = setting(None, "-o", "--out", help="Folder for meta.json and meta.html.")
+    draws: int = setting(1000, "Bootstrap draws.", low=100)
+    out: str | None = setting(None, "Folder for meta.json and meta.html.", "-o", "--out")
 
 
-@dataclass(frozen=True, kw_only=True)
 class PairSettings(RunInput, ModelSettings, LimitSettings, PrivacySettings):
     """`dialogauge pairs`."""
 
     asks: ClassVar[tuple[str, ...]] = ("repair",)
 
-    out: str = setting(..., "-o", "--out", help="JSONL file to write.")
-    kind: Literal["dpo", "kto", "sft", "active"] = setting("dpo", help="What to write.")
-    target: Literal["trl"] = setting("trl", "--to", help="For whom: the trainer's row format.")
-    chosen_field: str | None = setting(None, help="Key of your records that holds the better reply (dpo).")
-    model: str | None = setting(None, help="Model that writes the better reply (dpo).")
-    models: tuple[str, ...] = setting((), "--role", metavar="repair=M@U#K", help="As --role of judge.")
+    out: str = setting(..., "JSONL file to write.", "-o", "--out")
+    kind: Literal["dpo", "kto", "sft", "active"] = setting("dpo", "What to write.")
+    target: Literal["trl"] = setting("trl", "For whom: the trainer's row format.", "--to")
+    chosen_field: str | None = setting(None, "Key of your records that holds the better reply (dpo).")
+    model: str | None = setting(None, "Model that writes the better reply (dpo).")
+    models: tuple[str, ...] = setting((), "As --role of judge.", "--role", metavar="repair=M@U#K")
     min_verdict: Literal["excellent", "good", "borderline", "poor"] = setting(
-        "good", help="Conversations worth learning from (sft)."
+        "good", "Conversations worth learning from (sft)."
     )
-    limit: int | None = setting(None, low=1, help="At most N rows (active: 50 if not given).")
+    limit: int | None = setting(None, "At most N rows (active: 50 if not given).", low=1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class FitSettings(DrawSettings, DataSettings):
     """`dialogauge fit`."""
 
-    inputs: tuple[str, ...] = setting(argument=True, metavar="DATA...", help="Rated conversations.")
+    inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")
     out: str = setting(
         ...,
+        "FILE.json: coefficients of the local judge. Else a run directory with a model of the ratings.",
         "-o",
         "--out",
         metavar="FILE.json|RUN",
-        help="FILE.json: coefficients of the local judge. Else a run directory with a model of the ratings.",
     )
-    dimension: str = setting("satisfaction", help="The rated dimension to fit.")
-    split_file: str | None = setting(None, help="JSON {train: [users]}: fit on these users only.")
-    folds: int = setting(5, "--cv", low=2, help="Parts of the cross-validation.")
+    dimension: str = setting("satisfaction", "The rated dimension to fit.")
+    split_file: str | None = setting(None, "JSON {train: [users]}: fit on these users only.")
+    folds: int = setting(5, "Parts of the cross-validation.", "--cv", low=2)
     command: str = ""
 
     @property
@@ -426,131 +399,111 @@ class FitSettings(DrawSettings, DataSettings):
         return not self.out.endswith(".json")
 
 
-@dataclass(frozen=True, kw_only=True)
 class DoctorSettings(ModelSettings):
     """`dialogauge doctor`."""
 
-    known_answers: bool = setting(
-        True, "--known-answers/--no-known-answers", help="Ask the known-answer set too."
-    )
+    known_answers: bool = setting(True, "Ask the known-answer set too.", "--known-answers/--no-known-answers")
 
 
 # Commands of `dialogauge replay`, and the groups that they share
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReplaySeedSettings(Settings):
     """Chance in a benchmark."""
 
-    seed: int = setting(0, help="Of the selection, and of pools and repeats of candidates.")
+    seed: int = setting(0, "Of the selection, and of pools and repeats of candidates.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ItemSettings(ReplaySeedSettings, RatedDataSettings, ConfigSettings, PrivacySettings):
     """Which turns are chosen."""
 
     from_file: ClassVar[bool] = True
 
     rule: Literal["hard", "random", "stratified", "all"] = setting(
-        "hard", help="How turns are chosen: hard is the published rule and looks at the ratings."
+        "hard", "How turns are chosen: hard is the published rule and looks at the ratings."
     )
-    size: int = setting(300, "-n", "--size", low=1, help="Turns at most.")
-    licence: str | None = setting(None, help="Licence of the data, for the card.")
+    size: int = setting(300, "Turns at most.", "-n", "--size", low=1)
+    licence: str | None = setting(None, "Licence of the data, for the card.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class AgentsSettings(Settings):
     """What is known of candidates."""
 
     agents_file: str | None = setting(
         None,
+        "agents.toml: organisation, version, licence and family of candidates, and where each is reached.",
         "--agents",
-        help="agents.toml: organisation, version, licence and family of candidates, and where each is "
-        "reached.",
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class CandidateSettings(AgentsSettings, ReplaySeedSettings, LimitSettings, RetrySettings):
     """Who replies, and what each is shown."""
 
     candidates: tuple[str, ...] = setting(
         (),
+        "MODEL@URL#KEYVAR, replies:FILE, pool:REF,REF, py:MODULE:NAME, file:PATH, or a name of agents.toml or "
+        "the configuration; NAME= before it names it.",
         "--candidate",
         metavar="[NAME=]REF",
-        help="MODEL@URL#KEYVAR, replies:FILE, pool:REF,REF, py:MODULE:NAME, file:PATH, or a name of "
-        "agents.toml or the configuration; NAME= before it names it.",
     )
     context: Literal["prefix", "task", "profile", "memory-tfidf", "memory-diverse", "memory-compressed"] = (
         setting(
-            "prefix",
-            help="What a candidate is shown beside the messages before the reply; prefix is nothing.",
+            "prefix", "What a candidate is shown beside the messages before the reply; prefix is nothing."
         )
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class MovedDataSettings(Settings):
     """Data that is read again."""
 
     data: tuple[str, ...] = setting(
-        (),
-        metavar="PATH",
-        help="Where the conversations are now, if not where they were selected from.",
+        (), "Where the conversations are now, if not where they were selected from.", metavar="PATH"
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class EvaluatorSettings(UserJudgeSettings):
     """Who scores: any judge of `satisfaction`, in foresight."""
 
     reference: str | None = setting(
         None,
+        "A run whose scores of the original replies are taken over; it must be of this very evaluator.",
         metavar="RUN",
-        help="A run whose scores of the original replies are taken over; it must be of this very evaluator.",
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ComparingSettings(AgentsSettings, TiesSettings):
     """How candidates are compared."""
 
-    judge_family: str | None = setting(None, help="The evaluator's family of models, for self-preference.")
-    margin: float = setting(0.0, low=0, help="A difference of no more than this is a tie.")
-    draws: int = setting(1000, low=100, help="Bootstrap draws of users.")
+    judge_family: str | None = setting(None, "The evaluator's family of models, for self-preference.")
+    margin: float = setting(0.0, "A difference of no more than this is a tie.", low=0)
+    draws: int = setting(1000, "Bootstrap draws of users.", low=100)
     command: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReplaySelectSettings(ItemSettings):
     """`dialogauge replay select`."""
 
-    out: str | None = setting(..., "-o", "--out", metavar="ITEMS", help="Item set to write (JSON).")
+    out: str | None = setting(..., "Item set to write (JSON).", "-o", "--out", metavar="ITEMS")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReplayCollectSettings(CandidateSettings, MovedDataSettings):
     """`dialogauge replay collect`."""
 
-    items: str = setting(argument=True, metavar="ITEMS", help="An item set.")
-    out: str = setting(..., "-o", "--out", metavar="RUN", help="Run directory.")
+    items: str = argument("ITEMS", "An item set.")
+    out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReplayScoreSettings(RunInput, EvaluatorSettings, MovedDataSettings):
     """`dialogauge replay score`."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReplayCompareSettings(ComparingSettings):
     """`dialogauge replay compare`."""
 
-    runs: tuple[str, ...] = setting(argument=True, metavar="RUN...", help="Run directories of one item set.")
-    judge: str | None = setting(None, metavar="NAME", help="Of several evaluators of a run; else the latest.")
-    seed: int = setting(42, help="Of the draws and of the shuffled control.")
-    out: str | None = setting(
-        None, "-o", "--out", help="Folder for summary and page (else a single run's own)."
-    )
+    runs: tuple[str, ...] = argument("RUN...", "Run directories of one item set.")
+    judge: str | None = setting(None, "Of several evaluators of a run; else the latest.", metavar="NAME")
+    seed: int = setting(42, "Of the draws and of the shuffled control.")
+    out: str | None = setting(None, "Folder for summary and page (else a single run's own).", "-o", "--out")
 
     @property
     def comparison(self) -> "CompareSettings":
@@ -560,9 +513,8 @@ class ReplayCompareSettings(ComparingSettings):
         return CompareSettings(draws=self.draws, seed=self.seed, ties=self.ties, margin=self.margin)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReplayRunSettings(EvaluatorSettings, CandidateSettings, ComparingSettings, ItemSettings):
     """`dialogauge replay run`."""
 
-    out: str = setting(..., "-o", "--out", metavar="RUN", help="Run directory.")
-    draw_seed: int = setting(42, help="Of the draws and of the shuffled control.")
+    out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
+    draw_seed: int = setting(42, "Of the draws and of the shuffled control.")

@@ -106,12 +106,11 @@ def _shown(value: object) -> str:
 
 
 def setting(  # noqa: PLR0913 - all there is to say of a setting
-    default: Any = ...,  # noqa: ANN401 - of the setting's kind
-    *flags: str,
+    default: Any,  # noqa: ANN401 - of the setting's kind
     help: str = "",
+    *flags: str,
     otherwise: str | None = None,
     metavar: str | None = None,
-    argument: bool = False,
     low: float | None = None,
     high: float | None = None,
     key: str | None = None,
@@ -120,30 +119,32 @@ def setting(  # noqa: PLR0913 - all there is to say of a setting
     """Declare a field as a setting; its type is the annotation, and a Literal gives the choices.
 
     Args:
-        default: The value where none is given; `...` where it is required.
-        flags: On the command line; without any, `--` and the name.
+        default: The value where none is given; `...` where one is required.
         help: One line for `--help` and the command reference.
+        flags: On the command line; without any, `--` and the name.
         otherwise: What holds where none is given, if no fixed value does.
         metavar: What stands for the value on the command line.
-        argument: Whether it stands on the command line without a flag.
         low: The smallest value.
         high: The largest value.
         key: In the table `[judge]` of a configuration file.
         recorded: Whether `manifest.json` holds it.
     """
-    declared = {
-        "flags": flags,
+    declared: dict[str, Any] = {
         "help": help,
+        "flags": flags,
         "otherwise": otherwise,
         "metavar": metavar,
-        "argument": argument,
-        "low": low,
-        "high": high,
-        "key": key,
-        "recorded": recorded,
+        "argument": False,
     }
+    declared |= {"low": low, "high": high, "key": key, "recorded": recorded}
     default = dataclasses.MISSING if default is ... else default
     return dataclasses.field(default=default, metadata={_DECLARED: declared})
+
+
+def argument(metavar: str, help: str) -> Any:  # noqa: ANN401 - a dataclass field
+    """Declare a required setting that stands on the command line without a flag."""
+    field = setting(..., help, metavar=metavar)
+    return dataclasses.field(metadata={_DECLARED: {**field.metadata[_DECLARED], "argument": True}})
 
 
 def settings_of(kind: type) -> Mapping[str, Setting]:

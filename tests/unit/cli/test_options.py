@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import pytest
@@ -10,16 +10,15 @@ from typer.testing import CliRunner
 from dialogauge.app.settings import LimitSettings
 from dialogauge.cli.options import AsJson, takes
 from dialogauge.core import UsageError
-from dialogauge.core.settings import setting
+from dialogauge.core.settings import argument, setting
 
 
-@dataclass(frozen=True, kw_only=True)
 class BasketSettings(LimitSettings):
-    inputs: tuple[str, ...] = setting(argument=True, metavar="FILE...", help="What is read.")
-    fruit: Literal["apple", "pear"] = setting("apple", help="Which one.")
-    sizes: tuple[int, ...] = setting((), "--size", low=1, help="How large.")
-    ripe: bool = setting(False, help="Only what is ripe.")
-    weight: float | None = setting(None, "-w", "--weight", help="How heavy.")
+    inputs: tuple[str, ...] = argument("FILE...", "What is read.")
+    fruit: Literal["apple", "pear"] = setting("apple", "Which one.")
+    sizes: tuple[int, ...] = setting((), "How large.", "--size", low=1)
+    ripe: bool = setting(False, "Only what is ripe.")
+    weight: float | None = setting(None, "How heavy.", "-w", "--weight")
     command: str = ""
     made: dict[str, int] = field(default_factory=dict)
 
