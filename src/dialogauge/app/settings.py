@@ -441,8 +441,8 @@ class CandidateSettings(AgentsSettings, ReplaySeedSettings, LimitSettings, Retry
 
     candidates: tuple[str, ...] = setting(
         (),
-        "MODEL@URL#KEYVAR, replies:FILE, pool:REF,REF, py:MODULE:NAME, file:PATH, or a name of agents.toml or "
-        "the configuration; NAME= before it names it.",
+        "MODEL@URL#KEYVAR, replies:FILE, pool:REF,REF, py:MODULE:NAME, file:PATH, or a name of agents.toml "
+        "or the configuration; NAME= before it names it.",
         "--candidate",
         metavar="[NAME=]REF",
     )
