@@ -254,7 +254,7 @@ def test_a_manifest_holds_flat_names_and_no_way_to_a_model() -> None:
 ALL = [
     kind
     for kind in vars(settings_module).values()
-    if isinstance(kind, type) and issubclass(kind, Settings) and kind.__module__ == settings_module.__name__
+    if isinstance(kind, type) and issubclass(kind, Settings) and kind is not Settings
 ]
 
 
@@ -267,3 +267,17 @@ def test_every_setting_is_explained_and_its_default_is_one_of_its_values(kind: t
             assert one.checked(one.default) == one.default
     options = [one.option for one in settings_of(kind).values() if not one.argument]
     assert len(options) == len(set(options))
+
+
+def test_settings_are_frozen_records() -> None:
+    from dataclasses import FrozenInstanceError, replace
+
+    settings = PairSettings(run="r", out="o")
+    assert settings == PairSettings(run="r", out="o") != replace(settings, limit=3)
+    assert "limit=None" in repr(settings)
+    with pytest.raises(FrozenInstanceError):
+        settings.limit = 3  # type: ignore[misc]
+    with pytest.raises(TypeError, match="PairSettings needs out"):
+        PairSettings(run="r")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="PairSettings has no size"):
+        PairSettings(run="r", out="o", size=3)  # type: ignore[call-arg]
