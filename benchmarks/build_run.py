@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dialogauge.app.build import build_judge
 from dialogauge.app.config import RoleSettings, with_defaults
-from dialogauge.app.settings import JudgeSettings
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import Conversation, Message, conversation_digest
 from dialogauge.core.judgement import Judged, Judgement, Target, Usage
 from dialogauge.core.unit import UnitResult, WorkUnit
@@ -45,7 +45,7 @@ def rows(conversation: Conversation, rng: random.Random) -> tuple[Judged, ...]:
 
 def main(log: Path, run: Path, number: int, url: str) -> None:
     role = with_defaults(RoleSettings(model="stub-model", base_url=url), "judge")
-    built = build_judge(JudgeSettings(inputs=(str(log),), judge="llm", role=role, cache=False))
+    built = build_judge(JudgeOptions(inputs=(str(log),), judge="llm", role=role, cache=False))
     database = RunDirectory(run).open_for_writing()
     rng = random.Random(1)
     texts = [" ".join(rng.choices(_NOTE.split(), k=60))[:333] for _ in range(500)]

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from typer import Context, Typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from dialogauge.app.settings import JudgeSettings
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.cli.main import app
 from dialogauge.core.settings import settings_of
 
@@ -150,7 +150,7 @@ def _overview() -> str:
 
 
 def _configured() -> str:
-    keys = ", ".join(f"`{one.key}`" for one in settings_of(JudgeSettings).values() if one.key is not None)
+    keys = ", ".join(f"`{one.key}`" for one in settings_of(JudgeOptions).values() if one.key is not None)
     return (
         f"Settings of `judge` that may also stand under `[judge]` in `dialogauge.toml`: {keys}. What the "
         "command line says comes first, then the file, then the environment, then the default; see "

@@ -19,7 +19,7 @@ from pathlib import Path
 from dialogauge.app.judge import judge_log
 from dialogauge.app.merging import load_config
 from dialogauge.app.results import exit_code
-from dialogauge.app.settings import JudgeSettings
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.llm import LimiterState
 from dialogauge.runs import Progress
 
@@ -75,7 +75,7 @@ def main() -> None:
     """Judge and write what was seen."""
     log, rubric, config, run, out = sys.argv[1:]
     role = load_config(config).roles["stub"]
-    options = JudgeSettings(inputs=(log,), rubric=rubric, judge="llm", role=role, out=run, cache=False)
+    options = JudgeOptions(inputs=(log,), rubric=rubric, judge="llm", role=role, out=run, cache=False)
     watcher = Watcher()
     outcome = judge_log(options, watcher)
     code = exit_code(outcome.ended, outcome.result.summary, [], outcome.faults, options.max_failed)

@@ -14,7 +14,7 @@ from dialogauge import __version__
 from dialogauge.app.merging import load_config
 from dialogauge.app.privacy import ratings_as_stored
 from dialogauge.app.runs import FinishedRun, open_run
-from dialogauge.app.settings import AgreementSettings
+from dialogauge.app.settings import MetaOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.rating import Rating
@@ -152,7 +152,7 @@ class _Read:
     scales: tuple[Scale, ...]
 
 
-def judge_the_judges(options: AgreementSettings) -> MetaOutcome:
+def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     """Hold the judges of the runs against people's ratings.
 
     Raises UsageError when no dimension fits or nothing is rated, InputError for ratings that cannot be
@@ -193,13 +193,13 @@ def judge_the_judges(options: AgreementSettings) -> MetaOutcome:
     return MetaOutcome(result, gates, faults, notes, files, satisfaction)
 
 
-def _rated_as(options: AgreementSettings) -> str | None:
+def _rated_as(options: MetaOptions) -> str | None:
     """Return what the ratings call the judged satisfaction, where a pair says so."""
     pairs = [_pair(text) for text in options.dimensions]
     return next((p.rated for p in pairs if p.judge == "satisfaction"), None)
 
 
-def _rating_table(options: AgreementSettings) -> RatingTable | None:
+def _rating_table(options: MetaOptions) -> RatingTable | None:
     if options.ratings_file is None:
         return None
     mapping = None if options.map_file is None else read_field_map(options.map_file)
@@ -217,7 +217,7 @@ def _names(runs: Sequence[str]) -> list[str]:
     return [r if short.count(s) > 1 else s for r, s in zip(runs, short, strict=True)]
 
 
-def _read(path: str, name: str, table: RatingTable | None, options: AgreementSettings) -> _Read:
+def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions) -> _Read:
     with open_run(path) as run:
         stored = None if table is None else ratings_as_stored(run.database, table)
 
@@ -253,7 +253,7 @@ def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
 
 
 def _pairs(
-    run: FinishedRun, rated: Mapping[str, Counter[float | str]], options: AgreementSettings, name: str
+    run: FinishedRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
 ) -> tuple[DimensionPair, ...]:
     if options.dimensions:
         return tuple(_pair(text) for text in options.dimensions)
@@ -316,7 +316,7 @@ def meta_json(
 
 
 def _write(
-    options: AgreementSettings,
+    options: MetaOptions,
     result: MetaResult,
     gates: Sequence[CalibrationDimension],
     satisfaction: SatisfactionMeta | None,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.config import RoleSettings, cache_folder, read_key
-from dialogauge.app.settings import JudgeSettings
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.llm import Budget, LimiterState, PriceTable, SamplingParameters
@@ -82,7 +82,7 @@ class BuiltJudge:
             await self._client.close()
 
 
-def build_judge(options: JudgeSettings) -> BuiltJudge:
+def build_judge(options: JudgeOptions) -> BuiltJudge:
     """Build the judge that the options name."""
     if options.judge == "fitted":
         return BuiltJudge(_fitted(options))
@@ -128,7 +128,7 @@ def _read(path: Path, what: str, hint: str) -> str:
         raise ConfigError(msg, hint=hint) from error
 
 
-def _fitted(options: JudgeSettings) -> Judge:
+def _fitted(options: JudgeOptions) -> Judge:
     from dialogauge.judges.fitted import RatingsJudge, RatingsModel
 
     path = Path(options.fitted_model or "")
@@ -138,7 +138,7 @@ def _fitted(options: JudgeSettings) -> Judge:
     return RatingsJudge(RatingsModel.from_json(text, file=str(path)))
 
 
-def _local(options: JudgeSettings, rubric: str) -> Judge:
+def _local(options: JudgeOptions, rubric: str) -> Judge:
     from dialogauge.judges.local.judge import RUBRICS, LocalJudge
     from dialogauge.judges.local.model import LocalCoefficients
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from secrets import token_bytes
 
-from dialogauge.app.settings import CheckSettings
+from dialogauge.app.settings import CheckOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError
 from dialogauge.data import (
@@ -21,21 +21,19 @@ from dialogauge.data import (
 )
 
 
-def check_input(settings: CheckSettings) -> InputReport:
+def check_input(options: CheckOptions) -> InputReport:
     """Read an input whole, in constant memory, and count what is in it.
 
     With `personal` it counts what looks personal too, and nothing in the report quotes the data.
 
     Raises FileFault when nothing can be read; faulty records are counted and listed in the report.
     """
-    mask = Mask(redact=True, hash_ids=False, salt=token_bytes(32)) if settings.personal else None
-    mapping = read_field_map(settings.map_file) if settings.map_file is not None else None
-    reader = read_conversations(
-        settings.inputs, format=settings.format, mapping=mapping, strict=settings.strict
-    )
-    if settings.ratings_file is None:
-        return inspect_conversations(reader, min_turns=settings.min_turns, mask=mask)
-    ratings, seen = read_ratings(settings.ratings_file, mapping=mapping), set[str]()
+    mask = Mask(redact=True, hash_ids=False, salt=token_bytes(32)) if options.personal else None
+    mapping = read_field_map(options.map_file) if options.map_file is not None else None
+    reader = read_conversations(options.inputs, format=options.format, mapping=mapping, strict=options.strict)
+    if options.ratings_file is None:
+        return inspect_conversations(reader, min_turns=options.min_turns, mask=mask)
+    ratings, seen = read_ratings(options.ratings_file, mapping=mapping), set[str]()
     absent = set[tuple[str, int]]()
 
     def rated(conversation: Conversation) -> Conversation:
@@ -44,10 +42,10 @@ def check_input(settings: CheckSettings) -> InputReport:
         absent.update(absent_turns(conversation, given))
         return replace(conversation, ratings=(*conversation.ratings, *given))
 
-    report = inspect_conversations(reader, settings.min_turns, rated, mask=mask)
+    report = inspect_conversations(reader, options.min_turns, rated, mask=mask)
     unknown = [
-        *unknown_ids(ratings.ids - seen, settings.ratings_file),
-        *unknown_turns(absent, settings.ratings_file),
+        *unknown_ids(ratings.ids - seen, options.ratings_file),
+        *unknown_turns(absent, options.ratings_file),
     ]
     faults: list[InputError] = [*ratings.faults, *unknown]
     if mask is not None:

@@ -10,7 +10,7 @@ from typing import Any
 from dialogauge.app.build import build_client
 from dialogauge.app.config import parse_role, with_defaults
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.settings import DoctorSettings
+from dialogauge.app.settings import DoctorOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.judges.known_answers import KnownAnswerReport, known_answers, unfit
 from dialogauge.llm.doctor import EndpointReport, examine
@@ -60,13 +60,13 @@ class Examination:
         }
 
 
-def examine_endpoint(settings: DoctorSettings) -> Examination:
+def examine_endpoint(options: DoctorOptions) -> Examination:
     """Probe the endpoint of a model, then ask the model what we know the answer to.
 
     Nothing is taken from the response cache. Raises ConfigError for a key that is not set.
     """
-    config = load_config(settings.config_file)
-    reference = references(settings).get("judge")
+    config = load_config(options.config_file)
+    reference = references(options).get("judge")
     if reference is None:
         if "judge" not in config.roles:
             msg = "no model is given"
@@ -80,7 +80,7 @@ def examine_endpoint(settings: DoctorSettings) -> Examination:
         built = build_client(role, "judge", cache=False)
         try:
             endpoint = await examine(built.client)
-            asked = settings.known_answers and endpoint.usable
+            asked = options.known_answers and endpoint.usable
             return Examination(endpoint, await known_answers(built.client) if asked else None)
         finally:
             await built.close()

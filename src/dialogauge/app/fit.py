@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.app.settings import FitSettings
+from dialogauge.app.settings import FitOptions
 from dialogauge.app.versions import versions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
@@ -38,7 +38,7 @@ from dialogauge.studies.fit import CONTROLS, FIGURES, Said, controls_of, figures
 from dialogauge.text import LanguageTally, counted
 
 
-def read_rated(options: FitSettings, faults: list[InputError]) -> Iterator[Conversation]:
+def read_rated(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
     """Read the conversations with all their ratings; what cannot be read goes to `faults`.
 
     Raises ConfigError for a faulty split file.
@@ -56,7 +56,7 @@ def read_rated(options: FitSettings, faults: list[InputError]) -> Iterator[Conve
             yield replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
 
 
-def fit_file(options: FitSettings) -> dict[str, Any]:
+def fit_file(options: FitOptions) -> dict[str, Any]:
     """Fit, write the coefficients, and return them with their out-of-fold figures and the faults met.
 
     Raises UsageError when there is too little to fit, ConfigError for a faulty split file.
@@ -88,7 +88,7 @@ FOLDS = {
 }
 
 
-def fit_run(options: FitSettings, *, progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
     """Validate, fit, and write `summary.json`, `predictions.jsonl`, `model.json` and `manifest.json`.
 
     Returns:
@@ -132,7 +132,7 @@ def fit_run(options: FitSettings, *, progress: Callable[[int, int], None] | None
     return summary
 
 
-def _check(examples: Sequence[Example], options: FitSettings) -> None:
+def _check(examples: Sequence[Example], options: FitOptions) -> None:
     groups = len({e.group for e in examples})
     if len(examples) < _LEAST or groups < max(3, options.folds):
         talks = counted(len({e.conversation.id for e in examples}), "conversation")
@@ -149,7 +149,7 @@ def _check(examples: Sequence[Example], options: FitSettings) -> None:
 
 
 def _summary(
-    examples: Sequence[Example], table: Table, validated: dict[str, CrossValidation], options: FitSettings
+    examples: Sequence[Example], table: Table, validated: dict[str, CrossValidation], options: FitOptions
 ) -> dict[str, Any]:
     turns = np.array([e.turn is not None for e in examples])
     out: dict[str, Any] = {
@@ -215,7 +215,7 @@ def _view(
     table: Table,
     found: CrossValidation,
     mask: npt.NDArray[np.bool_],
-    options: FitSettings,
+    options: FitOptions,
 ) -> dict[str, Any]:
     """Return the figures of some of the examples, and of the controls on them."""
     held = [e for e, kept in zip(examples, mask, strict=True) if kept]
@@ -266,7 +266,7 @@ def _predictions(
         yield json_line(row)
 
 
-def _manifest(options: FitSettings, examples: Sequence[Example]) -> dict[str, Any]:
+def _manifest(options: FitOptions, examples: Sequence[Example]) -> dict[str, Any]:
     seen = dict.fromkeys(e.conversation.id for e in examples)
     by_id = {e.conversation.id: e.conversation for e in examples}
     return {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.planning import Planner, sampled
 from dialogauge.app.privacy import Privacy, mask_for_writing
-from dialogauge.app.settings import JudgeSettings
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.protocols import Judge
@@ -85,7 +85,7 @@ class Plan:
     judge: str
 
 
-def judge_log(options: JudgeSettings, observer: Observer) -> JudgeOutcome:
+def judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
     """Judge what the options name, and write the run directory.
 
     Raises UsageError before anything is done, StoreError when the run directory is of no use. What
@@ -98,14 +98,14 @@ def judge_log(options: JudgeSettings, observer: Observer) -> JudgeOutcome:
     return asyncio.run(_judge_log(options, observer))
 
 
-def _spare_the_input(options: JudgeSettings) -> None:
+def _spare_the_input(options: JudgeOptions) -> None:
     path = _directory(options).path
     if any(Path(i).resolve() == path.resolve() for i in options.inputs if is_run(i)):
         msg = f"--fresh would delete {path}, and it is the run that is to be judged"
         raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
 
 
-async def _judge_log(options: JudgeSettings, observer: Observer) -> JudgeOutcome:
+async def _judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
     source = _open(options)
     ratings = _ratings(options)
     built = build_judge(options)
@@ -122,7 +122,7 @@ async def _judge_log(options: JudgeSettings, observer: Observer) -> JudgeOutcome
 
 
 async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
-    options: JudgeSettings,
+    options: JudgeOptions,
     observer: Observer,
     source: Source,
     ratings: RatingTable | None,
@@ -152,7 +152,7 @@ async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
     return JudgeOutcome(ended, result, tuple(faults), notes, progress)
 
 
-def plan_log(options: JudgeSettings) -> Plan:
+def plan_log(options: JudgeOptions) -> Plan:
     """Say what a run would do, without a model call and without writing anything."""
     source, built, directory = _open(options), build_judge(options), _directory(options)
     database = directory.open_for_reading() if directory.exists and not options.fresh else None
@@ -179,7 +179,7 @@ def _told(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
     return tuple(str(mask.note(n) if mask is not None and isinstance(n, Note) else n) for n in notes)
 
 
-def _count_ahead(options: JudgeSettings, source: Source) -> int | None:
+def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
     """Count the units at most, so that the time left can be told; None where that is not to be had.
 
     Standard input can be read but once, and a file that breaks off is told of where it is read.
@@ -209,32 +209,32 @@ class _Sink:
         return self._database.flush_if_due()
 
 
-def _open(options: JudgeSettings) -> Source:
+def _open(options: JudgeOptions) -> Source:
     return open_source(
         options.inputs, format=options.format, map_file=options.map_file, strict=options.strict
     )
 
 
-def _ratings(options: JudgeSettings) -> RatingTable | None:
+def _ratings(options: JudgeOptions) -> RatingTable | None:
     if options.ratings_file is None:
         return None
     mapping = None if options.map_file is None else read_field_map(options.map_file)
     return read_ratings(options.ratings_file, mapping=mapping)
 
 
-def _directory(options: JudgeSettings) -> RunDirectory:
+def _directory(options: JudgeOptions) -> RunDirectory:
     if options.out is not None:
         return RunDirectory(Path(options.out))
     return RunDirectory(default_run_directory(options.inputs, rubric=options.rubric, judge=options.judge))
 
 
-def _workers(options: JudgeSettings) -> int:
+def _workers(options: JudgeOptions) -> int:
     # A judge without an endpoint never waits: more workers would only hold more conversations in memory.
     return options.max_concurrency if options.judge == "llm" else 1
 
 
 def _planner(  # noqa: PLR0913 - the parts of a run, as above
-    options: JudgeSettings,
+    options: JudgeOptions,
     source: Source,
     ratings: RatingTable | None,
     built: BuiltJudge,
@@ -258,7 +258,7 @@ def _planner(  # noqa: PLR0913 - the parts of a run, as above
     )
 
 
-def _greet(options: JudgeSettings, observer: Observer, built: BuiltJudge, database: RunDatabase) -> None:
+def _greet(options: JudgeOptions, observer: Observer, built: BuiltJudge, database: RunDatabase) -> None:
     if options.fresh:
         return
     others = [j for j in database.judges() if j != built.judge.digest]
@@ -270,7 +270,7 @@ def _greet(options: JudgeSettings, observer: Observer, built: BuiltJudge, databa
 
 
 def _rating_faults(
-    options: JudgeSettings, ratings: RatingTable | None, planner: Planner, judge: Judge, ended: Outcome
+    options: JudgeOptions, ratings: RatingTable | None, planner: Planner, judge: Judge, ended: Outcome
 ) -> list[InputError]:
     if ratings is None:
         return []

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dialogauge.app.settings import (
     NO_RUBRIC,
-    DoctorSettings,
-    JudgeSettings,
-    ModelSettings,
-    PairSettings,
-    SatisfactionSettings,
-    Settings,
-    TrustSettings,
-    UserJudgeSettings,
+    DoctorOptions,
+    JudgeOptions,
+    ModelOptions,
+    Options,
+    PairOptions,
+    RecheckOptions,
+    SatisfactionOptions,
+    UserJudgeOptions,
 )
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.settings import Setting, nearest, settings_of
@@ -30,7 +30,7 @@ from dialogauge.studies.trust import TrustThresholds
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings  # with it comes pydantic, which not every command needs
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=Options)
 
 
 def settings_from(kind: type[S], /, **values: Any) -> S:  # noqa: ANN401 - of any setting
@@ -121,7 +121,7 @@ def load_config(path: str | None) -> FileConfig:
         if not isinstance(table, dict):
             msg = f"{source}: {name}: a table is needed"
             raise ConfigError(msg, hint=_EXAMPLE)
-    keys = {one.key: one for one in settings_of(JudgeSettings).values() if one.key is not None}
+    keys = {one.key: one for one in settings_of(JudgeOptions).values() if one.key is not None}
     return FileConfig(
         judge=_values(source, "judge", raw.get("judge", {}), keys),
         trust=TrustThresholds(**_values(source, "trust", raw.get("trust", {}), settings_of(TrustThresholds))),
@@ -179,7 +179,7 @@ def resolved(settings: Any, config: FileConfig, explicit: Mapping[str, Any]) -> 
 
 
 @resolved.register
-def _(settings: JudgeSettings, config: FileConfig, explicit: Mapping[str, Any]) -> JudgeSettings:
+def _(settings: JudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -> JudgeOptions:
     reference = references(settings).get("judge")
     if reference is None and explicit.get("judge") == "llm":
         if "judge" not in config.roles:
@@ -203,7 +203,7 @@ def _(settings: JudgeSettings, config: FileConfig, explicit: Mapping[str, Any]) 
     return replace(settings, role=with_defaults(parse_role(reference, config.roles), "judge"))
 
 
-def _check_fitted(settings: JudgeSettings, explicit: Mapping[str, Any]) -> None:
+def _check_fitted(settings: JudgeOptions, explicit: Mapping[str, Any]) -> None:
     """The judge `fitted` has no rubric, and reads nothing that follows a reply."""
     if settings.judge != "fitted":
         if settings.fitted_model is not None:
@@ -220,7 +220,7 @@ def _check_fitted(settings: JudgeSettings, explicit: Mapping[str, Any]) -> None:
 
 
 @resolved.register
-def _(settings: UserJudgeSettings, config: FileConfig, explicit: Mapping[str, Any]) -> UserJudgeSettings:
+def _(settings: UserJudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -> UserJudgeOptions:
     from dialogauge.app.personal_judges import MODEL_JUDGES  # with it comes numpy
 
     del explicit
@@ -234,16 +234,14 @@ def _(settings: UserJudgeSettings, config: FileConfig, explicit: Mapping[str, An
 
 
 @resolved.register
-def _(
-    settings: SatisfactionSettings, config: FileConfig, explicit: Mapping[str, Any]
-) -> SatisfactionSettings:
-    settings = resolved.dispatch(UserJudgeSettings)(settings, config, explicit)
+def _(settings: SatisfactionOptions, config: FileConfig, explicit: Mapping[str, Any]) -> SatisfactionOptions:
+    settings = resolved.dispatch(UserJudgeOptions)(settings, config, explicit)
     refuse_settings_of_others(settings)
     return settings
 
 
 @resolved.register
-def _(settings: PairSettings, config: FileConfig, explicit: Mapping[str, Any]) -> PairSettings:
+def _(settings: PairOptions, config: FileConfig, explicit: Mapping[str, Any]) -> PairOptions:
     del config, explicit
     named = references(settings)
     if named and settings.chosen_field is not None:
@@ -256,15 +254,15 @@ def _(settings: PairSettings, config: FileConfig, explicit: Mapping[str, Any]) -
     return settings
 
 
-@resolved.register(DoctorSettings)
-@resolved.register(TrustSettings)
-def _(settings: ModelSettings, config: FileConfig, explicit: Mapping[str, Any]) -> ModelSettings:
+@resolved.register(DoctorOptions)
+@resolved.register(RecheckOptions)
+def _(settings: ModelOptions, config: FileConfig, explicit: Mapping[str, Any]) -> ModelOptions:
     del config, explicit
     references(settings)
     return settings
 
 
-def references(settings: ModelSettings) -> dict[str, str]:
+def references(settings: ModelOptions) -> dict[str, str]:
     """Return by role how its model was given, by the short form or by `--role`.
 
     Raises UsageError where a role is unknown, or its model is given in part only or twice.
@@ -304,7 +302,7 @@ def _roles(named: Mapping[str, str], config: FileConfig) -> dict[str, RoleSettin
     """Return the settings of both roles: memories are built by the judge's model if no other is named."""
     from dialogauge.app.config import parse_role, with_defaults
 
-    known = {role: role for role in UserJudgeSettings.asks if role in config.roles} | dict(named)
+    known = {role: role for role in UserJudgeOptions.asks if role in config.roles} | dict(named)
     if "judge" not in known:
         return {}
     judge = parse_role(known["judge"], config.roles)
@@ -334,7 +332,7 @@ _OF_SESSIONS: Final = (
 """Those that read no reply, and those with a rubric for sessions; the others read one reply alone."""
 
 
-def refuse_settings_of_others(settings: SatisfactionSettings) -> None:
+def refuse_settings_of_others(settings: SatisfactionOptions) -> None:
     """Raise UsageError for a setting that the judge does not have: it would change nothing."""
     from dialogauge.judges.encoder import ENCODER_JUDGES
 

@@ -11,7 +11,7 @@ from dialogauge.app.config import RoleSettings
 from dialogauge.app.planning import Planner
 from dialogauge.app.report import write_report
 from dialogauge.app.runs import FinishedRun
-from dialogauge.app.settings import JudgeSettings
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.trust_look import kept_from, look_into, rubric_facts
 from dialogauge.app.versions import versions
 from dialogauge.core.errors import InputError
@@ -46,7 +46,7 @@ class RunResult:
 
 
 def finish_run(  # noqa: PLR0913 - the parts of a run, brought to their end here once
-    options: JudgeSettings,
+    options: JudgeOptions,
     directory: RunDirectory,
     database: RunDatabase,
     judge: Judge,
@@ -87,7 +87,7 @@ def finish_run(  # noqa: PLR0913 - the parts of a run, brought to their end here
 
 
 def _shown(
-    options: JudgeSettings, database: RunDatabase, judge: Judge, planner: Planner, done: Mapping[bytes, bool]
+    options: JudgeOptions, database: RunDatabase, judge: Judge, planner: Planner, done: Mapping[bytes, bool]
 ) -> dict[bytes, int]:
     """Return the units that the files show, and remember them for reports, exports and pairs.
 
@@ -133,7 +133,7 @@ def exit_code(
 
 
 def _manifest(
-    options: JudgeSettings,
+    options: JudgeOptions,
     judge: Judge,
     planner: Planner,
     ended: Outcome,

@@ -36,7 +36,7 @@ from dialogauge.app.satisfaction_run import (
     run_directory,
     summary_json,
 )
-from dialogauge.app.settings import SatisfactionSettings
+from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import is_run
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
@@ -134,7 +134,7 @@ class _Input:
     """What of it is about the turns of the study."""
 
 
-def judge_satisfaction(options: SatisfactionSettings, observer: Observer) -> SatisfactionOutcome:
+def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
     """Judge every target of the part that was asked for, and write the run directory.
 
     Raises UsageError before anything is judged, StoreError when the run directory is of no use. What ends
@@ -144,7 +144,7 @@ def judge_satisfaction(options: SatisfactionSettings, observer: Observer) -> Sat
     return asyncio.run(_judge_satisfaction(options, observer))
 
 
-def plan_satisfaction(options: SatisfactionSettings) -> SatisfactionPlan:
+def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
     """Say what a study would do, without a model call and without writing anything."""
     built = _built(options)
     read = _plan(options)
@@ -163,7 +163,7 @@ def plan_satisfaction(options: SatisfactionSettings) -> SatisfactionPlan:
     return SatisfactionPlan(directory.path, name, read.study.targets, left, _faults(read), _notes(read))
 
 
-def _built(options: SatisfactionSettings) -> PersonalJudge | BuiltTurnJudge:
+def _built(options: SatisfactionOptions) -> PersonalJudge | BuiltTurnJudge:
     if options.judge in MODEL_JUDGES:
         return build_turn_judge(options)
     return build_personal_judge(
@@ -194,7 +194,7 @@ def _notes(read: _Input) -> tuple[str, ...]:
     return notes
 
 
-def _masked(read: _Input, options: SatisfactionSettings, database: RunDatabase | None) -> _Input:
+def _masked(read: _Input, options: SatisfactionOptions, database: RunDatabase | None) -> _Input:
     """Hide what is to be hidden, before anything is judged, stored or shown."""
     mask = mask_of_study(options, database)
     if mask is None:
@@ -210,7 +210,7 @@ def _heard(read: _Input) -> _Input:
     return replace(read, signals=join_signals(read.stored, read.study, read.conversations))
 
 
-def _plan(options: SatisfactionSettings) -> _Input:
+def _plan(options: SatisfactionOptions) -> _Input:
     split = chosen_split(options)
     data = read_rated(options)
     notes = list(data.notes)
@@ -229,7 +229,7 @@ def _plan(options: SatisfactionSettings) -> _Input:
     return _Input(data.conversations, study, data.unreadable, data.rating_faults, tuple(notes))
 
 
-async def _judge_satisfaction(options: SatisfactionSettings, observer: Observer) -> SatisfactionOutcome:
+async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
     built = _built(options)
     try:
         read = _plan(options)
@@ -254,7 +254,7 @@ async def _judge_satisfaction(options: SatisfactionSettings, observer: Observer)
             await built.models.close()
 
 
-def _spare_the_input(options: SatisfactionSettings, directory: RunDirectory) -> None:
+def _spare_the_input(options: SatisfactionOptions, directory: RunDirectory) -> None:
     same = directory.path.resolve()
     if options.fresh and any(is_run(i) and Path(i).resolve() == same for i in options.inputs):
         msg = f"--fresh would delete {directory.path}, and it is the run that is to be judged"
@@ -265,7 +265,7 @@ async def _judged(
     built: PersonalJudge | BuiltTurnJudge,
     read: _Input,
     database: RunDatabase,
-    options: SatisfactionSettings,
+    options: SatisfactionOptions,
     observer: Observer,
 ) -> JudgedTurns:
     """Judge turn by turn on the engine where a model is asked, else block by block, which takes no time."""
@@ -281,7 +281,7 @@ async def _judged(
 
 
 def _finished(
-    options: SatisfactionSettings,
+    options: SatisfactionOptions,
     judge: PersonalJudge | TurnJudge,
     read: _Input,
     directory: RunDirectory,

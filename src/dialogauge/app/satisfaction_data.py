@@ -10,7 +10,7 @@ from typing import Final
 from dialogauge.app.privacy import Privacy, mask_for_writing
 from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.app.satisfaction_run import run_directory
-from dialogauge.app.settings import RatedDataSettings, SatisfactionSettings
+from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
 from dialogauge.app.sources import is_run, open_source
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
@@ -32,7 +32,7 @@ from dialogauge.studies.satisfaction import (
 )
 
 
-def mask_of_study(options: SatisfactionSettings, database: RunDatabase | None) -> Mask | None:
+def mask_of_study(options: SatisfactionOptions, database: RunDatabase | None) -> Mask | None:
     """Return the mask that was asked for; None for an open run.
 
     Raises UsageError when the run holds judgements under another setting.
@@ -41,7 +41,7 @@ def mask_of_study(options: SatisfactionSettings, database: RunDatabase | None) -
 
 
 def masked_study(
-    conversations: Mapping[str, Conversation], study: Study, options: RatedDataSettings, mask: Mask
+    conversations: Mapping[str, Conversation], study: Study, options: RatedDataOptions, mask: Mask
 ) -> tuple[dict[str, Conversation], Study]:
     """Return conversations and study masked, with the same users on either side of the split.
 
@@ -80,7 +80,7 @@ def _hidden(users: frozenset[str] | set[str], mask: Mask) -> frozenset[str]:
     return frozenset(mask.id("user", name) for name in users)
 
 
-def read_reference(options: SatisfactionSettings, study: Study) -> tuple[Answer, ...] | None:
+def read_reference(options: SatisfactionOptions, study: Study) -> tuple[Answer, ...] | None:
     """Return what the reference run says of the original replies; None where no run was named.
 
     Raises UsageError when it is a run of another kind, holds nothing of the blocks that are judged, or could
@@ -104,7 +104,7 @@ SIGNAL_JUDGES: Final = ("local", "zero-shot", "task-rubric", "prometheus", "no-m
 target, or what a training user gave that very turn."""
 
 
-def read_signals(options: SatisfactionSettings, study: Study) -> tuple[StoredScores, ...]:
+def read_signals(options: SatisfactionOptions, study: Study) -> tuple[StoredScores, ...]:
     """Read what the runs say that were named as signals; nothing where none was.
 
     Raises:
@@ -140,13 +140,13 @@ def signals_of(joined: Sequence[JoinedScores]) -> tuple[Signal, ...]:
     return tuple(Signal(run.run, run.scores) for run in joined)
 
 
-def _read(path: str, options: SatisfactionSettings) -> StoredScores:
+def _read(path: str, options: SatisfactionOptions) -> StoredScores:
     with open_run(path) as run:
         _refuse(path, run, options)
         return collect_scores(path, run.manifest["judge"]["name"], run.judged())
 
 
-def _refuse(path: str, run: FinishedRun, options: SatisfactionSettings) -> None:
+def _refuse(path: str, run: FinishedRun, options: SatisfactionOptions) -> None:
     settings, judge = run.manifest["settings"], run.manifest["judge"]
     who, may = f"{path} (judge {judge['name']})", f"signals are runs of {', '.join(SIGNAL_JUDGES)}"
     if "calibrate" not in settings:
@@ -184,7 +184,7 @@ class RatedData:
     """What was recognised and assumed, each a line when written with `str`."""
 
 
-def read_rated(options: RatedDataSettings) -> RatedData:
+def read_rated(options: RatedDataOptions) -> RatedData:
     """Read rated conversations, and join the ratings of the ratings file."""
     source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
     ratings = _ratings(options)
@@ -208,7 +208,7 @@ def read_rated(options: RatedDataSettings) -> RatedData:
     return RatedData(found, tuple(unreadable), faults, (*source.notes, *ratings.notes))
 
 
-def chosen_split(options: RatedDataSettings) -> UserSplit | None:
+def chosen_split(options: RatedDataOptions) -> UserSplit | None:
     """Return the split of the file that was named; None where users are split by seed.
 
     Raises:
@@ -230,7 +230,7 @@ def chosen_split(options: RatedDataSettings) -> UserSplit | None:
     return None
 
 
-def _ratings(options: RatedDataSettings) -> RatingTable:
+def _ratings(options: RatedDataOptions) -> RatingTable:
     if options.ratings_file is None:
         return RatingTable()
     mapping = None if options.map_file is None else read_field_map(options.map_file)

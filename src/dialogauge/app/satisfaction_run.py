@@ -15,7 +15,7 @@ from dialogauge.app.personal_judges import Models
 from dialogauge.app.report import write_report
 from dialogauge.app.results import shown_role
 from dialogauge.app.runs import FinishedRun
-from dialogauge.app.settings import SatisfactionSettings
+from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import is_run
 from dialogauge.app.versions import versions
 from dialogauge.core.conversation import Conversation
@@ -214,7 +214,7 @@ async def judge_turns(  # noqa: PLR0913 - the parts of a run, put together here 
     study: Study,
     conversations: Mapping[str, Conversation],
     database: RunDatabase,
-    options: SatisfactionSettings,
+    options: SatisfactionOptions,
     observer: Observer,
 ) -> JudgedTurns:
     """Judge every turn that the run does not hold yet.
@@ -256,7 +256,7 @@ _STUDY = "satisfaction"
 _FAULTS_KEPT = 1000
 
 
-def run_directory(options: SatisfactionSettings) -> RunDirectory:
+def run_directory(options: SatisfactionOptions) -> RunDirectory:
     """Return the directory that was asked for; else one that is named after the input and the judge."""
     if options.out is not None:
         return RunDirectory(Path(options.out))
@@ -270,7 +270,7 @@ def run_directory(options: SatisfactionSettings) -> RunDirectory:
 class RunWriter:
     """Writing the run directory."""
 
-    options: SatisfactionSettings
+    options: SatisfactionOptions
     judge: PersonalJudge | TurnJudge
     study: Study
     evaluation: Evaluation

@@ -30,7 +30,7 @@ def _thresholds() -> Any:  # noqa: ANN401 - of a study, which is loaded where it
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
-class Settings:
+class Options:
     """What all settings have in common; every class that inherits from it is a frozen dataclass.
 
     Its methods stand here once: to write them for each class anew would cost every command 20 ms.
@@ -69,33 +69,33 @@ class Settings:
 # Groups
 
 
-class RunInput(Settings):
+class RunInput(Options):
     """A run to read."""
 
     run: str = argument("RUN", "A run directory.")
 
 
-class RatingSettings(Settings):
+class RatingOptions(Options):
     """People's ratings in a file of their own."""
 
     ratings_file: str | None = setting(None, "People's ratings, joined by id.", "--ratings")
     map_file: str | None = setting(None, "TOML file: your field names.", "--map")
 
 
-class DataSettings(RatingSettings):
+class DataOptions(RatingOptions):
     """Conversations to read."""
 
     inputs: tuple[str, ...] = argument("INPUT...", "Files, folders, or - for stdin.")
     format: str | None = setting(None, "Force a format instead of recognising it.")
 
 
-class StrictSettings(Settings):
+class StrictOptions(Options):
     """How much is forgiven."""
 
     strict: bool = setting(False, "Stop at the first oddity in the input.")
 
 
-class RatedDataSettings(DataSettings):
+class RatedDataOptions(DataOptions):
     """Rated conversations to read, and of which users."""
 
     inputs: tuple[str, ...] = argument("DATA...", "Rated conversations, or a run.")
@@ -114,7 +114,7 @@ class RatedDataSettings(DataSettings):
     """How much of a user's history is read."""
 
 
-class ConfigSettings(Settings):
+class ConfigOptions(Options):
     """The configuration file."""
 
     config_file: str | None = setting(
@@ -122,7 +122,7 @@ class ConfigSettings(Settings):
     )
 
 
-class ModelSettings(ConfigSettings):
+class ModelOptions(ConfigOptions):
     """A model to ask."""
 
     asks: ClassVar[tuple[str, ...]] = ("judge",)
@@ -144,7 +144,7 @@ class ModelSettings(ConfigSettings):
     )
 
 
-class LimitSettings(ConfigSettings):
+class LimitOptions(ConfigOptions):
     """What asking models may take."""
 
     prices_file: str | None = setting(
@@ -156,13 +156,13 @@ class LimitSettings(ConfigSettings):
     cache: bool = setting(True, "Do not use the response cache.", "--no-cache")
 
 
-class LanguageSettings(Settings):
+class LanguageOptions(Options):
     """The language of the prompts."""
 
     language: Literal["auto", "en", "zh"] = setting("auto", "Language of the judging.", "--lang", key="lang")
 
 
-class PrivacySettings(Settings):
+class PrivacyOptions(Options):
     """What of people is hidden before anything is stored, sent or shown."""
 
     redact: bool = setting(
@@ -184,13 +184,13 @@ class PrivacySettings(Settings):
         return Privacy(self.redact, self.hash_ids)
 
 
-class RetrySettings(Settings):
+class RetryOptions(Options):
     """What becomes of failures when the same command is given again."""
 
     retry_failed: bool = setting(False, "Do again what failed.")
 
 
-class RunSettings(LimitSettings, RetrySettings, PrivacySettings):
+class JudgingOptions(LimitOptions, RetryOptions, PrivacyOptions):
     """A run that judges conversations."""
 
     from_file: ClassVar[bool] = True
@@ -206,14 +206,14 @@ class RunSettings(LimitSettings, RetrySettings, PrivacySettings):
     """The command line that asked for this, without secrets; for the manifest and the page."""
 
 
-class DrawSettings(Settings):
+class DrawOptions(Options):
     """Bootstrap intervals."""
 
     draws: int = setting(1000, "Bootstrap draws for the intervals.", low=0)
     seed: int = setting(0, "Of the draws and the shuffled control.")
 
 
-class TiesSettings(Settings):
+class TiesOptions(Options):
     """Equal raw scores."""
 
     ties: Literal["mid", "turn-index", "sample-id"] = setting(
@@ -221,7 +221,7 @@ class TiesSettings(Settings):
     )
 
 
-class UserJudgeSettings(LanguageSettings, ModelSettings, LimitSettings, RetrySettings):
+class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions):
     """A judge of satisfaction, who judges for one user."""
 
     from_file: ClassVar[bool] = True
@@ -257,7 +257,7 @@ class UserJudgeSettings(LanguageSettings, ModelSettings, LimitSettings, RetrySet
 # Commands
 
 
-class JudgeSettings(DataSettings, StrictSettings, LanguageSettings, ModelSettings, RunSettings):
+class JudgeOptions(DataOptions, StrictOptions, LanguageOptions, ModelOptions, JudgingOptions):
     """`dialogauge judge`."""
 
     inputs: tuple[str, ...] = argument("INPUT... | RUN", "Files, folders, - for stdin, or a run.")
@@ -303,7 +303,7 @@ class JudgeSettings(DataSettings, StrictSettings, LanguageSettings, ModelSetting
     """From which figure on the checks of the judge are flagged."""
 
 
-class SatisfactionSettings(UserJudgeSettings, TiesSettings, RunSettings, DrawSettings, RatedDataSettings):
+class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, DrawOptions, RatedDataOptions):
     """`dialogauge satisfaction`."""
 
     level: Literal["turn", "session"] = setting(
@@ -334,26 +334,26 @@ class SatisfactionSettings(UserJudgeSettings, TiesSettings, RunSettings, DrawSet
     )
 
 
-class CheckSettings(DataSettings, StrictSettings):
+class CheckOptions(DataOptions, StrictOptions):
     """`dialogauge check`."""
 
     min_turns: int = setting(2, "Fewer turns than this count as very short.", low=0)
     personal: bool = setting(False, "Count what looks like personal data, without printing it.", "--pii")
 
 
-class ReportSettings(RunInput, PrivacySettings):
+class ReportOptions(RunInput, PrivacyOptions):
     """`dialogauge report`."""
 
     out: str | None = setting(None, "Where to (else RUN/report.html).", "-o", "--out")
 
 
-class ExportSettings(RunInput, PrivacySettings):
+class ExportOptions(RunInput, PrivacyOptions):
     """`dialogauge export`."""
 
     out: str = setting(..., "x.jsonl, x.csv or x.parquet.", "-o", "--out")
 
 
-class TrustSettings(RunInput, RatingSettings, ModelSettings, LimitSettings):
+class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions):
     """`dialogauge trust`."""
 
     scenario_sample: int | None = setting(
@@ -363,7 +363,7 @@ class TrustSettings(RunInput, RatingSettings, ModelSettings, LimitSettings):
     model: str | None = setting(None, "The run's model (else as the run says).")
 
 
-class AgreementSettings(RatingSettings, ConfigSettings, DrawSettings):
+class MetaOptions(RatingOptions, ConfigOptions, DrawOptions):
     """`dialogauge meta`."""
 
     runs: tuple[str, ...] = argument("RUN...", "Run directories.")
@@ -385,7 +385,7 @@ class AgreementSettings(RatingSettings, ConfigSettings, DrawSettings):
     out: str | None = setting(None, "Folder for meta.json and meta.html.", "-o", "--out")
 
 
-class PairSettings(RunInput, ModelSettings, LimitSettings, PrivacySettings):
+class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
     """`dialogauge pairs`."""
 
     asks: ClassVar[tuple[str, ...]] = ("repair",)
@@ -402,7 +402,7 @@ class PairSettings(RunInput, ModelSettings, LimitSettings, PrivacySettings):
     limit: int | None = setting(None, "At most N rows (active: 50 if not given).", low=1)
 
 
-class FitSettings(DrawSettings, DataSettings):
+class FitOptions(DrawOptions, DataOptions):
     """`dialogauge fit`."""
 
     inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")
@@ -424,7 +424,7 @@ class FitSettings(DrawSettings, DataSettings):
         return not self.out.endswith(".json")
 
 
-class DoctorSettings(ModelSettings):
+class DoctorOptions(ModelOptions):
     """`dialogauge doctor`."""
 
     known_answers: bool = setting(True, "Ask the known-answer set too.", "--known-answers/--no-known-answers")
@@ -433,13 +433,13 @@ class DoctorSettings(ModelSettings):
 # Commands of `dialogauge replay`, and the groups that they share
 
 
-class ReplaySeedSettings(Settings):
+class ReplaySeedOptions(Options):
     """Chance in a benchmark."""
 
     seed: int = setting(0, "Of the selection, and of pools and repeats of candidates.")
 
 
-class ItemSettings(ReplaySeedSettings, RatedDataSettings, ConfigSettings, PrivacySettings):
+class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOptions):
     """Which turns are chosen."""
 
     from_file: ClassVar[bool] = True
@@ -451,7 +451,7 @@ class ItemSettings(ReplaySeedSettings, RatedDataSettings, ConfigSettings, Privac
     licence: str | None = setting(None, "Licence of the data, for the card.")
 
 
-class AgentsSettings(Settings):
+class AgentsOptions(Options):
     """What is known of candidates."""
 
     agents_file: str | None = setting(
@@ -461,7 +461,7 @@ class AgentsSettings(Settings):
     )
 
 
-class CandidateSettings(AgentsSettings, ReplaySeedSettings, LimitSettings, RetrySettings):
+class CandidateOptions(AgentsOptions, ReplaySeedOptions, LimitOptions, RetryOptions):
     """Who replies, and what each is shown."""
 
     candidates: tuple[str, ...] = setting(
@@ -478,7 +478,7 @@ class CandidateSettings(AgentsSettings, ReplaySeedSettings, LimitSettings, Retry
     )
 
 
-class MovedDataSettings(Settings):
+class MovedDataOptions(Options):
     """Data that is read again."""
 
     data: tuple[str, ...] = setting(
@@ -486,7 +486,7 @@ class MovedDataSettings(Settings):
     )
 
 
-class EvaluatorSettings(UserJudgeSettings):
+class EvaluatorOptions(UserJudgeOptions):
     """Who scores: any judge of `satisfaction`, in foresight."""
 
     reference: str | None = setting(
@@ -496,7 +496,7 @@ class EvaluatorSettings(UserJudgeSettings):
     )
 
 
-class ComparingSettings(AgentsSettings, TiesSettings):
+class ComparingOptions(AgentsOptions, TiesOptions):
     """How candidates are compared."""
 
     judge_family: str | None = setting(None, "The evaluator's family of models, for self-preference.")
@@ -505,24 +505,24 @@ class ComparingSettings(AgentsSettings, TiesSettings):
     command: str = ""
 
 
-class ReplaySelectSettings(ItemSettings):
+class SelectOptions(ItemOptions):
     """`dialogauge replay select`."""
 
     out: str | None = setting(..., "Item set to write (JSON).", "-o", "--out", metavar="ITEMS")
 
 
-class ReplayCollectSettings(CandidateSettings, MovedDataSettings):
+class CollectOptions(CandidateOptions, MovedDataOptions):
     """`dialogauge replay collect`."""
 
     items: str = argument("ITEMS", "An item set.")
     out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
 
 
-class ReplayScoreSettings(RunInput, EvaluatorSettings, MovedDataSettings):
+class ScoreOptions(RunInput, EvaluatorOptions, MovedDataOptions):
     """`dialogauge replay score`."""
 
 
-class ReplayCompareSettings(ComparingSettings):
+class CompareOptions(ComparingOptions):
     """`dialogauge replay compare`."""
 
     runs: tuple[str, ...] = argument("RUN...", "Run directories of one item set.")
@@ -538,7 +538,7 @@ class ReplayCompareSettings(ComparingSettings):
         return CompareSettings(draws=self.draws, seed=self.seed, ties=self.ties, margin=self.margin)
 
 
-class ReplayRunSettings(EvaluatorSettings, CandidateSettings, ComparingSettings, ItemSettings):
+class BenchmarkOptions(EvaluatorOptions, CandidateOptions, ComparingOptions, ItemOptions):
     """`dialogauge replay run`."""
 
     out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")

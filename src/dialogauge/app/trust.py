@@ -12,7 +12,7 @@ from dialogauge.app.config import RoleSettings, parse_role, with_defaults
 from dialogauge.app.merging import FileConfig, load_config, references
 from dialogauge.app.report import summary_of, write_report
 from dialogauge.app.runs import FinishedRun, open_run
-from dialogauge.app.settings import JudgeSettings, TrustSettings
+from dialogauge.app.settings import JudgeOptions, RecheckOptions
 from dialogauge.app.trust_look import kept_from, look_into, tally_of
 from dialogauge.app.versions import versions
 from dialogauge.core.errors import UsageError
@@ -58,7 +58,7 @@ def differences(manifest: Mapping[str, Any], described: Mapping[str, Any]) -> tu
     return tuple(out)
 
 
-def recheck(options: TrustSettings) -> tuple[Trust, TrustView]:
+def recheck(options: RecheckOptions) -> tuple[Trust, TrustView]:
     """Make the checks of a run anew, and write them into its summary and its page.
 
     Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run,
@@ -79,7 +79,7 @@ def recheck(options: TrustSettings) -> tuple[Trust, TrustView]:
     return trust, trust_view(trust)
 
 
-def _scenario(run: FinishedRun, options: TrustSettings, config: FileConfig) -> TrustCheck:
+def _scenario(run: FinishedRun, options: RecheckOptions, config: FileConfig) -> TrustCheck:
     if not run.manifest.get("shows_scenario", True):
         msg = f"the rubric {run.manifest['settings']['rubric']!r} does not show the judge a scenario"
         raise UsageError(msg, hint="leave --scenario-sample out")
@@ -98,7 +98,7 @@ def _scenario(run: FinishedRun, options: TrustSettings, config: FileConfig) -> T
     return check_scenario(before, asyncio.run(_judge_again(run, built, variants, options)), names)
 
 
-def _judge_options(run: FinishedRun, options: TrustSettings, config: FileConfig) -> JudgeSettings:
+def _judge_options(run: FinishedRun, options: RecheckOptions, config: FileConfig) -> JudgeOptions:
     settings = run.manifest["settings"]
     role, reference = None, references(options).get("judge")
     if reference is not None:
@@ -106,7 +106,7 @@ def _judge_options(run: FinishedRun, options: TrustSettings, config: FileConfig)
     elif settings["role"] is not None:
         role = _stored_role(settings["role"], config)
     names = ("rubric", "judge", "mode", "language", "local_model", "source_file", "window")
-    return JudgeSettings(
+    return JudgeOptions(
         inputs=(),
         role=role,
         prices_file=options.prices_file or settings["prices_file"],
@@ -133,7 +133,7 @@ def _stored_role(stored: Mapping[str, Any], config: FileConfig) -> RoleSettings:
 
 
 async def _judge_again(
-    run: FinishedRun, built: BuiltJudge, variants: Sequence[Variant], options: TrustSettings
+    run: FinishedRun, built: BuiltJudge, variants: Sequence[Variant], options: RecheckOptions
 ) -> list[tuple[Variant, tuple[Judged, ...]]]:
     try:
         if built.judge.digest != run.judge_digest:

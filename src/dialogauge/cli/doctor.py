@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from dialogauge.app.settings import DoctorSettings
+from dialogauge.app.settings import DoctorOptions
 from dialogauge.cli.options import AsJson, takes
 
 
-@takes(DoctorSettings)
-def doctor(settings: DoctorSettings, as_json: AsJson = False) -> None:
+@takes(DoctorOptions)
+def doctor(options: DoctorOptions, as_json: AsJson = False) -> None:
     """Probe an endpoint: reachable, schemas, log-probabilities, latency; and ask it what we know.
 
     The known-answer set tells whether a model only returns the average of its turn scores.
@@ -18,7 +18,7 @@ def doctor(settings: DoctorSettings, as_json: AsJson = False) -> None:
     from dialogauge.cli.tables import doctor_lines
     from dialogauge.cli.terminal import plain, print_json
 
-    examined = examine_endpoint(settings)
+    examined = examine_endpoint(options)
     if as_json:
         print_json(examined.to_json())
     else:

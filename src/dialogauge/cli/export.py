@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import typer
 
-from dialogauge.app.settings import ExportSettings
+from dialogauge.app.settings import ExportOptions
 from dialogauge.cli.options import takes
 
 
-@takes(ExportSettings)
-def export(settings: ExportSettings) -> None:
+@takes(ExportOptions)
+def export(options: ExportOptions) -> None:
     """Export the judgements of a run; the ending of the file says the format."""
     from dialogauge.app.export import export_run
     from dialogauge.text import counted
 
-    written = export_run(settings.run, settings.out, settings.privacy)
-    typer.echo(f"{counted(written, 'row')}: {settings.out}")
+    written = export_run(options.run, options.out, options.privacy)
+    typer.echo(f"{counted(written, 'row')}: {options.out}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from dialogauge.app.settings import FitSettings
+from dialogauge.app.settings import FitOptions
 from dialogauge.cli.options import AsJson, takes
 from dialogauge.text import counted
 
@@ -70,8 +70,8 @@ def _cell(figures: Mapping[str, Any], column: str) -> str:
     return f"{value:z.3f}" if low is None else f"{value:z.3f} [{low:z.3f}, {high:z.3f}]"
 
 
-@takes(FitSettings)
-def fit(settings: FitSettings, as_json: AsJson = False) -> None:
+@takes(FitOptions)
+def fit(options: FitOptions, as_json: AsJson = False) -> None:
     """Fit to rated conversations, and say how well it does on those left out.
 
     The figures are out of fold, beside controls that read nothing. With FILE.json the satisfaction model
@@ -83,13 +83,13 @@ def fit(settings: FitSettings, as_json: AsJson = False) -> None:
     from dialogauge.cli.tables import fit_lines
     from dialogauge.cli.terminal import plain, print_json
 
-    found = fit_run(settings) if settings.is_run else fit_file(settings)
+    found = fit_run(options) if options.is_run else fit_file(options)
     for fault in found["faults"][:20]:
         typer.echo(f"dialogauge: {plain(fault)}", err=True)
     if as_json:
         print_json(found)
     else:
-        for line in run_lines(found) if settings.is_run else fit_lines(found):
+        for line in run_lines(found) if options.is_run else fit_lines(found):
             typer.echo(plain(line))
-        typer.echo(f"{'run' if settings.is_run else 'coefficients'}: {settings.out}")
+        typer.echo(f"{'run' if options.is_run else 'coefficients'}: {options.out}")
     raise typer.Exit(1 if found["faults"] else 0)

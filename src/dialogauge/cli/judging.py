@@ -5,13 +5,13 @@ from __future__ import annotations
 import typer
 
 from dialogauge.app.judge import JudgeOutcome, Plan, judge_log, plan_log
-from dialogauge.app.settings import JudgeSettings
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.cli.terminal import TerminalObserver, plain, print_json
 
 _FAULTS_SHOWN = 20
 
 
-def run_and_print(options: JudgeSettings, *, dry_run: bool, as_json: bool) -> int:
+def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int:
     """Run the main job, print what a person or a machine wants to know, return the exit code."""
     if dry_run:
         return _print_plan(plan_log(options), as_json=as_json)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dialogauge.app.settings import AgreementSettings
+from dialogauge.app.settings import MetaOptions
 from dialogauge.cli.options import AsJson, takes
 from dialogauge.text import counted
 
@@ -140,8 +140,8 @@ def _interval_of(ends: tuple[float, float] | None) -> str:
     return "–" if ends is None else f"[{ends[0]:z.3f}, {ends[1]:z.3f}]"
 
 
-@takes(AgreementSettings)
-def meta(settings: AgreementSettings, as_json: AsJson = False) -> None:
+@takes(MetaOptions)
+def meta(options: MetaOptions, as_json: AsJson = False) -> None:
     """Measure how far judges agree with people, beside judges that know nothing.
 
     Every figure has an interval clustered by conversation (and by user where users are known) and stands
@@ -152,7 +152,7 @@ def meta(settings: AgreementSettings, as_json: AsJson = False) -> None:
     from dialogauge.app.agreement import judge_the_judges, meta_json
     from dialogauge.cli.terminal import plain, print_json
 
-    outcome = judge_the_judges(settings)
+    outcome = judge_the_judges(options)
     for fault in outcome.faults[:20]:
         typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
     if len(outcome.faults) > 20:

@@ -12,10 +12,10 @@ from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 import typer
 
-from dialogauge.app.settings import Settings
+from dialogauge.app.settings import Options
 from dialogauge.core.settings import Setting, settings_of
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=Options)
 P = ParamSpec("P")
 
 # What only the command line has: what is shown, and whether anything is done at all.

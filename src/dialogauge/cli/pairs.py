@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import typer
 
-from dialogauge.app.settings import PairSettings
+from dialogauge.app.settings import PairOptions
 from dialogauge.cli.options import takes
 
 
-@takes(PairSettings)
-def pairs(settings: PairSettings) -> None:
+@takes(PairOptions)
+def pairs(options: PairOptions) -> None:
     """Write training rows: preference pairs at the weakest turns, KTO and SFT rows, or what to label next."""
     from dialogauge.app.pairs import write_pairs
     from dialogauge.cli.terminal import plain
     from dialogauge.text import counted
 
-    result = write_pairs(settings)
-    typer.echo(f"{counted(result.written, 'row')}: {settings.out}")
+    result = write_pairs(options)
+    typer.echo(f"{counted(result.written, 'row')}: {options.out}")
     for reason, number in result.left_out.items():
         typer.echo(plain(f"  {number} left out: {reason}"))
     if result.error is not None:

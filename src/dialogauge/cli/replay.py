@@ -7,11 +7,11 @@ from typing import Any
 import typer
 
 from dialogauge.app.settings import (
-    ReplayCollectSettings,
-    ReplayCompareSettings,
-    ReplayRunSettings,
-    ReplayScoreSettings,
-    ReplaySelectSettings,
+    BenchmarkOptions,
+    CollectOptions,
+    CompareOptions,
+    ScoreOptions,
+    SelectOptions,
 )
 from dialogauge.cli.options import AsJson, takes
 
@@ -36,8 +36,8 @@ replay = typer.Typer(
 
 
 @replay.command()
-@takes(ReplaySelectSettings)
-def select(settings: ReplaySelectSettings) -> None:
+@takes(SelectOptions)
+def select(options: SelectOptions) -> None:
     """Choose the turns of a benchmark, and say what the choice does to the mix of ratings.
 
     The item set holds ids, ratings and digests, and no text: collecting and scoring read the conversations
@@ -46,15 +46,15 @@ def select(settings: ReplaySelectSettings) -> None:
     from dialogauge.app.replay.select import select as choose
     from dialogauge.cli.replay_lines import print_faults, print_lines, select_lines
 
-    selected = choose(settings)
+    selected = choose(options)
     print_faults(selected.faults)
     print_lines(select_lines(selected))
     raise typer.Exit(1 if selected.faults else 0)
 
 
 @replay.command()
-@takes(ReplayCollectSettings)
-def collect(settings: ReplayCollectSettings) -> None:
+@takes(CollectOptions)
+def collect(options: CollectOptions) -> None:
     """Collect candidates' replies: each is shown the fixed messages before the reply, and its context.
 
     A reply that fails is a failure, never the original. The same command again goes on where it stopped;
@@ -64,15 +64,15 @@ def collect(settings: ReplayCollectSettings) -> None:
     from dialogauge.cli.replay_lines import collect_lines, print_faults, print_lines
     from dialogauge.cli.terminal import TerminalObserver
 
-    collected = gather(settings, TerminalObserver())
+    collected = gather(options, TerminalObserver())
     print_faults(collected.faults)
     print_lines(collect_lines(collected))
     raise typer.Exit(code_of(collected, bool(collected.faults)))
 
 
 @replay.command()
-@takes(ReplayScoreSettings)
-def score(settings: ReplayScoreSettings) -> None:
+@takes(ScoreOptions)
+def score(options: ScoreOptions) -> None:
     """Score a run: every original reply of the touched blocks first, then the candidates'.
 
     The scores of the original replies are the reference of the calibrated views. The same command again goes
@@ -82,15 +82,15 @@ def score(settings: ReplayScoreSettings) -> None:
     from dialogauge.cli.replay_lines import print_faults, print_lines, score_lines
     from dialogauge.cli.terminal import TerminalObserver
 
-    scored = run_score(settings, TerminalObserver())
+    scored = run_score(options, TerminalObserver())
     print_faults(scored.faults)
     print_lines(score_lines(scored))
     raise typer.Exit(code_of(scored, bool(scored.faults)))
 
 
 @replay.command()
-@takes(ReplayCompareSettings)
-def compare(settings: ReplayCompareSettings, as_json: AsJson = False) -> None:
+@takes(CompareOptions)
+def compare(options: CompareOptions, as_json: AsJson = False) -> None:
     """Compare candidates with the original replies and each other: raw, shifted, and by reference ranks.
 
     Writes summary.json, scores.jsonl and report.html.
@@ -99,7 +99,7 @@ def compare(settings: ReplayCompareSettings, as_json: AsJson = False) -> None:
     from dialogauge.cli.replay_lines import compare_lines, print_lines
     from dialogauge.cli.terminal import print_json
 
-    compared = compare_runs(settings)
+    compared = compare_runs(options)
     if as_json:
         print_json(compared.to_json())
     else:
@@ -107,8 +107,8 @@ def compare(settings: ReplayCompareSettings, as_json: AsJson = False) -> None:
 
 
 @replay.command()
-@takes(ReplayRunSettings)
-def run(settings: ReplayRunSettings, as_json: AsJson = False) -> None:
+@takes(BenchmarkOptions)
+def run(options: BenchmarkOptions, as_json: AsJson = False) -> None:
     """Run the whole benchmark in one directory: select, collect, score, compare.
 
     The same command again goes on where it stopped.
@@ -117,7 +117,7 @@ def run(settings: ReplayRunSettings, as_json: AsJson = False) -> None:
     from dialogauge.cli.replay_lines import print_run
     from dialogauge.cli.terminal import TerminalObserver
 
-    parts = run_benchmark(settings, TerminalObserver(quiet=as_json))
+    parts = run_benchmark(options, TerminalObserver(quiet=as_json))
     print_run(parts, as_json=as_json)
     collected = code_of(parts.collected, bool(parts.selected.faults or parts.collected.faults))
     scored = 0 if parts.scored is None else code_of(parts.scored, bool(parts.scored.faults))

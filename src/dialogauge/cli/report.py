@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from dialogauge.app.settings import ReportSettings
+from dialogauge.app.settings import ReportOptions
 from dialogauge.cli.options import takes
 
 
-@takes(ReportSettings)
-def report(settings: ReportSettings) -> None:
+@takes(ReportOptions)
+def report(options: ReportOptions) -> None:
     """Write the report of a run anew, from what the run holds."""
     from dialogauge.app.report import rebuild_report
 
-    typer.echo(f"report: {rebuild_report(settings.run, settings.out, settings.privacy)}")
+    typer.echo(f"report: {rebuild_report(options.run, options.out, options.privacy)}")

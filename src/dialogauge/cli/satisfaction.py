@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dialogauge.app.settings import SatisfactionSettings
+from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.cli.options import AsJson, DryRun, takes
 from dialogauge.cli.terminal import plain, print_json
 from dialogauge.text import counted
@@ -235,7 +235,7 @@ def _number(value: float | None) -> str:
 _FAULTS_SHOWN = 20
 
 
-def run_and_print(options: SatisfactionSettings, *, dry_run: bool, as_json: bool) -> int:
+def run_and_print(options: SatisfactionOptions, *, dry_run: bool, as_json: bool) -> int:
     """Run the study, print what a person or a machine wants to know, return the exit code."""
     from dialogauge.app.satisfaction import judge_satisfaction
     from dialogauge.cli.terminal import TerminalObserver
@@ -276,7 +276,7 @@ def _print_end(outcome: SatisfactionOutcome) -> None:
         )
 
 
-def _print_plan(options: SatisfactionSettings, *, as_json: bool) -> int:
+def _print_plan(options: SatisfactionOptions, *, as_json: bool) -> int:
     from dialogauge.app.satisfaction import plan_satisfaction
 
     plan = plan_satisfaction(options)
@@ -300,12 +300,12 @@ def _print_plan(options: SatisfactionSettings, *, as_json: bool) -> int:
     return 1 if plan.faults else 0
 
 
-@takes(SatisfactionSettings)
-def satisfaction(settings: SatisfactionSettings, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+@takes(SatisfactionOptions)
+def satisfaction(options: SatisfactionOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Judge each reply for its own user, from what this user rated in other scenarios.
 
     Every judge stands raw and under each calibration, beside controls that read nothing and the ceiling:
     the users' own scores through the same map. With a model the same command again continues where it
     stopped.
     """
-    raise typer.Exit(run_and_print(settings, dry_run=dry_run, as_json=as_json))
+    raise typer.Exit(run_and_print(options, dry_run=dry_run, as_json=as_json))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from dialogauge.app.settings import TrustSettings
+from dialogauge.app.settings import RecheckOptions
 from dialogauge.cli.options import AsJson, takes
 
 
-@takes(TrustSettings)
-def trust(settings: TrustSettings, as_json: AsJson = False) -> None:
+@takes(RecheckOptions)
+def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     """Check a finished run for known faults of its judge, and write what was found into its report.
 
     The thresholds are those of the [trust] table of the configuration file. Only --scenario-sample judges
@@ -19,7 +19,7 @@ def trust(settings: TrustSettings, as_json: AsJson = False) -> None:
     from dialogauge.cli.terminal import plain, print_json
     from dialogauge.report import trust_lines
 
-    found, view = recheck(settings)
+    found, view = recheck(options)
     if as_json:
         print_json(found.to_json())
     else:

@@ -11,7 +11,7 @@ import pytest
 
 from dialogauge.app.build import BuiltJudge
 from dialogauge.app.judge import JudgeOutcome, judge_log
-from dialogauge.app.settings import JudgeSettings
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import Conversation
 from talks import FakeJudge
 
@@ -57,7 +57,7 @@ class Desk:
         return str(path)
 
     def run(self, *inputs: str, out: str = "run", **options: Any) -> JudgeOutcome:
-        return judge_log(JudgeSettings(inputs=inputs, out=str(self.folder / out), **options), self.watcher)
+        return judge_log(JudgeOptions(inputs=inputs, out=str(self.folder / out), **options), self.watcher)
 
     def rows(self, out: str = "run") -> list[dict[str, Any]]:
         lines = (self.folder / out / "judgements.jsonl").read_text(encoding="utf-8").splitlines()
@@ -71,7 +71,7 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk(tmp_path)
-    build: Callable[[JudgeSettings], BuiltJudge] = lambda _: BuiltJudge(made.judge)  # noqa: E731
+    build: Callable[[JudgeOptions], BuiltJudge] = lambda _: BuiltJudge(made.judge)  # noqa: E731
     monkeypatch.setattr("dialogauge.app.judge.build_judge", build)
     monkeypatch.setenv("DIALOGAUGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dialogauge.app.judge import plan_log
-from dialogauge.app.settings import JudgeSettings
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import BudgetSpent, Conversation, EndpointError, Judged, UsageError, digest_text
 from talks import FakeJudge, judged_rows, talk
 
@@ -207,7 +207,7 @@ def test_another_judge_in_the_same_directory_is_announced(desk: Any) -> None:
 
 def test_a_plan_writes_nothing_and_asks_nothing(desk: Any) -> None:
     log = desk.log(A, B, C)
-    options = JudgeSettings(inputs=(log,), out=str(desk.folder / "run"), repeats=2)
+    options = JudgeOptions(inputs=(log,), out=str(desk.folder / "run"), repeats=2)
     plan = plan_log(options)
     assert (plan.conversations, plan.units, plan.left) == (3, 6, 6)
     assert not (desk.folder / "run").exists()

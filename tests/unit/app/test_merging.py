@@ -8,12 +8,12 @@ import pytest
 from dialogauge.app import settings as settings_module
 from dialogauge.app.merging import settings_from
 from dialogauge.app.settings import (
-    JudgeSettings,
-    PairSettings,
-    ReplayRunSettings,
-    ReplayScoreSettings,
-    SatisfactionSettings,
-    Settings,
+    BenchmarkOptions,
+    JudgeOptions,
+    Options,
+    PairOptions,
+    SatisfactionOptions,
+    ScoreOptions,
 )
 from dialogauge.core import ConfigError, UsageError
 from dialogauge.core.settings import recorded, settings_of
@@ -50,17 +50,17 @@ def file(tmp_path: Path) -> str:
     return "my.toml"
 
 
-def merge(**values: Any) -> JudgeSettings:
-    return settings_from(JudgeSettings, inputs=("log",), **values)
+def merge(**values: Any) -> JudgeOptions:
+    return settings_from(JudgeOptions, inputs=("log",), **values)
 
 
 def test_nothing_given_is_the_local_judge_with_the_defaults() -> None:
-    assert merge() == JudgeSettings(inputs=("log",))
+    assert merge() == JudgeOptions(inputs=("log",))
 
 
 def test_the_file_comes_before_the_defaults(file: str) -> None:
     options = merge(config_file=file)
-    assert options == JudgeSettings(
+    assert options == JudgeOptions(
         inputs=("log",),
         rubric="task",
         language="zh",
@@ -161,7 +161,7 @@ def test_python_is_refused_in_the_words_of_the_command_line(values: dict[str, An
 
 def test_a_setting_that_is_needed_is_missing() -> None:
     with pytest.raises(UsageError, match="the setting 'judge' is missing"):
-        settings_from(SatisfactionSettings, inputs=("data",))
+        settings_from(SatisfactionOptions, inputs=("data",))
 
 
 def test_paths_and_whole_numbers_become_what_settings_hold() -> None:
@@ -169,7 +169,7 @@ def test_paths_and_whole_numbers_become_what_settings_hold() -> None:
     assert (settings.out, settings.max_cost, type(settings.max_cost)) == ("run", 2.0, float)
 
 
-@pytest.mark.parametrize("kind", [SatisfactionSettings, ReplayScoreSettings, ReplayRunSettings])
+@pytest.mark.parametrize("kind", [SatisfactionOptions, ScoreOptions, BenchmarkOptions])
 def test_limits_and_privacy_of_the_file_hold_for_every_judge(kind: Any) -> None:
     Path("dialogauge.toml").write_text(
         "[judge]\nmax_calls = 5\nmax_concurrency = 2\nrepeats = 3\nredact = true\n"
@@ -184,7 +184,7 @@ def test_limits_and_privacy_of_the_file_hold_for_every_judge(kind: Any) -> None:
 
 def test_the_limits_of_the_file_are_no_limits_of_commands_that_do_not_judge() -> None:
     Path("dialogauge.toml").write_text("[judge]\nmax_calls = 5\n")
-    assert settings_from(PairSettings, run="r", out="o", kind="kto").max_calls is None
+    assert settings_from(PairOptions, run="r", out="o", kind="kto").max_calls is None
 
 
 @pytest.mark.parametrize(
@@ -213,18 +213,18 @@ def test_the_limits_of_the_file_are_no_limits_of_commands_that_do_not_judge() ->
 )
 def test_settings_that_do_not_go_together(values: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        settings_from(SatisfactionSettings, inputs=("data",), **values)
+        settings_from(SatisfactionOptions, inputs=("data",), **values)
 
 
 def test_memories_are_built_by_the_model_of_the_judge_unless_another_is_named() -> None:
-    settings = settings_from(SatisfactionSettings, inputs=("data",), judge="memory", model="m@http://h")
+    settings = settings_from(SatisfactionOptions, inputs=("data",), judge="memory", model="m@http://h")
     assert {role: (r.model, r.temperature) for role, r in settings.roles.items()} == {
         "judge": ("m", 0.0),
         "memory_builder": ("m", 0.3),
     }
     models = ["memory_builder=b@http://h"]
     settings = settings_from(
-        SatisfactionSettings, inputs=("data",), judge="memory", model="m@http://h", models=models
+        SatisfactionOptions, inputs=("data",), judge="memory", model="m@http://h", models=models
     )
     assert settings.roles["memory_builder"].model == "b"
 
@@ -235,13 +235,13 @@ def test_the_choices_are_those_of_the_studies() -> None:
     from dialogauge.stats import CALIBRATIONS, TIES
     from dialogauge.studies.replay import CONTEXTS, RULES
 
-    satisfaction, replay = settings_of(SatisfactionSettings), settings_of(ReplayRunSettings)
+    satisfaction, replay = settings_of(SatisfactionOptions), settings_of(BenchmarkOptions)
     assert satisfaction["calibrate"].choices == CALIBRATIONS
     assert satisfaction["ties"].choices == TIES
     assert satisfaction["strategy"].choices == tuple(STRATEGIES)
     assert replay["rule"].choices == RULES
     assert replay["context"].choices == CONTEXTS
-    assert settings_of(PairSettings)["min_verdict"].choices == VERDICTS
+    assert settings_of(PairOptions)["min_verdict"].choices == VERDICTS
 
 
 def test_a_manifest_holds_flat_names_and_no_way_to_a_model() -> None:
@@ -254,12 +254,12 @@ def test_a_manifest_holds_flat_names_and_no_way_to_a_model() -> None:
 ALL = [
     kind
     for kind in vars(settings_module).values()
-    if isinstance(kind, type) and issubclass(kind, Settings) and kind is not Settings
+    if isinstance(kind, type) and issubclass(kind, Options) and kind is not Options
 ]
 
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
-def test_every_setting_is_explained_and_its_default_is_one_of_its_values(kind: type[Settings]) -> None:
+def test_every_setting_is_explained_and_its_default_is_one_of_its_values(kind: type[Options]) -> None:
     for one in settings_of(kind).values():
         assert one.help.endswith((".", "file")), one.name
         assert one.kind in (str, int, float, bool), one.name
@@ -272,12 +272,12 @@ def test_every_setting_is_explained_and_its_default_is_one_of_its_values(kind: t
 def test_settings_are_frozen_records() -> None:
     from dataclasses import FrozenInstanceError, replace
 
-    settings = PairSettings(run="r", out="o")
-    assert settings == PairSettings(run="r", out="o") != replace(settings, limit=3)
+    settings = PairOptions(run="r", out="o")
+    assert settings == PairOptions(run="r", out="o") != replace(settings, limit=3)
     assert "limit=None" in repr(settings)
     with pytest.raises(FrozenInstanceError):
         settings.limit = 3  # type: ignore[misc]
-    with pytest.raises(TypeError, match="PairSettings needs out"):
-        PairSettings(run="r")  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="PairSettings has no size"):
-        PairSettings(run="r", out="o", size=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="PairOptions needs out"):
+        PairOptions(run="r")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="PairOptions has no size"):
+        PairOptions(run="r", out="o", size=3)  # type: ignore[call-arg]

@@ -8,7 +8,7 @@ import pytest
 
 from dialogauge.app.merging import settings_from
 from dialogauge.app.pairs import PairResult, write_pairs
-from dialogauge.app.settings import PairSettings
+from dialogauge.app.settings import PairOptions
 from dialogauge.core import BudgetSpent, ConfigError, Conversation, Judged, Judgement, Target, UsageError
 from talks import judged_rows, talk
 
@@ -73,7 +73,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def pairs(run: str, **options: Any) -> tuple[PairResult, list[dict[str, Any]], list[dict[str, Any]]]:
     out = Path(run).parent / "made" / "pairs.jsonl"
-    result = write_pairs(settings_from(PairSettings, run=run, out=str(out), **options))
+    result = write_pairs(settings_from(PairOptions, run=run, out=str(out), **options))
     return result, lines(out), lines(out.with_name("pairs.provenance.jsonl"))
 
 

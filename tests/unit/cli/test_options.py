@@ -7,13 +7,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from dialogauge.app.settings import LimitSettings
+from dialogauge.app.settings import LimitOptions
 from dialogauge.cli.options import AsJson, takes
 from dialogauge.core import UsageError
 from dialogauge.core.settings import argument, setting
 
 
-class BasketSettings(LimitSettings):
+class BasketOptions(LimitOptions):
     inputs: tuple[str, ...] = argument("FILE...", "What is read.")
     fruit: Literal["apple", "pear"] = setting("apple", "Which one.")
     sizes: tuple[int, ...] = setting((), "How large.", "--size", low=1)
@@ -23,18 +23,18 @@ class BasketSettings(LimitSettings):
     made: dict[str, int] = field(default_factory=dict)
 
 
-taken: list[tuple[BasketSettings, bool]] = []
+taken: list[tuple[BasketOptions, bool]] = []
 app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command()
-@takes(BasketSettings)
-def pick(settings: BasketSettings, as_json: AsJson = False) -> None:
+@takes(BasketOptions)
+def pick(settings: BasketOptions, as_json: AsJson = False) -> None:
     """Pick fruit."""
     taken.append((settings, as_json))
 
 
-def run(*words: str) -> BasketSettings:
+def run(*words: str) -> BasketOptions:
     done = CliRunner().invoke(app, list(words), catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return taken[-1][0]

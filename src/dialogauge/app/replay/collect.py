@@ -21,7 +21,7 @@ from dialogauge.app.judge import Observer
 from dialogauge.app.merging import load_config
 from dialogauge.app.replay.run import open_for_writing
 from dialogauge.app.replay.stage import OpenStage, open_stage
-from dialogauge.app.settings import ReplayCollectSettings
+from dialogauge.app.settings import CollectOptions
 from dialogauge.core.errors import DialogaugeError, FileFault, InputError, Place, RecordFault, UsageError
 from dialogauge.core.judgement import JudgeFailure, Usage
 from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest
@@ -177,7 +177,7 @@ class Collected:
         return sum(t.failed for t in self.tallies.values()) / asked if asked else 0.0
 
 
-def collect(options: ReplayCollectSettings, observer: Observer) -> Collected:
+def collect(options: CollectOptions, observer: Observer) -> Collected:
     """Collect what is missing of every candidate's replies.
 
     Raises UsageError and InputError before anything is asked; what goes wrong in between ends up in the
@@ -202,7 +202,7 @@ def collect(options: ReplayCollectSettings, observer: Observer) -> Collected:
 class _Work:
     """The parts of one candidate's collection."""
 
-    options: ReplayCollectSettings
+    options: CollectOptions
     observer: Observer
     opened: OpenStage
     database: ReplayDatabase

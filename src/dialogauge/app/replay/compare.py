@@ -12,7 +12,7 @@ from typing import Any, Final
 from dialogauge import __version__
 from dialogauge.app.candidates import Agent, read_agents
 from dialogauge.app.replay.run import item_set_of, read_run
-from dialogauge.app.settings import ReplayCompareSettings
+from dialogauge.app.settings import CompareOptions
 from dialogauge.app.versions import versions
 from dialogauge.core.errors import UsageError
 from dialogauge.report import ReplayAbout, render_replay
@@ -95,7 +95,7 @@ class _Read:
         return {name: dict(found.most_common()) for name, found in kinds.items()}
 
 
-def compare_runs(options: ReplayCompareSettings) -> Compared:
+def compare_runs(options: CompareOptions) -> Compared:
     """Compare all candidates of the runs, and write summary, scores and page.
 
     Files go to `out`, else into the run itself where there is one run only; otherwise none is written.
@@ -138,7 +138,7 @@ def compare_runs(options: ReplayCompareSettings) -> Compared:
     return compared
 
 
-def _read_first(options: ReplayCompareSettings) -> _Read:
+def _read_first(options: CompareOptions) -> _Read:
     path = options.runs[0]
     with read_run(path) as database:
         evaluator, about = _evaluator(path, database, options.judge)
@@ -265,7 +265,7 @@ def _judge_family(about: Mapping[str, Any]) -> str | None:
 
 def _write(
     out: Path,
-    options: ReplayCompareSettings,
+    options: CompareOptions,
     compared: Compared,
     scores: Scores,
     missing: Mapping[str, Mapping[str, str]],

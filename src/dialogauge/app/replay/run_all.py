@@ -11,11 +11,11 @@ from dialogauge.app.replay.compare import Compared, compare_runs
 from dialogauge.app.replay.score import Scored, score
 from dialogauge.app.replay.select import Selected, select
 from dialogauge.app.settings import (
-    ReplayCollectSettings,
-    ReplayCompareSettings,
-    ReplayRunSettings,
-    ReplayScoreSettings,
-    ReplaySelectSettings,
+    BenchmarkOptions,
+    CollectOptions,
+    CompareOptions,
+    ScoreOptions,
+    SelectOptions,
 )
 from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import narrowed
@@ -33,7 +33,7 @@ class Ran:
     compared: Compared | None = None
 
 
-def run_benchmark(options: ReplayRunSettings, observer: Observer) -> Ran:
+def run_benchmark(options: BenchmarkOptions, observer: Observer) -> Ran:
     """Run the four parts in one directory; the same command again goes on where it stopped.
 
     An item set that the directory holds already is selected again and must be the same.
@@ -41,18 +41,16 @@ def run_benchmark(options: ReplayRunSettings, observer: Observer) -> Ran:
     out = options.out
     file = Path(out) / FILES["items"]
     held = read_items(file) if file.is_file() else None
-    selected = select(
-        narrowed(ReplaySelectSettings, options, out=str(file) if held is None else None), held, out
-    )
+    selected = select(narrowed(SelectOptions, options, out=str(file) if held is None else None), held, out)
     if held is not None and selected.items.digest != held.digest:
         msg = f"the run {out} is of another item set"
         raise UsageError(msg, hint="choose another directory with -o, or the same data, rule, size and seed")
-    collected = collect(narrowed(ReplayCollectSettings, options, items=str(file)), observer)
+    collected = collect(narrowed(CollectOptions, options, items=str(file)), observer)
     if collected.ended != "finished":
         return Ran(selected, collected)
-    scored = score(narrowed(ReplayScoreSettings, options, run=out), observer)
+    scored = score(narrowed(ScoreOptions, options, run=out), observer)
     if scored.ended != "finished":
         return Ran(selected, collected, scored)
     last = {"runs": (out,), "judge": None, "seed": options.draw_seed, "out": None}
-    compared = compare_runs(narrowed(ReplayCompareSettings, options, **last))
+    compared = compare_runs(narrowed(CompareOptions, options, **last))
     return Ran(selected, collected, scored, compared)

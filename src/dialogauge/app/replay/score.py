@@ -18,7 +18,7 @@ from dialogauge.app.personal_judges import (
 )
 from dialogauge.app.replay.run import item_set_of, open_for_writing, read_run
 from dialogauge.app.replay.stage import open_stage
-from dialogauge.app.settings import ReplayScoreSettings
+from dialogauge.app.settings import ScoreOptions
 from dialogauge.core.errors import DialogaugeError, InputError, UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import PersonalJudge, RatedBlock, RatedReply, TurnJudge
@@ -58,7 +58,7 @@ class Scored:
         return failed / (scored + failed) if scored + failed else 0.0
 
 
-def score(options: ReplayScoreSettings, observer: Observer) -> Scored:
+def score(options: ScoreOptions, observer: Observer) -> Scored:
     """Score what is missing under this evaluator, and make it the one that comparisons take.
 
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
@@ -108,7 +108,7 @@ class _Kept:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    options: ReplayScoreSettings
+    options: ScoreOptions
     observer: Observer
     study: Study
     stage: Stage
@@ -218,7 +218,7 @@ def _note_evaluator(
     database: ReplayDatabase,
     judge: PersonalJudge,
     evaluator: str,
-    options: ReplayScoreSettings,
+    options: ScoreOptions,
     study: Study,
     stage: Stage,
 ) -> None:

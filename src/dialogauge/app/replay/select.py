@@ -8,7 +8,7 @@ from typing import Any
 
 from dialogauge.app.replay.stage import data_settings, hidden_items, mask_for_items, read_study
 from dialogauge.app.satisfaction_data import masked_study, masked_words
-from dialogauge.app.settings import ReplaySelectSettings
+from dialogauge.app.settings import SelectOptions
 from dialogauge.core.errors import InputError
 from dialogauge.data import DATA_SETS, format_names
 from dialogauge.runs.directory import write_whole
@@ -26,7 +26,7 @@ class Selected:
     notes: tuple[str, ...]
 
 
-def select(options: ReplaySelectSettings, held: ItemSet | None = None, path: str = "") -> Selected:
+def select(options: SelectOptions, held: ItemSet | None = None, path: str = "") -> Selected:
     """Choose turns and write the item set.
 
     Args:
@@ -58,7 +58,7 @@ def select(options: ReplaySelectSettings, held: ItemSet | None = None, path: str
     return Selected(items, file, faults, notes)
 
 
-def _source(options: ReplaySelectSettings, notes: tuple[str, ...]) -> dict[str, Any]:
+def _source(options: SelectOptions, notes: tuple[str, ...]) -> dict[str, Any]:
     """Say what is known of the data set: by its format where the format is of one data set alone."""
     told = " ".join(notes)
     names = [d for d in DATA_SETS if [e.format for e in DATA_SETS].count(d.format) == 1]
