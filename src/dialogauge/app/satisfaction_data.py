@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from dialogauge.app.privacy import Privacy, mask_for_writing
-from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.app.satisfaction_run import run_directory
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import is_run, open_source
@@ -18,6 +16,8 @@ from dialogauge.data import Mask, RatingTable, UserSplit, read_field_map, read_r
 from dialogauge.data.notes import Note
 from dialogauge.judges.local_user import Signal
 from dialogauge.runs import RunDatabase, RunDirectory
+from dialogauge.runs.privacy import Privacy, mask_for_writing
+from dialogauge.runs.run import StoredRun, open_run
 from dialogauge.studies.satisfaction import (
     Answer,
     JoinedScores,
@@ -92,7 +92,7 @@ def read_reference(options: SatisfactionOptions, study: Study) -> tuple[Answer, 
         msg = "--reference and --hash-ids cannot be combined: every run hides its ids in a way of its own"
         raise UsageError(msg, hint="judge openly, and hide the ids with `dialogauge report RUN --hash-ids`")
     with open_run(options.reference) as run:
-        if "calibrate" not in run.manifest["settings"]:
+        if "calibrate" not in run.manifest.settings:
             msg = f"the reference {options.reference} is no satisfaction run"
             raise UsageError(msg, hint="judge the original replies with `dialogauge satisfaction` first")
         blocks = {b.view.id for b in study.blocks if b.view.history}
@@ -143,11 +143,11 @@ def signals_of(joined: Sequence[JoinedScores]) -> tuple[Signal, ...]:
 def _read(path: str, options: SatisfactionOptions) -> StoredScores:
     with open_run(path) as run:
         _refuse(path, run, options)
-        return collect_scores(path, run.manifest["judge"]["name"], run.judged())
+        return collect_scores(path, run.manifest.judge["name"], run.judged())
 
 
-def _refuse(path: str, run: FinishedRun, options: SatisfactionOptions) -> None:
-    settings, judge = run.manifest["settings"], run.manifest["judge"]
+def _refuse(path: str, run: StoredRun, options: SatisfactionOptions) -> None:
+    settings, judge = run.manifest.settings, run.manifest.judge
     who, may = f"{path} (judge {judge['name']})", f"signals are runs of {', '.join(SIGNAL_JUDGES)}"
     if "calibrate" not in settings:
         msg = f"{who} is no satisfaction run"

@@ -14,10 +14,8 @@ from dialogauge.app.judge import Observer
 from dialogauge.app.personal_judges import Models
 from dialogauge.app.report import write_report
 from dialogauge.app.results import shown_role
-from dialogauge.app.runs import FinishedRun
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import is_run
-from dialogauge.app.versions import versions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, StoreError
 from dialogauge.core.judgement import Judged
@@ -42,7 +40,9 @@ from dialogauge.runs import (
     run_work,
     stop_on_interrupt,
 )
+from dialogauge.runs.manifest import versions
 from dialogauge.runs.records import json_line
+from dialogauge.runs.run import StoredRun
 from dialogauge.runs.store import PLANNED
 from dialogauge.studies.judging import Summary, summarise
 from dialogauge.studies.satisfaction import Evaluation, Study, drift_of
@@ -312,7 +312,7 @@ class RunWriter:
         database.flush()
         database.put_meta(PLANNED, shown)  # what a conversation was before it changed stays stored, unseen
         manifest = self._manifest(judge_digest, len(results))
-        run = FinishedRun(directory, database, manifest)
+        run = StoredRun(directory, database, manifest)
         directory.write_lines("judgements", _lines(run))
         summary = summarise(
             run.rows(),
@@ -381,7 +381,7 @@ class RunWriter:
         }
 
 
-def _lines(run: FinishedRun) -> Iterator[bytes]:
+def _lines(run: StoredRun) -> Iterator[bytes]:
     return (json_line(row) for row in run.rows())
 
 

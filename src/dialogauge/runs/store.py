@@ -154,7 +154,7 @@ def _hint(text: str) -> str:
 # Under this name stand the keys of the units that the latest input plans, if it leaves others out.
 PLANNED = "planned"
 
-_VERSION = 1
+_VERSION = 2
 """Raised when the tables or what is packed in them change."""
 
 _SCHEMA = """
@@ -192,21 +192,24 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
         """Open the file, and create it unless `readonly`; StoreError when that cannot be done."""
         super().__init__(path, readonly=readonly, clock=clock)
         self._bodies: dict[bytes, tuple[str, bytes]] = {}
+        self._latest: bytes | None = None
+        """The conversation of the unit before: written already, or waiting among the bodies."""
 
     # -- writing ---------------------------------------------------------------------------------
 
-    def add(self, unit: WorkUnit, position: int, result: UnitResult, judge: str) -> None:
+    def add(self, unit: WorkUnit, result: UnitResult) -> None:
         """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
         target = bytes.fromhex(unit.target_digest)
-        rows = [row_json(unit.conversation, j, repeat=result.repeat, judge=judge) for j in result.rows]
-        if target not in self._bodies:
+        rows = [row_json(unit.conversation, j, repeat=result.repeat, judge=unit.judge) for j in result.rows]
+        if target != self._latest and target not in self._bodies:
             self._bodies[target] = (unit.conversation.id, encode_conversation(unit.conversation))
+        self._latest = target
         self._take(
             (
                 bytes.fromhex(unit.key),
                 bytes.fromhex(unit.judge_digest),
                 target,
-                position,
+                unit.position,
                 result.repeat,
                 int(result.failed),
                 pack(rows),
@@ -230,6 +233,12 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
         with store_errors(self.path), self._db:
             self._db.executemany("UPDATE units SET position = ? WHERE key = ? AND position <> ?", moved)
 
+    def rewrite(self, rows: Mapping[bytes, Sequence[Mapping[str, Any]]]) -> None:
+        """Put other rows into stored units, by key, in one transaction."""
+        packed = ((pack(list(of_unit)), key) for key, of_unit in rows.items())
+        with store_errors(self.path), self._db:
+            self._db.executemany("UPDATE units SET rows = ? WHERE key = ?", packed)
+
     # -- reading ---------------------------------------------------------------------------------
 
     def finished(self, judge_digest: str) -> dict[bytes, bool]:
@@ -252,6 +261,29 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
             for key, target, rows in self._db.execute(query, (judge,)):
                 if keys is None or key in keys:
                     yield StoredUnit(key, target, tuple(unpack(rows)))
+
+    def units_of(
+        self, judge_digest: str, ids: Collection[str], keys: Mapping[bytes, int] | None = None
+    ) -> Iterator[StoredUnit]:
+        """Yield the units of some conversations, by their ids, in the order of the input.
+
+        Args:
+            judge_digest: Whose judgements.
+            ids: Of the conversations.
+            keys: Yield only these units, when given.
+        """
+        with store_errors(self.path):
+            query = "SELECT target FROM conversations WHERE id = ?"
+            wanted = {target for name in ids for (target,) in self._db.execute(query, (name,))}
+            query = "SELECT key, target FROM units WHERE judge = ? ORDER BY position, target, repeat"
+            chosen = [
+                (key, target)
+                for key, target in self._db.execute(query, (bytes.fromhex(judge_digest),))
+                if target in wanted and (keys is None or key in keys)
+            ]
+            for key, target in chosen:
+                (rows,) = self._db.execute("SELECT rows FROM units WHERE key = ?", (key,)).fetchone()
+                yield StoredUnit(key, target, tuple(unpack(rows)))
 
     def judges(self) -> list[str]:
         """Return the digests of the judges that have units in the file."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.privacy import Privacy
 from dialogauge.app.replay.stage import data_settings, hidden_items, mask_for_items, read_study
 from dialogauge.app.satisfaction_data import masked_study, masked_words
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core.errors import InputError
 from dialogauge.data import DATA_SETS, format_names
 from dialogauge.runs.directory import write_whole
+from dialogauge.runs.privacy import Privacy
 from dialogauge.runs.records import json_document
 from dialogauge.studies.replay import ItemSet, Rule, select_items
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dialogauge.app.privacy import OPEN, Privacy, hidden_turn, new_salt
 from dialogauge.app.satisfaction_data import chosen_split, masked_words, read_rated
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import Mask, UserSplit
+from dialogauge.runs.privacy import OPEN, Privacy, hidden_turn, new_salt
 from dialogauge.studies.replay import ItemSet, ReplayItem, Stage, set_stage, state_digest
 from dialogauge.studies.satisfaction import HistoryCut, Study, plan_study
 from dialogauge.text import counted
