@@ -19,10 +19,10 @@ from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
 from dialogauge.data import RatingTable, read_field_map, read_ratings
 from dialogauge.report import MetaAbout, SeveralView, render_meta
+from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import ratings_as_stored
 from dialogauge.runs.records import json_document
-from dialogauge.runs.run import StoredRun, open_run
 from dialogauge.studies.agreement import (
     Contender,
     DimensionPair,
@@ -47,6 +47,7 @@ from dialogauge.studies.satisfaction import (
     compare_runs,
     several_view,
 )
+from dialogauge.studies.satisfaction.study import SATISFACTION
 from dialogauge.studies.trust import CalibrationDimension, TrustThresholds
 from dialogauge.studies.trust.calibration import judge_gate
 from dialogauge.text import counted
@@ -103,7 +104,7 @@ def compare_satisfaction_runs(
     for path, name in zip(paths, names, strict=True):
         with open_run(path) as run:
             settings = run.manifest.settings
-            if "calibrate" not in settings:
+            if run.manifest.study != SATISFACTION:
                 return None
             about = Predictions(name, run.manifest.judge["name"], settings["calibrate"])
             dimension = rated or settings.get("dimension", "satisfaction")
@@ -249,7 +250,7 @@ def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions)
         fitted_to = None if seen is None else _among(run, ratings_of, frozenset(seen))
         about = JudgedRun(name, path, judge["name"], run.manifest.settings["mode"], fitted_to)
         # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
-        fractions = "calibrate" not in run.manifest.settings
+        fractions = run.manifest.study != SATISFACTION
         tables = collect_targets(run.judged(), ratings_of, pairs, admissions=admissions, fractions=fractions)
         return _Read(about, tables, scales)
 

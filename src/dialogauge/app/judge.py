@@ -43,7 +43,7 @@ class JudgeOutcome:
 
     @property
     def exit_code(self) -> int:
-        """130 or 1 before 3 before 100: interrupted, an error or faults, too many failures, a gate not met."""
+        """130 or 1 before 3 before 100: interrupted, error or faults, too many failures, a gate not met."""
         ended, result = self.run.ending.outcome, self.run.result
         if ended.ended == "interrupted":
             return 130
@@ -129,7 +129,11 @@ def shown_notes(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
 
 
 def _study(
-    options: JudgeOptions, source: Source, ratings: RatingTable | None, built: BuiltJudge, expected: int | None
+    options: JudgeOptions,
+    source: Source,
+    ratings: RatingTable | None,
+    built: BuiltJudge,
+    expected: int | None,
 ) -> JudgingStudy:
     asked = (*options.inputs, options.format, options.map_file, options.limit, options.sample)
     return JudgingStudy(

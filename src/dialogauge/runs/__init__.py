@@ -7,6 +7,7 @@ from dialogauge.runs.execute import (
     Sink,
     StopSignal,
     Work,
+    run_units,
     run_work,
     stop_on_interrupt,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "read_manifest",
     "row_json",
     "run_study",
+    "run_units",
     "run_work",
     "stop_on_interrupt",
     "units_left",

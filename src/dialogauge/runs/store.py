@@ -166,6 +166,7 @@ CREATE TABLE IF NOT EXISTS units (
     key BLOB PRIMARY KEY, judge BLOB NOT NULL, target BLOB NOT NULL, position INTEGER NOT NULL,
     repeat INTEGER NOT NULL, failed INTEGER NOT NULL, rows BLOB NOT NULL
 );
+CREATE TABLE IF NOT EXISTS settled (key BLOB PRIMARY KEY, changes BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS unit_order ON units (judge, position, repeat, failed, key);
 """
 
@@ -233,11 +234,16 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
         with store_errors(self.path), self._db:
             self._db.executemany("UPDATE units SET position = ? WHERE key = ? AND position <> ?", moved)
 
-    def rewrite(self, rows: Mapping[bytes, Sequence[Mapping[str, Any]]]) -> None:
-        """Put other rows into stored units, by key, in one transaction."""
-        packed = ((pack(list(of_unit)), key) for key, of_unit in rows.items())
+    def settle(self, changes: Mapping[bytes, Sequence[Mapping[str, Any]]]) -> None:
+        """Keep what changes in rows once all are judged, by unit, in the place of what was kept before."""
+        packed = ((key, pack(list(of_unit))) for key, of_unit in changes.items())
         with store_errors(self.path), self._db:
-            self._db.executemany("UPDATE units SET rows = ? WHERE key = ?", packed)
+            if changes or self._settled():
+                self._db.execute("DELETE FROM settled")
+                self._db.executemany("INSERT INTO settled VALUES (?, ?)", packed)
+
+    def _settled(self) -> bool:
+        return self._db.execute("SELECT 1 FROM settled LIMIT 1").fetchone() is not None
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -248,19 +254,31 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
             found = self._db.execute("SELECT key, failed FROM units WHERE judge = ?", (judge,))
             return {key: bool(failed) for key, failed in found}
 
-    def units(self, judge_digest: str, keys: Mapping[bytes, int] | None = None) -> Iterator[StoredUnit]:
+    def units(
+        self, judge_digest: str, keys: Mapping[bytes, int] | None = None, *, settled: bool = True
+    ) -> Iterator[StoredUnit]:
         """Yield the units of that judge in the order of the input, the repeats of a conversation together.
 
         Args:
             judge_digest: Whose judgements.
             keys: Yield only these, when given: what the present input plans.
+            settled: Whether rows are as they were settled, and not as they were judged.
         """
         judge = bytes.fromhex(judge_digest)
         query = "SELECT key, target, rows FROM units WHERE judge = ? ORDER BY position, target, repeat"
         with store_errors(self.path):
+            changed = settled and self._settled()
             for key, target, rows in self._db.execute(query, (judge,)):
                 if keys is None or key in keys:
-                    yield StoredUnit(key, target, tuple(unpack(rows)))
+                    yield self._unit(key, target, rows, changed=changed)
+
+    def _unit(self, key: bytes, target: bytes, rows: bytes, *, changed: bool) -> StoredUnit:
+        judged = unpack(rows)
+        if changed:
+            query = "SELECT changes FROM settled WHERE key = ?"
+            if (found := self._db.execute(query, (key,)).fetchone()) is not None:
+                judged = [_with(row, more) for row, more in zip(judged, unpack(found[0]), strict=True)]
+        return StoredUnit(key, target, tuple(judged))
 
     def units_of(
         self, judge_digest: str, ids: Collection[str], keys: Mapping[bytes, int] | None = None
@@ -273,6 +291,7 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
             keys: Yield only these units, when given.
         """
         with store_errors(self.path):
+            changed = self._settled()
             query = "SELECT target FROM conversations WHERE id = ?"
             wanted = {target for name in ids for (target,) in self._db.execute(query, (name,))}
             query = "SELECT key, target FROM units WHERE judge = ? ORDER BY position, target, repeat"
@@ -283,7 +302,7 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
             ]
             for key, target in chosen:
                 (rows,) = self._db.execute("SELECT rows FROM units WHERE key = ?", (key,)).fetchone()
-                yield StoredUnit(key, target, tuple(unpack(rows)))
+                yield self._unit(key, target, rows, changed=changed)
 
     def judges(self) -> list[str]:
         """Return the digests of the judges that have units in the file."""
@@ -322,3 +341,8 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
     def conversations_of(self, ids: Collection[str]) -> list[Conversation]:
         """Return the conversations of those ids, in the order of the ids; unknown ids are left out."""
         return list(self.conversations_named(sorted(ids)).values())
+
+
+def _with(row: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with what changed in it; its details keep what did not."""
+    return {**row, **changes, "details": {**row["details"], **changes.get("details", {})}}

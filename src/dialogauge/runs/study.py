@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from dialogauge.core import DimensionSpec, InputError, Judged, StoreError, WorkUnit, digest, digest_text
+from dialogauge.core.protocols import Kept
 from dialogauge.core.unit import UnitResult
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
@@ -55,6 +56,8 @@ class StudyFacts:
     dimensions: tuple[DimensionSpec, ...]
     data: str | None = None
     """The digest of the data; that of the planned units where None."""
+    conversations: int | None = None
+    """Conversations that were asked for; units by repeats where None."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """What the study adds beside the common fields."""
 
@@ -70,6 +73,25 @@ class Ending:
     """Of these, units that are not done."""
     unreadable: Sequence[InputError] = ()
     """Records of the input that are no conversations."""
+
+
+NOTES: Final = "kept:"
+"""What stands before the keys under which the run file keeps the notes of judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNotes:
+    """What judges keep, in the run's own file."""
+
+    database: RunDatabase
+
+    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
+        """Return what was kept under a key; None where nothing was."""
+        return self.database.get_meta(NOTES + key)
+
+    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep a JSON value under a key."""
+        self.database.put_meta(NOTES + key, value)
 
 
 class StudyResult(Protocol):
@@ -117,11 +139,19 @@ class Study(Protocol[R]):
     def recomputes(self) -> bool:
         """Whether every unit is done anew each time, since that costs less than to look for it."""
 
-    def plan(self, mask: Mask | None) -> Iterator[WorkUnit]:
-        """Yield every unit that the data plans, finished or not, lazily and in the order of the work.
+    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+        """Take what the run puts on and keeps, before anything else is asked of the study.
 
         Args:
             mask: Put on each conversation before anything is made of it; None in an open run.
+            notes: What a judge keeps beside its rows, and finds again when the run goes on; None where
+                nothing will be judged.
+        """
+
+    def plan(self) -> Iterable[WorkUnit]:
+        """Return every unit that the data plans, finished or not, in the order of the work.
+
+        A sequence is planned whole at once; of anything else, units are taken as workers become free.
         """
 
     async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
@@ -131,7 +161,16 @@ class Study(Protocol[R]):
         """
 
     def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
-        """Return the rows that change once all are judged, by unit: calibrated scores. Mostly none."""
+        """Return what changes in rows once all are judged: calibrated scores. Mostly nothing.
+
+        Args:
+            units: With their rows as they were judged.
+            ending: How far the run came.
+
+        Returns:
+            By key of the unit, for each row the fields that change; of `details` the keys that change. They
+            are kept beside the rows, which stay as they were judged.
+        """
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> R:
         """Return what the rows come to.
@@ -204,10 +243,11 @@ async def run_study(
     database = directory.open_for_writing(study.name, fresh=settings.fresh)
     try:
         mask = mask_for_writing(database, settings.privacy)
+        study.prepare(mask, StoredNotes(database))
         if not settings.fresh:
             _name_other_judges(study, database, observer)
         progress = Progress(expected=study.expected)
-        queue = _Queue(study, database, mask, progress, retry_failed=settings.retry_failed)
+        queue = _Queue(study, database, progress, retry_failed=settings.retry_failed)
         stop = StopSignal()
         with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, limits):
             outcome = await run_work(
@@ -230,8 +270,9 @@ def units_left(study: Study[R], settings: RunSettings) -> tuple[int, int, Mask |
     database = directory.open_for_reading() if directory.exists and not settings.fresh else None
     try:
         mask = mask_for_writing(database, settings.privacy)
+        study.prepare(mask, StoredNotes(database) if database else None)
         progress = Progress()
-        queue = _Queue(study, database, mask, progress, retry_failed=settings.retry_failed)
+        queue = _Queue(study, database, progress, retry_failed=settings.retry_failed)
         left = sum(1 for _ in queue)
         return progress.planned, left, mask
     finally:
@@ -255,14 +296,12 @@ class _Queue:
         self,
         study: Study[R],
         database: RunDatabase | None,
-        mask: Mask | None,
         progress: Progress,
         *,
         retry_failed: bool,
     ) -> None:
         self._study = study
         self._database = database
-        self._mask = mask
         self._retry_failed = retry_failed
         self._finished = {} if database is None else database.finished(study.judge_digest)
         self.progress = progress
@@ -270,18 +309,22 @@ class _Queue:
         """Key of every unit that was planned so far, with its place."""
 
     def __iter__(self) -> Iterator[WorkUnit]:
-        progress, finished, planned = self.progress, self._finished, self.planned
-        again = self._study.recomputes
-        for unit in self._study.plan(self._mask):
-            key = bytes.fromhex(unit.key)
-            planned[key] = unit.position
-            progress.planned += 1
-            failed = finished.get(key)
-            if failed is None or again or (failed and self._retry_failed):
-                yield unit
-            else:
-                progress.resumed += 1
-        progress.total = progress.planned
+        """Yield what is left."""
+        units = self._study.plan()
+        left = (unit for unit in units if self._take(unit))
+        yield from list(left) if isinstance(units, Sequence) else left
+        self.progress.total = self.progress.planned
+
+    def _take(self, unit: WorkUnit) -> bool:
+        """Count a unit, and say whether it is to be done."""
+        key = bytes.fromhex(unit.key)
+        self.planned[key] = unit.position
+        self.progress.planned += 1
+        failed = self._finished.get(key)
+        if failed is None or self._study.recomputes or (failed and self._retry_failed):
+            return True
+        self.progress.resumed += 1
+        return False
 
     def add(self, unit: WorkUnit, result: UnitResult) -> None:
         """Store a finished unit."""
@@ -309,9 +352,7 @@ def _finish(
     unread = _unread(study, queue.progress, len(shown))
     pending = unread + sum(1 for key in shown if key not in done)
     ending = Ending(outcome, len(shown) + unread, pending, study.unreadable)
-    changed = study.settle(database.units(study.judge_digest, shown), ending)
-    if changed:
-        database.rewrite(changed)
+    database.settle(study.settle(database.units(study.judge_digest, shown, settled=False), ending))
     manifest = _manifest(study, settings, queue, ending)
     directory = settings.directory
     run = StoredRun(directory, database, manifest)
@@ -320,7 +361,15 @@ def _finish(
     directory.write_json("summary", result.to_json())
     directory.write_json("manifest", manifest.to_json())
     directory.write_text("report", study.page(result, run))
+    _write_notes(directory, database)
     return StudyRun(directory, manifest, result, ending, queue.progress, mask)
+
+
+def _write_notes(directory: RunDirectory, database: RunDatabase) -> None:
+    notes = database.all_meta(NOTES)
+    if notes:
+        lines = ({"key": key.removeprefix(NOTES), "value": value} for key, value in notes.items())
+        directory.write_lines("kept", (json_line(line) for line in lines))
 
 
 def _written(rows: Iterator[Row], write: Callable[[bytes], object]) -> Iterator[Row]:
@@ -372,7 +421,7 @@ def _manifest(study: Study[R], settings: RunSettings, queue: _Queue, ending: End
         dimensions=facts.dimensions,
         digests={"prompts": facts.judge.get("prompts"), "data": facts.data or _data_digest(queue.planned)},
         privacy=asdict(settings.privacy),
-        conversations=ending.planned // study.repeats,
+        conversations=ending.planned // study.repeats if facts.conversations is None else facts.conversations,
         pending_units=ending.pending,
         ended=ending.outcome.ended,
         error=None if error is None else str(error),

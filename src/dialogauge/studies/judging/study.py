@@ -1,4 +1,4 @@
-"""The judging study: conversations in, one row for each judged target, a summary, checks, gates and a page."""
+"""The judging study: conversations in; rows for judged targets, a summary, checks, gates and a page out."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dialogauge.core import (
     conversation_digest,
     digest_text,
 )
+from dialogauge.core.protocols import Kept
 from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import ReportView, render_report
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, StudyFacts
@@ -67,6 +68,7 @@ class JudgingStudy:
     gates: tuple[str, ...] = ()
     rubric: str = ""
     thresholds: TrustThresholds = field(default_factory=TrustThresholds)
+    mask: Mask | None = None
     left_out: int = 0
     """How many worked examples the input held."""
     faults: list[InputError] = field(default_factory=list)
@@ -97,10 +99,15 @@ class JudgingStudy:
         """Whether the input held a conversation of that id."""
         return hash(conversation_id) in self.ids
 
-    def plan(self, mask: Mask | None) -> Iterator[WorkUnit]:
+    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+        """Take the mask; these judges keep nothing."""
+        del notes
+        self.mask = mask
+
+    def plan(self) -> Iterator[WorkUnit]:
         """Yield a unit for each conversation and repeat, reading the input as it is asked for."""
-        position = 0
-        for item in self._items(mask):
+        position, mask = 0, self.mask
+        for item in self._items():
             if isinstance(item, InputError):
                 fault = item if mask is None else mask.fault(item)
                 if self.strict:
@@ -110,21 +117,21 @@ class JudgingStudy:
                 self.left_out += 1
             else:
                 position += 1
-                yield from self._units(self._joined(item, mask), position)
+                yield from self._units(self._joined(item), position)
 
-    def _items(self, mask: Mask | None) -> Iterator[Conversation | InputError]:
+    def _items(self) -> Iterator[Conversation | InputError]:
         try:
             yield from self.conversations
         except InputError as fault:
-            raise fault if mask is None else mask.fault(fault) from None
+            raise fault if self.mask is None else self.mask.fault(fault) from None
 
-    def _joined(self, conversation: Conversation, mask: Mask | None) -> Conversation:
+    def _joined(self, conversation: Conversation) -> Conversation:
         """Return the conversation as it is judged and stored: with its ratings, and masked."""
         self.ids.add(hash(conversation.id))
         if self.ratings is not None and (ratings := self.ratings.for_conversation(conversation.id)):
             self.absent_turns |= absent_turns(conversation, ratings)
             conversation = replace(conversation, ratings=(*conversation.ratings, *ratings))
-        return conversation if mask is None else mask.conversation(conversation)
+        return conversation if self.mask is None else self.mask.conversation(conversation)
 
     def _units(self, conversation: Conversation, position: int) -> Iterator[WorkUnit]:
         target, judge = conversation_digest(conversation), self.judge

@@ -54,9 +54,14 @@ def kept_from(run: StoredRun) -> Kept:
     except StoreError:
         return Kept()
     now = run.manifest
-    if value is None or earlier is None or (earlier.judge_digest, earlier.digests) != (
-        now.judge_digest,
-        now.digests,
+    if (
+        value is None
+        or earlier is None
+        or (earlier.judge_digest, earlier.digests)
+        != (
+            now.judge_digest,
+            now.digests,
+        )
     ):
         return Kept()
     trust = Trust.from_json(value)
