@@ -270,9 +270,10 @@ def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
 def _pairs(
     run: FinishedRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
 ) -> tuple[DimensionPair, ...]:
-    if options.dimensions:
-        return tuple(_pair(text) for text in options.dimensions)
     judged = [d.name for d in run.dimensions]
+    if options.dimensions:
+        pairs = map(_pair, options.dimensions)
+        return tuple(replace(p, overall=p.judge == "overall" and p.judge not in judged) for p in pairs)
     both = [d for d in judged if d in rated]
     if both:
         return tuple(DimensionPair(d, d) for d in both)

@@ -21,7 +21,7 @@ from dialogauge.data import RatingTable
 from dialogauge.llm.transport import Endpoint
 from dialogauge.report import ReportView
 from dialogauge.runs import Outcome, RunDatabase, RunDirectory
-from dialogauge.runs.records import json_line
+from dialogauge.runs.records import ROW_SCHEMA, json_line
 from dialogauge.runs.store import PLANNED
 from dialogauge.studies.judging import GateResult, Summary, parse_gate, summarise
 from dialogauge.studies.trust import Trust, TrustTally
@@ -144,6 +144,7 @@ def _manifest(
         settings["role"] = shown_role(options.role)
     description = dict(judge.describe())
     return {
+        "schema": ROW_SCHEMA,
         "versions": versions(),
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings,

@@ -43,6 +43,7 @@ from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement
 from dialogauge.core.protocols import PersonalJudge, RatedBlock, TurnJudge
+from dialogauge.core.scores import Score
 from dialogauge.judges.local_user import LocalUserJudge
 from dialogauge.runs import Outcome, Progress, RunDatabase, RunDirectory
 from dialogauge.stats import Calibrated
@@ -363,17 +364,18 @@ def _results(
     for judged in rows:
         for row in judged:
             answer = next(told)
-            shown = _with_calibrated(row, answer, evaluation.calibrated.get(answer.id))
+            found = evaluation.calibrated.get(answer.id)
+            shown = _with_calibrated(row, answer, found, evaluation.settings.calibration)
             out.setdefault(row.target.conversation_id, []).append(shown)
     return out
 
 
-def _with_calibrated(row: Judged, answer: Answer, calibrated: Calibrated | None) -> Judged:
+def _with_calibrated(row: Judged, answer: Answer, calibrated: Calibrated | None, method: str) -> Judged:
     if not isinstance(row.outcome, Judgement) or calibrated is None:
         return row
-    details = {**row.outcome.details, "satisfaction": calibrated.value, "raw": answer.value}
+    details = dict(row.outcome.details)
     if not answer.history:
         details["without_history"] = True
-    return replace(
-        row, outcome=replace(row.outcome, scores={"satisfaction": calibrated.rounded}, details=details)
-    )
+    raw = answer.value if answer.history and method != "none" else None
+    score = Score(calibrated.value, calibrated.rounded, raw)
+    return replace(row, outcome=replace(row.outcome, scores={"satisfaction": score}, details=details))

@@ -42,7 +42,7 @@ from dialogauge.runs import (
     run_work,
     stop_on_interrupt,
 )
-from dialogauge.runs.records import json_line
+from dialogauge.runs.records import ROW_SCHEMA, json_line
 from dialogauge.runs.store import PLANNED
 from dialogauge.studies.judging import Summary, summarise
 from dialogauge.studies.satisfaction import Evaluation, Study, drift_of
@@ -353,6 +353,7 @@ class RunWriter:
         description = dict(self.judge.describe())
         dimension = TurnDimension()
         return {
+            "schema": ROW_SCHEMA,
             "versions": versions(),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "settings": settings,
