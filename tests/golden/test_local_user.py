@@ -43,7 +43,9 @@ def judged(study, judge):
     for block in study.blocks:
         rows = asyncio.run(judge.judge_block(block.view, study.population))
         assert all(isinstance(r.outcome, Judgement) for r in rows)
-        said = [(r.outcome.scores["satisfaction"], r.outcome.details["satisfaction"]) for r in rows]
+        said = [
+            (r.outcome.scores["satisfaction"].whole, r.outcome.scores["satisfaction"].value) for r in rows
+        ]
         out[block.view.id] = np.array(said, dtype=float)
     return out
 

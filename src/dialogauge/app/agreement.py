@@ -47,7 +47,7 @@ from dialogauge.studies.satisfaction import (
     compare_runs,
     several_view,
 )
-from dialogauge.studies.satisfaction.study import SATISFACTION
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.trust import CalibrationDimension, TrustThresholds
 from dialogauge.studies.trust.calibration import judge_gate
 from dialogauge.text import counted
@@ -271,9 +271,10 @@ def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
 def _pairs(
     run: StoredRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
 ) -> tuple[DimensionPair, ...]:
-    if options.dimensions:
-        return tuple(_pair(text) for text in options.dimensions)
     judged = [d.name for d in run.dimensions]
+    if options.dimensions:
+        pairs = map(_pair, options.dimensions)
+        return tuple(replace(p, overall=p.judge == "overall" and p.judge not in judged) for p in pairs)
     both = [d for d in judged if d in rated]
     if both:
         return tuple(DimensionPair(d, d) for d in both)

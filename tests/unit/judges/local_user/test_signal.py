@@ -77,7 +77,7 @@ async def values(judge, of=None):
     found = {}
     for block in (of or study()).blocks:
         for row in await judge.judge_block(block.view, (of or study()).population):
-            found[row.outcome.details["turn_id"]] = row.outcome.details["satisfaction"]
+            found[row.outcome.details["turn_id"]] = row.outcome.scores["satisfaction"].value
     return found
 
 
