@@ -246,9 +246,7 @@ class SatisfactionStudy:
         self._unfinished = len(asked - {a.session for a in answers})
         calibrated, method = self._evaluation.calibrated, self.settings.calibrate
         return {
-            bytes.fromhex(keys[a.block, a.id]): [
-                _calibrated_row(a, calibrated[a.id], self.settings.calibrate)
-            ]
+            bytes.fromhex(keys[a.block, a.id]): [_calibrated_row(a, calibrated[a.id], method)]
             for a in answers
             if a.id in calibrated
         }
