@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dialogauge.app.settings import (
-    NO_RUBRIC,
     DoctorOptions,
     JudgeOptions,
     ModelOptions,
@@ -25,6 +24,7 @@ from dialogauge.app.settings import (
 )
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.settings import Setting, nearest, settings_of
+from dialogauge.rubrics import NO_RUBRIC
 from dialogauge.studies.trust import TrustThresholds
 
 if TYPE_CHECKING:

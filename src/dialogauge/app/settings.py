@@ -15,12 +15,9 @@ from dialogauge.core.settings import argument, setting
 
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings
-    from dialogauge.app.privacy import Privacy
+    from dialogauge.runs import Privacy
     from dialogauge.studies.replay.comparison import CompareSettings
     from dialogauge.studies.trust import TrustThresholds
-
-NO_RUBRIC = "none"
-"""Stands for the rubric where a judge has none."""
 
 
 def _thresholds() -> Any:  # noqa: ANN401 - of a study, which is loaded where it is used
@@ -179,7 +176,7 @@ class PrivacyOptions(Options):
     @property
     def privacy(self) -> "Privacy":
         """Both as one."""
-        from dialogauge.app.privacy import Privacy
+        from dialogauge.runs import Privacy
 
         return Privacy(self.redact, self.hash_ids)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dialogauge.app.judge import Observer
 from dialogauge.app.replay.collect import Collected, collect
 from dialogauge.app.replay.compare import Compared, compare_runs
 from dialogauge.app.replay.score import Scored, score
@@ -19,7 +18,7 @@ from dialogauge.app.settings import (
 )
 from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import narrowed
-from dialogauge.runs import FILES
+from dialogauge.runs import FILES, Observer
 from dialogauge.studies.replay import read_items
 
 

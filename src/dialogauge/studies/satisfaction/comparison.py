@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import Conversation, UsageError
+from dialogauge.runs.records import own_scores
 from dialogauge.stats import draw_p, holm, interval_of_draws
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.blocks import collect_rated
 from dialogauge.studies.satisfaction.figures import Figures, Scored, figures_of, measure_draws
 from dialogauge.text import counted
@@ -225,7 +227,7 @@ def _take(about: Predictions, id: str, gold: float, row: Row) -> None:
     if row["details"].get("without_history"):
         about.without_history += 1
         return
-    score = row["scores"]["satisfaction"]
+    score = own_scores(row)[SATISFACTION]
     if isinstance(score, str):  # not applicable: no score, as in the run's own figures
         about.failed += 1
         return
