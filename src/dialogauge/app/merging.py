@@ -24,7 +24,6 @@ from dialogauge.app.settings import (
 )
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.settings import Setting, nearest, settings_of
-from dialogauge.rubrics import NO_RUBRIC
 from dialogauge.studies.trust import TrustThresholds
 
 if TYPE_CHECKING:
@@ -195,6 +194,8 @@ def _(settings: JudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -
     settings = replace(settings, judge=judge, trust=config.trust)
     _check_fitted(settings, explicit)
     if judge == "fitted":
+        from dialogauge.rubrics import NO_RUBRIC
+
         return replace(settings, rubric=NO_RUBRIC, mode="foresight", language="auto")
     if reference is None:
         return settings
