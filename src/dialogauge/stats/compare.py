@@ -15,11 +15,11 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from dialogauge.metrics import draw_p, holm
 from dialogauge.stats.agreement import Figures
 from dialogauge.stats.estimate import Basis, ClusterDraws, Estimate
 from dialogauge.stats.measures import MEASURES, signed_gain
 from dialogauge.stats.table import Floats
+from dialogauge.stats.tests import draw_p, holm
 
 ALPHA: Final = 0.05
 _DRAWS_PER_COMPARISON: Final = round(8 / ALPHA)

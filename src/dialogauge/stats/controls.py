@@ -22,7 +22,7 @@ from typing import Final
 
 import numpy as np
 
-from dialogauge.metrics import mid_ranks, spearman
+from dialogauge.stats.association import mid_ranks, spearman
 from dialogauge.stats.table import (
     Codes,
     DissatisfiedRule,

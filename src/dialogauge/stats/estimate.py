@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.metrics import choice_weights, interval_of_draws, order_interval
+from dialogauge.stats.intervals import choice_weights, interval_of_draws, order_interval
 from dialogauge.stats.table import label_codes
 
 Floats = npt.NDArray[np.float64]

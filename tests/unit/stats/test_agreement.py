@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogauge.core import Scale
-from dialogauge.metrics import pearson
+from dialogauge.stats import pearson
 from dialogauge.stats.agreement import figures_of, measures_for
 from dialogauge.stats.estimate import ClusterDraws
 from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dialogauge.metrics import draw_p
+from dialogauge.stats import draw_p
 from dialogauge.stats.agreement import figures_of
 from dialogauge.stats.compare import adjusted, compare, compare_pairs, compare_replicates, draws_for
 from dialogauge.stats.estimate import Basis, ClusterDraws

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from dialogauge.metrics import clustered_mean
+from dialogauge.stats import clustered_mean
 from dialogauge.stats.estimate import (
     ClusterDraws,
     Estimate,
