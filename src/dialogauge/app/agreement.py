@@ -23,14 +23,14 @@ from dialogauge.data import RatingTable, read_field_map, read_ratings
 from dialogauge.report import MetaAbout, SeveralView, render_meta
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
+from dialogauge.stats import DissatisfiedRule, parse_rule
 from dialogauge.studies.agreement import (
+    AgreementResult,
+    AgreementSettings,
     Contender,
     DimensionPair,
-    DissatisfiedRule,
     JudgeAgreement,
     JudgedRun,
-    MetaResult,
-    MetaSettings,
     TargetTable,
     admission_for,
     agreement,
@@ -38,7 +38,6 @@ from dialogauge.studies.agreement import (
     compare_judges,
     default_rule,
     meta_view,
-    parse_rule,
 )
 from dialogauge.studies.satisfaction import (
     Predictions,
@@ -148,7 +147,7 @@ class MetaOptions:
 class MetaOutcome:
     """What was found, and what of the ratings could not be used."""
 
-    result: MetaResult
+    result: AgreementResult
     gates: tuple[CalibrationDimension, ...]
     """Of each judge, in the order of the result: is it ready?"""
     faults: tuple[RecordFault, ...]
@@ -180,7 +179,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
         options.runs, names, table, rated=_rated_as(options), draws=options.draws, seed=options.seed
     )
     read = [_read(run, name, table, options) for run, name in zip(options.runs, names, strict=True)]
-    settings = MetaSettings(draws=options.draws, seed=options.seed)
+    settings = AgreementSettings(draws=options.draws, seed=options.seed)
     judges: list[JudgeAgreement] = []
     contenders: dict[str, list[Contender]] = {}
     rules: dict[str, DissatisfiedRule | None] = {}
@@ -198,7 +197,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     comparisons = [
         c for rated, several in contenders.items() for c in compare_judges(several, rules[rated], settings)
     ]
-    result = MetaResult(tuple(judges), tuple(comparisons), settings)
+    result = AgreementResult(tuple(judges), tuple(comparisons), settings)
     notes = () if table is None else tuple(str(n) for n in table.notes)
     refused = {str(f): f for one in read for targets in one.tables for f in targets.refused}
     faults = (*(() if table is None else table.faults), *refused.values())
@@ -319,7 +318,7 @@ def _nothing_scored(about: JudgedRun, table: TargetTable) -> UsageError:
 
 
 def meta_json(
-    result: MetaResult,
+    result: AgreementResult,
     gates: Sequence[CalibrationDimension],
     satisfaction: SatisfactionMeta | None = None,
 ) -> dict[str, Any]:
@@ -332,7 +331,7 @@ def meta_json(
 
 def _write(
     options: MetaOptions,
-    result: MetaResult,
+    result: AgreementResult,
     gates: Sequence[CalibrationDimension],
     satisfaction: SatisfactionMeta | None,
 ) -> tuple[Path, ...]:

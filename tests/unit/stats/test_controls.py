@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dialogauge.core import Scale
 from dialogauge.stats.agreement import figures_of
-from dialogauge.stats.compare import compare_pairs
+from dialogauge.stats.comparison import compare_pairs
 from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, deal_by, deals, thirds
 from dialogauge.stats.estimate import ClusterDraws
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of

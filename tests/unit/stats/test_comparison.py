@@ -7,7 +7,7 @@ import pytest
 
 from dialogauge.stats import draw_p
 from dialogauge.stats.agreement import figures_of
-from dialogauge.stats.compare import adjusted, compare, compare_pairs, compare_replicates, draws_for
+from dialogauge.stats.comparison import adjusted, compare, compare_pairs, compare_replicates, draws_for
 from dialogauge.stats.estimate import Basis, ClusterDraws
 from dialogauge.stats.measures import MEASURES, signed_gain
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of
