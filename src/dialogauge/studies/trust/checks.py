@@ -300,7 +300,7 @@ def check_length(found: TextFindings, tally: TrustTally, limits: TrustThresholds
     known = [value for _, value in coefficients if value is not None]
     status: Status = "cannot tell"
     if n < _ENOUGH_REPLIES:
-        sentence = f"{only(n, 'scored reply was', 'scored replies were')} read; {_ENOUGH} are needed."
+        sentence = f"{only(n, 'scored reply was', 'scored replies were')} read; {_ENOUGH_REPLIES} are needed."
     elif not known:
         sentence = f"Every reply read has the same {name}, so nothing can go along with its length."
     else:
