@@ -323,10 +323,9 @@ def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> Non
     done = dialogauge("meta", "run", "--draws", 100, "--dissatisfied", "3", "--json")
     assert done.code == 0, done.err
     (judge,) = done.json["judges"]
-    same = {"pearson": "pearson", "spearman": "spearman", "kappa": "qwk", "mae": "mae", "f1": "f1_dsat"}
-    for ours, theirs in same.items():
-        assert judge["figures"][ours]["value"] == pytest.approx(study[theirs]), ours
-        assert done.json["satisfaction"]["metrics"]["run"][theirs] == pytest.approx(study[theirs])
+    for name in ("pearson", "spearman", "qwk", "mae", "f1_dsat", "auc"):
+        assert judge["figures"][name]["value"] == pytest.approx(study[name]), name
+        assert done.json["satisfaction"]["metrics"]["run"][name] == pytest.approx(study[name])
 
 
 def test_a_turn_that_one_run_lacks_is_named(dialogauge, log) -> None:
