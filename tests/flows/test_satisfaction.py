@@ -38,7 +38,7 @@ def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:
     assert found["metrics"]["n"] == len(rows) == found["scored"] == 150
     assert found["study"]["users"] == 10
     assert found["study"]["population"]["users"] == 2
-    assert set(found["controls"]) >= {"constant", "reply length", "turn position", "shuffled", "user mean"}
+    assert set(found["controls"]) >= {"constant", "reply length", "position", "shuffled", "user mean"}
     assert set(found["controls"]["constant"]) == set(found["metrics"])
     assert set(found["calibrations"]) == set(CALIBRATIONS)
     assert (tmp_path / "run" / "report.html").stat().st_size > 1000

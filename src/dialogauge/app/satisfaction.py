@@ -296,7 +296,6 @@ def _finished(
     evaluation = evaluate(
         answers,
         histories_of(study.blocks, study.history_turns),
-        study.population.scores,
         EvaluationSettings(
             options.calibrate,
             options.ties,

@@ -143,8 +143,8 @@ def meta(
 
     Every figure has an interval clustered by user (by conversation where users are not known) and stands
     beside a constant judge, reply length, position, and the judge's own scores shuffled. Several runs are
-    compared on the targets that they share. Of satisfaction runs every judge stands under every calibration, beside
-    its controls and the ceiling, and each against each on the same draws of users.
+    compared on the targets that they share. Of satisfaction runs every judge stands under every calibration,
+    beside its controls and the ceiling, and each against each on the same draws of users.
     """
     from dialogauge.app.agreement import MetaOptions, judge_the_judges, meta_json
     from dialogauge.cli.terminal import plain, print_json

@@ -7,7 +7,7 @@ import pytest
 from dialogauge.core import ONE_TO_FIVE, Conversation, Judged, JudgeFailure, Judgement, Message, Target
 from dialogauge.report import trust_lines
 from dialogauge.rubrics import ScenarioRule
-from dialogauge.studies.agreement import DimensionPair, AgreementSettings, RatedTarget, TargetKey, TargetTable
+from dialogauge.studies.agreement import AgreementSettings, DimensionPair, RatedTarget, TargetKey, TargetTable
 from dialogauge.studies.trust import (
     Extra,
     Trust,
