@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.stats import ClusterDraws, scores_of

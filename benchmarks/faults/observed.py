@@ -18,7 +18,6 @@ from pathlib import Path
 
 from dialogauge.app.config import load_config
 from dialogauge.app.judge import judge_log
-from dialogauge.app.results import exit_code
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.llm import LimiterState
 from dialogauge.runs import Progress
@@ -78,8 +77,7 @@ def main() -> None:
     options = JudgeOptions((log,), rubric=rubric, judge="llm", role=role, out=run, cache=False)
     watcher = Watcher()
     outcome = judge_log(options, watcher)
-    code = exit_code(outcome.ended, outcome.result.summary, [], outcome.faults, options.max_failed)
-    seen = {"code": code, "series": watcher.series}
+    seen = {"code": outcome.exit_code, "series": watcher.series}
     Path(out).write_text(json.dumps(seen), encoding="utf-8")
 
 

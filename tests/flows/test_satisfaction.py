@@ -7,6 +7,7 @@ import json
 import pytest
 
 from dialogauge.data import conversation_record
+from dialogauge.runs.records import own_scores
 from dialogauge.stats import CALIBRATIONS
 from flows.conftest import rows_of
 from rated import rated_talk, rated_users
@@ -62,9 +63,9 @@ def test_calibrated_scores_stand_in_the_rows(dialogauge, data, tmp_path) -> None
     assert done.json["metrics"] == done.json["calibrations"]["cdf"]["metrics"]
     assert done.json["metrics"] != done.json["calibrations"]["none"]["metrics"]
     rows = rows_of(tmp_path / "r")
-    changed = [r for r in rows if r["details"]["raw"] != r["details"]["satisfaction"]]
+    changed = [r for r in rows if r["raw"]["satisfaction"] != r["scores"]["satisfaction"]]
     assert changed
-    assert all(abs(r["scores"]["satisfaction"] - r["details"]["satisfaction"]) <= 0.5 for r in changed)
+    assert all(abs(own_scores(r)["satisfaction"] - r["scores"]["satisfaction"]) <= 0.5 for r in changed)
 
 
 def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
@@ -111,7 +112,7 @@ def test_the_judge_that_is_fitted_to_the_user(dialogauge, data, tmp_path) -> Non
     told = json.loads((tmp_path / "run" / "manifest.json").read_text())["judge"]
     assert told["settings"] == {"mode": "hindsight", "version": 2}
     assert told["fitted_on"]["users"] == 2
-    assert all(1 <= row["details"]["satisfaction"] <= 5 for row in rows_of(tmp_path / "run"))
+    assert all(1 <= row["scores"]["satisfaction"] <= 5 for row in rows_of(tmp_path / "run"))
 
 
 def test_a_split_file_wins_and_users_without_history_are_apart(dialogauge, log, tmp_path) -> None:
@@ -319,7 +320,7 @@ def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> Non
     words = ("--judge", "local-user", "--split", "all", "--draws", 0, "-o", "run")
     assert dialogauge("satisfaction", data, *words).code == 0
     study = json.loads((tmp_path / "run" / "summary.json").read_text())["metrics"]
-    assert any(r["scores"]["satisfaction"] != r["details"]["satisfaction"] for r in rows_of(tmp_path / "run"))
+    assert any(r["whole"] for r in rows_of(tmp_path / "run"))
     done = dialogauge("meta", "run", "--draws", 100, "--dissatisfied", "3", "--json")
     assert done.code == 0, done.err
     (judge,) = done.json["judges"]

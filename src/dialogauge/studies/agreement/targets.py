@@ -29,6 +29,8 @@ class DimensionPair:
 
     judge: str
     rated: str
+    overall: bool = False
+    """Whether the judge's is the weighted mean of a rubric that declares no dimension of that name."""
 
     def __str__(self) -> str:
         """`helpfulness`, or `helpfulness against satisfaction`."""
@@ -188,7 +190,7 @@ def _take(
     counts.rated += 1
     counts.several_raters += len(given) > 1
     people = _agreed(given)
-    said = [_said(row, table.pair.judge, fractions=table.ranked_by_fractions) for row in rows]
+    said = [_said(row, table.pair, fractions=table.ranked_by_fractions) for row in rows]
     numbers = [s for s in said if isinstance(s, _Score)]
     if people is None:
         counts.undecided += 1
@@ -222,17 +224,20 @@ class _Score(NamedTuple):
     fraction: bool
 
 
-def _said(row: Row, name: str, *, fractions: bool) -> _Score | str | None:
+def _said(row: Row, pair: DimensionPair, *, fractions: bool) -> _Score | str | None:
     """Return the score, `n/a`, `failed`, or None for nothing at all."""
     if row["failure"]:
         return "failed"
-    score = (row["scores"] or {}).get(name)
+    score = row["overall"] if pair.overall else (row["scores"] or {}).get(pair.judge)
     if score == NOT_APPLICABLE:
         return NOT_APPLICABLE
-    found = (row["details"] or {}).get(name) if fractions or score is None else None
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return _Score(float(found), float(found if score is None else score), fraction=True)
-    return None if score is None else _Score(float(score), float(score), fraction=False)
+    if score is None:
+        return None
+    beside = not pair.overall and pair.judge in row["whole"]
+    whole = float(row["whole"][pair.judge] if beside else score)
+    return _Score(
+        float(score) if fractions else whole, whole, fraction=fractions and (beside or pair.overall)
+    )
 
 
 def _class(rows: Sequence[Row]) -> str | None:

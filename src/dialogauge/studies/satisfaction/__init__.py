@@ -5,12 +5,12 @@ from dialogauge.studies.satisfaction.behaviour import Drift, drift_of
 from dialogauge.studies.satisfaction.blocks import (
     HistoryCut,
     Part,
-    Study,
+    StudyData,
     StudyLevel,
     collect_blocks,
     kept_sessions,
-    plan_study,
     rated_as_session,
+    study_data,
     unnamed_together,
 )
 from dialogauge.studies.satisfaction.comparison import (
@@ -71,7 +71,7 @@ __all__ = [
     "RationaleCheck",
     "SeveralJudges",
     "StoredScores",
-    "Study",
+    "StudyData",
     "StudyLevel",
     "UnderCalibration",
     "answers_of",
@@ -89,7 +89,6 @@ __all__ = [
     "kept_sessions",
     "metrics_of",
     "metrics_of_one",
-    "plan_study",
     "rated_as_session",
     "rated_table",
     "reference_answers",
@@ -97,5 +96,6 @@ __all__ = [
     "satisfaction_view",
     "several_view",
     "signal_words",
+    "study_data",
     "unnamed_together",
 ]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from dialogauge.core import Conversation, Judged, Judgement, UsageError
+from dialogauge.core import Conversation, Judged, Judgement, Score, UsageError
 from dialogauge.core.protocols import RatedBlock, RatedReply
+from dialogauge.runs.records import raw_score
 from dialogauge.stats import RawScore, ScoreHistory, reply_length
 from dialogauge.studies.satisfaction.blocks import collect_rated
+
+SATISFACTION: Final = "satisfaction"
+"""The dimension under which the rows of a satisfaction run have their scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class Answer:
         return self.id.rpartition("__turn_")[0]
 
 
-def answers_of(block: RatedBlock, rows: Sequence[Judged], dimension: str = "satisfaction") -> list[Answer]:
+def answers_of(block: RatedBlock, rows: Sequence[Judged], dimension: str = SATISFACTION) -> list[Answer]:
     """Lay a block's judgements beside its ratings; `rows` has one row for each target, in order."""
     view, out = block.view, []
     for rated, row in zip(block.ratings, rows, strict=True):
@@ -80,23 +84,7 @@ def _said(row: Judged, dimension: str) -> tuple[int | None, float | None]:
     if not isinstance(row.outcome, Judgement):
         return None, None
     score = row.outcome.scores.get(dimension)
-    if score is None or isinstance(score, str):
-        return None, None
-    fraction = row.outcome.details.get(dimension, score)
-    return int(score), float(fraction)
-
-
-def stored_raw(row: Mapping[str, Any]) -> float | None:
-    """Return what the judge of a stored satisfaction row said, before any calibration.
-
-    Args:
-        row: One that did not fail.
-
-    Returns:
-        None where the turn was not applicable.
-    """
-    score = row["details"].get("raw", row["scores"]["satisfaction"])
-    return None if isinstance(score, str) else float(score)
+    return (score.rounded(), float(score.value)) if isinstance(score, Score) else (None, None)
 
 
 def histories_of(blocks: Iterable[RatedBlock], turns: Mapping[str, int]) -> dict[str, ScoreHistory]:
@@ -151,7 +139,7 @@ def reference_answers(
         said = {str(r["details"]["turn_id"]): r for r in rows if r["failure"] is None}
         for rated in collect_rated(conversation, dimension).replies:
             row = said.get(rated.reply.id)
-            raw = None if row is None else stored_raw(row)
+            raw = None if row is None else raw_score(row, SATISFACTION)
             if raw is None:
                 continue
             out.append(answer_of(rated, user, scenario, score=None, value=raw))

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from dialogauge.core import Conversation, UsageError
 from dialogauge.core.protocols import RatedReply
+from dialogauge.runs.records import own_scores
 from dialogauge.stats import ClusterDraws, Comparison, compare_pairs, draws_for, figures_of
-from dialogauge.studies.satisfaction.answers import Answer, answer_of
+from dialogauge.studies.satisfaction.answers import SATISFACTION, Answer, answer_of
 from dialogauge.studies.satisfaction.blocks import collect_rated
 from dialogauge.studies.satisfaction.figures import (
     PEOPLE,
@@ -105,7 +106,7 @@ def _take(about: Predictions, rated: RatedReply, row: Row) -> None:
     if row["details"].get("without_history"):
         about.without_history += 1
         return
-    score = row["scores"]["satisfaction"]
+    score = own_scores(row)[SATISFACTION]
     if isinstance(score, str):  # not applicable: no score, as in the run's own figures
         about.failed += 1
         return

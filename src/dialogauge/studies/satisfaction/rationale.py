@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from dialogauge.core import Conversation, Judged, Judgement
+from dialogauge.core import Conversation, Judged, Judgement, Score
 from dialogauge.core.protocols import Population, RatedBlock, RatedReply
 from dialogauge.stats import ClusterDraws
 from dialogauge.studies.satisfaction.figures import BOUNDARY, mean_by_user
@@ -365,12 +365,12 @@ def _turns(blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]], dimen
         other = _Sources(vocabulary, stranger[block.view.id]) if block.view.id in stranger else None
         for rated, row in zip(block.ratings, judged, strict=True):
             score = row.outcome.scores.get(dimension) if isinstance(row.outcome, Judgement) else None
-            if isinstance(row.outcome, Judgement) and isinstance(score, int | float):
+            if isinstance(row.outcome, Judgement) and isinstance(score, Score):
                 text = row.outcome.rationale
                 yield _Turn(
                     rated,
                     block.view.user,
-                    int(score),
+                    score.rounded(),
                     SATISFIED if rated.score >= BOUNDARY else reason_of(rated.reason),
                     reason_of(_label(row.outcome)),
                     text,

@@ -11,7 +11,7 @@ from dialogauge.core import Conversation, JudgeFailure, Message, MissingExtra, R
 from dialogauge.core.protocols import Population
 from dialogauge.data import UserSplit
 from dialogauge.judges.encoder import ENCODER_JUDGES, EncoderJudge, EncoderSettings, encoder_judge
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from tiny_encoder import build_tiny_encoder
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch")]
@@ -37,7 +37,7 @@ def talks():
     return [*train, talk("me", "a", [1, 5]), talk("me", "b", [5, 4, 1, 2]), talk("new", "a", [5])]
 
 
-STUDY = plan_study(talks(), split=SPLIT)
+STUDY = study_data(talks(), split=SPLIT)
 
 
 def view_of(id):
@@ -59,7 +59,7 @@ def settings(encoder, **changes):
 
 async def scores(judge, id="me__b", population=STUDY.population):
     rows = await judge.judge_block(view_of(id), population)
-    return [r.outcome.scores["satisfaction"] for r in rows]
+    return [r.outcome.numbers["satisfaction"] for r in rows]
 
 
 @pytest.mark.parametrize("ordinal", [False, True])
@@ -107,7 +107,7 @@ async def test_rows_carry_probabilities_and_a_fraction(encoder) -> None:
     assert details["turn_id"] == "me__a__turn_0"
     assert len(details["probabilities"]) == 5
     assert sum(details["probabilities"]) == pytest.approx(1, abs=1e-3)
-    assert details["satisfaction"] == pytest.approx(
+    assert row.outcome.scores["satisfaction"].value == pytest.approx(
         sum(i * p for i, p in enumerate(details["probabilities"], 1)), abs=1e-3
     )
 

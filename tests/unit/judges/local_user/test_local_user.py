@@ -13,7 +13,7 @@ from dialogauge.core import Conversation, JudgeFailure, Message, Rating, UsageEr
 from dialogauge.core.protocols import Population
 from dialogauge.data import UserSplit
 from dialogauge.judges.local_user import LocalUserJudge
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_talk, rated_users
 
 TALKS = rated_users(9)
@@ -21,14 +21,14 @@ SPLIT = UserSplit(frozenset(f"user{u}" for u in range(6)), frozenset({"user6", "
 
 
 def study_of(talks=TALKS, split=SPLIT, **settings):
-    return plan_study(talks, split=split, **settings)
+    return study_data(talks, split=split, **settings)
 
 
 async def said(study, block, judge=None):
     view = next(b.view for b in study.blocks if b.view.id == block)
     rows = await (judge or LocalUserJudge()).judge_block(view, study.population)
     assert [r.target.turn for r in rows] == [t.turn for t in view.targets]
-    return [(r.outcome.scores["satisfaction"], r.outcome.details["satisfaction"]) for r in rows]
+    return [(r.outcome.scores["satisfaction"].whole, r.outcome.scores["satisfaction"].value) for r in rows]
 
 
 def rated_anew(talk: Conversation, score: int) -> Conversation:
@@ -67,7 +67,7 @@ async def test_each_target_alone_says_the_same() -> None:
     together = [v for _, v in await said(study, view.id)]
     for target, value in zip(view.targets, together, strict=True):
         (row,) = await LocalUserJudge().judge_block(replace(view, targets=(target,)), study.population)
-        assert row.outcome.details["satisfaction"] == pytest.approx(value, abs=1e-9)
+        assert row.outcome.scores["satisfaction"].value == pytest.approx(value, abs=1e-9)
 
 
 async def test_the_future_of_a_target_changes_nothing_in_foresight() -> None:
@@ -107,14 +107,14 @@ async def test_without_history_the_training_users_speak() -> None:
     view = study.blocks[0].view
     rows = await LocalUserJudge().judge_block(view, study.population)
     assert all(r.outcome.details["prior"] for r in rows)
-    assert all(3 < r.outcome.details["satisfaction"] < 5 for r in rows)
+    assert all(3 < r.outcome.scores["satisfaction"].value < 5 for r in rows)
 
 
 async def test_with_nobody_else_the_own_history_speaks_and_with_nothing_it_fails() -> None:
-    study = plan_study([t for t in TALKS if t.user_id == "user7"], part="all")
+    study = study_data([t for t in TALKS if t.user_id == "user7"], part="all")
     view = study.blocks[0].view
     rows = await LocalUserJudge().judge_block(view, Population(()))
-    assert all(1 <= r.outcome.scores["satisfaction"] <= 5 for r in rows)
+    assert all(1 <= r.outcome.numbers["satisfaction"] <= 5 for r in rows)
     rows = await LocalUserJudge().judge_block(replace(view, history=()), Population(()))
     assert {r.outcome.kind for r in rows if isinstance(r.outcome, JudgeFailure)} == {"judge_error"}
 
@@ -124,9 +124,9 @@ async def test_a_history_of_one_score_or_one_turn(scores) -> None:
     talks = [rated_talk("me", "a", 0, scores), rated_talk("me", "b", 0, [3, 1])]
     study = study_of([*TALKS, *talks], UserSplit(SPLIT.train, frozenset({"me"})))
     assert len(await said(study, "me__b")) == 2
-    alone = plan_study(talks, part="all")
+    alone = study_data(talks, part="all")
     rows = await LocalUserJudge().judge_block(alone.blocks[-1].view, Population(()))
-    (value,) = {round(r.outcome.details["satisfaction"], 6) for r in rows}
+    (value,) = {round(r.outcome.scores["satisfaction"].value, 6) for r in rows}
     assert value == scores[0]
 
 

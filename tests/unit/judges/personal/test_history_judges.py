@@ -7,7 +7,7 @@ from dialogauge.core.protocols import Population, RatedReply
 from dialogauge.data import UserSplit
 from dialogauge.judges.personal import HISTORY_JUDGES, build_history_judge
 from dialogauge.judges.personal.baselines import majority, pick, quantile_at
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_talk
 
 TALKS = [
@@ -22,11 +22,11 @@ SPLIT = UserSplit(frozenset({"t1"}), frozenset({"me", "new"}))
 
 
 async def said(name, block="me__a", **settings):
-    study = plan_study(TALKS, split=SPLIT)
+    study = study_data(TALKS, split=SPLIT)
     view = next(b.view for b in study.blocks if b.view.id == block)
     rows = await build_history_judge(name, **settings).judge_block(view, study.population)
     assert [r.target.turn for r in rows] == [t.turn for t in view.targets]
-    return [(r.outcome.scores["satisfaction"], r.outcome.details["satisfaction"]) for r in rows]
+    return [(r.outcome.scores["satisfaction"].whole, r.outcome.scores["satisfaction"].value) for r in rows]
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ async def test_nearest_turns() -> None:
 
 @pytest.mark.parametrize("name", HISTORY_JUDGES)
 async def test_without_history_the_others_speak(name) -> None:
-    study = plan_study(TALKS, split=SPLIT)
+    study = study_data(TALKS, split=SPLIT)
     view = next(b.view for b in study.blocks if b.view.user == "new")
     (row,) = await build_history_judge(name).judge_block(view, study.population)
     assert row.outcome.details["prior"] is True
-    assert row.outcome.scores["satisfaction"] in (4, 5)
+    assert row.outcome.numbers["satisfaction"] in (4, 5)
     (lost,) = await build_history_judge(name).judge_block(view, Population(()))
     assert isinstance(lost.outcome, JudgeFailure)
 
 
 def rated_scores(*scores):
-    reply = plan_study(TALKS, split=SPLIT).blocks[0].view.targets[0]
+    reply = study_data(TALKS, split=SPLIT).blocks[0].view.targets[0]
     return [RatedReply(reply, s) for s in scores]
 
 

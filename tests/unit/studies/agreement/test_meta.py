@@ -208,10 +208,10 @@ def test_the_order_of_the_targets_makes_no_difference_to_the_figures(order):
         assert second[name].value == pytest.approx(estimate.value)
 
 
-def row(turn, scores, *, level="turn", failure=None, details=None, repeat=1):
+def row(turn, scores, *, level="turn", failure=None, details=None, repeat=1, whole=None, overall=None):
     return {
-        "level": level, "turn": turn, "repeat": repeat, "scores": scores, "failure": failure,
-        "details": details or {},
+        "level": level, "turn": turn, "repeat": repeat, "scores": scores, "whole": whole or {}, "raw": {},
+        "overall": overall, "failure": failure, "details": details or {},
     }  # fmt: skip
 
 
@@ -226,10 +226,10 @@ def test_targets_are_joined_and_every_loss_is_counted():
     )  # fmt: skip
     conversation = Conversation("c", tuple(Message(r, t) for r, t in said), ratings=ratings, user_id="u")
     rows = [
-        row(1, {"satisfaction": 4}, details={"satisfaction": 3.6, "language": "en", "label": "SAT"}),
-        row(1, {"satisfaction": 3}, details={"satisfaction": 3.4}, repeat=2),
+        row(1, {"satisfaction": 3.6}, whole={"satisfaction": 4}, details={"language": "en", "label": "SAT"}),
+        row(1, {"satisfaction": 3.4}, whole={"satisfaction": 3}, repeat=2),
         row(2, None, failure={"kind": "timeout", "message": ""}),
-        row(3, {"satisfaction": "n/a"}, details={"satisfaction": 3.0}),
+        row(3, {"satisfaction": "n/a"}),
         row(4, {"satisfaction": 2}),
         row(5, {"satisfaction": 2}),
     ]
@@ -279,7 +279,7 @@ def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
         ratings=tuple(Rating("c", "satisfaction", score, turn) for turn, score in enumerate((3, 3, 5), 1)),
     )
     said = ((3, 3.9), (3, 3.6), (5, 4.2))
-    rows = [row(i, {"satisfaction": s}, details={"satisfaction": f}) for i, (s, f) in enumerate(said, 1)]
+    rows = [row(i, {"satisfaction": f}, whole={"satisfaction": s}) for i, (s, f) in enumerate(said, 1)]
 
     def figures(**how):
         (found,) = collect_targets([(talk, rows)], lambda c: c.ratings, [PAIR], **how)
@@ -295,3 +295,18 @@ def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
     assert whole["mae"] == 0.0
     assert whole["pearson"] == pytest.approx(1.0)
     assert not result.fractions
+
+
+def test_a_rubrics_own_dimension_is_not_taken_for_its_weighted_mean():
+    """A rubric may call a dimension `overall` and have a verdict by the weighted mean of all: two numbers."""
+    talk = Conversation(
+        "c", (Message("user", "a"), Message("assistant", "b")), ratings=(Rating("c", "satisfaction", 4, 1),)
+    )
+    rows = [row(1, {"overall": 5, "tone": 1}, overall=2.33)]
+
+    def score(pair):
+        (found,) = collect_targets([(talk, rows)], lambda c: c.ratings, [pair])
+        return found.targets[0].score
+
+    assert score(DimensionPair("overall", "satisfaction")) == 5
+    assert score(DimensionPair("overall", "satisfaction", overall=True)) == 2.33

@@ -17,6 +17,7 @@ def rows_of(talk, scores, **more):
             "scenario": talk.scenario,
             "failure": None if s else {"kind": "timeout"},
             "scores": {"satisfaction": s} if s else None,
+            "whole": {},
             "details": {"turn_id": f"{talk.id}__turn_{i - 1}", **more} if s else {},
         }
         for i, s in enumerate(scores, 1)

@@ -4,7 +4,16 @@ import random
 
 import pytest
 
-from dialogauge.core import ONE_TO_FIVE, Conversation, Judged, JudgeFailure, Judgement, Message, Target
+from dialogauge.core import (
+    ONE_TO_FIVE,
+    Conversation,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Message,
+    Target,
+    as_scores,
+)
 from dialogauge.report import trust_lines
 from dialogauge.rubrics import ScenarioRule
 from dialogauge.studies.agreement import AgreementSettings, DimensionPair, RatedTarget, TargetKey, TargetTable
@@ -238,7 +247,7 @@ def test_variants_have_no_scenario_or_that_of_another():
 def again(variants, score):
     for variant in variants:
         target = Target(variant.conversation.id, "conversation")
-        outcome = Judgement(scores={"coherence": score(variant), "task_completion": "n/a"})
+        outcome = Judgement(scores=as_scores({"coherence": score(variant), "task_completion": "n/a"}))
         yield variant, (Judged(target, outcome),)
 
 
