@@ -75,7 +75,7 @@ def test_is_held_against_people_as_other_judges_are(dialogauge, model, new_log, 
     assert done.code == 0, done.err
     (judge,) = json.loads((tmp_path / "meta" / "meta.json").read_text())["judges"]
     assert (judge["dimension"], judge["counts"]["scored"]) == ("satisfaction", 6)
-    assert judge["figures"]["kappa"]["value"] == 1
+    assert judge["figures"]["qwk"]["value"] == 1
     assert judge["figures"]["auc"]["value"] == 1
     # b, d and f say word for word what dialogues of the fitted set say, under other ids
     assert judge["fitted_to"] == 3

@@ -39,7 +39,7 @@ def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:
     assert found["metrics"]["n"] == len(rows) == found["scored"] == 150
     assert found["study"]["users"] == 10
     assert found["study"]["population"]["users"] == 2
-    assert set(found["controls"]) >= {"constant", "reply length", "turn position", "shuffled", "user mean"}
+    assert set(found["controls"]) >= {"constant", "reply length", "position", "shuffled", "user mean"}
     assert set(found["controls"]["constant"]) == set(found["metrics"])
     assert set(found["calibrations"]) == set(CALIBRATIONS)
     assert (tmp_path / "run" / "report.html").stat().st_size > 1000
@@ -327,10 +327,9 @@ def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> Non
     done = dialogauge("meta", "run", "--draws", 100, "--dissatisfied", "3", "--json")
     assert done.code == 0, done.err
     (judge,) = done.json["judges"]
-    same = {"pearson": "pearson", "spearman": "spearman", "kappa": "qwk", "mae": "mae", "f1": "f1_dsat"}
-    for ours, theirs in same.items():
-        assert judge["figures"][ours]["value"] == pytest.approx(study[theirs]), ours
-        assert done.json["satisfaction"]["metrics"]["run"][theirs] == pytest.approx(study[theirs])
+    for name in ("pearson", "spearman", "qwk", "mae", "f1_dsat", "auc"):
+        assert judge["figures"][name]["value"] == pytest.approx(study[name]), name
+        assert done.json["satisfaction"]["metrics"]["run"][name] == pytest.approx(study[name])
 
 
 def test_a_turn_that_one_run_lacks_is_named(dialogauge, log) -> None:

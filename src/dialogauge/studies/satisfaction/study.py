@@ -258,7 +258,6 @@ class SatisfactionStudy:
         evaluation = evaluate(
             answers,
             histories_of(data.blocks, data.history_turns),
-            data.population.scores,
             EvaluationSettings(
                 s.calibrate,
                 s.ties,
