@@ -15,6 +15,7 @@ from dialogauge.app.privacy import Privacy, mask_for_writing
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.core.errors import InputError, StoreError, UsageError
+from dialogauge.core.judgement import Judged
 from dialogauge.core.protocols import Judge
 from dialogauge.core.unit import UnitResult, WorkUnit
 from dialogauge.data import (
@@ -201,7 +202,7 @@ class _Sink:
         self._planner = planner
         self._judge = judge
 
-    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+    def add(self, unit: WorkUnit, result: UnitResult[Judged]) -> None:
         position = self._planner.planned[bytes.fromhex(unit.key)]
         self._database.add(unit, position, result, self._judge)
 

@@ -12,10 +12,8 @@ from typing import Any
 from dialogauge.app.judge import Observer
 from dialogauge.app.merging import refuse_settings_of_others
 from dialogauge.app.personal_judges import (
-    MODEL_JUDGES,
-    BuiltTurnJudge,
-    build_personal_judge,
-    build_turn_judge,
+    BuiltPersonalJudge,
+    build_satisfaction_judge,
 )
 from dialogauge.app.satisfaction_data import (
     chosen_split,
@@ -42,7 +40,7 @@ from dialogauge.app.sources import is_run
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement
-from dialogauge.core.protocols import PersonalJudge, RatedBlock, TurnJudge
+from dialogauge.core.protocols import Judge, RatedBlock, request_for
 from dialogauge.core.scores import Score
 from dialogauge.judges.local_user import LocalUserJudge
 from dialogauge.runs import Outcome, Progress, RunDatabase, RunDirectory
@@ -60,6 +58,7 @@ from dialogauge.studies.satisfaction import (
     evaluate,
     histories_of,
     plan_study,
+    says_side_only,
     unnamed_together,
 )
 from dialogauge.text import counted
@@ -155,31 +154,19 @@ def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
     database = directory.open_for_reading() if directory.exists and not options.fresh else None
     read = _heard(_masked(read, options, database))
     left = read.study.targets
-    if isinstance(built, BuiltTurnJudge):
+    if not built.judge.together:
         again = options.retry_failed
         left = plan_turns(built.judge, read.study, read.conversations, database, retry_failed=again).left
-        asyncio.run(built.models.close())
+    asyncio.run(built.close())
     if database is not None:
         database.close()
-    name = _judge(built).name
+    name = built.judge.name
     return SatisfactionPlan(directory.path, name, read.study.targets, left, _faults(read), _notes(read))
 
 
-def _built(options: SatisfactionOptions) -> PersonalJudge | BuiltTurnJudge:
+def _built(options: SatisfactionOptions) -> BuiltPersonalJudge:
     refuse_settings_of_others(options)
-    if options.judge in MODEL_JUDGES:
-        return build_turn_judge(options)
-    return build_personal_judge(
-        options.judge,
-        mode=options.mode,
-        strategy=options.strategy,
-        k=options.k,
-        encoder=options.encoder,
-    )
-
-
-def _judge(built: PersonalJudge | BuiltTurnJudge) -> PersonalJudge | TurnJudge:
-    return built.judge if isinstance(built, BuiltTurnJudge) else built
+    return build_satisfaction_judge(options)
 
 
 def _faults(read: _Input) -> tuple[InputError, ...]:
@@ -244,17 +231,16 @@ async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) 
             database = directory.open_for_writing(fresh=options.fresh)
             try:
                 read = _heard(_masked(read, options, database))
-                if isinstance(built, LocalUserJudge):
-                    built = replace(built, signals=signals_of(read.signals))
+                if isinstance(built.judge, LocalUserJudge):
+                    built = replace(built, judge=replace(built.judge, signals=signals_of(read.signals)))
                 judged = await _judged(built, read, database, options, observer)
-                return _finished(options, _judge(built), read, directory, database, judged)
+                return _finished(options, built.judge, read, directory, database, judged)
             finally:
                 database.close()
         finally:
             directory.release()
     finally:
-        if isinstance(built, BuiltTurnJudge):
-            await built.models.close()
+        await built.close()
 
 
 def _spare_the_input(options: SatisfactionOptions, directory: RunDirectory) -> None:
@@ -265,27 +251,28 @@ def _spare_the_input(options: SatisfactionOptions, directory: RunDirectory) -> N
 
 
 async def _judged(
-    built: PersonalJudge | BuiltTurnJudge,
+    built: BuiltPersonalJudge,
     read: _Input,
     database: RunDatabase,
     options: SatisfactionOptions,
     observer: Observer,
 ) -> JudgedTurns:
-    """Judge turn by turn on the engine where a model is asked, else block by block, which takes no time."""
+    """Judge turn by turn on the engine, or block by block where the judge takes a block at once."""
     study = read.study
-    if isinstance(built, BuiltTurnJudge):
-        return await judge_turns(
-            built.judge, built.models, study, read.conversations, database, options, observer
-        )
+    if not built.judge.together:
+        return await judge_turns(built, study, read.conversations, database, options, observer)
     others = others_of(study)
-    rows = [await built.judge_block(block.view, others(block.view.user)) for block in study.blocks]
+    rows = [
+        await built.judge.judge(request_for(b.view.targets, b.view, others(b.view.user), seed=options.seed))
+        for b in study.blocks
+    ]
     total = study.targets
     return JudgedTurns(tuple(rows), Outcome("finished"), Progress(total=total, planned=total))
 
 
 def _finished(
     options: SatisfactionOptions,
-    judge: PersonalJudge | TurnJudge,
+    judge: Judge,
     read: _Input,
     directory: RunDirectory,
     database: RunDatabase,
@@ -303,7 +290,7 @@ def _finished(
             options.ties,
             options.draws,
             options.seed,
-            boundary_only=getattr(judge, "boundary_only", False),
+            boundary_only=says_side_only(judge.dimensions),
             reference=read.reference,
         ),
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.judge import Observer
-from dialogauge.app.personal_judges import Models
+from dialogauge.app.personal_judges import BuiltPersonalJudge
 from dialogauge.app.report import write_report
 from dialogauge.app.results import shown_role
 from dialogauge.app.runs import FinishedRun
@@ -23,15 +23,15 @@ from dialogauge.core.errors import InputError, StoreError
 from dialogauge.core.judgement import Judged
 from dialogauge.core.protocols import (
     BlockView,
-    PersonalJudge,
+    Judge,
     Population,
     RatedReply,
     Reads,
     Reply,
-    TurnJudge,
+    request_for,
 )
 from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest, digest
-from dialogauge.judges.personal import TurnDimension
+from dialogauge.judges.personal import SATISFACTION
 from dialogauge.runs import (
     Outcome,
     Progress,
@@ -47,8 +47,8 @@ from dialogauge.runs.store import PLANNED
 from dialogauge.studies.judging import Summary, summarise
 from dialogauge.studies.satisfaction import Evaluation, Study, drift_of
 
-KEPT = "kept:"
-"""What stands before the keys under which a judge keeps values in the run's file."""
+NOTES = "kept:"
+"""What stands before the keys of a judge's notes in the run's file."""
 
 _TURN_BY_TURN = "satisfaction, turn by turn"
 
@@ -114,7 +114,7 @@ def others_of(study: Study) -> Callable[[str], Population]:
 
 
 def plan_turns(
-    judge: TurnJudge,
+    judge: Judge,
     study: Study,
     conversations: Mapping[str, Conversation],
     database: RunDatabase | None,
@@ -186,7 +186,7 @@ class _Sink:
     judge: str
     rows: dict[str, Judged] = field(default_factory=dict)
 
-    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+    def add(self, unit: WorkUnit, result: UnitResult[Judged]) -> None:
         self.database.add(unit, self.plan.tasks[unit.key].position, result, self.judge)
         (self.rows[unit.key],) = result.rows
 
@@ -195,21 +195,20 @@ class _Sink:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What a judge keeps, in the run's own file."""
+class _RunNotes:
+    """The notes of a judge, in the run's own file."""
 
     database: RunDatabase
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
-        return self.database.get_meta(KEPT + key)
+        return self.database.get_meta(NOTES + key)
 
     def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        self.database.put_meta(KEPT + key, value)
+        self.database.put_meta(NOTES + key, value)
 
 
-async def judge_turns(  # noqa: PLR0913 - the parts of a run, put together here once
-    judge: TurnJudge,
-    models: Models,
+async def judge_turns(
+    built: BuiltPersonalJudge,
     study: Study,
     conversations: Mapping[str, Conversation],
     database: RunDatabase,
@@ -221,19 +220,21 @@ async def judge_turns(  # noqa: PLR0913 - the parts of a run, put together here 
     What ends the run early (Ctrl-C, a spent budget, an endpoint of no use) is in the outcome; what was
     judged by then is stored.
     """
+    judge = built.judge
     plan = plan_turns(judge, study, conversations, database, retry_failed=options.retry_failed)
     sink = _Sink(database, plan, judge.name)
-    kept = _Kept(database)
+    notes = _RunNotes(database)
 
     async def do(unit: WorkUnit) -> tuple[Judged, ...]:
         task = plan.tasks[unit.key]
-        return (await judge.judge_turn(task.view, task.reply, task.others, kept),)
+        request = request_for((task.reply,), task.view, task.others, notes, seed=options.seed)
+        return await judge.judge(request)
 
     total = len(plan.units)
     progress = Progress(total=total, planned=total, resumed=len(plan.finished))
     stop = StopSignal()
     workers = options.max_concurrency
-    with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, models.limits):
+    with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, built.limits):
         ended = await run_work(plan.waiting(workers), do, sink, workers=workers, progress=progress, stop=stop)
     if not isinstance(ended.error, StoreError):  # else that error is the one to report
         database.flush()
@@ -241,7 +242,7 @@ async def judge_turns(  # noqa: PLR0913 - the parts of a run, put together here 
 
 
 def _rows(
-    study: Study, plan: TurnPlan, database: RunDatabase, judge: TurnJudge, fresh: Mapping[str, Judged]
+    study: Study, plan: TurnPlan, database: RunDatabase, judge: Judge, fresh: Mapping[str, Judged]
 ) -> tuple[tuple[Judged | None, ...], ...]:
     """Lay the rows out by block: those of this run, and those that earlier runs left."""
     wanted = {bytes.fromhex(key): 0 for key in plan.units if key not in fresh}
@@ -270,7 +271,7 @@ class RunWriter:
     """Writing the run directory."""
 
     options: SatisfactionOptions
-    judge: PersonalJudge | TurnJudge
+    judge: Judge
     study: Study
     evaluation: Evaluation
     unreadable: tuple[InputError, ...]
@@ -324,9 +325,9 @@ class RunWriter:
         told = summary_json(summary, self.study, self.evaluation, self.rating_faults, self.signals)
         directory.write_json("summary", told)
         directory.write_json("manifest", manifest)
-        kept = database.all_meta(KEPT)
+        kept = database.all_meta(NOTES)
         if kept:
-            lines = ({"key": key.removeprefix(KEPT), "value": value} for key, value in kept.items())
+            lines = ({"key": key.removeprefix(NOTES), "value": value} for key, value in kept.items())
             directory.write_lines("kept", (json_line(line) for line in lines))
         write_report(run, summary, None)
         return summary
@@ -351,7 +352,7 @@ class RunWriter:
         settings |= {"rubric": _STUDY, "repeats": 1}
         settings["roles"] = {role: shown_role(found) for role, found in self.options.roles.items()}
         description = dict(self.judge.describe())
-        dimension = TurnDimension()
+        dimension = SATISFACTION
         return {
             "schema": ROW_SCHEMA,
             "versions": versions(),

@@ -23,6 +23,7 @@ import orjson
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
+from dialogauge.core.judgement import Judged
 from dialogauge.core.unit import UnitResult, WorkUnit
 from dialogauge.runs.records import (
     ROW_SCHEMA,
@@ -209,7 +210,7 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
 
     # -- writing ---------------------------------------------------------------------------------
 
-    def add(self, unit: WorkUnit, position: int, result: UnitResult, judge: str) -> None:
+    def add(self, unit: WorkUnit, position: int, result: UnitResult[Judged], judge: str) -> None:
         """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
         target = bytes.fromhex(unit.target_digest)
         rows = [row_json(unit.conversation, j, repeat=result.repeat, judge=judge) for j in result.rows]

@@ -8,10 +8,20 @@ from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from dialogauge.core import Judged, JudgeFailure, Judgement, MissingExtra, Score, UsageError, digest
-from dialogauge.core.protocols import BlockView, Population, Reads, Reply
+from dialogauge.core import (
+    Judged,
+    JudgeFailure,
+    Judgement,
+    MissingExtra,
+    PlainDimension,
+    Request,
+    Score,
+    UsageError,
+    digest,
+)
+from dialogauge.core.protocols import Population, Reads, Reply
 from dialogauge.judges.encoder.text import ENCODER_JUDGES, EncoderSettings, encoder_text, said
-from dialogauge.judges.personal.baselines import DIMENSION
+from dialogauge.judges.personal.baselines import NO_USER, SATISFACTION
 
 if TYPE_CHECKING:
     from dialogauge.judges.encoder.training import Fit
@@ -62,7 +72,18 @@ class EncoderJudge:
     @property
     def digest(self) -> str:
         """Changes with every setting; the weights behind a model's name are taken to stay."""
-        return digest({"judge": self.name, "settings": asdict(self._settings), "version": _VERSION})
+        known = {"judge": self.name, "settings": asdict(self._settings), "version": _VERSION}
+        return digest({**known, "reads": sorted(self.reads)})
+
+    @property
+    def dimensions(self) -> tuple[PlainDimension, ...]:
+        """Satisfaction, of a turn."""
+        return (SATISFACTION,)
+
+    @property
+    def together(self) -> bool:
+        """All targets of a block in one batch."""
+        return True
 
     @property
     def reads(self) -> frozenset[Reads]:
@@ -74,16 +95,18 @@ class EncoderJudge:
         told: dict[str, Any] = {"kind": "encoder", "settings": asdict(self._settings)}
         return {**told, "fits": [dict(r) for r in self._records]} if self._records else told
 
-    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
-        """Judge the targets; all fail when no other user is known.
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge the targets; all fail when no other user is known, or the user is not.
 
         Raises:
             UsageError: The encoder cannot be loaded.
         """
-        if not population.scores:
-            failure = JudgeFailure("judge_error", "no training user is known: there is nothing to learn from")
-            return tuple(Judged(reply.target, failure) for reply in view.targets)
-        network = self._fit(population).network
+        view = request.view
+        if view is None:
+            return request.failed(NO_USER)
+        if not request.others.scores:
+            return request.failed("no training user is known: there is nothing to learn from")
+        network = self._fit(request.others).network
         texts = [encoder_text(view, r, messages=self._settings.messages) for r in view.targets]
         found = network.probabilities([network.encode(text) for text in texts])
         return tuple(self._row(r, p) for r, p in zip(view.targets, found, strict=True))
@@ -106,4 +129,6 @@ class EncoderJudge:
         found = said(probabilities, self._settings)
         what = "steps" if self._settings.ordinal else "probabilities"
         details = {"turn_id": reply.id, what: [round(p, 4) for p in probabilities]}
-        return Judged(reply.target, Judgement({DIMENSION: Score(found.value, found.score)}, details=details))
+        return Judged(
+            reply.target, Judgement({SATISFACTION.name: Score(found.value, found.score)}, details=details)
+        )

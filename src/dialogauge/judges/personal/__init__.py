@@ -2,11 +2,11 @@
 
 from dialogauge.judges.personal.baselines import (
     HISTORY_JUDGES,
+    SATISFACTION,
     STRATEGIES,
     Guess,
     HistoryJudge,
     Strategy,
-    TurnDimension,
     build_history_judge,
 )
 from dialogauge.judges.personal.memory import (
@@ -21,7 +21,7 @@ from dialogauge.judges.personal.memory import (
     read_findings,
     shown_turn,
 )
-from dialogauge.judges.personal.memory_build import ROLE, MemoryKnowledge, build_memory, memory_version
+from dialogauge.judges.personal.memory_build import ROLE, MemoryContext, build_memory, memory_version
 from dialogauge.judges.personal.spur import (
     Criteria,
     InducedCriteria,
@@ -33,6 +33,7 @@ from dialogauge.judges.personal.spur import (
 __all__ = [
     "HISTORY_JUDGES",
     "ROLE",
+    "SATISFACTION",
     "STRATEGIES",
     "Criteria",
     "Evidence",
@@ -41,11 +42,10 @@ __all__ = [
     "HistoryJudge",
     "InducedCriteria",
     "InductionSettings",
+    "MemoryContext",
     "MemoryFault",
-    "MemoryKnowledge",
     "ScoreScale",
     "Strategy",
-    "TurnDimension",
     "UserMemory",
     "build_history_judge",
     "build_memory",

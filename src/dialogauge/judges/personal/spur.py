@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 from dialogauge.core import JudgeFailure, StoreError, Usage, conversation_digest, digest
-from dialogauge.core.protocols import BlockView, Kept, Population, RatedReply, Reads, Reply
-from dialogauge.judges.personal.judge import Told
+from dialogauge.core.protocols import BlockView, Notes, Population, RatedReply, Reads, Reply
+from dialogauge.judges.personal.judge import PromptContext
 from dialogauge.judges.rubric.prompt import ROLE, as_json, dialogue_text, gathered, messages_of, reasker
 from dialogauge.judges.rubric.reply import ReplyFault
 from dialogauge.llm.cache import client_identity
@@ -246,44 +246,44 @@ class InducedCriteria:
         }
         return {"induced": "spur", "settings": asdict(self.settings), "prompts": prompts}
 
-    async def tell(
-        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
-    ) -> tuple[Told, JudgeFailure | None]:
-        """Tell the criteria, each with its code; a failure when there are none."""
+    async def context_for(
+        self, reply: Reply, view: BlockView, others: Population, notes: Notes, language: str
+    ) -> PromptContext:
+        """Return the criteria, each with its code; a failure when there are none."""
         del view, reply
-        criteria, usage = await self._criteria(population, kept, language)
+        criteria, usage = await self._criteria(others, notes, language)
         spent = {ROLE: usage} if usage != Usage() else {}
         if isinstance(criteria, JudgeFailure):
-            return Told(usage=spent), criteria
+            return PromptContext(usage=spent, failure=criteria)
         shown = {
             side: {f"{_CODES[side]}{i}": text for i, text in enumerate(criteria.by_side[side].criteria, 1)}
             for side in SIDES
         }
-        return Told({"induced_criteria": as_json(shown)}, usage=spent), None
+        return PromptContext({"induced_criteria": as_json(shown)}, usage=spent)
 
     async def _criteria(
-        self, population: Population, kept: Kept, language: str
+        self, others: Population, notes: Notes, language: str
     ) -> tuple[Criteria | JudgeFailure, Usage]:
-        key = self._key(population, language)
+        key = self._key(others, language)
         async with self._lock:
             if key in self._known:
                 return self._known[key], Usage()
-            stored = kept.get(key)
+            stored = notes.get(key)
             if stored is not None:
                 self._known[key] = _read(stored)
                 return self._known[key], Usage()
-            found, usage = await induce(self.client, population, language, self.settings)
+            found, usage = await induce(self.client, others, language, self.settings)
             if isinstance(found, Criteria):
-                kept.put(key, found.to_json())
+                notes.put(key, found.to_json())
             self._known[key] = found
             return found, usage
 
-    def _key(self, population: Population, language: str) -> str:
-        read = {r.reply.conversation.id: r.reply.conversation for b in population.blocks for r in b.ratings}
+    def _key(self, others: Population, language: str) -> str:
+        read = {r.reply.conversation.id: r.reply.conversation for b in others.blocks for r in b.ratings}
         texts = [conversation_digest(conversation) for conversation in read.values()]
-        rated = [[r.reply.id, r.score, r.reason] for b in population.blocks for r in b.ratings]
-        told = [dict(self.describe()), dict(client_identity(self.client)), language, rated, texts]
-        return f"criteria:{digest(told)}"
+        rated = [[r.reply.id, r.score, r.reason] for b in others.blocks for r in b.ratings]
+        made_from = [dict(self.describe()), dict(client_identity(self.client)), language, rated, texts]
+        return f"criteria:{digest(made_from)}"
 
 
 def _read(stored: Any) -> Criteria:  # noqa: ANN401 - any JSON value

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dialogauge.core import Conversation, FileFault, Message, Rating, UsageError
+from dialogauge.core import Conversation, FileFault, Message, Rating, Request, UsageError
 from dialogauge.judges.fitted import (
     FittedOn,
     RatingsJudge,
@@ -209,7 +209,7 @@ async def test_the_judge_says_of_new_talks_what_was_learnt():
         ("Booked, enjoy!", 4),
     ):
         new = rated("n", [], "Where can I eat?", reply, "Thanks.")
-        turn, whole = await judge.judge(new, repeat=1, seed=0)
+        turn, whole = await judge.judge(Request(new))
         assert (turn.target.level, turn.target.turn) == ("turn", 1)
         assert turn.outcome.numbers == {"satisfaction": score}
         told = turn.outcome.details
@@ -222,18 +222,18 @@ async def test_the_judge_says_of_new_talks_what_was_learnt():
 async def test_the_judge_reads_neither_ratings_nor_what_follows():
     judge = RatingsJudge(fitted()[1])
     texts = ("Where can I eat?", "Sorry, there is nothing.", "Thanks.", "Booked, enjoy!")
-    bare = await judge.judge(rated("n", [], *texts[:2]), repeat=1, seed=0)
-    more = await judge.judge(rated("n", [((1, "a"), 5)], *texts), repeat=2, seed=9)
+    bare = await judge.judge(Request(rated("n", [], *texts[:2])))
+    more = await judge.judge(Request(rated("n", [((1, "a"), 5)], *texts), repeat=2, seed=9))
     assert bare[0] == more[0]
 
 
 async def test_a_talk_without_a_reply_is_a_failure_and_wholes_are_said_where_they_were_fitted():
     _, model = fitted()
-    (row,) = await RatingsJudge(model).judge(rated("n", [], "Hello?"), repeat=1, seed=0)
+    (row,) = await RatingsJudge(model).judge(Request(rated("n", [], "Hello?")))
     assert row.outcome.kind == "no_reply"
     turns_only = RatingsJudge(replace(model, fitted_on=replace(FITTED_ON, whole=0)))
     assert [d.name for d in turns_only.dimensions] == ["satisfaction"]
-    rows = await turns_only.judge(rated("n", [], "Where?", "There."), repeat=1, seed=0)
+    rows = await turns_only.judge(Request(rated("n", [], "Where?", "There.")))
     assert [r.target.level for r in rows] == ["turn"]
     assert turns_only.digest != RatingsJudge(model).digest
 

@@ -15,7 +15,7 @@ from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import RatedReply, Reply
 from dialogauge.data import UserSplit
-from dialogauge.judges.local.judge import LocalBlockJudge, LocalJudge
+from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local_user import LocalUserJudge, Signal
 from dialogauge.judges.local_user.columns import columns_of_signal
 from dialogauge.judges.local_user.model import choose_signals
@@ -24,6 +24,7 @@ from dialogauge.judges.personal import HISTORY_JUDGES, build_history_judge
 from dialogauge.llm import ScriptedClient
 from dialogauge.studies.satisfaction.blocks import plan_study
 from dialogauge.studies.satisfaction.figures import Scored, figures_of
+from knowing import request_of
 
 TRAIN, TEST = frozenset(f"u{u}" for u in range(10)), frozenset(f"u{u}" for u in range(10, 16))
 
@@ -76,7 +77,7 @@ def shuffled(scores):
 async def values(judge, of=None):
     found = {}
     for block in (of or study()).blocks:
-        for row in await judge.judge_block(block.view, (of or study()).population):
+        for row in await judge.judge(request_of(block.view, (of or study()).population)):
             found[row.outcome.details["turn_id"]] = row.outcome.scores["satisfaction"].value
     return found
 
@@ -230,7 +231,7 @@ def test_signals_are_the_judges_that_read_no_rating() -> None:
             return ScriptedClient(lambda request: "")
 
     built = {n: build_history_judge(n) for n in HISTORY_JUDGES}
-    built |= {"local-user": LocalUserJudge(), "local": LocalBlockJudge(LocalJudge(rubric_id="satisfaction"))}
+    built |= {"local-user": LocalUserJudge(), "local": LocalJudge(rubric_id="satisfaction")}
     for name, build in MODEL_JUDGES.items():
         built[name] = build(Scripted(SatisfactionOptions(("data",), name)))
     reading = {n: judge.reads for n, judge in built.items()}
