@@ -96,11 +96,11 @@ def _shuffled(blocks: Sequence[Any], scores: Mapping[str, float]) -> dict[str, f
 
 def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  # noqa: ANN401
     from dialogauge.core.protocols import request_for
-    from dialogauge.judges.local_user import LocalUserJudge, Signal
+    from dialogauge.judges.local_user import LocalUserJudge, ScoreSignal
     from dialogauge.stats import pearson
     from dialogauge.studies.satisfaction import Scored
 
-    judge = LocalUserJudge(signals=() if scores is None else (Signal("signal", scores),))
+    judge = LocalUserJudge(signals=() if scores is None else (ScoreSignal("signal", scores),))
     out: dict[str, Any] = {"whole": [], "expected": [], "own": None, "weight": None}
     for block in study.blocks:
         rows = asyncio.run(judge.judge(request_for(block.view.targets, block.view, study.population)))

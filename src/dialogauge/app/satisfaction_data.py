@@ -16,7 +16,7 @@ from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import Mask, RatingTable, UserSplit, read_field_map, read_ratings, read_split
 from dialogauge.data.notes import Note
-from dialogauge.judges.local_user import Signal
+from dialogauge.judges.local_user import ScoreSignal
 from dialogauge.runs import RunDatabase, RunDirectory
 from dialogauge.studies.satisfaction import (
     Answer,
@@ -135,9 +135,9 @@ def join_signals(
     return tuple(join_scores(run, study, conversations) for run in stored)
 
 
-def signals_of(joined: Sequence[JoinedScores]) -> tuple[Signal, ...]:
+def signals_of(joined: Sequence[JoinedScores]) -> tuple[ScoreSignal, ...]:
     """Return the scores as `local-user` takes them."""
-    return tuple(Signal(run.run, run.scores) for run in joined)
+    return tuple(ScoreSignal(run.run, run.scores) for run in joined)
 
 
 def _read(path: str, options: SatisfactionOptions) -> StoredScores:

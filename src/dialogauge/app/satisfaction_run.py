@@ -43,12 +43,9 @@ from dialogauge.runs import (
     stop_on_interrupt,
 )
 from dialogauge.runs.records import ROW_SCHEMA, json_line
-from dialogauge.runs.store import PLANNED
+from dialogauge.runs.store import NOTES, PLANNED, RunNotes
 from dialogauge.studies.judging import Summary, summarise
 from dialogauge.studies.satisfaction import Evaluation, Study, drift_of
-
-NOTES = "kept:"
-"""What stands before the keys of a judge's notes in the run's file."""
 
 _TURN_BY_TURN = "satisfaction, turn by turn"
 
@@ -194,19 +191,6 @@ class _Sink:
         return self.database.flush_if_due()
 
 
-@dataclass(frozen=True, slots=True)
-class _RunNotes:
-    """The notes of a judge, in the run's own file."""
-
-    database: RunDatabase
-
-    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
-        return self.database.get_meta(NOTES + key)
-
-    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        self.database.put_meta(NOTES + key, value)
-
-
 async def judge_turns(
     built: BuiltPersonalJudge,
     study: Study,
@@ -223,7 +207,7 @@ async def judge_turns(
     judge = built.judge
     plan = plan_turns(judge, study, conversations, database, retry_failed=options.retry_failed)
     sink = _Sink(database, plan, judge.name)
-    notes = _RunNotes(database)
+    notes = RunNotes(database)
 
     async def do(unit: WorkUnit) -> tuple[Judged, ...]:
         task = plan.tasks[unit.key]

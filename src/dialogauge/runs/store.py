@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import orjson
 
@@ -39,6 +39,9 @@ BATCH_SECONDS = 0.05
 BATCH_UNITS = 200
 
 _META = "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
+
+NOTES: Final = "kept:"
+"""What stands before the keys of a judge's notes in the run's file."""
 
 P = TypeVar("P")
 
@@ -141,6 +144,21 @@ class RunFile(ABC, Generic[P]):
                     self._db.execute("PRAGMA journal_mode=DELETE")
         finally:
             self._db.close()
+
+
+@dataclass(frozen=True, slots=True)
+class RunNotes:
+    """What a judge keeps between its calls, in the run's own file; implements `core.protocols.Notes`."""
+
+    database: RunFile[Any]
+
+    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
+        """Return what stands under a key; None where nothing does."""
+        return self.database.get_meta(NOTES + key)
+
+    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep a JSON value under a key, durably."""
+        self.database.put_meta(NOTES + key, value)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from dialogauge.core.judgement import Judged, Usage
 from dialogauge.core.protocols import Judge, RatedBlock, RatedReply
 from dialogauge.core.unit import UnitResult, WorkUnit
 from dialogauge.runs import REFERENCE, Progress, ReplayDatabase, StopSignal, run_work, stop_on_interrupt
+from dialogauge.runs.store import RunNotes
 from dialogauge.studies.replay import Stage, replaced
 from dialogauge.studies.replay.scoring import BlockScoring, block_unit, evaluator_digest
 from dialogauge.studies.satisfaction import Study, histories_of
@@ -96,19 +97,6 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class _RunNotes:
-    """The notes of a judge, in the run's own file."""
-
-    database: ReplayDatabase
-
-    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
-        return self.database.get_meta(f"kept:{key}")
-
-    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        self.database.put_meta(f"kept:{key}", value)
-
-
-@dataclass(frozen=True, slots=True)
 class _Work:
     options: ScoreOptions
     observer: Observer
@@ -139,7 +127,7 @@ class _Work:
             self.study.population,
             self.study.split.train,
             self._replies,
-            _RunNotes(self.database),
+            RunNotes(self.database),
             partial(self.database.add_score, self.evaluator),
         )
         sink = _Sink(self.database)

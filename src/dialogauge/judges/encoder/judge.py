@@ -20,11 +20,11 @@ from dialogauge.core import (
     digest,
 )
 from dialogauge.core.protocols import Population, Reads, Reply
-from dialogauge.judges.encoder.text import ENCODER_JUDGES, EncoderSettings, encoder_text, said
+from dialogauge.judges.encoder.text import ENCODER_JUDGES, EncoderSettings, decoded_score, encoder_text
 from dialogauge.judges.personal.baselines import NO_USER, SATISFACTION
 
 if TYPE_CHECKING:
-    from dialogauge.judges.encoder.training import Fit
+    from dialogauge.judges.encoder.training import EncoderFit
 
 _VERSION = 1
 """Raised when text or training change, so that stored judgements are not taken for new ones."""
@@ -61,7 +61,7 @@ class EncoderJudge:
 
     def __init__(self, settings: EncoderSettings) -> None:
         self._settings = settings
-        self._fitted: tuple[str, Fit] | None = None
+        self._fitted: tuple[str, EncoderFit] | None = None
         self._records: list[Mapping[str, Any]] = []
 
     @property
@@ -111,7 +111,7 @@ class EncoderJudge:
         found = network.probabilities([network.encode(text) for text in texts])
         return tuple(self._row(r, p) for r, p in zip(view.targets, found, strict=True))
 
-    def _fit(self, population: Population) -> Fit:
+    def _fit(self, population: Population) -> EncoderFit:
         blocks = population.blocks
         known = digest([[list(b.view.scores), [[r.reply.id, r.score] for r in b.ratings]] for b in blocks])
         if self._fitted is None or self._fitted[0] != known:
@@ -126,7 +126,7 @@ class EncoderJudge:
         if not all(map(isfinite, probabilities)):
             failure = JudgeFailure("judge_error", "the network gives no finite probabilities: it diverged")
             return Judged(reply.target, failure)
-        found = said(probabilities, self._settings)
+        found = decoded_score(probabilities, self._settings)
         what = "steps" if self._settings.ordinal else "probabilities"
         details = {"turn_id": reply.id, what: [round(p, 4) for p in probabilities]}
         return Judged(

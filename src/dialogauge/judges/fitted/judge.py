@@ -22,7 +22,7 @@ from dialogauge.core import (
 )
 from dialogauge.core.protocols import Reads
 from dialogauge.data.ratings import LEVELS
-from dialogauge.judges.fitted.features import Example
+from dialogauge.judges.fitted.features import RatedPlace
 from dialogauge.judges.fitted.model import RatingsModel
 
 _VERSION = 1
@@ -95,7 +95,7 @@ class RatingsJudge:
             return (Judged(whole, failure),)
         turns: list[int | None] = [t.number for t in conversation.replied_turns]
         asked = turns if len(self.dimensions) == 1 else [*turns, None]
-        examples = [Example(conversation, turn, 0, _NO_VOTES) for turn in asked]
+        examples = [RatedPlace(conversation, turn, 0, _NO_VOTES) for turn in asked]
         shares, called = self.model.predict(examples)
         found = chances(shares, self.model.boundaries)
         return tuple(

@@ -12,7 +12,7 @@ from typing import Any
 
 from dialogauge.core import ONE_TO_FIVE, Judged, Judgement, PlainDimension, Request, Score, digest
 from dialogauge.core.protocols import BlockView, Population, RatedBlock, Reads, Reply, Sight
-from dialogauge.judges.local_user.columns import Signal
+from dialogauge.judges.local_user.columns import ScoreSignal
 from dialogauge.judges.local_user.features import Reader
 from dialogauge.judges.local_user.model import Prediction, UserModel, fit_user_model
 from dialogauge.judges.personal.baselines import NO_USER, NOTHING_KNOWN, SATISFACTION
@@ -35,7 +35,7 @@ class LocalUserJudge:
     """
 
     mode: Sight = "foresight"
-    signals: tuple[Signal, ...] = ()
+    signals: tuple[ScoreSignal, ...] = ()
     """What judges that read no rating said of the targets, the histories and the training users' replies."""
     _fitted: _Fitted | None = None
     _population: Reader = field(init=False)

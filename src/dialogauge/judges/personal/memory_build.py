@@ -14,17 +14,17 @@ from dialogauge.core.unit import conversation_digest
 from dialogauge.judges.personal.judge import PromptContext
 from dialogauge.judges.personal.memory import (
     BUDGET,
-    Evidence,
     Findings,
     MemoryFault,
     ScoreScale,
+    ShownHistory,
     UserMemory,
     coverage_text,
-    evidence_of,
     findings_schema,
     grouped_turns,
     memory_text,
     read_findings,
+    shown_history,
     statistics_text,
 )
 from dialogauge.judges.rubric.prompt import as_json, messages_of, reasker
@@ -51,7 +51,7 @@ class _Material:
     scale: ScoreScale
     conversations: int
     scenarios: tuple[str, ...]
-    evidence: Evidence
+    evidence: ShownHistory
 
 
 async def build_memory(
@@ -76,7 +76,7 @@ async def build_memory(
         ScoreScale.of(view.scores),
         len(talks),
         tuple(dict.fromkeys(talks.values())),
-        evidence_of(view, budget=budget),
+        shown_history(view, budget=budget),
     )
 
     def validate(data: dict[str, Any]) -> Findings:
