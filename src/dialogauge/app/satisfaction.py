@@ -24,9 +24,10 @@ from dialogauge.app.satisfaction_data import (
     run_directory,
 )
 from dialogauge.app.settings import SatisfactionOptions
+from dialogauge.app.sources import InputData
 from dialogauge.core.errors import InputError
 from dialogauge.core.protocols import PersonalJudge
-from dialogauge.runs import Observer, Privacy, RunSettings, StudyRun, run_study, units_left
+from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, StudyRun, run_study, units_left
 from dialogauge.studies.satisfaction.blocks import study_data, unnamed_together
 from dialogauge.studies.satisfaction.study import SatisfactionResult, SatisfactionSettings, SatisfactionStudy
 from dialogauge.text import counted
@@ -73,17 +74,30 @@ def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> Sati
     a judge with a model early ends up in the outcome, and every turn judged by then is stored: the same
     command again goes on from there.
     """
-    return asyncio.run(_judge_satisfaction(options, observer))
+    return asyncio.run(judge_satisfaction_data(options, observer))
 
 
-async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
+async def judge_satisfaction_data(
+    options: SatisfactionOptions,
+    observer: Observer,
+    data: InputData | None = None,
+    stop: StopSignal | None = None,
+) -> SatisfactionOutcome:
+    """Judge what the options name, or data that was read elsewhere; see `judge_satisfaction`.
+
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        data: Judged in place of what `inputs` and `ratings_file` of the options name.
+        stop: Ends the run early when it is requested.
+    """
     built = _built(options)
     try:
-        study, notes = _study(options, built)
+        study, notes = _study(options, built, data)
         study.reference = read_reference(options, study.data)
         spare_the_input(options.inputs, run_directory(options), fresh=options.fresh)
         limits = built.models.limits if isinstance(built, BuiltTurnJudge) else lambda: None
-        run = await run_study(study, _run_settings(options), observer, limits)
+        run = await run_study(study, _run_settings(options), observer, limits, stop)
     finally:
         if isinstance(built, BuiltTurnJudge):
             await built.models.close()
@@ -123,17 +137,17 @@ def _built(options: SatisfactionOptions) -> PersonalJudge | BuiltTurnJudge:
 
 
 def _study(
-    options: SatisfactionOptions, built: PersonalJudge | BuiltTurnJudge
+    options: SatisfactionOptions, built: PersonalJudge | BuiltTurnJudge, data: InputData | None = None
 ) -> tuple[SatisfactionStudy, Sequence[object]]:
     """Read the data and plan what is judged; return with it the notes on what was read."""
     split = chosen_split(options)
-    rated = read_rated(options)
+    rated = read_rated(options, data)
     notes = list(rated.notes)
     if together := unnamed_together(rated.conversations.values(), options.dimension):
         notes.append(
             f"several ratings without a rater, read as several people's mean: {counted(together, 'turn')}"
         )
-    data = study_data(
+    studied = study_data(
         rated.conversations.values(),
         part=options.part,
         split=split,
@@ -145,11 +159,11 @@ def _study(
         built.judge if isinstance(built, BuiltTurnJudge) else built,
         isinstance(built, BuiltTurnJudge),
         rated.conversations,
-        data,
+        studied,
         study_settings(options),
         unreadable=rated.unreadable,
         rating_faults=rated.rating_faults,
-        stored_signals=read_signals(options, data),
+        stored_signals=read_signals(options, studied),
     )
     return study, notes
 
