@@ -31,7 +31,7 @@ class ProgressObserver:
         """Return a line as it is written; a terminal makes it harmless."""
         return text
 
-    def interrupted(self, first: bool) -> None:
+    def interrupted(self, first: bool) -> None:  # noqa: FBT001 - as observers are told
         """Say what a Ctrl-C does."""
         self._clear()
         if first:

@@ -175,7 +175,7 @@ class MemoryReader:
         raise record_fault(first, f"no known format: this is {shown(item)}", _KINDS)
 
 
-_KINDS: Final = "give conversations, lists of messages {'role', 'content'}, records with 'messages', a DataFrame, or paths"
+_KINDS: Final = "give conversations, lists of messages, records with 'messages', a DataFrame, or paths"
 
 
 def _whole(conversation: Conversation, place: Place) -> Conversation:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from dialogauge.core.judgement import Level
@@ -211,16 +210,6 @@ class Rubric:
     """The first whose pattern is found is shown."""
     origin: str = field(default="", compare=False)
     """The name or path that it was loaded by."""
-
-    @classmethod
-    def load(cls, name_or_path: str | Path) -> Rubric:
-        """Return a shipped rubric by its name, or one of your own by the path of its file.
-
-        Raises RubricError when the file or a template is missing or wrong.
-        """
-        from dialogauge.rubrics.load import load_rubric
-
-        return load_rubric(name_or_path)
 
     def at(self, level: Level) -> tuple[Dimension, ...]:
         """Return the dimensions of that level, computed ones included."""

@@ -95,17 +95,17 @@ def open_run(
         StoreError: There is no finished run in it, it is of another study, or of an older dialogauge.
     """
     directory = RunDirectory(Path(path))
-    manifest = read_manifest(directory)
-    if manifest is not None and studies is not None and manifest.study not in studies:
-        msg = f"{path} is a run of `dialogauge {manifest.study}`"
-        wanted = " or ".join(f"`dialogauge {name}`" for name in studies)
-        raise StoreError(msg, hint=f"give a run of {wanted}")
     database = directory.open_for_reading()
     try:
+        manifest = read_manifest(directory)
         if manifest is None:
             directory.read_json("manifest")  # says that there is none
             msg = f"the manifest of the run {path} cannot be read"
             raise StoreError(msg, hint="run the command that wrote it once more to finish it")
+        if studies is not None and manifest.study not in studies:
+            msg = f"{path} is a run of `dialogauge {manifest.study}`"
+            wanted = " or ".join(f"`dialogauge {name}`" for name in studies)
+            raise StoreError(msg, hint=f"give a run of {wanted}")
         yield StoredRun(directory, database, manifest, mask_for_reading(database, privacy))
     finally:
         database.close()
