@@ -236,7 +236,7 @@ def _directory(out: AnyPath | None) -> Iterator[Path]:
         rows = path / FILES["judgements"]
         if rows.is_file() and rows.stat().st_size:
             error.add_note(
-                f"what was judged is in {path}; the same call with out={str(path)!r} goes on from there"
+                f"what was judged is stored; the same call with out={str(path)!r} goes on from there"
             )
         elif out is None:
             shutil.rmtree(path, ignore_errors=True)

@@ -43,11 +43,7 @@ def satisfaction_options(values: Mapping[str, Any]) -> SatisfactionOptions:
         raise UsageError(msg, hint="name a judge of `dialogauge satisfaction`, such as judge='history-mean'")
     return merge_satisfaction_options(
         values["judge"],
-        {
-            _IN_FILE.get(n, n).replace("prices_file", "prices"): values[n]
-            for n in _SATISFACTION
-            if n in values
-        },
+        {_IN_FILE.get(name, name): values[name] for name in _SATISFACTION if name in values},
         config_file=values.get("config_file"),
         models=_references(values),
         fixed={k: v for k, v in values.items() if k not in ("judge", *_SATISFACTION, *_MODEL)},
