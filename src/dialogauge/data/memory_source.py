@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from numbers import Number
-from typing import Any, Final, Protocol, TypeGuard
+from typing import Any, Final, Protocol, TypeGuard, cast
 
 import orjson
 
@@ -68,7 +68,7 @@ def memory_conversations(
     forced = named_format(format) if format is not None else None
     mapping = mapping or NO_MAP
     if not is_table(items):
-        return MemoryReader(list(items), forced, mapping, strict=strict)
+        return MemoryReader(list(cast("Iterable[object]", items)), forced, mapping, strict=strict)
     columns, rows = tuple(str(c) for c in items.columns), _rows_of(items)
     if (mapping.messages or "messages").split(".")[0] in columns:
         records = [{k: v for k, v in row.items() if not _missing(v)} for row in rows]

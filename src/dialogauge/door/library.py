@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.sources import InputData, Source, open_source
-from dialogauge.core import Conversation, InputError, Place, Rating, UsageError
+from dialogauge.core import Conversation, InputError, Place, Rating, StoreError, UsageError
 from dialogauge.data import (
     DataFrame,
     FieldMap,
@@ -234,10 +234,10 @@ def _directory(out: AnyPath | None) -> Iterator[Path]:
         yield path
     except BaseException as error:
         rows = path / FILES["judgements"]
-        if rows.is_file() and rows.stat().st_size:
-            error.add_note(
-                f"what was judged is stored; the same call with out={str(path)!r} goes on from there"
-            )
+        kept = rows.is_file() and rows.stat().st_size > 0
+        if kept and not isinstance(error, UsageError | InputError | StoreError):
+            note = f"what was judged is stored; the same call with out={str(path)!r} goes on from there"
+            error.add_note(note)
         elif out is None:
             shutil.rmtree(path, ignore_errors=True)
         raise
@@ -361,8 +361,8 @@ def _rating_table(ratings: Ratings | None, mapping: FieldMap | None) -> RatingTa
         return ratings
     if isinstance(ratings, str | PathLike):
         return read_ratings(fspath(ratings), mapping=mapping)
-    placed = []
-    for index, rating in enumerate(ratings):
+    placed, items = [], cast("Iterable[object]", ratings)
+    for index, rating in enumerate(items):
         if not isinstance(rating, Rating):
             msg = f"ratings[{index}] is {type(rating).__name__}: not a Rating"
             raise UsageError(msg, hint="give a file of ratings, or Rating records")
