@@ -6,9 +6,11 @@ import contextlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from dialogauge.llm import LimiterState
-from dialogauge.runs import Progress
+if TYPE_CHECKING:
+    from dialogauge.llm import LimiterState
+    from dialogauge.runs import Progress
 
 _LIVE_SECONDS = 0.2
 _PLAIN_SECONDS = 10.0

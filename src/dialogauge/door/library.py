@@ -99,7 +99,7 @@ def read(
         InputError: Nothing can be read, or with `strict` the first fault.
         UsageError: The format or the source is of no known kind.
     """
-    data, _ = _input(source, ratings, format=format, map_file=map_file, strict=strict)
+    data = _input(source, ratings, format=format, map_file=map_file, strict=strict)
     conversations, faults = [], []
     for item in data.source:
         if isinstance(item, Conversation):
@@ -252,23 +252,19 @@ def _work(
     settings: Mapping[str, Any],
 ) -> _Work:
     """Return what runs the study; UsageError or InputError where it cannot."""
-    from dialogauge.door.options import judge_options, satisfaction_options
+    from dialogauge.app.merging import settings_from
+    from dialogauge.app.settings import JudgeOptions, SatisfactionOptions
 
-    makers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-        "judge": judge_options,
-        "satisfaction": satisfaction_options,
-    }
-    if study not in makers:
+    kinds = {"judge": JudgeOptions, "satisfaction": SatisfactionOptions}
+    if study not in kinds:
         msg = f"there is no study {study!r}"
-        raise UsageError(msg, hint=f"there are {', '.join(makers)}")
-    values = {k: fspath(v) if isinstance(v, PathLike) else v for k, v in settings.items()}
-    reading = {name: values.get(name) for name in ("format", "map_file")}
-    data, inputs = _input(source, ratings, **reading, strict=bool(values.get("strict")))
+        raise UsageError(msg, hint=f"there are {', '.join(kinds)}")
+    values = {**settings, "out": path, "inputs": _names(source)}
     if ratings is not None:
-        values["ratings_file"] = (
-            fspath(ratings) if isinstance(ratings, str | PathLike) else "ratings in memory"
-        )
-    options = makers[study]({**values, "inputs": inputs, "out": str(path)})
+        values["ratings_file"] = ratings if isinstance(ratings, str | PathLike) else "ratings in memory"
+    options: Any = settings_from(kinds[study], **values)
+    strict = getattr(options, "strict", False)
+    data = _input(source, ratings, format=options.format, map_file=options.map_file, strict=strict)
     observer = _observer(progress)
 
     def work(stop: StopSignal) -> Coroutine[Any, Any, _Ended]:
@@ -313,20 +309,24 @@ def _chosen(
 
 def _input(
     source: Sources, ratings: Ratings | None, *, format: str | None, map_file: AnyPath | None, strict: bool
-) -> tuple[InputData, tuple[str, ...]]:
-    """Open a source; return with it what the manifest calls it."""
+) -> InputData:
+    """Open a source, and read the ratings."""
     field_map = None if map_file is None else fspath(map_file)
-    paths = _paths(source)
     mapping = None if field_map is None else read_field_map(field_map)
+    paths = _paths(source)
     opened: Source
     if paths is not None:
         opened = open_source(paths, format=format, map_file=field_map, strict=strict)
-        names = paths
     else:
         items = source if is_table(source) else _items(source)
         opened = memory_conversations(items, format=format, mapping=mapping, strict=strict)
-        names = ("a DataFrame" if is_table(source) else "conversations in memory",)
-    return InputData(opened, _rating_table(ratings, mapping)), names
+    return InputData(opened, _rating_table(ratings, mapping))
+
+
+def _names(source: Sources) -> tuple[str, ...]:
+    """Return what the manifest calls a source."""
+    in_memory = "a DataFrame" if is_table(source) else "conversations in memory"
+    return _paths(source) or (in_memory,)
 
 
 def _paths(source: Sources) -> tuple[str, ...] | None:
