@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.sources import InputData, Source, open_source
@@ -36,6 +36,9 @@ from dialogauge.door.working import carried_out, carry_out
 from dialogauge.rubrics import Rubric
 from dialogauge.runs import FILES, StopSignal
 from dialogauge.runs.execute import Outcome
+
+if TYPE_CHECKING:
+    from dialogauge.app.settings import Options
 
 _LOG = logging.getLogger("dialogauge")
 
@@ -253,30 +256,36 @@ def _work(
 ) -> _Work:
     """Return what runs the study; UsageError or InputError where it cannot."""
     from dialogauge.app.merging import settings_from
-    from dialogauge.app.settings import JudgeOptions, SatisfactionOptions
 
-    kinds = {"judge": JudgeOptions, "satisfaction": SatisfactionOptions}
-    if study not in kinds:
-        msg = f"there is no study {study!r}"
-        raise UsageError(msg, hint=f"there are {', '.join(kinds)}")
+    kind, carry = _study(study)
     values = {**settings, "out": path, "inputs": _names(source)}
     if ratings is not None:
         values["ratings_file"] = ratings if isinstance(ratings, str | PathLike) else "ratings in memory"
-    options: Any = settings_from(kinds[study], **values)
+    options: Any = settings_from(kind, **values)
     strict = getattr(options, "strict", False)
     data = _input(source, ratings, format=options.format, map_file=options.map_file, strict=strict)
     observer = _observer(progress)
 
-    def work(stop: StopSignal) -> Coroutine[Any, Any, _Ended]:
-        if study == "judge":
-            from dialogauge.app.judge import judge_data
+    return lambda stop: carry(options, observer, data, stop)
 
-            return judge_data(options, observer, data, stop)
+
+def _study(name: str) -> tuple[type[Options], Callable[..., Coroutine[Any, Any, _Ended]]]:
+    """Return the settings of a study, and what carries it out.
+
+    The latter takes them, an observer, the data and a signal to stop.
+    """
+    from dialogauge.app import settings
+
+    if name == "judge":
+        from dialogauge.app.judge import judge_data
+
+        return settings.JudgeOptions, judge_data
+    if name == "satisfaction":
         from dialogauge.app.satisfaction import judge_satisfaction_data
 
-        return judge_satisfaction_data(options, observer, data, stop)
-
-    return work
+        return settings.SatisfactionOptions, judge_satisfaction_data
+    msg = f"there is no study {name!r}"
+    raise UsageError(msg, hint=f"there are {' and '.join(get_args(StudyName))}")
 
 
 def _finished(path: Path, ended: _Ended, *, temporary: bool) -> Run:
