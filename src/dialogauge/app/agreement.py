@@ -10,7 +10,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from dialogauge import __version__
 from dialogauge.app.merging import load_config
 from dialogauge.app.settings import MetaOptions
 from dialogauge.core.conversation import Conversation
@@ -18,6 +17,7 @@ from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.rating import Rating
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
+from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable, read_field_map, read_ratings
 from dialogauge.report import MetaAbout, SeveralView, render_meta
 from dialogauge.runs import StoredRun, open_run

@@ -17,9 +17,10 @@ from dialogauge.app.satisfaction_data import (
     run_directory,
 )
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
+from dialogauge.app.sources import InputData
 from dialogauge.core.errors import InputError
 from dialogauge.core.settings import narrowed, recorded
-from dialogauge.runs import Observer, Privacy, RunSettings, StudyRun, run_study, units_left
+from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, StudyRun, run_study, units_left
 from dialogauge.studies.satisfaction.blocks import study_data, unnamed_together
 from dialogauge.studies.satisfaction.study import SatisfactionResult, SatisfactionSettings, SatisfactionStudy
 from dialogauge.text import counted
@@ -66,16 +67,29 @@ def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> Sati
     a judge with a model early ends up in the outcome, and every turn judged by then is stored: the same
     command again goes on from there.
     """
-    return asyncio.run(_judge_satisfaction(options, observer))
+    return asyncio.run(judge_satisfaction_data(options, observer))
 
 
-async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
+async def judge_satisfaction_data(
+    options: SatisfactionOptions,
+    observer: Observer,
+    data: InputData | None = None,
+    stop: StopSignal | None = None,
+) -> SatisfactionOutcome:
+    """Judge what the options name, or data that was read elsewhere; see `judge_satisfaction`.
+
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        data: Judged in place of what `inputs` and `ratings_file` of the options name.
+        stop: Ends the run early when it is requested.
+    """
     built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder)
     try:
-        study, notes = _study(options, built)
+        study, notes = _study(options, built, data)
         study.reference = read_reference(options, study.data)
         spare_the_input(options.inputs, run_directory(options), fresh=options.fresh)
-        run = await run_study(study, _run_settings(options), observer, built.limits)
+        run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
         await built.close()
     unreadable = tuple(study.unreadable)
@@ -100,17 +114,17 @@ def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
 
 
 def _study(
-    options: SatisfactionOptions, built: BuiltPersonalJudge
+    options: SatisfactionOptions, built: BuiltPersonalJudge, data: InputData | None = None
 ) -> tuple[SatisfactionStudy, Sequence[object]]:
     """Read the data and plan what is judged; return with it the notes on what was read."""
     split = chosen_split(options)
-    rated = read_rated(options)
+    rated = read_rated(options, data)
     notes = list(rated.notes)
     if together := unnamed_together(rated.conversations.values(), options.dimension):
         notes.append(
             f"several ratings without a rater, read as several people's mean: {counted(together, 'turn')}"
         )
-    data = study_data(
+    studied = study_data(
         rated.conversations.values(),
         part=options.part,
         split=split,
@@ -121,11 +135,11 @@ def _study(
     study = SatisfactionStudy(
         built.judge,
         rated.conversations,
-        data,
+        studied,
         replace(study_settings(options), side_by_side=options.max_concurrency),
         unreadable=rated.unreadable,
         rating_faults=rated.rating_faults,
-        stored_signals=read_signals(options, data),
+        stored_signals=read_signals(options, studied),
     )
     return study, notes
 

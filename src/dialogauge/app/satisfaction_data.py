@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
-from dialogauge.app.sources import is_run, open_source
+from dialogauge.app.sources import InputData, is_run, open_source
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import Mask, RatingTable, UserSplit, read_field_map, read_ratings, read_split
@@ -138,10 +138,17 @@ class RatedData:
     """What was recognised and assumed, each a line when written with `str`."""
 
 
-def read_rated(options: RatedDataOptions) -> RatedData:
-    """Read rated conversations, and join the ratings of the ratings file."""
-    source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
-    ratings = _ratings(options)
+def read_rated(options: RatedDataOptions, data: InputData | None = None) -> RatedData:
+    """Read rated conversations, and join the ratings of the ratings file.
+
+    Args:
+        options: They name both.
+        data: Taken in their place.
+    """
+    if data is None:
+        source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
+        data = InputData(source, _ratings(options))
+    source, ratings = data.source, data.ratings or RatingTable()
     found: dict[str, Conversation] = {}
     unreadable: list[InputError] = []
     unused: list[RecordFault] = []

@@ -204,6 +204,7 @@ async def run_study(
     settings: RunSettings,
     observer: Observer,
     limits: Callable[[], LimiterState | None] = lambda: None,
+    stop: StopSignal | None = None,
 ) -> StudyRun[R]:
     """Run a study, or go on with it, and write its directory.
 
@@ -212,6 +213,7 @@ async def run_study(
         settings: Where, and how.
         observer: Who is told.
         limits: What the adaptive limiter of the endpoint does just now.
+        stop: Ends the run early when it is requested; a Ctrl-C requests it where there is a terminal.
 
     What ends a run early (Ctrl-C, a spent budget, an endpoint of no use) is in the ending; what was done by
     then is stored and summarised.
@@ -229,7 +231,7 @@ async def run_study(
             _name_other_judges(study, database, observer)
         progress = Progress(expected=study.expected)
         queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
-        stop = StopSignal()
+        stop = stop or StopSignal()
         with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, limits):
             outcome = await run_work(
                 iter(queue), study.run, queue, workers=settings.workers, progress=progress, stop=stop

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge import __version__
 from dialogauge.app.candidates import AgentEntry, read_agents
 from dialogauge.app.replay.run import item_set_of, read_run
 from dialogauge.app.settings import CompareOptions
 from dialogauge.core.errors import UsageError
+from dialogauge.core.version import __version__
 from dialogauge.report import ReplayAbout, render_replay
 from dialogauge.runs import FILES, REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.runs.directory import write_whole
