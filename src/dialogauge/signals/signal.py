@@ -120,7 +120,14 @@ class Signal:
 
 
 def finding(
-    turn: TurnView, name: str, strength: float, quote: str, about: Dimension, kind: FaultKind, /, **facts: object
+    turn: TurnView,
+    name: str,
+    strength: float,
+    quote: str,
+    about: Dimension,
+    kind: FaultKind,
+    /,
+    **facts: object,
 ) -> Signal:
     """Return a finding about a reply, with its quote cut and its note in the conversation's language."""
     text = note(name, turn.language, **facts)
