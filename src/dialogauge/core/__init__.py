@@ -31,7 +31,7 @@ from dialogauge.core.judgement import (
 from dialogauge.core.protocols import DimensionSpec, Judge, PlainDimension
 from dialogauge.core.rating import PairRating, Rating
 from dialogauge.core.scores import NOT_APPLICABLE, ONE_TO_FIVE, NotApplicable, Scale, Score
-from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest, digest, digest_text
+from dialogauge.core.unit import Record, UnitResult, WorkUnit, conversation_digest, digest, digest_text
 
 __all__ = [
     "NOT_APPLICABLE",
@@ -60,6 +60,7 @@ __all__ = [
     "Place",
     "PlainDimension",
     "Rating",
+    "Record",
     "RecordFault",
     "Role",
     "RubricError",

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from dialogauge.core.scores import Score
+
+if TYPE_CHECKING:
+    from dialogauge.core.conversation import Conversation
+    from dialogauge.core.unit import WorkUnit
 
 Level = Literal["turn", "window", "conversation", "pair"]
 Verdict = Literal["excellent", "good", "borderline", "poor"]
@@ -130,3 +134,77 @@ class Judged:
     prompt_digest: str | None = None
     role_usage: Mapping[str, Usage] = field(default_factory=dict)
     """`usage` split by role, for the cost table."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no judgement."""
+        return isinstance(self.outcome, JudgeFailure)
+
+    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
+        """Write it as a row of `judgements.jsonl`; see `row_json`."""
+        return row_json(unit.conversation, self, repeat=unit.repeat, judge=unit.judge)
+
+
+def row_json(conversation: Conversation, judged: Judged, *, repeat: int, judge: str) -> dict[str, Any]:
+    """Write one judged target as a row of `judgements.jsonl`.
+
+    `scores` is {dimension: number | "n/a"}, or null with a `failure` {kind, message} beside it. On a
+    row that did not fail, `failure` is null.
+    """
+    target = judged.target
+    row: dict[str, Any] = {
+        "conversation_id": target.conversation_id,
+        "user_id": conversation.user_id,
+        "scenario": conversation.scenario,
+        "candidate": target.candidate or conversation.candidate,
+        "level": target.level,
+        "turn": target.turn,
+        "repeat": repeat,
+    }
+    row.update(_outcome_json(judged.outcome))
+    row["judge"] = judge
+    row["prompt_digest"] = judged.prompt_digest
+    row["usage"] = _NOTHING_USED if judged.usage is NO_USAGE else _usage(judged)
+    return row
+
+
+def _usage(judged: Judged) -> dict[str, Any]:
+    by_role = {role: usage_json(usage) for role, usage in judged.role_usage.items()}
+    return {**usage_json(judged.usage), "by_role": by_role}
+
+
+def _outcome_json(outcome: Judgement | JudgeFailure) -> dict[str, Any]:
+    if isinstance(outcome, JudgeFailure):
+        failure: dict[str, Any] = {"kind": outcome.kind, "message": outcome.message}
+        if outcome.raw is not None:
+            failure["raw"] = outcome.raw
+        outcome, scores = Judgement(), None
+    else:
+        failure, scores = {}, dict(outcome.scores)
+    return {
+        "scores": scores,
+        "failure": failure or None,
+        "verdict": outcome.verdict,
+        "verdict_basis": outcome.verdict_basis,
+        "weakest_turn": outcome.weakest_turn,
+        "issues": list(outcome.issues),
+        "evidence": [{"turn": e.turn, "quote": e.quote, e.kind: e.source} for e in outcome.evidence],
+        "rationale": outcome.rationale,
+        "details": dict(outcome.details),
+    }
+
+
+def usage_json(usage: Usage) -> dict[str, Any]:
+    """Write a usage; an unknown cost is null."""
+    return {
+        "calls": usage.calls,
+        "cached": usage.cached,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost": usage.cost,
+        "prompt_chars": usage.prompt_chars,
+        "repeated_chars": usage.repeated_chars,
+    }
+
+
+_NOTHING_USED = {**usage_json(NO_USAGE), "by_role": dict[str, Any]()}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.judgement import Judged, JudgeFailure
+from dialogauge.core.judgement import Usage
 
 
 def digest_text(text: str) -> str:
@@ -55,10 +55,11 @@ def unit_key(
 
 @dataclass(frozen=True, slots=True)
 class WorkUnit:
-    """One conversation for one judge, once: (study, target digest, judge digest, repeat, seed)."""
+    """A piece of work, done once: (study, target digest, judge digest, repeat, seed, part)."""
 
     study: str
-    conversation: Conversation
+    subject: Conversation | None
+    """What it is about, kept with its rows; None where that is no single conversation, or none to keep."""
     target_digest: str
     judge_digest: str
     repeat: int = 1
@@ -78,16 +79,39 @@ class WorkUnit:
         key = unit_key(self.study, self.target_digest, self.judge_digest, self.repeat, self.seed, self.part)
         object.__setattr__(self, "key", key)
 
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation that the unit is about; ValueError where it is about none."""
+        if self.subject is None:
+            msg = f"a unit of the study {self.study!r} is about no single conversation"
+            raise ValueError(msg)
+        return self.subject
+
+
+class Record(Protocol):
+    """What a unit brings, for each of its targets: a judged target, a reply of an agent, a fit."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is a failure: it then counts as one, and is done anew where that is asked for."""
+
+    @property
+    def usage(self) -> Usage:
+        """What it took."""
+
+    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
+        """Write it as the row that the run file keeps: plain JSON values."""
+
 
 @dataclass(frozen=True, slots=True)
 class UnitResult:
-    """All that came of one unit: one row per judged target."""
+    """All that came of one unit."""
 
     key: str
     repeat: int
-    rows: tuple[Judged, ...]
+    rows: Sequence[Record]
 
     @property
     def failed(self) -> bool:
         """Whether any of its targets failed."""
-        return any(isinstance(row.outcome, JudgeFailure) for row in self.rows)
+        return any(row.failed for row in self.rows)

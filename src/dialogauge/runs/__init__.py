@@ -18,8 +18,6 @@ from dialogauge.runs.records import (
     decode_conversation,
     encode_conversation,
     judged_of,
-    row_json,
-    usage_json,
 )
 from dialogauge.runs.replay import REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.runs.run import Row, StoredRun, open_run, read_manifest
@@ -68,12 +66,10 @@ __all__ = [
     "open_run",
     "ratings_as_stored",
     "read_manifest",
-    "row_json",
     "run_study",
     "run_units",
     "run_work",
     "stop_on_interrupt",
     "units_left",
-    "usage_json",
     "versions",
 ]

@@ -9,14 +9,14 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from dialogauge.core.errors import BudgetSpent, DialogaugeError
 from dialogauge.core.judgement import Judged, Usage
 from dialogauge.core.protocols import Judge
-from dialogauge.core.unit import UnitResult, WorkUnit
+from dialogauge.core.unit import Record, UnitResult, WorkUnit
 
 _NOTHING = Usage()
 
@@ -120,7 +120,7 @@ def stop_on_interrupt(stop: StopSignal, notify: Callable[[bool], None]) -> Itera
         loop.remove_signal_handler(signal.SIGINT)
 
 
-Work = Callable[[WorkUnit], Awaitable[tuple[Judged, ...]]]
+Work = Callable[[WorkUnit], Awaitable[Sequence[Record]]]
 """Does one unit: its typed errors end the run, its failures are results."""
 
 # How often a sink in which nothing waits is asked again.

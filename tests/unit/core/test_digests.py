@@ -145,5 +145,5 @@ def test_a_unit_is_named_by_all_its_parts() -> None:
         replace(plain, repeat=1, seed=10),
     ]
     assert len({plain.key, *(o.key for o in others)}) == 9
-    assert plain.key == replace(plain, conversation=talk("u: other")).key
+    assert plain.key == replace(plain, subject=talk("u: other")).key
     assert len(bytes.fromhex(plain.key)) == 16

@@ -3,7 +3,8 @@ from __future__ import annotations
 import orjson
 
 from dialogauge.core import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
-from dialogauge.runs import ROW_FIELDS, judged_of, row_json, usage_json
+from dialogauge.core.judgement import row_json, usage_json
+from dialogauge.runs import ROW_FIELDS, judged_of
 from talks import talk
 
 CONVERSATION = talk("u: a", "a: b", user_id="u1", scenario="support", candidate="m1")

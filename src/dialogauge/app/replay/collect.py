@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from dialogauge.agents.candidate import ReplyWriter, reply_of
 from dialogauge.app.candidates import (
@@ -21,7 +21,7 @@ from dialogauge.app.config import load_config
 from dialogauge.app.replay.run import open_for_writing
 from dialogauge.app.replay.stage import OpenStage, open_stage
 from dialogauge.core.errors import DialogaugeError, FileFault, InputError, Place, RecordFault, UsageError
-from dialogauge.core.judgement import JudgeFailure, Usage
+from dialogauge.core.judgement import Judged, JudgeFailure, Usage
 from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget, PriceTable
@@ -351,7 +351,7 @@ class _Sink:
         self._items = {item.id: item for item in work.stage.items}
 
     def add(self, unit: WorkUnit, result: UnitResult) -> None:
-        (row,) = result.rows
+        (row,) = cast("Sequence[Judged]", result.rows)
         item, name = unit.conversation.id, self._work.candidate.name
         if isinstance(row.outcome, JudgeFailure):
             message = self._work.opened.hides.text(self._items[item], row.outcome.message)

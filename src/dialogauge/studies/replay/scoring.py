@@ -22,6 +22,7 @@ from dialogauge.core import (
     conversation_digest,
     digest,
 )
+from dialogauge.core.judgement import usage_json
 from dialogauge.core.protocols import (
     BlockView,
     Kept,
@@ -34,7 +35,7 @@ from dialogauge.core.protocols import (
     TurnJudge,
 )
 from dialogauge.judges.personal import TurnDimension
-from dialogauge.runs import REFERENCE, StoredScore, usage_json
+from dialogauge.runs import REFERENCE, StoredScore
 from dialogauge.studies.satisfaction import answers_of
 
 
