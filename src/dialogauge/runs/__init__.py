@@ -20,7 +20,7 @@ from dialogauge.runs.records import (
     judged_of,
 )
 from dialogauge.runs.replay import REFERENCE, ReplayDatabase, StoredReply, StoredScore
-from dialogauge.runs.run import Row, StoredRun, open_run, read_manifest
+from dialogauge.runs.run import Row, StoredRun, expect_study, open_run, read_manifest
 from dialogauge.runs.store import RunDatabase, StoredUnit
 from dialogauge.runs.study import (
     Ending,
@@ -61,6 +61,7 @@ __all__ = [
     "Work",
     "decode_conversation",
     "encode_conversation",
+    "expect_study",
     "judged_of",
     "mask_for_writing",
     "open_run",
