@@ -46,7 +46,7 @@ def rows(conversation: Conversation, rng: random.Random) -> tuple[Judged, ...]:
 def main(log: Path, run: Path, number: int, url: str) -> None:
     role = with_defaults(RoleSettings(model="stub-model", base_url=url), "judge")
     built = build_judge(JudgeOptions(inputs=(str(log),), judge="llm", role=role, cache=False))
-    database = RunDirectory(run).open_for_writing()
+    database = RunDirectory(run).open_for_writing("judge")
     rng = random.Random(1)
     texts = [" ".join(rng.choices(_NOTE.split(), k=60))[:333] for _ in range(500)]
     with log.open("w", encoding="utf-8") as out:
@@ -58,8 +58,9 @@ def main(log: Path, run: Path, number: int, url: str) -> None:
             out.write(json.dumps({"id": conversation.id, "messages": plain}) + "\n")
             if n == number - 1:
                 break
-            unit = WorkUnit("judge", conversation, conversation_digest(conversation), built.judge.digest)
-            database.add(unit, n + 1, UnitResult(unit.key, 1, rows(conversation, rng)), built.judge.name)
+            target, judge = conversation_digest(conversation), built.judge
+            unit = WorkUnit("judge", conversation, target, judge.digest, judge=judge.name, position=n + 1)
+            database.add(unit, UnitResult(unit.key, 1, rows(conversation, rng)))
     database.close()
 
 

@@ -41,9 +41,15 @@ def talk(*lines: str, id: str = "c1", **more: Any) -> Conversation:
 
 
 def unit_of(
-    conversation: Conversation, *, repeat: int = 1, seed: int = 0, judge: str = JUDGE_DIGEST
+    conversation: Conversation,
+    *,
+    repeat: int = 1,
+    seed: int = 0,
+    judge: str = JUDGE_DIGEST,
+    position: int = 1,
 ) -> WorkUnit:
-    return WorkUnit("judge", conversation, conversation_digest(conversation), judge, repeat, seed)
+    target = conversation_digest(conversation)
+    return WorkUnit("judge", conversation, target, judge, repeat, seed, None, "fake", position)
 
 
 def judged_rows(

@@ -95,10 +95,10 @@ def open_run(
         StoreError: There is no finished run in it, it is of another study, or of an older dialogauge.
     """
     directory = RunDirectory(Path(path))
-    if studies is not None:
-        expect_study(directory, studies)
     database = directory.open_for_reading()
     try:
+        if studies is not None:
+            expect_study(directory, studies)
         manifest = stored_manifest(directory)
         yield StoredRun(directory, database, manifest, mask_for_reading(database, privacy))
     finally:
