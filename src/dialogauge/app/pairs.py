@@ -11,6 +11,7 @@ from typing import Any
 
 from dialogauge.app.build import build_client
 from dialogauge.app.config import load_config, parse_role, with_defaults
+from dialogauge.app.sources import JUDGED
 from dialogauge.core.errors import DialogaugeError, UsageError
 from dialogauge.llm import Budget, ChatFailure, PriceTable
 from dialogauge.runs.directory import write_whole
@@ -85,7 +86,7 @@ def write_pairs(options: PairOptions) -> PairResult:
     _check(options, tuple(makers))
     left_out: Counter[str] = Counter()
     errors: list[DialogaugeError] = []
-    with open_run(options.run, options.privacy) as run:
+    with open_run(options.run, options.privacy, studies=JUDGED) as run:
         if options.kind == "dpo" and options.chosen_field is None:
             rows, error = asyncio.run(_repaired(options, run, left_out))
             errors += [error] if error is not None else []

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import read_conversations, read_field_map
 from dialogauge.runs import RunDirectory
+
+JUDGED: Final = ("judge", "satisfaction")
+"""The kinds of run whose rows are judgements."""
 
 
 class Source(Protocol):
