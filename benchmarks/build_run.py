@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from dialogauge.app.build import build_judge
 from dialogauge.app.config import RoleSettings, with_defaults
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.core import Conversation, Message, conversation_digest
+from dialogauge.core import Conversation, Message, NotApplicable, Score, as_scores, conversation_digest
 from dialogauge.core.judgement import Judged, Judgement, Target, Usage
 from dialogauge.core.unit import UnitResult, WorkUnit
 from dialogauge.runs import RunDirectory
@@ -27,8 +28,8 @@ _NOTE = "The reply answers what was asked and keeps to what the user had said be
 
 
 def rows(conversation: Conversation, rng: random.Random) -> tuple[Judged, ...]:
-    def scores(names: tuple[str, ...]) -> dict[str, float]:
-        return {name: rng.randint(1, 5) for name in names}
+    def scores(names: tuple[str, ...]) -> Mapping[str, Score | NotApplicable]:
+        return as_scores({name: rng.randint(1, 5) for name in names})
 
     def row(level: str, turn: int | None, judgement: Judgement, usage: Usage) -> Judged:
         by_role = {"judge": usage} if usage.calls else {}

@@ -20,6 +20,7 @@ from dialogauge.core import (
     ToolCall,
     Usage,
     WorkUnit,
+    as_scores,
     conversation_digest,
     digest_text,
 )
@@ -64,10 +65,12 @@ def judged_rows(
     outcome: Judgement | JudgeFailure
     out = []
     for turn in conversation.replied_turns:
-        outcome = JudgeFailure("timeout", "too slow") if failed else Judgement({"helpfulness": score})
+        outcome = (
+            JudgeFailure("timeout", "too slow") if failed else Judgement(as_scores({"helpfulness": score}))
+        )
         out.append(Judged(Target(conversation.id, "turn", turn.number), outcome))
     whole: Judgement | JudgeFailure = Judgement(
-        {"coherence": score}, verdict=verdict, verdict_basis="full", weakest_turn=weakest
+        as_scores({"coherence": score}), verdict=verdict, verdict_basis="full", weakest_turn=weakest
     )
     if failed:
         whole = JudgeFailure("timeout", "too slow")

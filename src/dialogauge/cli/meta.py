@@ -12,11 +12,10 @@ from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.report import SeveralView
-    from dialogauge.stats import BootstrapInterval
-    from dialogauge.studies.agreement import Comparison, Estimate, JudgeAgreement, MetaResult
+    from dialogauge.studies.agreement import AgreementResult, JudgeAgreement, JudgeComparison
 
 
-def meta_lines(result: MetaResult, gates: Sequence[str]) -> Iterator[str]:
+def meta_lines(result: AgreementResult, gates: Sequence[str]) -> Iterator[str]:
     """Write the agreement of every judge, what the gate says of it, and every comparison."""
     for judge, gate in zip(result.judges, gates, strict=True):
         yield from _judge_lines(judge)
@@ -29,9 +28,9 @@ def meta_lines(result: MetaResult, gates: Sequence[str]) -> Iterator[str]:
 
 
 def _judge_lines(judge: JudgeAgreement) -> Iterator[str]:
-    from dialogauge.studies.agreement import title_of
+    from dialogauge.stats import title_of
 
-    yield f"{judge.name}: {judge.judge} judge in {judge.mode}, {judge.pair}"
+    yield f"{judge.name}: {judge.about.judge} judge in {judge.about.mode}, {judge.pair}"
     yield f"  {_counts(judge)}"
     yield from (f"  WARNING: {warning}" for warning in judge.warnings)
     if judge.rule is not None:
@@ -41,17 +40,18 @@ def _judge_lines(judge: JudgeAgreement) -> Iterator[str]:
         yield "  the judge's fractional scores are used; its whole ones for kappa, exact, within one, classes"
     if not judge.same_scale:
         yield "  people's ratings are not on the judge's scale: only the order is compared"
-    header = ["", "judge", "by conversation", *(["by user"] if judge.users else [])]
-    header += [c.name for c in judge.controls]
-    rows = [header]
+    rows = [["", "judge", f"by {judge.unit}", *(c.name for c in judge.controls)]]
     for name, estimate in judge.figures.items():
-        row = [title_of(name, judge.rule), _number(estimate.value), _interval(estimate.by_conversation)]
-        row += [_interval(estimate.by_user)] if judge.users else []
-        row += [_number(c.figures[name].value) + _mark(c.gains[name]) for c in judge.controls]
+        sides = judge.sides(name)
+        row = [title_of(name, judge.rule), _number(estimate.value), _interval(estimate.interval)]
+        row += [f"{_number(c.figures[name].value)} {_SIGNS[sides[c.name]]}" for c in judge.controls]
         rows.append(row)
     yield from (f"  {line}" for line in _table(rows))
-    yield "  + the judge is above that control by an interval, - below it, = not distinguishable"
-    yield "  (first by conversation, then by user)" if judge.users else "  (by conversation)"
+    yield "  + the judge is above that control (p adjusted by Holm over the controls), - below it,"
+    yield f"  = not distinguishable, . too few {judge.unit} or draws to tell, ? undefined"
+
+
+_SIGNS = {"above": "+", "below": "-", "not distinguishable": "=", "too few to tell": ".", "undefined": "?"}
 
 
 def _counts(judge: JudgeAgreement) -> str:
@@ -70,27 +70,12 @@ def _counts(judge: JudgeAgreement) -> str:
     return ", ".join(parts)
 
 
-def _mark(gain: Estimate) -> str:
-    marks = [_sign(gain.by_conversation)]
-    if gain.by_user is not None:
-        marks.append(_sign(gain.by_user))
-    return " " + "".join(marks)
-
-
-def _sign(interval: BootstrapInterval) -> str:
-    if interval.low is None or interval.high is None:
-        return "?"
-    return "+" if interval.low > 0 else "-" if interval.high < 0 else "="
-
-
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:z.3f}"  # z: no -0.000
 
 
-def _interval(found: BootstrapInterval | None) -> str:
-    if found is None or found.low is None or found.high is None:
-        return "–"
-    return f"[{found.low:z.3f}, {found.high:z.3f}]"
+def _interval(ends: tuple[float, float] | None) -> str:
+    return "–" if ends is None else f"[{ends[0]:z.3f}, {ends[1]:z.3f}]"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -100,14 +85,13 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def _comparison(c: Comparison, rule: str | None) -> str:
-    from dialogauge.studies.agreement import title_of
+def _comparison(found: JudgeComparison, rule: str | None) -> str:
+    from dialogauge.stats import title_of
 
+    c = found.comparison
     figures = f"{_number(c.figure_a)} and {_number(c.figure_b)}"
-    difference = f"first better by {_number(c.difference.value)} {_interval(c.difference.by_conversation)}"
-    if c.difference.by_user is not None:
-        difference += f", by user {_interval(c.difference.by_user)}"
-    on = f"{title_of(c.measure, rule)} on {counted(c.n, 'shared target')}"
+    difference = f"first better by {_number(c.difference.value)} {_interval(c.difference.interval)}"
+    on = f"{title_of(c.measure, rule)} on {counted(c.difference.n, 'shared target')}"
     return f"{on}: {figures}; {difference}, p {_number(c.p_holm)}: {c.words}"
 
 
@@ -129,14 +113,10 @@ def satisfaction_judge_lines(view: SeveralView) -> Iterator[str]:
         yield ""
         yield "Judge against judge on the same turns (p adjusted by Holm over the pairs of a figure):"
     for c in view.pairs:
-        between = _interval_of(c.interval)
+        between = _interval(c.interval)
         figures = f"{_number(c.figure_a)} and {_number(c.figure_b)}, first better by {_number(c.difference)}"
         yield f"  {c.title}: {figures} {between}, p {_number(c.p)}: {c.words}"
     yield ""
-
-
-def _interval_of(ends: tuple[float, float] | None) -> str:
-    return "–" if ends is None else f"[{ends[0]:z.3f}, {ends[1]:z.3f}]"
 
 
 _DIMENSION = "A dimension of the judge, and after = the rated one if it is called otherwise; repeatable."
@@ -161,10 +141,10 @@ def meta(
 ) -> None:
     """Measure how far judges agree with people, beside judges that know nothing.
 
-    Every figure has an interval clustered by conversation (and by user where users are known) and stands
-    beside a constant judge, reply length, and the judge's own scores shuffled. Several runs are compared
-    on the targets that they share. Of satisfaction runs every judge stands under every calibration, beside
-    its controls and the ceiling, and each against each on the same draws of users.
+    Every figure has an interval clustered by user (by conversation where users are not known) and stands
+    beside a constant judge, reply length, position, and the judge's own scores shuffled. Several runs are
+    compared on the targets that they share. Of satisfaction runs every judge stands under every calibration,
+    beside its controls and the ceiling, and each against each on the same draws of users.
     """
     from dialogauge.app.agreement import MetaOptions, judge_the_judges, meta_json
     from dialogauge.cli.terminal import plain, print_json

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dialogauge.app.satisfaction import SatisfactionOutcome
     from dialogauge.app.settings import SatisfactionOptions
     from dialogauge.core.errors import InputError
-    from dialogauge.studies.satisfaction import Figures, RationaleCheck, UnderCalibration
+    from dialogauge.studies.satisfaction import Metrics, RationaleCheck, UnderCalibration
     from dialogauge.studies.satisfaction.rationale import RationaleCase, TermUse
 
 _LONGEST = 160
@@ -226,7 +226,7 @@ def _calibration(name: str, found: UnderCalibration, judge: str, titles: Mapping
     yield _row("ceiling: people's own", found.ceiling)
 
 
-def _row(name: str, figures: Figures) -> str:
+def _row(name: str, figures: Metrics) -> str:
     return f"  {name:<{_WIDTH}}" + "".join(f"{_number(figures.values[key]):>10}" for key in _COLUMNS)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from dialogauge.core.scores import Score
+from dialogauge.core.scores import NotApplicable, Number, Score
 
 if TYPE_CHECKING:
     from dialogauge.core.conversation import Conversation
@@ -35,7 +35,7 @@ FailureKind = Literal[
     "judge_error",  # a judge of the user's own raised
 ]
 
-_NO_SCORES: Mapping[str, Score] = MappingProxyType({})
+_NO_SCORES: Mapping[str, Score | NotApplicable] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class Target:
 class Judgement:
     """What a judge says of one target."""
 
-    scores: Mapping[str, Score] = field(default_factory=lambda: _NO_SCORES)
-    """By dimension: a number on the dimension's scale, or `"n/a"`."""
+    scores: Mapping[str, Score | NotApplicable] = field(default_factory=lambda: _NO_SCORES)
+    """By dimension: a score on the dimension's scale, or `"n/a"`."""
     verdict: Verdict | None = None
     verdict_basis: VerdictBasis | None = None
     """`partial` when a score that the verdict needs is missing."""
@@ -110,7 +110,14 @@ class Judgement:
     evidence: tuple[Evidence, ...] = ()
     rationale: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What a judge adds beyond the common fields; plain JSON values."""
+    """What a judge adds beyond the common fields; plain JSON values, and nothing that figures are made of."""
+    overall: float | None = None
+    """The weighted mean of the scores, where the rubric weighs them or its verdict stands on their mean."""
+
+    @property
+    def numbers(self) -> dict[str, Number]:
+        """By dimension the judge's whole score where it has one, else the value; n/a stays."""
+        return {name: s if isinstance(s, str) else s.own for name, s in self.scores.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +155,9 @@ class Judged:
 def row_json(conversation: Conversation, judged: Judged, *, repeat: int, judge: str) -> dict[str, Any]:
     """Write one judged target as a row of `judgements.jsonl`.
 
-    `scores` is {dimension: number | "n/a"}, or null with a `failure` {kind, message} beside it. On a
+    `scores` is {dimension: value | "n/a"}, or null with a `failure` {kind, message} beside it. `whole` is
+    {dimension: whole score} of the scores whose value is not that whole score itself, `raw` {dimension: value
+    before calibration} of those that were calibrated: both mostly empty. `overall` is a number or null. On a
     row that did not fail, `failure` is null.
     """
     target = judged.target
@@ -178,11 +187,12 @@ def _outcome_json(outcome: Judgement | JudgeFailure) -> dict[str, Any]:
         failure: dict[str, Any] = {"kind": outcome.kind, "message": outcome.message}
         if outcome.raw is not None:
             failure["raw"] = outcome.raw
-        outcome, scores = Judgement(), None
+        outcome, scores = Judgement(), _FAILED
     else:
-        failure, scores = {}, dict(outcome.scores)
+        failure, scores = {}, scores_json(outcome.scores)
     return {
-        "scores": scores,
+        **scores,
+        "overall": outcome.overall,
         "failure": failure or None,
         "verdict": outcome.verdict,
         "verdict_basis": outcome.verdict_basis,
@@ -192,6 +202,27 @@ def _outcome_json(outcome: Judgement | JudgeFailure) -> dict[str, Any]:
         "rationale": outcome.rationale,
         "details": dict(outcome.details),
     }
+
+
+_FAILED: Mapping[str, Any] = {"scores": None, "whole": {}, "raw": {}}
+
+
+def scores_json(scores: Mapping[str, Score | NotApplicable]) -> dict[str, Any]:
+    """Write the scores of a row: `scores`, `whole` and `raw`, each by dimension."""
+    values: dict[str, Number] = {}
+    whole: dict[str, int] = {}
+    raw: dict[str, float] = {}
+    for name, score in scores.items():
+        if isinstance(score, str):
+            values[name] = score
+            continue
+        # A whole number in the row is a whole score: it says both.
+        values[name] = score.whole if score.value == score.whole else score.value
+        if score.whole is not None and score.value != score.whole:
+            whole[name] = score.whole
+        if score.raw is not None:
+            raw[name] = score.raw
+    return {"scores": values, "whole": whole, "raw": raw}
 
 
 def usage_json(usage: Usage) -> dict[str, Any]:

@@ -37,10 +37,8 @@ class ControlCell:
     """A control's figure, and whether the judge is above it."""
 
     value: float | None
-    by_conversation: str
-    """`above`, `below`, `not distinguishable` or `undefined`."""
-    by_user: str | None
-    """None where users are not known."""
+    side: str
+    """`above`, `below`, `not distinguishable`, `too few to tell` or `undefined`: the judge against it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +47,7 @@ class MeasureRow:
 
     title: str
     value: float | None
-    by_conversation: Interval
-    by_user: Interval
+    interval: Interval
     controls: tuple[ControlCell, ...]
 
 
@@ -76,6 +73,8 @@ class AgreementView:
     counts: tuple[tuple[str, int], ...]
     conversations: int
     users: int | None
+    unit: str
+    """What is drawn for the intervals: `users`, `conversations`."""
     languages: tuple[tuple[str, int], ...]
     notes: tuple[str, ...]
     measures: tuple[MeasureRow, ...]
@@ -97,8 +96,7 @@ class ComparisonView:
     figure_a: float | None
     figure_b: float | None
     difference: float | None
-    by_conversation: Interval
-    by_user: Interval
+    interval: Interval
     p: float | None
     words: str
 

@@ -7,7 +7,7 @@ import re
 import sys
 import zlib
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -15,6 +15,7 @@ from dialogauge.core.conversation import Conversation, Message, ToolCall
 from dialogauge.core.judgement import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
 from dialogauge.core.packing import squeeze
 from dialogauge.core.rating import Rating
+from dialogauge.core.scores import NotApplicable, Number, Score, score_of
 
 _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _HIDDEN = "\0extra"
@@ -132,6 +133,9 @@ def _escape(match: re.Match[str]) -> str:
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
 
 
+ROW_SCHEMA: Final = 2
+"""The form of the rows; stands once in the manifest. A run file has it as its version."""
+
 ROW_FIELDS = (
     "conversation_id",
     "user_id",
@@ -141,6 +145,9 @@ ROW_FIELDS = (
     "turn",
     "repeat",
     "scores",
+    "whole",
+    "raw",
+    "overall",
     "failure",
     "verdict",
     "verdict_basis",
@@ -153,6 +160,21 @@ ROW_FIELDS = (
     "prompt_digest",
     "usage",
 )
+
+
+def own_scores(row: Mapping[str, Any]) -> Mapping[str, Number]:
+    """Return by dimension what counts and means are made of: the judge's whole score where it has one.
+
+    A row that failed has none.
+    """
+    scores: Mapping[str, Number] = row["scores"] or {}
+    return {**scores, **row["whole"]} if row["whole"] else scores
+
+
+def raw_score(row: Mapping[str, Any], dimension: str) -> float | None:
+    """Return the value before calibration; None where there is no number."""
+    value = row["raw"].get(dimension, (row["scores"] or {}).get(dimension))
+    return None if value is None or isinstance(value, str) else float(value)
 
 
 def judged_of(row: Mapping[str, Any]) -> Judged:
@@ -168,7 +190,7 @@ def _outcome_of(row: Mapping[str, Any]) -> Judgement | JudgeFailure:
     if failure is not None:
         return JudgeFailure(failure["kind"], failure["message"], failure.get("raw"))
     return Judgement(
-        scores=row["scores"],
+        scores={name: _score_of(row, name, value) for name, value in row["scores"].items()},
         verdict=row["verdict"],
         verdict_basis=row["verdict_basis"],
         weakest_turn=row["weakest_turn"],
@@ -176,7 +198,17 @@ def _outcome_of(row: Mapping[str, Any]) -> Judgement | JudgeFailure:
         evidence=tuple(_evidence_of(e) for e in row["evidence"]),
         rationale=row["rationale"],
         details=row["details"],
+        overall=row["overall"],
     )
+
+
+def _score_of(row: Mapping[str, Any], name: str, value: Number) -> Score | NotApplicable:
+    if isinstance(value, str):
+        return value
+    whole, raw = row["whole"].get(name), row["raw"].get(name)
+    if whole is None and raw is None:
+        return score_of(value)
+    return Score(value, value if whole is None and isinstance(value, int) else whole, raw)
 
 
 def _evidence_of(value: Mapping[str, Any]) -> Evidence:

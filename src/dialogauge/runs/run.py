@@ -12,8 +12,9 @@ from typing import Any
 from dialogauge.core import Conversation, DimensionSpec, StoreError
 from dialogauge.data import Mask
 from dialogauge.runs.directory import RunDirectory
-from dialogauge.runs.manifest import SCHEMA, Manifest
+from dialogauge.runs.manifest import Manifest
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_reading, mask_row
+from dialogauge.runs.records import ROW_SCHEMA
 from dialogauge.runs.store import PLANNED, RunDatabase, StoredUnit
 
 Row = Mapping[str, Any]
@@ -135,9 +136,9 @@ def read_manifest(directory: RunDirectory) -> Manifest | None:
         return None
     value = directory.read_json("manifest")
     schema = value.get("schema", 1)
-    if schema != SCHEMA:
-        msg = f"the run {directory.path} has schema {schema}; this dialogauge reads schema {SCHEMA}"
-        raise StoreError(msg, hint="judge its input again into another directory, or start with --fresh")
+    if schema != ROW_SCHEMA:
+        msg = f"another dialogauge wrote the run {directory.path}: it has schema {schema}, not {ROW_SCHEMA}"
+        raise StoreError(msg, hint="judge its input again, into another directory or with --fresh")
     try:
         return Manifest.from_json(value)
     except (KeyError, TypeError, ValueError):

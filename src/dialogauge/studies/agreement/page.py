@@ -13,13 +13,12 @@ from dialogauge.report import (
     MetaAbout,
     MetaView,
 )
-from dialogauge.stats import BootstrapInterval
-from dialogauge.studies.agreement.agreement import title_of
-from dialogauge.studies.agreement.result import Comparison, Estimate, JudgeAgreement, MetaResult
+from dialogauge.stats import Estimate, title_of
+from dialogauge.studies.agreement.agreement import AgreementResult, JudgeAgreement, JudgeComparison
 from dialogauge.text import counted
 
 
-def meta_view(result: MetaResult, about: MetaAbout, gates: Sequence[str]) -> MetaView:
+def meta_view(result: AgreementResult, about: MetaAbout, gates: Sequence[str]) -> MetaView:
     """Return the view of a result; `gates` says of each judge whether it is ready."""
     rules = {j.pair.rated: j.rule for j in result.judges}
     return MetaView(
@@ -33,12 +32,13 @@ def _judge(judge: JudgeAgreement, gate: str) -> AgreementView:
     levels = tuple(sorted({score for b in judge.bins for score in b.people}))
     return AgreementView(
         name=judge.name,
-        judge=judge.judge,
-        mode=judge.mode,
+        judge=judge.about.judge,
+        mode=judge.about.mode,
         pair=str(judge.pair),
         counts=_counts(judge),
         conversations=judge.conversations,
         users=judge.users,
+        unit=judge.unit,
         languages=tuple(judge.languages.items()),
         notes=(*_notes(judge), gate),
         measures=tuple(_measure(judge, name, e) for name, e in judge.figures.items()),
@@ -73,44 +73,22 @@ def _notes(judge: JudgeAgreement) -> list[str]:
 
 
 def _measure(judge: JudgeAgreement, name: str, estimate: Estimate) -> MeasureRow:
-    cells = tuple(
-        ControlCell(
-            c.figures[name].value,
-            _side(c.gains[name].by_conversation),
-            None if judge.users is None else _side(c.gains[name].by_user),
-        )
-        for c in judge.controls
-    )
-    return MeasureRow(
-        title_of(name, judge.rule),
-        estimate.value,
-        _ends(estimate.by_conversation),
-        _ends(estimate.by_user),
-        cells,
-    )
+    sides = judge.sides(name)
+    cells = tuple(ControlCell(c.figures[name].value, sides[c.name]) for c in judge.controls)
+    return MeasureRow(title_of(name, judge.rule), estimate.value, estimate.interval, cells)
 
 
-def _side(gain: BootstrapInterval | None) -> str:
-    if gain is None or gain.low is None or gain.high is None:
-        return "undefined"
-    return "above" if gain.low > 0 else "below" if gain.high < 0 else "not distinguishable"
-
-
-def _ends(found: BootstrapInterval | None) -> tuple[float, float] | None:
-    return None if found is None or found.low is None or found.high is None else (found.low, found.high)
-
-
-def _comparison(c: Comparison, rule: str | None) -> ComparisonView:
+def _comparison(found: JudgeComparison, rule: str | None) -> ComparisonView:
+    c = found.comparison
     return ComparisonView(
         c.a,
         c.b,
         title_of(c.measure, rule),
-        c.n,
+        c.difference.n,
         c.figure_a,
         c.figure_b,
         c.difference.value,
-        _ends(c.difference.by_conversation),
-        _ends(c.difference.by_user),
+        c.difference.interval,
         c.p_holm,
         c.words,
     )

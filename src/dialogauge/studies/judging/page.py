@@ -30,6 +30,7 @@ from dialogauge.report import (
     WeakTurn,
     WindowNote,
 )
+from dialogauge.runs.records import own_scores
 from dialogauge.stats import ClusteredMean
 from dialogauge.studies.judging.sampling import Case, Limits, Survey
 from dialogauge.studies.judging.summary import (
@@ -348,7 +349,7 @@ class _Writer:
         return {r["turn"]: r for r in self._rows.get(case.key, ()) if r["turn"] is not None}
 
     def _scores(self, row: Row) -> tuple[ScoreView, ...]:
-        scores = row["scores"] or {}
+        scores = own_scores(row)
         return tuple(ScoreView(n, scores.get(n)) for n in self._names.get(row["level"], ()))
 
     def _text(self, text: str) -> str:

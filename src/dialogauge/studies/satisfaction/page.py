@@ -26,10 +26,9 @@ from dialogauge.report import (
     TableRow,
     UserDot,
 )
+from dialogauge.stats import MEASURES, Comparison
 from dialogauge.studies.satisfaction.comparison import (
     COMPARED,
-    LOWER_IS_BETTER,
-    PairedComparison,
     Predictions,
     SeveralJudges,
     listed,
@@ -184,14 +183,12 @@ def satisfaction_view(
         finding=finding(judge, summary["against_controls"]),
         panels=tuple(_panel(name, summary, judge) for name in PANELS),
         reliability=tuple(
-            ReliabilityPoint(
-                b["judge"], b["people"]["value"], _ends(b["people"]["interval"]), b["people"]["n"]
-            )
+            ReliabilityPoint(b["judge"], b["people"]["value"], _interval(b["people"]), b["people"]["n"])
             for b in summary["reliability"]
         ),
         confusion=tuple(tuple(row) for row in summary["confusion"]),
         dots=tuple(
-            UserDot(user(u["user"]), u["n"], u["gold"], u["said"], u["pearson"]) for u in summary["users"]
+            UserDot(user(u["user"]), u["n"], u["gold"], u["judge"], u["pearson"]) for u in summary["users"]
         ),
         columns=tuple(title + "*" * (name in marked) for name, title in TABLE.items()),
         table=_table_of(summary["calibrations"], judge, calibration),
@@ -264,6 +261,10 @@ def _ends(found: Sequence[float] | None) -> tuple[float, float] | None:
     return None if found is None else (found[0], found[1])
 
 
+def _interval(estimate: Json) -> tuple[float, float] | None:
+    return None if estimate["low"] is None else (estimate["low"], estimate["high"])
+
+
 def _panel(name: str, summary: Json, judge: str) -> ForestPanel:
     title, what = PANELS[name]
     sides = {c["b"]: c["side"] for c in summary["against_controls"] if c["measure"] == name}
@@ -273,26 +274,25 @@ def _panel(name: str, summary: Json, judge: str) -> ForestPanel:
         cell = figure_cell(figures, name)
         rows.append(ForestRow(control, cell.value, cell.interval, judge=False, side=sides.get(control)))
     ceiling = summary["ceiling"][name]
-    return ForestPanel(title, what, tuple(rows), ceiling, lower_is_better=name in LOWER_IS_BETTER)
+    return ForestPanel(title, what, tuple(rows), ceiling, lower_is_better=MEASURES[name].better == "low")
 
 
 def finding(judge: str, against: Sequence[Json]) -> str:
     """Say by which figures the judge is above every control, where it cannot be told from one, and below."""
-    if not against or all(c["side"] == "undefined" for c in against):
-        why = "too few draws for so many comparisons" if _too_few_draws(against) else "there is no interval"
+    if not against or all(c["side"] in ("undefined", "too few to tell") for c in against):
+        few = any(c["side"] == "too few to tell" for c in against)
+        why = "too few users or draws for so many comparisons" if few else "there is no interval"
         return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
     above = [_WHERE[m] for m, found in sides.items() if "above" in found and found <= {"above", "undefined"}]
     told = [f"Above every control: {', '.join(above) or 'by no figure'}."]
+    if few := _named(against, "too few to tell"):
+        told.append(f"Too few users or draws to tell: {few}.")
     if level := _named(against, "not distinguishable"):
         told.append(f"{judge} is not shown to be above: {level}.")
     if worse := _named(against, "below"):
         told.append(f"It is below: {worse}.")
     return " ".join(told)
-
-
-def _too_few_draws(against: Sequence[Json]) -> bool:
-    return any(c.get("p_holm") is not None for c in against)
 
 
 def _named(against: Sequence[Json], side: str) -> str:
@@ -309,7 +309,7 @@ def _behaviour(summary: Json) -> tuple[BehaviourLine, ...]:
     stable, again = found["stability"], found["recovery"]
 
     def cell(share: Json) -> FigureCell:
-        return FigureCell(share["value"], _ends(share["interval"]))
+        return FigureCell(share["value"], _interval(share))
 
     none = FigureCell(None, None)
     return (
@@ -410,10 +410,11 @@ def _panel_of_runs(
             cell = figure_cell(figures, name)
             rows.append(ForestRow(control, cell.value, cell.interval, judge=False, side=None))
     ceiling = summaries[0]["ceiling"][name]
-    return ForestPanel(title, what, tuple(rows), ceiling, lower_is_better=name in LOWER_IS_BETTER)
+    return ForestPanel(title, what, tuple(rows), ceiling, lower_is_better=MEASURES[name].better == "low")
 
 
-def _pair(c: PairedComparison) -> PairLine:
-    title = PANELS[c.measure][0]
-    figures = (c.figure_a, c.figure_b, c.difference, c.interval)
-    return PairLine(title, c.a, c.b, *figures, c.p_holm, c.side, c.words)
+def _pair(c: Comparison) -> PairLine:
+    title, figures = PANELS[c.measure][0], (c.figure_a, c.figure_b)
+    return PairLine(
+        title, c.a, c.b, *figures, c.difference.value, c.difference.interval, c.p_holm, c.side, c.words
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from dialogauge.core import NOT_APPLICABLE, Conversation, Message, digest_text
+from dialogauge.runs.records import own_scores
 from dialogauge.signals import cut
 from dialogauge.stats import clustered_mean, wilson_interval
 from dialogauge.studies.trust.checks import only
@@ -93,12 +94,12 @@ def check_scenario(
         names: The dimensions.
         missing: How many variants are still to be judged.
     """
-    old = {_target(row): row["scores"] or {} for row in before if row["repeat"] == 1}
+    old = {_target(row): own_scores(row) for row in before if row["repeat"] == 1}
     moved: dict[tuple[str, str, str | None], dict[str, list[float]]] = {}
     failed = 0
     for row in again:
         failed += row["failure"] is not None
-        earlier, now = old.get(_target(row), {}), row["scores"] or {}
+        earlier, now = old.get(_target(row), {}), own_scores(row)
         for name in names:
             a, b = earlier.get(name), now.get(name)
             if a is None or b is None or NOT_APPLICABLE in (a, b):
@@ -244,7 +245,7 @@ def _hold(
             own = row["turn"] if row["level"] == "turn" else None
             if own not in (turn.number, None) or own in seen or row["level"] not in ("turn", "conversation"):
                 continue
-            score = (row["scores"] or {}).get(rule.dimension)
+            score = own_scores(row).get(rule.dimension)
             if score is None:
                 continue
             seen.add(own)

@@ -7,7 +7,7 @@ import pytest
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message
 from dialogauge.report import trust_lines
 from dialogauge.rubrics import ScenarioRule
-from dialogauge.studies.agreement import DimensionPair, MetaSettings, RatedTarget, TargetKey, TargetTable
+from dialogauge.studies.agreement import AgreementSettings, DimensionPair, RatedTarget, TargetKey, TargetTable
 from dialogauge.studies.trust import (
     Extra,
     Trust,
@@ -318,7 +318,7 @@ def rated(n, noise, per=2, name="coherence"):
 def gate(*tables):
     scales = {t.pair.judge: ONE_TO_FIVE for t in tables}
     return calibrate(
-        tables, scales, ratings="r.csv", limits=LIMITS, settings=MetaSettings(draws=200, shuffles=4)
+        tables, scales, ratings="r.csv", limits=LIMITS, settings=AgreementSettings(draws=200, shuffles=4)
     )
 
 
@@ -328,7 +328,7 @@ def test_the_gate_marks_what_is_below_the_threshold():
     assert (good.status, poor.status) == ("ready", "not ready")
     assert good.kappa > 0.5 > poor.kappa
     assert good.interval[0] < good.kappa < good.interval[1]
-    assert set(good.controls) == {"constant", "reply length", "shuffled"}
+    assert set(good.controls) == {"constant", "position", "reply length", "shuffled"}
     assert all(good.above.values())
     assert found.not_ready == ("helpfulness",)
     assert "Not ready: helpfulness" in found.sentence
