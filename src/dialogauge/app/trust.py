@@ -126,12 +126,10 @@ async def _recheck(
         workers=options.max_concurrency,
         retry_failed=options.retry_failed,
     )
-    if built is None:
-        run = await run_study(study, settings, observer)
-    else:
-        try:
-            run = await run_study(study, settings, observer, built.limits)
-        finally:
+    try:
+        run = await run_study(study, settings, observer, lambda: built.limits() if built else None)
+    finally:
+        if built is not None:
             await built.close()
     return Recheck(run.result.trust, run.ending.outcome)
 

@@ -28,7 +28,7 @@ from dialogauge.core.judgement import (
     Verdict,
     VerdictBasis,
 )
-from dialogauge.core.protocols import DimensionSpec, Judge, PlainDimension
+from dialogauge.core.protocols import DimensionSpec, Judge, PlainDimension, Record
 from dialogauge.core.rating import PairRating, Rating
 from dialogauge.core.scores import (
     NOT_APPLICABLE,
@@ -41,7 +41,7 @@ from dialogauge.core.scores import (
     score_of,
     whole_score,
 )
-from dialogauge.core.unit import Record, UnitResult, WorkUnit, conversation_digest, digest, digest_text
+from dialogauge.core.unit import WorkUnit, conversation_digest, digest, digest_text
 
 __all__ = [
     "NOT_APPLICABLE",
@@ -81,7 +81,6 @@ __all__ = [
     "Target",
     "ToolCall",
     "Turn",
-    "UnitResult",
     "Usage",
     "UsageError",
     "Verdict",

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from dialogauge.core.conversation import Conversation, Message, Turn
-from dialogauge.core.judgement import Judged, Level, Target
+from dialogauge.core.judgement import Judged, Level, Target, Usage
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
+from dialogauge.core.unit import WorkUnit
 
 Sight = Literal["foresight", "hindsight"]
 """`foresight` ends a target's conversation with the reply; `hindsight` shows what followed."""
@@ -227,6 +228,21 @@ class PlainDimension:
     name: str
     level: Level
     scale: Scale = ONE_TO_FIVE
+
+
+class Record(Protocol):
+    """What a unit brings, for each of its targets: a judged target, a reply of an agent, a fit."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is a failure: it then counts as one, and is done anew where that is asked for."""
+
+    @property
+    def usage(self) -> Usage:
+        """What it took."""
+
+    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
+        """Write it as the row that the run file keeps: plain JSON values."""
 
 
 class Judge(Protocol):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.judgement import Usage
 
 
 def digest_text(text: str) -> str:
@@ -86,32 +85,3 @@ class WorkUnit:
             msg = f"a unit of the study {self.study!r} is about no single conversation"
             raise ValueError(msg)
         return self.subject
-
-
-class Record(Protocol):
-    """What a unit brings, for each of its targets: a judged target, a reply of an agent, a fit."""
-
-    @property
-    def failed(self) -> bool:
-        """Whether it is a failure: it then counts as one, and is done anew where that is asked for."""
-
-    @property
-    def usage(self) -> Usage:
-        """What it took."""
-
-    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
-        """Write it as the row that the run file keeps: plain JSON values."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnitResult:
-    """All that came of one unit."""
-
-    key: str
-    repeat: int
-    rows: Sequence[Record]
-
-    @property
-    def failed(self) -> bool:
-        """Whether any of its targets failed."""
-        return any(row.failed for row in self.rows)

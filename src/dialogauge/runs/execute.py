@@ -15,10 +15,24 @@ from typing import Literal, Protocol
 
 from dialogauge.core.errors import BudgetSpent, DialogaugeError
 from dialogauge.core.judgement import Judged, Usage
-from dialogauge.core.protocols import Judge
-from dialogauge.core.unit import Record, UnitResult, WorkUnit
+from dialogauge.core.protocols import Judge, Record
+from dialogauge.core.unit import WorkUnit
 
 _NOTHING = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """All that came of one unit."""
+
+    key: str
+    repeat: int
+    rows: Sequence[Record]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any of its targets failed."""
+        return any(row.failed for row in self.rows)
 
 
 @dataclass

@@ -23,7 +23,8 @@ import orjson
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
-from dialogauge.core.unit import UnitResult, WorkUnit
+from dialogauge.core.unit import WorkUnit
+from dialogauge.runs.execute import UnitResult
 from dialogauge.runs.records import ROW_SCHEMA, decode_conversation, encode_conversation, pack, unpack
 
 # A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.

@@ -17,11 +17,10 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from dialogauge.core import DimensionSpec, InputError, Record, StoreError, WorkUnit, digest, digest_text
 from dialogauge.core.protocols import Kept
-from dialogauge.core.unit import UnitResult
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
 from dialogauge.runs.directory import RunDirectory
-from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
+from dialogauge.runs.execute import Outcome, Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing
 from dialogauge.runs.records import json_line

@@ -22,7 +22,7 @@ from dialogauge.app.replay.run import open_for_writing
 from dialogauge.app.replay.stage import OpenStage, open_stage
 from dialogauge.core.errors import DialogaugeError, FileFault, InputError, Place, RecordFault, UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Usage
-from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest
+from dialogauge.core.unit import WorkUnit, conversation_digest
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget, PriceTable
 from dialogauge.runs import (
@@ -32,6 +32,7 @@ from dialogauge.runs import (
     ReplayDatabase,
     StopSignal,
     StoredReply,
+    UnitResult,
     run_units,
     stop_on_interrupt,
 )

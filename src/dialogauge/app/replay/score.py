@@ -21,7 +21,7 @@ from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core.errors import DialogaugeError, InputError, UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import PersonalJudge, RatedBlock, RatedReply, TurnJudge
-from dialogauge.core.unit import UnitResult, WorkUnit
+from dialogauge.core.unit import WorkUnit
 from dialogauge.llm import LimiterState
 from dialogauge.runs import (
     REFERENCE,
@@ -29,6 +29,7 @@ from dialogauge.runs import (
     Progress,
     ReplayDatabase,
     StopSignal,
+    UnitResult,
     run_units,
     stop_on_interrupt,
 )
