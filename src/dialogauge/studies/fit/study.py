@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -133,7 +134,7 @@ class FitStudy(Study[FitResult]):
         for fold in self._folds.values():
             boundaries_to_fit(self.table, fold)
 
-    @property
+    @cached_property
     def source(self) -> str:
         """Digest of the rated places, in their order, and of the parts."""
         talks = {id(e.conversation): e.conversation for e in self.examples}
