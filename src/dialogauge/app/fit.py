@@ -6,11 +6,13 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dialogauge.app.settings import FitOptions
 from dialogauge.core import Conversation, InputError, UsageError
+from dialogauge.core.settings import recorded
 from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings, read_split
 from dialogauge.data.ratings import usable_ratings
 from dialogauge.judges.fitted import Example, examples_of
@@ -20,29 +22,6 @@ from dialogauge.runs import Observer, RunDirectory, RunSettings, StudyRun, run_s
 from dialogauge.runs.directory import write_whole
 from dialogauge.studies.fit.study import LEAST, FitResult, FitStudy
 from dialogauge.text import counted
-
-
-@dataclass(frozen=True, slots=True)
-class FitOptions:
-    """The settings of `dialogauge fit`; see the command reference for each."""
-
-    inputs: Sequence[str]
-    out: str
-    ratings_file: str | None = None
-    dimension: str = "satisfaction"
-    split_file: str | None = None
-    folds: int = 5
-    format: str | None = None
-    map_file: str | None = None
-    draws: int = 1000
-    seed: int = 0
-    fresh: bool = False
-    command: str = ""
-
-    @property
-    def is_run(self) -> bool:
-        """Whether a run directory was asked for, and not the coefficients' file."""
-        return not self.out.endswith(".json")
 
 
 def read_rated(
@@ -136,7 +115,7 @@ def fit_run(options: FitOptions, observer: Observer) -> FitOutcome:
     settings = RunSettings(
         directory=RunDirectory(Path(options.out)),
         fresh=options.fresh,
-        settings={k: v for k, v in asdict(options).items() if k != "command"},
+        settings=recorded(options),
         command=options.command,
         seed=options.seed,
     )

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
-from dialogauge.app.config import FileConfig, RoleSettings, load_config, parse_role, with_defaults
+from dialogauge.app.config import RoleSettings, parse_role, with_defaults
+from dialogauge.app.merging import FileConfig, load_config, references
 from dialogauge.app.report import page_of
-from dialogauge.app.settings import JudgeOptions
+from dialogauge.app.settings import JudgeOptions, RecheckOptions
 from dialogauge.app.sources import JUDGED
 from dialogauge.core import Judge, UsageError
 from dialogauge.data import read_field_map, read_ratings
@@ -26,7 +27,7 @@ from dialogauge.runs import (
     run_study,
     versions,
 )
-from dialogauge.studies.trust import Trust, TrustThresholds, Variant, draw_variants
+from dialogauge.studies.trust import Trust, Variant, draw_variants
 from dialogauge.studies.trust.study import TrustStudy
 
 _SHOWN = {"model": "model", "base_url": "endpoint"}
@@ -60,25 +61,6 @@ def differences(manifest: Manifest, described: Mapping[str, Any]) -> tuple[str, 
 
 
 @dataclass(frozen=True, slots=True)
-class RecheckOptions:
-    """The settings of `dialogauge trust`; see the command reference for each."""
-
-    run: str
-    scenario_sample: int | None = None
-    ratings_file: str | None = None
-    map_file: str | None = None
-    model: str | None = None
-    config_file: str | None = None
-    prices_file: str | None = None
-    seed: int = 0
-    max_concurrency: int = 64
-    max_calls: int | None = None
-    max_cost: float | None = None
-    cache: bool = True
-    retry_failed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Recheck:
     """What came of it."""
 
@@ -105,7 +87,7 @@ def recheck(options: RecheckOptions, observer: Observer) -> Recheck:
     study = TrustStudy(
         JUDGED,
         page_of,
-        thresholds=TrustThresholds(**config.trust.model_dump(exclude_none=True)),
+        thresholds=config.trust,
         ratings=None if options.ratings_file is None else read_ratings(options.ratings_file, mapping=mapping),
         seed=options.seed,
     )
@@ -157,9 +139,9 @@ def _same_judge(run: StoredRun, judge: Judge) -> Judge:
 
 def _judge_options(run: StoredRun, options: RecheckOptions, config: FileConfig) -> JudgeOptions:
     settings = run.manifest.settings
-    role = None
-    if options.model is not None:
-        role = with_defaults(parse_role(options.model, config.roles), "judge")
+    role, reference = None, references(options).get("judge")
+    if reference is not None:
+        role = with_defaults(parse_role(reference, config.roles), "judge")
     elif settings["role"] is not None:
         role = _stored_role(settings["role"], config)
     names = ("rubric", "judge", "mode", "language", "local_model", "source_file", "window")

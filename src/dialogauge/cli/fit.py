@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from dialogauge.cli import options as option
+from dialogauge.app.settings import FitOptions
+from dialogauge.cli.options import AsJson, takes
 from dialogauge.text import counted
 
 _TABLES = (("uar", "kappa", "f1_below3", "f1_below3_published"), ("auc_below3", "auc_above3"))
@@ -69,25 +70,8 @@ def _cell(figures: Mapping[str, Any], column: str) -> str:
     return f"{value:z.3f}" if low is None else f"{value:z.3f} [{low:z.3f}, {high:z.3f}]"
 
 
-_OUT = "FILE.json: coefficients of the local judge. Else a run directory with a model of the ratings."
-
-
-def fit(
-    inputs: Annotated[list[str], typer.Argument(metavar="DATA...", help="Rated conversations.")],
-    out: Annotated[str, typer.Option("-o", "--out", metavar="FILE.json|RUN", help=_OUT)],
-    ratings: Annotated[str | None, typer.Option(help="Ratings in a file of their own, by id.")] = None,
-    dimension: Annotated[str, typer.Option(help="The rated dimension to fit.")] = "satisfaction",
-    split_file: Annotated[
-        str | None, typer.Option(help="JSON {train: [users]}: fit on these users only.")
-    ] = None,
-    folds: Annotated[int, typer.Option("--cv", min=2, help="Parts of the cross-validation.")] = 5,
-    format: option.Format = None,
-    map_file: option.Map = None,
-    draws: Annotated[int, typer.Option(min=0, help="Bootstrap draws for the intervals of a run.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the draws and the shuffled control.")] = 0,
-    fresh: option.Fresh = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the fit as JSON.")] = False,
-) -> None:
+@takes(FitOptions)
+def fit(options: FitOptions, as_json: AsJson = False) -> None:
     """Fit to rated conversations, and say how well it does on those left out.
 
     The figures are out of fold, beside controls that read nothing. With FILE.json the satisfaction model
@@ -95,16 +79,10 @@ def fit(
     directory the whole ratings before each point of a conversation are predicted, words included: use it
     with `dialogauge judge LOG --judge fitted --fitted-model RUN`.
     """
-    from dialogauge.app.config import compute_in_one_thread
-
-    compute_in_one_thread()  # before the next line loads numpy
-    from dialogauge.app.fit import FitOptions, fit_file, fit_run
-    from dialogauge.cli.judge import command_line
+    from dialogauge.app.fit import fit_file, fit_run
     from dialogauge.cli.tables import fit_lines
     from dialogauge.cli.terminal import TerminalObserver, plain, print_json
 
-    files = (ratings, dimension, split_file, folds, format, map_file)
-    options = FitOptions(inputs, out, *files, draws, seed, fresh, command_line())
     outcome = fit_run(options, TerminalObserver(quiet=as_json)) if options.is_run else None
     found = fit_file(options) if outcome is None else outcome.run.result.to_json()
     for fault in found["faults"][:20]:
@@ -114,7 +92,7 @@ def fit(
     else:
         for line in fit_lines(found) if outcome is None else run_lines(found):
             typer.echo(plain(line))
-        typer.echo(f"{'coefficients' if outcome is None else 'run'}: {out}")
+        typer.echo(f"{'coefficients' if outcome is None else 'run'}: {options.out}")
     if outcome is not None and outcome.run.ending.outcome.ended != "finished":
         error = outcome.run.ending.outcome.error
         why = "interrupted" if error is None else str(error)
