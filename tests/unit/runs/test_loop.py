@@ -15,10 +15,9 @@ from dialogauge.core import (
     Rating,
     Request,
     StoreError,
-    UnitResult,
     WorkUnit,
 )
-from dialogauge.runs import Outcome, Progress, StopSignal, run_units, run_work
+from dialogauge.runs import Outcome, Progress, StopSignal, UnitResult, run_units, run_work
 from talks import FakeJudge, judged_rows, talk, unit_of
 
 

@@ -6,8 +6,8 @@ import signal
 import subprocess
 import sys
 
-from dialogauge.core import UnitResult, WorkUnit
-from dialogauge.runs import Progress, StopSignal, run_units, stop_on_interrupt
+from dialogauge.core import WorkUnit
+from dialogauge.runs import Progress, StopSignal, UnitResult, run_units, stop_on_interrupt
 from talks import FakeJudge, talk, unit_of
 
 

@@ -19,6 +19,7 @@ from dialogauge.core import (
     conversation_digest,
     digest,
 )
+from dialogauge.core.judgement import scores_json
 from dialogauge.core.protocols import (
     BlockView,
     Judge,
@@ -34,9 +35,8 @@ from dialogauge.core.protocols import (
 from dialogauge.data import Mask, UserSplit
 from dialogauge.judges.local_user import LocalUserJudge, ScoreSignal
 from dialogauge.report import ReportView
-from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, StudyFacts, judged_of
+from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
-from dialogauge.runs.records import scores_json
 from dialogauge.stats import Calibrated, CalibrationName, Ties
 from dialogauge.studies.judging.report import report_view
 from dialogauge.studies.judging.sampling import Sampler
@@ -106,7 +106,7 @@ class _Task:
 
 
 @dataclass
-class SatisfactionStudy:
+class SatisfactionStudy(Study[SatisfactionResult]):
     """Judges every target of the part that was asked for; see `runs.Study` for the parts.
 
     A judge that asks a model is asked turn by turn, and what is stored is not asked again. A judge without
@@ -138,8 +138,6 @@ class SatisfactionStudy:
     """Conversations of which no turn is judged yet."""
 
     name = SATISFACTION
-    repeats = 1
-    passed_over = 0
 
     @property
     def recomputes(self) -> bool:

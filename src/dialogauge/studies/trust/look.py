@@ -54,28 +54,12 @@ def kept_from(run: StoredRun) -> Kept:
     except StoreError:
         return Kept()
     now = run.manifest
-    if (
-        value is None
-        or earlier is None
-        or (earlier.judge_digest, earlier.digests)
-        != (
-            now.judge_digest,
-            now.digests,
-        )
-    ):
+    same = earlier is not None and (earlier.judge_digest, earlier.digests) == (now.judge_digest, now.digests)
+    if value is None or not same:
         return Kept()
     trust = Trust.from_json(value)
     done = [c for c in trust.checks if c.name == "scenario_ignored" and c.figures]
     return Kept(done[0] if done else None, trust.calibration)
-
-
-def tally_of(run: StoredRun, limits: TrustThresholds) -> TrustTally:
-    """Let all rows of a finished run pass through a tally."""
-    tally = TrustTally(run.dimensions, sample=limits.sample)
-    for row in run.rows():
-        tally.add(row)
-    tally.close()
-    return tally
 
 
 def look_into(
