@@ -273,6 +273,14 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
     def _settled(self) -> bool:
         return self._db.execute("SELECT 1 FROM settled LIMIT 1").fetchone() is not None
 
+    def take_units(self, other: RunDatabase, judge_digest: str, keys: Collection[bytes]) -> None:
+        """Take units of a judge over from another run, as they stand there."""
+        query = "SELECT * FROM units WHERE judge = ?"
+        with store_errors(self.path), self._db:
+            stored = other._db.execute(query, (bytes.fromhex(judge_digest),))
+            taken = (row for row in stored if row[0] in keys)
+            self._db.executemany("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?, ?)", taken)
+
     # -- reading ---------------------------------------------------------------------------------
 
     def finished(self, judge_digest: str) -> dict[bytes, bool]:
@@ -307,6 +315,20 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
             if (found := self._db.execute(query, (key,)).fetchone()) is not None:
                 judged = [_with(row, more) for row, more in zip(judged, unpack(found[0]), strict=True)]
         return StoredUnit(key, target, tuple(judged))
+
+    def unit(self, key: bytes) -> StoredUnit | None:
+        """Return one unit as it was stored; None where it is not done."""
+        with store_errors(self.path):
+            row = self._db.execute("SELECT key, target, rows FROM units WHERE key = ?", (key,)).fetchone()
+            return None if row is None else self._unit(*row, changed=False)
+
+    def planned(self, judge_digest: str) -> dict[bytes, int] | None:
+        """Return what a study planned last that shares the file with others, the latest first.
+
+        None where that is all that it has stored.
+        """
+        keys = self.get_meta(f"{PLANNED}:{judge_digest}")
+        return None if keys is None else {bytes.fromhex(key): n for n, key in enumerate(keys)}
 
     def units_of(
         self, judge_digest: str, ids: Collection[str], keys: Mapping[bytes, int] | None = None
