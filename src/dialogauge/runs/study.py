@@ -107,7 +107,7 @@ class Study(Protocol[R]):
     @property
     def row_file(self) -> str | None:
         """The one of `FILES` that holds the rows; None where they are kept in the run file alone."""
-        return None if self.works_on else "judgements"
+        return None if self.works_on or self.part_of_run else "judgements"
 
     @property
     def judge_digest(self) -> str:
@@ -207,6 +207,7 @@ class Study(Protocol[R]):
 
     def page(self, result: R, run: StoredRun) -> str:
         """Return the page of the run; `summary.json` is written by then."""
+        raise NotImplementedError
 
     def files(self, result: R) -> Mapping[str, Iterable[bytes] | None]:
         """Return the further files of the run by their name in `FILES`; None for one that is to be gone."""

@@ -219,8 +219,8 @@ def _take(read: _Read, run: ReplayRun, *, originals: bool) -> None:
         if row.get("candidate") is None:
             if originals:
                 _take_original(read, row)
-        elif (name := whose.get(key)) is not None and row["item"] in wanted:
-            _take_score(read, name, wanted[row["item"]], row)
+        elif key in whose and row["item"] in wanted:
+            _take_score(read, whose[key], wanted[row["item"]], row)
 
 
 def _take_original(read: _Read, row: Row) -> None:

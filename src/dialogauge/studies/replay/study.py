@@ -172,7 +172,6 @@ class RepliesStudy(Study[Tally]):
     """By item: what the file says."""
 
     name = REPLAY
-    row_file = None
     part_of_run = True
 
     @property
@@ -375,7 +374,6 @@ class ScoresStudy(Study[ScoreCounts]):
     """A run whose scores of the original replies are taken over; they are by the very same evaluator."""
 
     name = REPLAY
-    row_file = None
     part_of_run = True
 
     def __post_init__(self) -> None:
@@ -477,7 +475,8 @@ class ScoresStudy(Study[ScoreCounts]):
         found = cast("ScoreUnit", unit)
         group = cast("_Group", found.group)
         if not self.judge.together:
-            return (await self._judge(group, [found.place]))[:1]
+            (score,) = await self._judge(group, [found.place])
+            return (score,)
         if self._group is None or self._group[0] is not group:
             self._group = group, await self._judge(group, range(len(group.originals)))
         return (self._group[1][found.place],)
