@@ -206,7 +206,8 @@ class Study(Protocol[R]):
         return StudyFacts(judge={"name": self.name, "digest": self.judge_digest}, dimensions=())
 
     def page(self, result: R, run: StoredRun) -> str:
-        """Return the page of the run; `summary.json` is written by then."""
+        """Return the page of the run; `summary.json` is written by then. A part of a run has none."""
+        del result, run
         raise NotImplementedError
 
     def files(self, result: R) -> Mapping[str, Iterable[bytes] | None]:
@@ -442,12 +443,14 @@ def _shown(
     shown = dict(queue.planned)
     own = f":{study.judge_digest}" if study.part_of_run else ""
     command = digest([study.judge_digest, study.source])
-    if queue.progress.total is None and database.get_meta(_COMMAND + own) == command:
+    broke_off = queue.progress.total is None
+    if broke_off and database.get_meta(_COMMAND + own) == command:
         earlier = database.get_meta(PLANNED + own)
         keys = done if earlier is None else [bytes.fromhex(key) for key in earlier]
         shown |= dict.fromkeys((key for key in keys if key not in shown), 0)
-    stale = any(key not in shown for key in done)
-    database.put_meta(PLANNED + own, [key.hex() for key in shown] if stale else None)
+    # The order tells parts of a run which of two units of one item is the newer one.
+    listed = any(key not in shown for key in done) or (study.part_of_run and broke_off)
+    database.put_meta(PLANNED + own, [key.hex() for key in shown] if listed else None)
     database.put_meta(_COMMAND + own, command)
     return shown
 

@@ -86,6 +86,8 @@ class ReplyMask:
     def agent_turn(self, item: ReplayItem, turn: AgentTurn) -> AgentTurn:
         """Return an agent's turn as it may be stored; of a failure what came is left out."""
         o = turn.outcome
+        if self.mask is None and not (isinstance(o, AgentFailure) and o.raw):
+            return turn
         if isinstance(o, AgentFailure):
             return replace(turn, outcome=AgentFailure(o.kind, self.text(item, o.message)))
         return replace(turn, outcome=replace(o, text=self.text(item, o.text)))
@@ -119,10 +121,15 @@ class ItemReply:
 
     def to_row(self, unit: WorkUnit) -> dict[str, Any]:
         """Write the turn with its item; what says nothing is left out, since such rows are many."""
-        row = {"item": unit.part, **self.turn.to_row(unit), "memory": [list(one) for one in self.memory]}
+        row = {"item": unit.part, **self.turn.to_row(unit)}
+        del row["agent"]
         if self.usage == Usage():
             del row["usage"]
-        return {key: value for key, value in row.items() if value not in (None, [])}
+        if row.get("finish") == "stop":
+            del row["finish"]
+        if self.memory:
+            row["memory"] = [list(one) for one in self.memory]
+        return {key: value for key, value in row.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +181,15 @@ class RepliesStudy(Study[Tally]):
     name = REPLAY
     part_of_run = True
 
+    def __post_init__(self) -> None:
+        """Find items by their ids."""
+        self._by_id = {item.id: item for item in self.stage.items}
+        self._digest = replies_digest(self.candidate, self.about["digest"])
+
     @property
     def judge_digest(self) -> str:
         """The candidate's."""
-        return replies_digest(self.candidate, self.about["digest"])
+        return self._digest
 
     @property
     def source(self) -> str:
@@ -223,10 +235,6 @@ class RepliesStudy(Study[Tally]):
             return (ItemReply(self.hides.agent_turn(item, self.written[item.id])),)
         turn = await self.agent.reply(prompted.conversation.blinded(), seed=unit.seed)
         return (ItemReply(self.hides.agent_turn(item, turn), () if turn.failed else prompted.memory),)
-
-    def __post_init__(self) -> None:
-        """Find items by their ids."""
-        self._by_id = {item.id: item for item in self.stage.items}
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> Tally:
         """Count replies, and failures by their kinds; what was not asked for is pending."""
