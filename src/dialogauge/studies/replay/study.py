@@ -220,7 +220,7 @@ class RepliesStudy(Study[Tally]):
                     None,
                     item.state if prompted is None else conversation_digest(prompted.conversation),
                     self.judge_digest,
-                    seed=self.seed,
+                    seed=0 if self.agent is None else self.seed,
                     part=item.id,
                     judge=self.candidate,
                     position=places[item.id],
