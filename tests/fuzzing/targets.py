@@ -17,12 +17,14 @@ import numpy as np
 import orjson
 
 import dialogauge
-from dialogauge.app.config import load_config, parse_role, with_defaults
+from dialogauge.app.config import parse_role, with_defaults
+from dialogauge.app.merging import load_config
 from dialogauge.core import (
     Conversation,
     DialogaugeError,
     InputError,
     Message,
+    Request,
     Scale,
     conversation_digest,
 )
@@ -158,7 +160,7 @@ def local_judge(rng: random.Random, folder: Path) -> str:
         messages = tuple(_stirred(rng, m) for m in conversation.messages)
         judge = LocalJudge(rng.choice(("hindsight", "foresight")))
         stirred = replace(conversation, messages=messages)
-        if not asyncio.run(judge.judge(stirred, repeat=1, seed=0)):
+        if not asyncio.run(judge.judge(Request(stirred))):
             raise AssertionError("no row at all")
     return "read" if found else "RecordFault"
 

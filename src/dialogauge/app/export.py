@@ -88,6 +88,11 @@ def _whole(row: Mapping[str, Any], name: str) -> int | None:
     return value if isinstance(value, int) else None
 
 
+def flat_columns(dimensions: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of what `flat_row` writes."""
+    return tuple(flat_row(_BLANK, dimensions))
+
+
 def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: Sequence[str]) -> None:
     write_whole(target, map(json_line, rows))
 
@@ -97,7 +102,7 @@ def _write_csv(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: Sequ
 
 
 def _csv_chunks(rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> Iterator[bytes]:
-    yield _csv_line(list(flat_row(_BLANK, dimensions)))
+    yield _csv_line(flat_columns(dimensions))
     for row in rows:
         yield _csv_line([_harmless(value) for value in flat_row(row, dimensions).values()])
 
@@ -142,7 +147,7 @@ def _parquet_fields(dimensions: Sequence[str], arrow: Any) -> Iterator[tuple[str
     kinds: Callable[[str], Any] = lambda c: (  # noqa: E731 - one expression, used once
         arrow.int64() if c in whole else arrow.float64() if c in scores else arrow.string()
     )
-    for column in flat_row(_BLANK, dimensions):
+    for column in flat_columns(dimensions):
         yield column, kinds(column)
 
 

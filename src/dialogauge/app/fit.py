@@ -6,56 +6,36 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.app.settings import FitOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.settings import recorded
 from dialogauge.core.unit import conversation_digest, digest, words_digest
 from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings, read_split
 from dialogauge.data.ratings import usable_ratings
 from dialogauge.judges.fitted import (
     CrossValidation,
-    Example,
     FittedOn,
+    RatedPlace,
     cross_validate,
-    examples_of,
     fit_ratings,
+    rated_places,
 )
 from dialogauge.judges.fitted.cross_validation import RIDGES, line_folds
-from dialogauge.judges.fitted.model import Table, table_of
+from dialogauge.judges.fitted.model import PlaceTable, table_of
 from dialogauge.judges.local.fit import fit_local, group_folds
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.manifest import versions
 from dialogauge.runs.records import json_document, json_line
 from dialogauge.studies.fit import CONTROLS, FIGURES, Said, controls_of, figures_of
 from dialogauge.text import LanguageTally, counted
-
-
-@dataclass(frozen=True, slots=True)
-class FitOptions:
-    """The settings of `dialogauge fit`; see the command reference for each."""
-
-    inputs: Sequence[str]
-    out: str
-    ratings_file: str | None = None
-    dimension: str = "satisfaction"
-    split_file: str | None = None
-    folds: int = 5
-    format: str | None = None
-    map_file: str | None = None
-    draws: int = 1000
-    seed: int = 0
-    command: str = ""
-
-    @property
-    def is_run(self) -> bool:
-        """Whether a run directory was asked for, and not the coefficients' file."""
-        return not self.out.endswith(".json")
 
 
 def read_rated(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
@@ -120,9 +100,9 @@ def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None 
     """
     started = time.process_time()
     faults: list[InputError] = []
-    examples: list[Example] = []
+    examples: list[RatedPlace] = []
     for conversation in read_rated(options, faults):
-        found, wrong = examples_of(conversation, options.dimension)
+        found, wrong = rated_places(conversation, options.dimension)
         examples += found
         faults += wrong
     _check(examples, options)
@@ -152,7 +132,7 @@ def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None 
     return summary
 
 
-def _check(examples: Sequence[Example], options: FitOptions) -> None:
+def _check(examples: Sequence[RatedPlace], options: FitOptions) -> None:
     groups = len({e.group for e in examples})
     if len(examples) < _LEAST or groups < max(3, options.folds):
         talks = counted(len({e.conversation.id for e in examples}), "conversation")
@@ -169,7 +149,10 @@ def _check(examples: Sequence[Example], options: FitOptions) -> None:
 
 
 def _summary(
-    examples: Sequence[Example], table: Table, validated: dict[str, CrossValidation], options: FitOptions
+    examples: Sequence[RatedPlace],
+    table: PlaceTable,
+    validated: dict[str, CrossValidation],
+    options: FitOptions,
 ) -> dict[str, Any]:
     turns = np.array([e.turn is not None for e in examples])
     out: dict[str, Any] = {
@@ -202,7 +185,7 @@ def _summary(
     return {**out, "metrics": first["metrics"], "controls": first["controls"], "ridge_grid": list(RIDGES)}
 
 
-def _fitted_on(examples: Sequence[Example], summary: dict[str, Any]) -> FittedOn:
+def _fitted_on(examples: Sequence[RatedPlace], summary: dict[str, Any]) -> FittedOn:
     """Return what goes with the model: the figures are those of whole users or conversations left out."""
     seen = {id(e.conversation): e.conversation for e in examples}
     spoken = {key: _language(conversation) for key, conversation in seen.items()}
@@ -231,8 +214,8 @@ def _language(conversation: Conversation) -> str:
 
 
 def _view(
-    examples: Sequence[Example],
-    table: Table,
+    examples: Sequence[RatedPlace],
+    table: PlaceTable,
     found: CrossValidation,
     mask: npt.NDArray[np.bool_],
     options: FitOptions,
@@ -261,7 +244,7 @@ def _shares(
     return column
 
 
-def _split(examples: Sequence[Example], fold: Whole) -> int:
+def _split(examples: Sequence[RatedPlace], fold: Whole) -> int:
     """Count the conversations that lie across two parts."""
     parts: dict[str, set[int]] = {}
     for example, part in zip(examples, fold.tolist(), strict=True):
@@ -270,7 +253,7 @@ def _split(examples: Sequence[Example], fold: Whole) -> int:
 
 
 def _predictions(
-    examples: Sequence[Example], table: Table, validated: dict[str, CrossValidation]
+    examples: Sequence[RatedPlace], table: PlaceTable, validated: dict[str, CrossValidation]
 ) -> Iterator[bytes]:
     for i, example in enumerate(examples):
         row: dict[str, Any] = {
@@ -286,14 +269,13 @@ def _predictions(
         yield json_line(row)
 
 
-def _manifest(options: FitOptions, examples: Sequence[Example]) -> dict[str, Any]:
+def _manifest(options: FitOptions, examples: Sequence[RatedPlace]) -> dict[str, Any]:
     seen = dict.fromkeys(e.conversation.id for e in examples)
     by_id = {e.conversation.id: e.conversation for e in examples}
-    settings = {k: v for k, v in asdict(options).items() if k != "command"}
     return {
         "versions": versions(),
         "study": "fit",
-        "settings": settings,
+        "settings": recorded(options),
         "command": options.command,
         "data": digest([conversation_digest(by_id[name]) for name in seen]),
     }

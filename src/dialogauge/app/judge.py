@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
+from dialogauge.app.sources import InputData, Source, default_run_directory, is_run, open_source
 from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.settings import recorded
 from dialogauge.core.unit import digest
 from dialogauge.data import (
     Mask,
@@ -25,7 +26,16 @@ from dialogauge.data import (
     unknown_turns,
 )
 from dialogauge.llm.transport import Endpoint
-from dialogauge.runs import Observer, Privacy, RunDirectory, RunSettings, StudyRun, run_study, units_left
+from dialogauge.runs import (
+    Observer,
+    Privacy,
+    RunDirectory,
+    RunSettings,
+    StopSignal,
+    StudyRun,
+    run_study,
+    units_left,
+)
 from dialogauge.studies.judging.gate import parse_gate
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
 
@@ -74,10 +84,7 @@ def judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
     Raises UsageError before anything is done, StoreError when the run directory is of no use. What
     goes wrong in between ends up in the outcome, and everything finished by then is stored.
     """
-    for gate in options.gates:
-        parse_gate(gate)
-    spare_the_input(options.inputs, _directory(options), fresh=options.fresh)
-    return asyncio.run(_judge_log(options, observer))
+    return asyncio.run(judge_data(options, observer))
 
 
 def spare_the_input(inputs: Sequence[str], directory: RunDirectory, *, fresh: bool) -> None:
@@ -88,13 +95,29 @@ def spare_the_input(inputs: Sequence[str], directory: RunDirectory, *, fresh: bo
         raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
 
 
-async def _judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
-    source = _open(options)
-    ratings = _ratings(options)
+async def judge_data(
+    options: JudgeOptions,
+    observer: Observer,
+    data: InputData | None = None,
+    stop: StopSignal | None = None,
+) -> JudgeOutcome:
+    """Judge what the options name, or data that was read elsewhere; see `judge_log`.
+
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        data: Judged in place of what `inputs` and `ratings_file` of the options name.
+        stop: Ends the run early when it is requested.
+    """
+    for gate in options.gates:
+        parse_gate(gate)
+    spare_the_input(options.inputs, _directory(options), fresh=options.fresh)
+    data = data or InputData(_open(options), _ratings(options))
+    source, ratings = data.source, data.ratings
     built = build_judge(options)
     try:
         study = _study(options, source, ratings, built, _count_ahead(options, source))
-        run = await run_study(study, _run_settings(options), observer, built.limits)
+        run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
         await built.close()
     rating_faults = _rating_faults(options, ratings, study, run)
@@ -153,7 +176,7 @@ def _study(
 
 
 def _run_settings(options: JudgeOptions) -> RunSettings:
-    settings: dict[str, Any] = {k: v for k, v in asdict(options).items() if k != "command"}
+    settings = recorded(options)
     if options.role is not None:
         settings["role"] = shown_role(options.role)
     return RunSettings(

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.data import read_conversations, read_field_map
+from dialogauge.data import RatingTable, read_conversations, read_field_map
 from dialogauge.runs import RunDirectory
 
 
@@ -24,6 +24,14 @@ class Source(Protocol):
 
     def count(self) -> int:
         """Count what iterating would hand out, at most, with as little reading as that takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputData:
+    """Conversations to judge, and people's ratings that are not inside them."""
+
+    source: Source
+    ratings: RatingTable | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 import typer
 
-from dialogauge import __version__
 from dialogauge.cli.check import check
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.export import export
@@ -22,6 +22,7 @@ from dialogauge.cli.satisfaction import satisfaction
 from dialogauge.cli.terminal import plain
 from dialogauge.cli.trust import trust
 from dialogauge.core.errors import DialogaugeError, UsageError
+from dialogauge.core.version import __version__
 
 app = typer.Typer(
     name="dialogauge",
@@ -55,6 +56,8 @@ def main() -> None:
     """Run the command line and exit with its code."""
     # A command makes many small objects and hardly a cycle: looking for cycles so often costs a tenth.
     gc.set_threshold(50_000, 20, 100)
+    # Our arrays are small: a thread of numpy's for each core costs every command 50 ms and their memory.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - set, before numpy is loaded
     try:
         app()
     except DialogaugeError as error:

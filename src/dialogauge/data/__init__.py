@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dialogauge.data.formats.tau import tau_conversation_id
     from dialogauge.data.inspection import VERY_SHORT_REPLY, InputReport, Lengths, inspect_conversations
     from dialogauge.data.mask import Mask
+    from dialogauge.data.memory_source import DataFrame, is_table, memory_conversations
     from dialogauge.data.notes import Note, NoteKind
     from dialogauge.data.personal_survey import PersonalConversation, PersonalReport
     from dialogauge.data.rating_files import read_ratings
@@ -34,6 +35,7 @@ __all__ = [
     "RECLLMSIM_TASKS",
     "VERY_SHORT_REPLY",
     "ConversationReader",
+    "DataFrame",
     "DataSet",
     "FieldMap",
     "FileRead",
@@ -54,6 +56,8 @@ __all__ = [
     "find_data_set",
     "format_names",
     "inspect_conversations",
+    "is_table",
+    "memory_conversations",
     "message_turns",
     "off_scale",
     "published_turn_ids",
@@ -77,6 +81,7 @@ _HOMES = {
     "formats.tau": ("tau_conversation_id",),
     "inspection": ("InputReport", "Lengths", "VERY_SHORT_REPLY", "inspect_conversations"),
     "mask": ("Mask",),
+    "memory_source": ("DataFrame", "is_table", "memory_conversations"),
     "notes": ("Note", "NoteKind"),
     "personal_survey": ("PersonalConversation", "PersonalReport"),
     "rating_files": ("read_ratings",),

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.cli.terminal import TerminalObserver, plain, progress_line
+from dialogauge.app.progress import progress_line
+from dialogauge.cli.terminal import TerminalObserver, plain
 from dialogauge.core import UnitResult, Usage
 from dialogauge.llm import LimiterState
 from dialogauge.runs import Progress

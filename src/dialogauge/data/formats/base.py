@@ -44,6 +44,8 @@ class Entry:
     place: Place
     made_id: str
     """The id to take where the record has none."""
+    made_from: str = "file name and line"
+    """What that id is made from."""
 
     @property
     def mapping(self) -> FieldMap:

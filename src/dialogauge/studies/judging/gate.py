@@ -35,6 +35,9 @@ class GateResult:
     """None when the figure is undefined; the gate is then not met."""
     sentence: str
 
+    def __bool__(self) -> bool:
+        return self.met
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
