@@ -22,6 +22,7 @@ from typing import Final
 
 import numpy as np
 
+from dialogauge.core import Scale
 from dialogauge.stats.association import mid_ranks, spearman
 from dialogauge.stats.table import (
     Codes,
@@ -111,17 +112,17 @@ def deal_by(order: Floats, people: Scores, rule: DissatisfiedRule | None = None)
     return scores_of(ranked.values, whole=ranked.whole, order=order, scale=people.scale, dissatisfied=classes)
 
 
-def thirds(lengths: Floats, of: Sequence[float] | Floats, people: Scores) -> Scores:
+def thirds(lengths: Sequence[float] | Floats, of: Sequence[float] | Floats, scale: Scale) -> Scores:
     """Return the published length control: one of the three best scores, by the third that a length falls in.
 
     Args:
         lengths: Shape (n,).
         of: The lengths whose thirds are taken.
-        people: Whose scale the scores are on.
+        scale: That the scores are on.
     """
     low, high = np.quantile(of, [1 / 3, 2 / 3]) if len(of) else (0.0, 0.0)
-    level = people.scale.high - 2
-    return scores_of(level + (lengths > low) + (lengths > high), scale=people.scale)
+    array = np.asarray(lengths, dtype=np.float64)
+    return scores_of(scale.high - 2 + (array > low) + (array > high), scale=scale)
 
 
 def _constant(own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Control:

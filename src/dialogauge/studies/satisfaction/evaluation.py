@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.core import ONE_TO_FIVE
 from dialogauge.stats import (
     CALIBRATIONS,
     Calibrated,
@@ -76,11 +77,11 @@ def control_scores(
     """
     table = rated_table(answers).adding({_JUDGE: judge_scores(answers)})
     common = controls_of(table, _JUDGE, PEOPLE, rule=RULE, shuffles=shuffles, seed=seed)
-    people, lengths = table.sources[PEOPLE], np.array([a.length for a in answers], dtype=np.float64)
+    lengths = [a.length for a in answers]
     of_user = whole_scores([means.get(a.block, np.nan) for a in answers])
     constant = common["constant"].versions[0].values
     columns = control_columns(common) | {
-        "reply length, terciles": (thirds(lengths, lengths, people),),
+        "reply length, terciles": (thirds(lengths, lengths, ONE_TO_FIVE),),
         "user mean": (scores_of(np.where(np.isnan(of_user), constant, of_user)),),
     }
     return {name: columns[name] for name in CONTROLS}
