@@ -32,7 +32,8 @@ from dialogauge.judges.local.fit import fit_local, group_folds
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.manifest import versions
 from dialogauge.runs.records import json_document, json_line
-from dialogauge.studies.fit import CONTROLS, FIGURES, Said, controls_of, figures_of
+from dialogauge.stats import CONTROLS
+from dialogauge.studies.fit import FIGURES, PredictedRatings, figures_with_controls
 from dialogauge.text import LanguageTally, counted
 
 
@@ -240,15 +241,17 @@ def _view(
     """Return the figures of some of the examples, and of the controls on them."""
     held = [e for e, kept in zip(examples, mask, strict=True) if kept]
     gold, (low, high) = table.gold[mask], (_shares(found, side, mask) for side in (2, 3))
-    said = Said(found.called[mask], low, None if high is None else 1 - high)
-    clusters = [e.conversation.id for e in held]
-    positions = [e.stop for e in held]
-    controls = controls_of(gold, said, [e.reply_length for e in held], positions, seed=options.seed)
-    drawn = {"draws": options.draws, "seed": options.seed}
-    return {
-        "metrics": figures_of(gold, said, clusters, **drawn),
-        "controls": {name: figures_of(gold, c, clusters, **drawn) for name, c in controls.items()},
-    }
+    predicted = PredictedRatings(
+        gold,
+        found.called[mask],
+        low,
+        None if high is None else 1 - high,
+        [e.reply_length for e in held],
+        [e.stop for e in held],
+        [e.conversation.user_id for e in held],
+        [e.conversation.id for e in held],
+    )
+    return figures_with_controls(predicted, draws=options.draws, seed=options.seed)
 
 
 def _shares(

@@ -34,8 +34,15 @@ from dialogauge.stats.table import (
     scores_of,
 )
 
-CONTROLS: Final = ("constant", "always dissatisfied", "reply length", "position", "shuffled")
-"""In the order in which tables show them."""
+CONTROLS: Final[Mapping[str, str]] = {
+    "constant": "always the score that people give most to these targets",
+    "always dissatisfied": "always the worst score",
+    "reply length": "by the reply's length, in the direction that fits better: people's own scores, dealt in "
+    "that order",
+    "position": "by the place in the conversation, likewise",
+    "shuffled": "the judge's own scores, dealt to targets at random",
+}
+"""What each does, in the order in which tables show them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

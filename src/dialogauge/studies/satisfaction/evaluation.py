@@ -34,6 +34,7 @@ from dialogauge.stats import (
     thirds,
     whole_scores,
 )
+from dialogauge.stats import CONTROLS as COMMON_CONTROLS
 from dialogauge.studies.satisfaction.answers import Answer, raw_scores
 from dialogauge.studies.satisfaction.behaviour import Behaviour, Pictures, behaviour_of, pictures_of
 from dialogauge.studies.satisfaction.comparison import COMPARED
@@ -50,11 +51,7 @@ from dialogauge.studies.satisfaction.figures import (
 from dialogauge.studies.satisfaction.rationale import RationaleCheck
 
 CONTROLS: Final = {
-    "constant": "always the score that people give most to these replies",
-    "always dissatisfied": "always 1",
-    "reply length": "by the reply's length, in the direction that fits better: people's own scores, dealt in "
-    "that order",
-    "position": "by the place in the conversation, likewise",
+    **COMMON_CONTROLS,
     "shuffled": "the judge's own scores, dealt anew within each block",
     "reply length, terciles": "3, 4 or 5 by the third of all replies that the length falls in",
     "user mean": "the rounded mean of the user's history",
