@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from dialogauge.cli import options as option
+from dialogauge.app.settings import FitOptions
+from dialogauge.cli.options import AsJson, takes
 from dialogauge.text import counted
 
 _TABLES = (("uar", "kappa", "f1_below3", "f1_below3_published"), ("auc_below3", "auc_above3"))
@@ -69,24 +70,8 @@ def _cell(figures: Mapping[str, Any], column: str) -> str:
     return f"{value:z.3f}" if low is None else f"{value:z.3f} [{low:z.3f}, {high:z.3f}]"
 
 
-_OUT = "FILE.json: coefficients of the local judge. Else a run directory with a model of the ratings."
-
-
-def fit(
-    inputs: Annotated[list[str], typer.Argument(metavar="DATA...", help="Rated conversations.")],
-    out: Annotated[str, typer.Option("-o", "--out", metavar="FILE.json|RUN", help=_OUT)],
-    ratings: Annotated[str | None, typer.Option(help="Ratings in a file of their own, by id.")] = None,
-    dimension: Annotated[str, typer.Option(help="The rated dimension to fit.")] = "satisfaction",
-    split_file: Annotated[
-        str | None, typer.Option(help="JSON {train: [users]}: fit on these users only.")
-    ] = None,
-    folds: Annotated[int, typer.Option("--cv", min=2, help="Parts of the cross-validation.")] = 5,
-    format: option.Format = None,
-    map_file: option.Map = None,
-    draws: Annotated[int, typer.Option(min=0, help="Bootstrap draws for the intervals of a run.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the draws and the shuffled control.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the fit as JSON.")] = False,
-) -> None:
+@takes(FitOptions)
+def fit(options: FitOptions, as_json: AsJson = False) -> None:
     """Fit to rated conversations, and say how well it does on those left out.
 
     The figures are out of fold, beside controls that read nothing. With FILE.json the satisfaction model
@@ -94,16 +79,10 @@ def fit(
     directory the whole ratings before each point of a conversation are predicted, words included: use it
     with `dialogauge judge LOG --judge fitted --fitted-model RUN`.
     """
-    from dialogauge.app.config import compute_in_one_thread
-
-    compute_in_one_thread()  # before the next line loads numpy
-    from dialogauge.app.fit import FitOptions, fit_file, fit_run
-    from dialogauge.cli.judge import command_line
+    from dialogauge.app.fit import fit_file, fit_run
     from dialogauge.cli.tables import fit_lines
     from dialogauge.cli.terminal import plain, print_json
 
-    files = (ratings, dimension, split_file, folds, format, map_file)
-    options = FitOptions(inputs, out, *files, draws, seed, command_line())
     found = fit_run(options) if options.is_run else fit_file(options)
     for fault in found["faults"][:20]:
         typer.echo(f"dialogauge: {plain(fault)}", err=True)
@@ -112,5 +91,5 @@ def fit(
     else:
         for line in run_lines(found) if options.is_run else fit_lines(found):
             typer.echo(plain(line))
-        typer.echo(f"{'run' if options.is_run else 'coefficients'}: {out}")
+        typer.echo(f"{'run' if options.is_run else 'coefficients'}: {options.out}")
     raise typer.Exit(1 if found["faults"] else 0)

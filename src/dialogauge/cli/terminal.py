@@ -7,12 +7,13 @@ import sys
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dialogauge.llm import LimiterState
-from dialogauge.runs import Progress
+if TYPE_CHECKING:
+    from dialogauge.llm import LimiterState
+    from dialogauge.runs import Progress
 
 
 def plain(text: str) -> str:
