@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 
 from dialogauge.core import Scale
-from dialogauge.stats.association import mid_ranks, spearman
+from dialogauge.stats.coefficients import mid_ranks, spearman
 from dialogauge.stats.table import (
     Codes,
     DissatisfiedRule,

@@ -18,15 +18,18 @@ from typing import Final, Literal
 import numpy as np
 
 from dialogauge.core import Scale
-from dialogauge.stats.association import auc_draws, kappa_draws, pearson_draws, spearman_draws
-from dialogauge.stats.classification import (
+from dialogauge.stats.coefficients import (
+    auc_draws,
     average_recall,
     cohen_kappa,
+    divided,
     f1_draws,
+    kappa_draws,
+    pearson_draws,
     precision_draws,
     recall_draws,
+    spearman_draws,
 )
-from dialogauge.stats.estimate import divided
 from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable, label_codes
 
 Need = Literal["numbers", "scale", "classes", "ranking", "users", "blocks"]

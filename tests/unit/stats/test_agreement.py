@@ -352,3 +352,14 @@ def test_titles_say_what_counts_as_dissatisfied():
     assert title_of("f1_dsat", "<3") == "F1 of dissatisfied (<3)"
     assert title_of("auc", None) == "AUC of dissatisfied"
     assert title_of("mae", "<3") == "mean absolute error"
+
+
+def test_the_published_f1_by_hand():
+    # two of four low ones are found, by three calls: P = 2/3, R = 1/2
+    gold, said = [1, 2, 2, 2, 3, 3, 3, 3], [2, 2, 3, 3, 2, 3, 3, 3]
+    found = figures(table(said, gold), ["f1_dsat", "f1_dsat_published"], rule=parse_rule("<3")).values
+    assert found["f1_dsat"] == pytest.approx(2 * 2 / 7)
+    assert found["f1_dsat_published"] == pytest.approx(2 * (2 / 3) * (1 / 2) / (2 / 3 + 1 / 2))
+    few = table([2, 3, 3, 3, 2, 2, 2, 3], gold)  # P = R = 1/4: the sum is below 1
+    found = figures(few, ["f1_dsat", "f1_dsat_published"], rule=parse_rule("<3")).values
+    assert found == {"f1_dsat": pytest.approx(1 / 4), "f1_dsat_published": pytest.approx(2 / 16)}

@@ -17,8 +17,8 @@ from transformers.utils import logging
 
 from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import Population, RatedBlock
+from dialogauge.core.scores import whole_score
 from dialogauge.judges.encoder.text import EncoderSettings, EncoderText, encoder_text, fitted_tokens, said
-from dialogauge.stats import half_up
 
 _SCORES: Final = 5
 _PATIENCE: Final = 10.0
@@ -278,7 +278,7 @@ def _epoch(
     for start in range(0, len(examples), size):
         batch = examples[start : start + size]
         logits = network.logits([e.encoded for e in batch])
-        loss = network.loss(logits, [half_up(e.score) for e in batch])
+        loss = network.loss(logits, [whole_score(e.score) for e in batch])
         optimizer.zero_grad()
         loss.backward()
         weights = [p for module in network.modules for p in module.parameters()]

@@ -25,8 +25,9 @@ from dialogauge.core import (
     digest,
 )
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
+from dialogauge.core.scores import whole_score
 from dialogauge.retrieval import TfidfIndex
-from dialogauge.stats import half_even, half_up
+from dialogauge.stats import half_even
 
 DIMENSION = "satisfaction"
 _VERSION = 1
@@ -238,7 +239,7 @@ def nearest(k: int) -> Rule:
 def _nearest(view: BlockView, population: Population, *, k: int) -> Sequence[Guess]:
     if not view.history:
         value = prior(population)
-        return [Guess(half_up(value), value, prior=True)] * len(view.targets)
+        return [Guess(whole_score(value), value, prior=True)] * len(view.targets)
     return [average(view, cosines, k) for cosines in likeness_of_exchanges(view)]
 
 
@@ -253,7 +254,7 @@ def average(view: BlockView, cosines: Floats, k: int) -> Guess:
     found = [int(i) for i in np.argsort(cosines, kind="stable")[::-1][:k]]
     value = sum(view.history[i].score for i in found) / len(found)
     sources = tuple((view.history[i].reply.id, float(cosines[i])) for i in found)
-    return Guess(half_up(value), value, sources=sources)
+    return Guess(whole_score(value), value, sources=sources)
 
 
 def _exchange(reply: Reply) -> str:
@@ -278,7 +279,7 @@ def task_mean(view: BlockView, population: Population) -> Sequence[Guess]:
 def task_majority(view: BlockView, population: Population) -> Sequence[Guess]:
     """The score that the training users gave most in the target's scenario, else the rounded mean of all."""
     held = population.scores_in(view.scenario)
-    return _same(view, majority(held) if held else half_up(_mean(population.scores)))
+    return _same(view, majority(held) if held else whole_score(_mean(population.scores)))
 
 
 def _mean(scores: Sequence[float]) -> float:
@@ -288,7 +289,7 @@ def _mean(scores: Sequence[float]) -> float:
 
 
 def _same(view: BlockView, value: float) -> Sequence[Guess]:
-    return [Guess(half_up(value), value, prior=not view.history)] * len(view.targets)
+    return [Guess(whole_score(value), value, prior=not view.history)] * len(view.targets)
 
 
 def history_mean(view: BlockView, population: Population) -> Sequence[Guess]:
@@ -305,7 +306,7 @@ def history_median(view: BlockView, population: Population) -> Sequence[Guess]:
 def history_majority(view: BlockView, population: Population) -> Sequence[Guess]:
     """The score that the user gave most, the lowest of several; without history the rounded prior."""
     if not view.history:
-        return _same(view, half_up(prior(population)))
+        return _same(view, whole_score(prior(population)))
     return _same(view, majority(view.scores))
 
 
@@ -315,7 +316,7 @@ def history_cdf_hash(view: BlockView, population: Population) -> Sequence[Guess]
     hashes = [hashlib.sha1(r.id.encode(), usedforsecurity=False).hexdigest() for r in view.targets]
     rank = {name: i for i, name in enumerate(sorted(hashes))}
     found = [quantile_at(ordered, (rank[name] + 0.5) / len(hashes)) for name in hashes]
-    return [Guess(half_up(score), score, prior=not view.history) for score in found]
+    return [Guess(whole_score(score), score, prior=not view.history) for score in found]
 
 
 def quantile_at(ordered: Sequence[float], q: float) -> float:

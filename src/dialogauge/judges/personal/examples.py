@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from dialogauge.core import JudgeFailure, digest
 from dialogauge.core.protocols import BlockView, Kept, Population, RatedReply, Reads, Reply
+from dialogauge.core.scores import whole_score
 from dialogauge.judges.personal.baselines import Strategy, likeness, retrieve
 from dialogauge.judges.personal.judge import Told
 from dialogauge.judges.rubric.prompt import rated_line
 from dialogauge.rubrics import phrase
-from dialogauge.stats import half_up
 
 _SEED: Final = 42
 _SCORES: Final = (1, 2, 3, 4, 5)
@@ -28,7 +28,7 @@ def draw_examples(population: Population, n: int = 10) -> tuple[RatedReply, ...]
     pools: dict[int, list[RatedReply]] = {score: [] for score in _SCORES}
     for block in population.blocks:
         for rated in block.ratings:
-            pools[half_up(rated.score)].append(rated)
+            pools[whole_score(rated.score)].append(rated)
     drawn: list[RatedReply] = []
     for score in _SCORES:
         rng.shuffle(pools[score])

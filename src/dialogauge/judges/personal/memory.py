@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from dialogauge.core import digest
 from dialogauge.core.protocols import BlockView, RatedReply
+from dialogauge.core.scores import whole_score
 from dialogauge.judges.rubric.prompt import as_json, cut_middle
 from dialogauge.rubrics import memory_words, render
-from dialogauge.stats import ScoreHistory, half_up
+from dialogauge.stats import ScoreHistory
 
 BUDGET = 24_000
 """Characters of the rated turns in one prompt."""
@@ -57,7 +58,7 @@ def evidence_of(view: BlockView, *, budget: int = BUDGET) -> Evidence:
         budget: Characters; one turn of each score is shown even beyond it.
     """
     written = [shown_turn(rated) for rated in view.history]
-    scores = [half_up(rated.score) for rated in view.history]
+    scores = [whole_score(rated.score) for rated in view.history]
     chosen = set(_chosen(view, scores, [len(text) for text, _ in written], budget))
     given = Counter(scores)
     groups = {

@@ -124,7 +124,7 @@ def parse_gate(expression: str) -> Gate:
 def _figure(dimension: DimensionSummary, figure: str) -> float | None:
     mean, bounds = dimension.mean, dimension.bounds
     figures = {
-        "mean": mean.mean,
+        "mean": mean.value,
         "low": mean.low,
         "high": mean.high,
         "worst": bounds.worst,

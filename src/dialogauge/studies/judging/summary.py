@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import DimensionSpec, Level, Scale, Verdict
-from dialogauge.stats import Bounds, ClusteredMean, clustered_mean_of_sums, mean_bounds, t_quantile
+from dialogauge.stats import Bounds, Estimate, clustered_mean_of_sums, mean_bounds, t_estimate
 from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Spend, Tally
 
 
@@ -29,7 +29,7 @@ class CurvePoint:
     """The mean at one turn number, over the first repeat; one value per conversation."""
 
     turn: int
-    mean: ClusteredMean
+    mean: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class DimensionSummary:
     level: Level
     scale: Scale
     requested: int
-    mean: ClusteredMean
+    mean: Estimate
     """Clustered by conversation, the interval cut at the ends of the scale; failures and n/a take no part."""
     n_na: int
     n_failed: int
@@ -167,7 +167,7 @@ class GroupSummary:
     name: str | None
     """None for conversations that do not say."""
     conversations: int
-    means: Mapping[str, ClusteredMean]
+    means: Mapping[str, Estimate]
     n_na: Mapping[str, int]
     n_failed: Mapping[str, int]
 
@@ -253,9 +253,9 @@ class Summary:
         return {"groups": groups, "left_out": self.groups_left_out.get(field, 0)}
 
 
-def _mean_json(mean: ClusteredMean) -> dict[str, Any]:
+def _mean_json(mean: Estimate) -> dict[str, Any]:
     interval = None if mean.interval is None else list(mean.interval)
-    return {"mean": mean.mean, "n": mean.n, "clusters": mean.clusters, "interval95": interval}
+    return {"mean": mean.value, "n": mean.n, "clusters": mean.clusters, "interval95": interval}
 
 
 def _verdict_json(verdicts: VerdictSummary) -> dict[str, Any]:
@@ -367,21 +367,20 @@ def _dimension(tally: Tally, sums: Floats, position: int, lost: int) -> Dimensio
     )
 
 
-def _mean(total: Floats, count: Floats, clusters: npt.NDArray[np.intp], scale: Scale) -> ClusteredMean:
+def _mean(total: Floats, count: Floats, clusters: npt.NDArray[np.intp], scale: Scale) -> Estimate:
     sums = np.bincount(clusters, total).astype(np.float64)
     found = clustered_mean_of_sums(sums, np.bincount(clusters, count))
     return found.within(scale.low, scale.high)
 
 
-def _point(sums: Sequence[float]) -> ClusteredMean:
+def _point(sums: Sequence[float]) -> Estimate:
     """The mean of values of which each is a cluster of its own, from n, sum and sum of squares."""
     n, total, squares = int(sums[0]), sums[1], sums[2]
     mean = total / n
     if n == 1:
-        return ClusteredMean(mean, None, None, None, 1, 1)
+        return clustered_mean_of_sums(np.array([total]), np.ones(1))
     stderr = math.sqrt(max(squares - total * mean, 0.0) / (n - 1) / n)
-    reach = t_quantile(0.975, n - 1) * stderr
-    return ClusteredMean(mean, mean - reach, mean + reach, stderr, n, n)
+    return t_estimate(mean, stderr, level=0.95, n=n, clusters=n)
 
 
 def _verdicts(tally: Tally, absent: int) -> VerdictSummary | None:
@@ -416,7 +415,7 @@ def _breakdowns(tally: Tally, sums: Floats) -> tuple[dict[str, tuple[GroupSummar
 def _group(tally: Tally, sums: Floats, name: str | None, member: npt.NDArray[np.bool_]) -> GroupSummary:
     mine = sums[member]
     _, clusters = np.unique(tally.clusters()[member], return_inverse=True)
-    means: dict[str, ClusteredMean] = {}
+    means: dict[str, Estimate] = {}
     absent: dict[str, int] = {}
     failed: dict[str, int] = {}
     for i, spec in enumerate(tally.dimensions):
