@@ -58,7 +58,6 @@ from dialogauge.stats.estimate import (
     mean_estimate,
 )
 from dialogauge.stats.intervals import (
-    Bounds,
     clustered_mean,
     clustered_mean_of_sums,
     mean_bounds,
@@ -82,11 +81,9 @@ from dialogauge.stats.score_history import (
     half_even,
 )
 from dialogauge.stats.table import (
-    Counts,
     DissatisfiedRule,
     Scores,
     ScoreTable,
-    Status,
     cluster_labels,
     parse_rule,
     reply_length,
@@ -100,14 +97,12 @@ __all__ = [
     "MEASURES",
     "TIES",
     "Basis",
-    "Bounds",
     "Calibrated",
     "CalibrationName",
     "CalibrationRun",
     "ClusterDraws",
     "Comparison",
     "Control",
-    "Counts",
     "DissatisfiedRule",
     "Estimate",
     "Figures",
@@ -115,7 +110,6 @@ __all__ = [
     "ScoreHistory",
     "ScoreTable",
     "Scores",
-    "Status",
     "Ties",
     "adjusted",
     "auc_draws",

@@ -66,7 +66,7 @@ def controls_of(
     """Return the controls of a source, by name: those that the table has the means for.
 
     Args:
-        table: Of targets that both have a score for.
+        table: Of the targets.
         source: The judge whose controls they are: it lends its scale, and its scores to be shuffled.
         reference: People.
         rule: What counts as dissatisfied.
@@ -134,7 +134,7 @@ def thirds(lengths: Sequence[float] | Floats, of: Sequence[float] | Floats, scal
 
 def _constant(own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Control:
     n = own.values.size
-    if n and np.isfinite(people.whole).all():
+    if n and people.numbers:
         levels, counts = np.unique(people.whole, return_counts=True)
         most = float(levels[int(np.argmax(counts))])
         called = rule is not None and rule.holds(most)
@@ -166,7 +166,7 @@ def _ranked(
     found = spearman(values, _standard(people)).value if values.size else None
     up = found is None or found >= 0
     dealt = deal_by(values if up else -values, people, rule)
-    if not np.isfinite(dealt.values).all():
+    if not dealt.numbers:
         level = np.full(values.size, own.scale.low)
         dealt = scores_of(
             level, whole=level, order=dealt.order, scale=own.scale, dissatisfied=dealt.dissatisfied
@@ -177,7 +177,7 @@ def _ranked(
 
 def _standard(people: Scores) -> Floats:
     """Return what people's order is: their scores, or satisfied above dissatisfied."""
-    if np.isfinite(people.values).all() or people.dissatisfied is None:
+    if people.numbers or people.dissatisfied is None:
         return people.values
     return -people.dissatisfied
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Final
@@ -26,20 +25,10 @@ Floats = npt.NDArray[np.float64]
 METHOD: Final = "Student's t of clusters"
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The mean if every failure had been the worst score, and if it had been the best."""
-
-    worst: float | None
-    """None when there is neither a score nor a failure."""
-    best: float | None
-    n: int
-    """Scores."""
-    n_failed: int
-
-
-def mean_bounds(total: float, n: int, n_failed: int, *, worst: float, best: float) -> Bounds:
-    """Return the bounds of a mean of `n` scores that sum to `total`, with `n_failed` failures.
+def mean_bounds(
+    total: float, n: int, n_failed: int, *, worst: float, best: float
+) -> tuple[float, float] | None:
+    """Return the mean if every failure had been the worst score, and if it had been the best.
 
     Args:
         total: Sum of the scores.
@@ -48,6 +37,9 @@ def mean_bounds(total: float, n: int, n_failed: int, *, worst: float, best: floa
         worst: The worst score of the scale (the higher end where lower is better).
         best: The best score of the scale.
 
+    Returns:
+        None where there is neither a score nor a failure.
+
     Raises:
         ValueError: A count is negative.
     """
@@ -55,9 +47,7 @@ def mean_bounds(total: float, n: int, n_failed: int, *, worst: float, best: floa
         msg = f"counts cannot be negative: n={n}, n_failed={n_failed}"
         raise ValueError(msg)
     asked = n + n_failed
-    if asked == 0:
-        return Bounds(None, None, 0, 0)
-    return Bounds((total + n_failed * worst) / asked, (total + n_failed * best) / asked, n, n_failed)
+    return ((total + n_failed * worst) / asked, (total + n_failed * best) / asked) if asked else None
 
 
 def wilson_interval(hits: int, n: int, *, level: float = 0.95) -> tuple[float, float] | None:

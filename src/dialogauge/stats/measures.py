@@ -219,14 +219,8 @@ def pair_up(
         source: A judge, a rater, a control.
         reference: Mostly people.
         rule: What counts as dissatisfied; None leaves the classes out.
-
-    Raises:
-        ValueError: A target has no score of one of them.
     """
-    if not (source.scored.all() and reference.scored.all()):
-        msg = "measures take targets that both have a score for: take the table's `shared` ones"
-        raise ValueError(msg)
-    numbers = bool(np.isfinite(reference.values).all())
+    numbers = reference.numbers
     gold_class, own = _classes(reference, reference.values, rule), _classes(source, source.whole, rule)
     inside = (reference.values >= source.scale.low) & (reference.values <= source.scale.high)
     scale = numbers and bool(inside.all())

@@ -103,7 +103,6 @@ def test_figures_on_the_page_are_those_of_the_summary():
     summary, html = usual()
     page = Page(html)
     for found in summary.dimensions:
-        bounds = (found.bounds.worst, found.bounds.best)
         figure = Figure(
             found.mean.value,
             found.mean.interval,
@@ -111,7 +110,7 @@ def test_figures_on_the_page_are_those_of_the_summary():
             found.requested,
             found.n_na,
             found.n_failed,
-            bounds,
+            found.bounds,
         )
         assert figure_line(figure) in page.text
         head, *counts = figure_line(figure).split(" · ")

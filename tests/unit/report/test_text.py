@@ -20,7 +20,7 @@ def test_the_same_honest_figures_as_the_summary():
             f"{found.n}/{found.requested}",
             f" {found.n_na} ",
             f" {found.n_failed} ",
-            f"{found.bounds.worst:.2f}–{found.bounds.best:.2f}",
+            f"{found.bounds[0]:.2f}–{found.bounds[1]:.2f}",
         ):
             assert part in line + " "
     assert f"no verdict {summary.verdicts.missing}" in text

@@ -327,7 +327,7 @@ def _draws(settings: AgreementSettings) -> ClusterDraws:
 
 def _bins(judge: Scores, people: Scores) -> tuple[ScoreBin, ...]:
     """Return what people gave where the judge gave each whole score; nothing of named categories."""
-    if not np.isfinite(people.values).all():
+    if not people.numbers:
         return ()
     out = []
     for score in np.unique(judge.whole):

@@ -127,8 +127,8 @@ def _figure(dimension: DimensionSummary, figure: str) -> float | None:
         "mean": mean.value,
         "low": mean.low,
         "high": mean.high,
-        "worst": bounds.worst,
-        "best": bounds.best,
+        "worst": None if bounds is None else bounds[0],
+        "best": None if bounds is None else bounds[1],
     }
     return figures[figure]
 

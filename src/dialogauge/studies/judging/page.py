@@ -84,12 +84,10 @@ def figures_of(summary: Summary, *, curve_turns: int = _CURVE_TURNS) -> RunFigur
 
 
 def _dimension(found: DimensionSummary, turns: set[int]) -> DimensionView:
-    worst, best = found.bounds.worst, found.bounds.best
-    bounds = None if worst is None or best is None else (worst, best)
     # On a scale from 0 to 1 two decimals would hide what they show on one from 1 to 5.
     decimals = 3 if found.scale.high - found.scale.low <= 1 else 2
     counts = (found.n, found.requested, found.n_na, found.n_failed)
-    figure = Figure(found.mean.value, found.mean.interval, *counts, bounds, decimals)
+    figure = Figure(found.mean.value, found.mean.interval, *counts, found.bounds, decimals)
     return DimensionView(
         name=found.name,
         level=found.level,

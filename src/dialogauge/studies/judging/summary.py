@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import DimensionSpec, Level, Scale, Verdict
-from dialogauge.stats import Bounds, Estimate, clustered_mean_of_sums, mean_bounds, t_estimate
+from dialogauge.stats import Estimate, clustered_mean_of_sums, mean_bounds, t_estimate
 from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Spend, Tally
 
 
@@ -54,7 +54,8 @@ class DimensionSummary:
     """Clustered by conversation, the interval cut at the ends of the scale; failures and n/a take no part."""
     n_na: int
     n_failed: int
-    bounds: Bounds
+    bounds: tuple[float, float] | None
+    """The mean if every failure had been the worst score, and the best; None of nothing."""
     bins: tuple[Bin, ...]
     curve: tuple[CurvePoint, ...] = ()
     spread: Spread | None = None
@@ -83,7 +84,7 @@ class DimensionSummary:
             **_mean_json(self.mean),
             "n_na": self.n_na,
             "n_failed": self.n_failed,
-            "bounds": None if self.bounds.worst is None else [self.bounds.worst, self.bounds.best],
+            "bounds": None if self.bounds is None else list(self.bounds),
             "histogram": [asdict(b) for b in self.bins],
             "by_turn": [{"turn": p.turn, **_mean_json(p.mean)} for p in self.curve],
             "uncalibrated": self.uncalibrated,

@@ -26,7 +26,7 @@ def test_a_failure_takes_no_part_in_the_mean_but_in_the_bounds():
     assert (summary.requested, summary.scored, summary.not_applicable, summary.failed) == (4, 2, 1, 1)
     found = summary.dimension("helpfulness")
     assert (found.mean.value, found.n, found.n_na, found.n_failed, found.requested) == (4, 2, 1, 1, 4)
-    assert (found.bounds.worst, found.bounds.best) == (9 / 3, 13 / 3)
+    assert found.bounds == (9 / 3, 13 / 3)
     assert found.mean.interval is None  # one cluster only
     assert summary.failures == {"timeout": 1}
     assert summary.failed_share == 0.25
@@ -36,7 +36,7 @@ def test_bounds_know_when_lower_is_better():
     spec = (dimension("harm", scale=Scale(0, 4, higher_is_better=False)),)
     rows = [row("a", turn=1, scores={"harm": 2}), failed("a", turn=2)]
     found = summarise(rows, dimensions=spec).dimension("harm")
-    assert (found.bounds.worst, found.bounds.best) == (3, 1)
+    assert found.bounds == (3, 1)
 
 
 def test_interval_is_clustered_by_conversation_in_any_order_of_rows():
@@ -58,7 +58,7 @@ def test_a_missing_dimension_of_a_judged_row_is_a_failure_of_that_dimension():
     specs = (*HELP, dimension("safety"))
     found = summarise([turn_row("a", 1, 5)], dimensions=specs).dimension("safety")
     assert (found.n, found.n_failed, found.mean.value) == (0, 1, None)
-    assert (found.bounds.worst, found.bounds.best) == (1, 5)
+    assert found.bounds == (1, 5)
 
 
 def test_conversations_are_told_apart_and_sum_to_those_asked_for():
