@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dialogauge.core import DimensionSpec, Level, Scale, Verdict
 from dialogauge.stats import Estimate, clustered_mean_of_sums, mean_bounds, t_estimate
-from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Spend, Tally
+from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, JudgingTally, Spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +298,7 @@ def summarise(
     Of the `details` of a row, `model_verdict` (the verdict that the model gave itself), `language` and
     what `extras` names are read, where present.
     """
-    tally = Tally(dimensions, follow_repeats=repeats != 1)
+    tally = JudgingTally(dimensions, follow_repeats=repeats != 1)
     for row in rows:
         tally.add(row)
     sums, lost = tally.sums(), len(unreadable)
@@ -330,7 +330,7 @@ def summarise(
     )
 
 
-def _conversations(tally: Tally, lost: int, pending: int) -> ConversationCounts:
+def _conversations(tally: JudgingTally, lost: int, pending: int) -> ConversationCounts:
     states = tally.states()
     judged = int(((states & 1) == 1).sum())
     without = int((states == 4).sum())
@@ -338,7 +338,7 @@ def _conversations(tally: Tally, lost: int, pending: int) -> ConversationCounts:
     return ConversationCounts(len(states) + lost + pending, judged, failed, without, lost, pending)
 
 
-def _dimension(tally: Tally, sums: Floats, position: int, lost: int) -> DimensionSummary:
+def _dimension(tally: JudgingTally, sums: Floats, position: int, lost: int) -> DimensionSummary:
     spec = tally.dimensions[position]
     total, count, n_na = (sums[:, 3 * position + k] for k in range(3))
     requested = tally.requested[spec.level] + (lost if spec.level == "conversation" else 0)
@@ -384,7 +384,7 @@ def _point(sums: Sequence[float]) -> Estimate:
     return t_estimate(mean, stderr, level=0.95, n=n, clusters=n)
 
 
-def _verdicts(tally: Tally, absent: int) -> VerdictSummary | None:
+def _verdicts(tally: JudgingTally, absent: int) -> VerdictSummary | None:
     if not tally.verdicts:
         return None
     known = [v for v in get_args(Verdict) if v in tally.verdicts]
@@ -398,7 +398,9 @@ def _verdicts(tally: Tally, absent: int) -> VerdictSummary | None:
     )
 
 
-def _breakdowns(tally: Tally, sums: Floats) -> tuple[dict[str, tuple[GroupSummary, ...]], dict[str, int]]:
+def _breakdowns(
+    tally: JudgingTally, sums: Floats
+) -> tuple[dict[str, tuple[GroupSummary, ...]], dict[str, int]]:
     shown: dict[str, tuple[GroupSummary, ...]] = {}
     left_out: dict[str, int] = {}
     for group in GROUP_FIELDS:
@@ -413,7 +415,9 @@ def _breakdowns(tally: Tally, sums: Floats) -> tuple[dict[str, tuple[GroupSummar
     return shown, left_out
 
 
-def _group(tally: Tally, sums: Floats, name: str | None, member: npt.NDArray[np.bool_]) -> GroupSummary:
+def _group(
+    tally: JudgingTally, sums: Floats, name: str | None, member: npt.NDArray[np.bool_]
+) -> GroupSummary:
     mine = sums[member]
     _, clusters = np.unique(tally.clusters()[member], return_inverse=True)
     means: dict[str, Estimate] = {}

@@ -1,6 +1,6 @@
 """The satisfaction study: how satisfied will this user be with this reply, held against what they said."""
 
-from dialogauge.studies.satisfaction.answers import Answer, answers_of, histories_of, reference_answers
+from dialogauge.studies.satisfaction.answers import JudgedReply, answers_of, histories_of, reference_answers
 from dialogauge.studies.satisfaction.behaviour import Drift, drift_of
 from dialogauge.studies.satisfaction.blocks import (
     HistoryCut,
@@ -59,12 +59,12 @@ __all__ = [
     "ORDINAL",
     "PEOPLE",
     "RULE",
-    "Answer",
     "Drift",
     "Evaluation",
     "EvaluationSettings",
     "HistoryCut",
     "JoinedScores",
+    "JudgedReply",
     "Metrics",
     "Part",
     "Predictions",

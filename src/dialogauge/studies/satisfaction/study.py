@@ -41,7 +41,7 @@ from dialogauge.stats import Calibrated, CalibrationName, Ties
 from dialogauge.studies.judging.report import report_view
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
-from dialogauge.studies.satisfaction.answers import SATISFACTION, Answer, answers_of, histories_of
+from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, answers_of, histories_of
 from dialogauge.studies.satisfaction.behaviour import drift_of
 from dialogauge.studies.satisfaction.blocks import HistoryCut, Part, StudyData, study_data
 from dialogauge.studies.satisfaction.evaluation import Evaluation, EvaluationSettings, evaluate
@@ -118,7 +118,7 @@ class SatisfactionStudy:
     unreadable: Sequence[InputError] = ()
     """Records that are no conversations: each counts as a failed one."""
     rating_faults: tuple[InputError, ...] = ()
-    reference: tuple[Answer, ...] | None = None
+    reference: tuple[JudgedReply, ...] | None = None
     """The original replies, as another run judged them."""
     stored_signals: tuple[StoredScores, ...] = ()
     """What the runs hold that were named as signals."""
@@ -252,7 +252,7 @@ class SatisfactionStudy:
         }
 
     def _evaluated(
-        self, answers: Sequence[Answer], blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]
+        self, answers: Sequence[JudgedReply], blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]
     ) -> Evaluation:
         data, s = self.data, self.settings
         evaluation = evaluate(
@@ -407,7 +407,7 @@ def masked_data(
     return masked, again
 
 
-def _calibrated_row(answer: Answer, calibrated: Calibrated, method: str) -> Row:
+def _calibrated_row(answer: JudgedReply, calibrated: Calibrated, method: str) -> Row:
     """Return what calibration changes of a row."""
     raw = answer.value if answer.history and method != "none" else None
     scores = scores_json({SATISFACTION: Score(calibrated.value, calibrated.rounded, raw)})
