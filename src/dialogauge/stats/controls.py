@@ -129,7 +129,8 @@ def thirds(lengths: Sequence[float] | Floats, of: Sequence[float] | Floats, scal
     """
     low, high = np.quantile(of, [1 / 3, 2 / 3]) if len(of) else (0.0, 0.0)
     array = np.asarray(lengths, dtype=np.float64)
-    return scores_of(scale.high - 2 + (array > low) + (array > high), scale=scale)
+    level: Floats = scale.high - 2 + np.asarray(array > low, dtype=np.float64) + (array > high)
+    return scores_of(level, scale=scale)
 
 
 def _constant(own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Control:

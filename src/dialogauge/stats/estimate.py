@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from dialogauge.stats.coefficients import divided
 from dialogauge.stats.table import label_codes
 
 Floats = npt.NDArray[np.float64]
+Label = TypeVar("Label", bound=Hashable)
 
 _BLOCK_CELLS: Final = 4_000_000
 """Weights held at once: 32 MB, whatever the number of targets and draws."""
@@ -185,9 +186,9 @@ def mean_estimate(
     return Basis(int(array.size), groups, unit, draws).estimate(value, found)
 
 
-def group_means(values: Sequence[float] | Floats, groups: Sequence[Hashable]) -> dict[Hashable, float]:
+def group_means(values: Sequence[float] | Floats, groups: Sequence[Label]) -> dict[Label, float]:
     """Return the mean of each group, in the order in which groups first come; NaN values take no part."""
-    sums: dict[Hashable, list[float]] = {}
+    sums: dict[Label, list[float]] = {}
     for value, group in zip(values, groups, strict=True):
         if not np.isnan(value):
             sums.setdefault(group, []).append(float(value))

@@ -359,7 +359,8 @@ def _user_error(pairs: Pairs) -> Floats:
 
 def _user_rmse(pairs: Pairs) -> Floats:
     squares = pairs.by_user.counts @ np.abs(pairs.value - pairs.gold) ** 2 / pairs.by_user.sizes
-    return np.sqrt(squares)
+    root: Floats = np.sqrt(squares)
+    return root
 
 
 def correlated_users(pairs: Pairs) -> int:

@@ -107,7 +107,10 @@ def _sided(
     p, of = predicted, parse_rule(rule)
     clusters, unit = cluster_labels(p.users, p.conversations)
     positions, lengths = (np.array(values, dtype=np.float64) for values in (p.positions, p.lengths))
-    sources = {_MODEL: scores_of(p.called, order=order), _PEOPLE: scores_of(p.gold)}
+    sources = {
+        _MODEL: scores_of(p.called.astype(np.float64), order=order),
+        _PEOPLE: scores_of(p.gold.astype(np.float64)),
+    }
     table = ScoreTable(sources, clusters, unit, positions=positions, lengths=lengths)
     controls = controls_of(table, _MODEL, _PEOPLE, rule=of, shuffles=shuffles, seed=chance.seed)
     columns = {_MODEL: (sources[_MODEL],), **control_columns(controls)}

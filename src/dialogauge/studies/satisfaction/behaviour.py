@@ -110,8 +110,8 @@ def drift_of(
     chance = ClusterDraws(draws, seed)
 
     def mean_of(shifts: Sequence[tuple[str, str, float]]) -> Estimate:
-        users, sessions, values = ([case[k] for case in shifts] for k in range(3))
-        return mean_by_user(values, users, sessions, chance)
+        users, sessions = [user for user, *_ in shifts], [session for _, session, _ in shifts]
+        return mean_by_user([value for *_, value in shifts], users, sessions, chance)
 
     return Drift(
         mean_of(cases),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from dialogauge.stats import (
     MEASURES,
@@ -130,7 +131,10 @@ def metrics_of_one(
 
 
 def mean_by_user(
-    values: Sequence[float], users: Sequence[str], sessions: Sequence[str], draws: ClusterDraws
+    values: Sequence[float] | npt.NDArray[np.float64],
+    users: Sequence[str],
+    sessions: Sequence[str],
+    draws: ClusterDraws,
 ) -> Estimate:
     """Return the mean over cases with an interval clustered by user; of one user alone by conversation.
 
