@@ -65,13 +65,13 @@ def _signals(study: Any) -> dict[str, Mapping[str, float] | None]:  # noqa: ANN4
 
 
 def _local(blocks: Sequence[Any]) -> dict[str, float]:
-    from dialogauge.core.protocols import Population
-    from dialogauge.judges.local.judge import LocalBlockJudge, LocalJudge
+    from dialogauge.core.protocols import Population, request_for
+    from dialogauge.judges.local.judge import LocalJudge
 
-    judge = LocalBlockJudge(LocalJudge("foresight", rubric_id="satisfaction"))
+    judge = LocalJudge("foresight", rubric_id="satisfaction")
     out = {}
     for block in blocks:
-        for row in asyncio.run(judge.judge_block(block.view, Population(()))):
+        for row in asyncio.run(judge.judge(request_for(block.view.targets, block.view, Population(())))):
             score = row.outcome.scores["satisfaction"]
             if not isinstance(score, str):  # n/a
                 out[row.outcome.details["turn_id"]] = score.value
@@ -95,14 +95,15 @@ def _shuffled(blocks: Sequence[Any], scores: Mapping[str, float]) -> dict[str, f
 
 
 def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  # noqa: ANN401
-    from dialogauge.judges.local_user import LocalUserJudge, Signal
+    from dialogauge.core.protocols import request_for
+    from dialogauge.judges.local_user import LocalUserJudge, ScoreSignal
     from dialogauge.stats import pearson
     from dialogauge.studies.satisfaction import answers_of
 
-    judge = LocalUserJudge(signals=() if scores is None else (Signal("signal", scores),))
+    judge = LocalUserJudge(signals=() if scores is None else (ScoreSignal("signal", scores),))
     out: dict[str, Any] = {"answers": [], "own": None, "weight": None}
     for block in study.blocks:
-        rows = asyncio.run(judge.judge_block(block.view, study.population))
+        rows = asyncio.run(judge.judge(request_for(block.view.targets, block.view, study.population)))
         out["answers"] += answers_of(block, rows)
     out["train"] = judge.describe()["fitted_on"]["left_out_pearson"]
     if scores is not None:

@@ -14,6 +14,7 @@ from dialogauge.core import (
     JudgeFailure,
     Judgement,
     Message,
+    Request,
     Role,
     Scale,
     Target,
@@ -24,6 +25,7 @@ from dialogauge.core import (
     conversation_digest,
     digest_text,
 )
+from dialogauge.core.protocols import Reads
 
 ROLES: dict[str, Role] = {"s": "system", "d": "developer", "u": "user", "a": "assistant", "t": "tool"}
 JUDGE_DIGEST = digest_text("judge")
@@ -101,8 +103,16 @@ class FakeJudge:
     def describe(self) -> Mapping[str, Any]:
         return {"kind": "fake"}
 
-    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
-        self.seen.append((conversation, repeat, seed))
+    @property
+    def reads(self) -> frozenset[Reads]:
+        return frozenset()
+
+    @property
+    def together(self) -> bool:
+        return True
+
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        self.seen.append((request.conversation, request.repeat, request.seed))
         if self.waits:
             await asyncio.sleep(0)
-        return self.rows(conversation, repeat)
+        return self.rows(request.conversation, request.repeat)

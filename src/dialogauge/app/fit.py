@@ -22,14 +22,14 @@ from dialogauge.data import RatingTable, read_conversations, read_field_map, rea
 from dialogauge.data.ratings import usable_ratings
 from dialogauge.judges.fitted import (
     CrossValidation,
-    Example,
     FittedOn,
+    RatedPlace,
     cross_validate,
-    examples_of,
     fit_ratings,
+    rated_places,
 )
 from dialogauge.judges.fitted.cross_validation import RIDGES, line_folds
-from dialogauge.judges.fitted.model import Table, table_of
+from dialogauge.judges.fitted.model import PlaceTable, table_of
 from dialogauge.judges.local.fit import fit_local, group_folds
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.manifest import versions
@@ -101,9 +101,9 @@ def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None 
     """
     started = time.process_time()
     faults: list[InputError] = []
-    examples: list[Example] = []
+    examples: list[RatedPlace] = []
     for conversation in read_rated(options, faults):
-        found, wrong = examples_of(conversation, options.dimension)
+        found, wrong = rated_places(conversation, options.dimension)
         examples += found
         faults += wrong
     _check(examples, options)
@@ -133,7 +133,7 @@ def fit_run(options: FitOptions, *, progress: Callable[[int, int], None] | None 
     return summary
 
 
-def _check(examples: Sequence[Example], options: FitOptions) -> None:
+def _check(examples: Sequence[RatedPlace], options: FitOptions) -> None:
     groups = len({e.group for e in examples})
     if len(examples) < _LEAST or groups < max(3, options.folds):
         talks = counted(len({e.conversation.id for e in examples}), "conversation")
@@ -150,7 +150,10 @@ def _check(examples: Sequence[Example], options: FitOptions) -> None:
 
 
 def _summary(
-    examples: Sequence[Example], table: Table, validated: dict[str, CrossValidation], options: FitOptions
+    examples: Sequence[RatedPlace],
+    table: PlaceTable,
+    validated: dict[str, CrossValidation],
+    options: FitOptions,
 ) -> dict[str, Any]:
     turns = np.array([e.turn is not None for e in examples])
     out: dict[str, Any] = {
@@ -183,7 +186,7 @@ def _summary(
     return {**out, "metrics": first["metrics"], "controls": first["controls"], "ridge_grid": list(RIDGES)}
 
 
-def _fitted_on(examples: Sequence[Example], summary: dict[str, Any]) -> FittedOn:
+def _fitted_on(examples: Sequence[RatedPlace], summary: dict[str, Any]) -> FittedOn:
     """Return what goes with the model: the figures are those of whole users or conversations left out."""
     seen = {id(e.conversation): e.conversation for e in examples}
     spoken = {key: _language(conversation) for key, conversation in seen.items()}
@@ -212,8 +215,8 @@ def _language(conversation: Conversation) -> str:
 
 
 def _view(
-    examples: Sequence[Example],
-    table: Table,
+    examples: Sequence[RatedPlace],
+    table: PlaceTable,
     found: CrossValidation,
     mask: npt.NDArray[np.bool_],
     options: FitOptions,
@@ -244,7 +247,7 @@ def _shares(
     return column
 
 
-def _split(examples: Sequence[Example], fold: Whole) -> int:
+def _split(examples: Sequence[RatedPlace], fold: Whole) -> int:
     """Count the conversations that lie across two parts."""
     parts: dict[str, set[int]] = {}
     for example, part in zip(examples, fold.tolist(), strict=True):
@@ -253,7 +256,7 @@ def _split(examples: Sequence[Example], fold: Whole) -> int:
 
 
 def _predictions(
-    examples: Sequence[Example], table: Table, validated: dict[str, CrossValidation]
+    examples: Sequence[RatedPlace], table: PlaceTable, validated: dict[str, CrossValidation]
 ) -> Iterator[bytes]:
     for i, example in enumerate(examples):
         row: dict[str, Any] = {
@@ -269,7 +272,7 @@ def _predictions(
         yield json_line(row)
 
 
-def _manifest(options: FitOptions, examples: Sequence[Example]) -> dict[str, Any]:
+def _manifest(options: FitOptions, examples: Sequence[RatedPlace]) -> dict[str, Any]:
     seen = dict.fromkeys(e.conversation.id for e in examples)
     by_id = {e.conversation.id: e.conversation for e in examples}
     return {

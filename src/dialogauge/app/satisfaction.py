@@ -8,12 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dialogauge.app.judge import shown_notes, shown_role, spare_the_input
-from dialogauge.app.personal_judges import (
-    MODEL_JUDGES,
-    BuiltTurnJudge,
-    build_personal_judge,
-    build_turn_judge,
-)
+from dialogauge.app.personal_judges import MODEL_JUDGES, BuiltPersonalJudge, build_satisfaction_judge
 from dialogauge.app.satisfaction_data import (
     chosen_split,
     read_rated,
@@ -23,7 +18,6 @@ from dialogauge.app.satisfaction_data import (
 )
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
 from dialogauge.core.errors import InputError
-from dialogauge.core.protocols import PersonalJudge
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.runs import Observer, Privacy, RunSettings, StudyRun, run_study, units_left
 from dialogauge.studies.satisfaction.blocks import study_data, unnamed_together
@@ -76,16 +70,14 @@ def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> Sati
 
 
 async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
-    built = _built(options)
+    built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder)
     try:
         study, notes = _study(options, built)
         study.reference = read_reference(options, study.data)
         spare_the_input(options.inputs, run_directory(options), fresh=options.fresh)
-        limits = built.models.limits if isinstance(built, BuiltTurnJudge) else lambda: None
-        run = await run_study(study, _run_settings(options), observer, limits)
+        run = await run_study(study, _run_settings(options), observer, built.limits)
     finally:
-        if isinstance(built, BuiltTurnJudge):
-            await built.models.close()
+        await built.close()
     unreadable = tuple(study.unreadable)
     shown = (*shown_notes(notes, run.mask), *_strangers(study))
     return SatisfactionOutcome(run, unreadable, shown, options.max_failed)
@@ -93,11 +85,10 @@ async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) 
 
 def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
     """Say what a study would do, without a model call and without writing anything."""
-    built = _built(options)
+    built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder)
     study, notes = _study(options, built)
     turns, left, mask = units_left(study, _run_settings(options))
-    if isinstance(built, BuiltTurnJudge):
-        asyncio.run(built.models.close())
+    asyncio.run(built.close())
     return SatisfactionPlan(
         run_directory(options).path,
         study.judge.name,
@@ -108,20 +99,8 @@ def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
     )
 
 
-def _built(options: SatisfactionOptions) -> PersonalJudge | BuiltTurnJudge:
-    if options.judge in MODEL_JUDGES:
-        return build_turn_judge(options)
-    return build_personal_judge(
-        options.judge,
-        mode=options.mode,
-        strategy=options.strategy,
-        k=options.k,
-        encoder=options.encoder,
-    )
-
-
 def _study(
-    options: SatisfactionOptions, built: PersonalJudge | BuiltTurnJudge
+    options: SatisfactionOptions, built: BuiltPersonalJudge
 ) -> tuple[SatisfactionStudy, Sequence[object]]:
     """Read the data and plan what is judged; return with it the notes on what was read."""
     split = chosen_split(options)
@@ -140,8 +119,7 @@ def _study(
         history=options.history,
     )
     study = SatisfactionStudy(
-        built.judge if isinstance(built, BuiltTurnJudge) else built,
-        isinstance(built, BuiltTurnJudge),
+        built.judge,
         rated.conversations,
         data,
         replace(study_settings(options), side_by_side=options.max_concurrency),

@@ -14,6 +14,7 @@ from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged
+from dialogauge.core.protocols import Request
 from dialogauge.data import read_field_map, read_ratings
 from dialogauge.report import TrustView
 from dialogauge.runs import Manifest, StoredRun, open_run, versions
@@ -145,7 +146,7 @@ async def _judge_again(
 
         async def one(variant: Variant) -> tuple[Variant, tuple[Judged, ...]]:
             async with gate:
-                judged = await built.judge.judge(variant.conversation, repeat=1, seed=options.seed)
+                judged = await built.judge.judge(Request(variant.conversation.blinded(), seed=options.seed))
                 return variant, judged
 
         return await asyncio.gather(*(one(v) for v in variants))

@@ -28,7 +28,7 @@ from dialogauge.core.judgement import (
     Verdict,
     VerdictBasis,
 )
-from dialogauge.core.protocols import DimensionSpec, Judge, PlainDimension
+from dialogauge.core.protocols import Agent, DimensionSpec, Judge, PlainDimension, Request
 from dialogauge.core.rating import PairRating, Rating
 from dialogauge.core.scores import (
     NOT_APPLICABLE,
@@ -47,6 +47,7 @@ __all__ = [
     "NOT_APPLICABLE",
     "ONE_TO_FIVE",
     "ROLES",
+    "Agent",
     "BudgetSpent",
     "ConfigError",
     "Conversation",
@@ -72,6 +73,7 @@ __all__ = [
     "PlainDimension",
     "Rating",
     "RecordFault",
+    "Request",
     "Role",
     "RubricError",
     "Scale",

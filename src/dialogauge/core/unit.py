@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.judgement import Judged, JudgeFailure
+from dialogauge.core.judgement import Usage
 
 
 def digest_text(text: str) -> str:
@@ -79,15 +79,30 @@ class WorkUnit:
         object.__setattr__(self, "key", key)
 
 
-@dataclass(frozen=True, slots=True)
-class UnitResult:
-    """All that came of one unit: one row per judged target."""
-
-    key: str
-    repeat: int
-    rows: tuple[Judged, ...]
+class Record(Protocol):
+    """What a unit of work gives: a judged target, a reply of an agent."""
 
     @property
     def failed(self) -> bool:
-        """Whether any of its targets failed."""
-        return any(isinstance(row.outcome, JudgeFailure) for row in self.rows)
+        """Whether it is a failure."""
+
+    @property
+    def usage(self) -> Usage:
+        """What it took."""
+
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult(Generic[R]):
+    """All that came of one unit."""
+
+    key: str
+    repeat: int
+    rows: tuple[R, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any of its rows is a failure."""
+        return any(row.failed for row in self.rows)

@@ -11,12 +11,12 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Generic, Literal, Protocol
 
 from dialogauge.core.errors import BudgetSpent, DialogaugeError
 from dialogauge.core.judgement import Judged, Usage
-from dialogauge.core.protocols import Judge
-from dialogauge.core.unit import UnitResult, WorkUnit
+from dialogauge.core.protocols import Judge, Request
+from dialogauge.core.unit import R, UnitResult, WorkUnit
 
 _NOTHING = Usage()
 
@@ -45,7 +45,7 @@ class Progress:
     def __post_init__(self) -> None:
         self.started = self.clock()
 
-    def took(self, result: UnitResult) -> None:
+    def took(self, result: UnitResult[R]) -> None:
         """Count a finished unit."""
         self.done += 1
         self.failed += result.failed
@@ -120,17 +120,17 @@ def stop_on_interrupt(stop: StopSignal, notify: Callable[[bool], None]) -> Itera
         loop.remove_signal_handler(signal.SIGINT)
 
 
-Work = Callable[[WorkUnit], Awaitable[tuple[Judged, ...]]]
+Work = Callable[[WorkUnit], Awaitable[tuple[R, ...]]]
 """Does one unit: its typed errors end the run, its failures are results."""
 
 # How often a sink in which nothing waits is asked again.
 _FLUSH_SECONDS = 0.05
 
 
-class Sink(Protocol):
+class Sink(Protocol[R]):
     """Takes what the workers finish."""
 
-    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+    def add(self, unit: WorkUnit, result: UnitResult[R]) -> None:
         """Take a finished unit."""
 
     def flush_if_due(self) -> float | None:
@@ -147,12 +147,12 @@ class Outcome:
 
 
 @dataclass
-class _Crew:
+class _Workers(Generic[R]):
     """The state that the workers of one run share."""
 
     units: Iterator[WorkUnit]
-    do: Work
-    sink: Sink
+    do: Work[R]
+    sink: Sink[R]
     progress: Progress
     stop: StopSignal
     error: DialogaugeError | None = None
@@ -203,7 +203,7 @@ class _Crew:
 async def run_units(
     units: Iterator[WorkUnit],
     judge: Judge,
-    sink: Sink,
+    sink: Sink[Judged],
     *,
     workers: int,
     progress: Progress,
@@ -212,15 +212,15 @@ async def run_units(
     """Judge every unit: `run_work` with a judge of whole conversations, handed to it blinded."""
 
     def judged(unit: WorkUnit) -> Awaitable[tuple[Judged, ...]]:
-        return judge.judge(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+        return judge.judge(Request(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed))
 
     return await run_work(units, judged, sink, workers=workers, progress=progress, stop=stop)
 
 
 async def run_work(
     units: Iterator[WorkUnit],
-    do: Work,
-    sink: Sink,
+    do: Work[R],
+    sink: Sink[R],
     *,
     workers: int,
     progress: Progress,
@@ -239,11 +239,11 @@ async def run_work(
     Any error that is not ours is a fault of the program: no further unit is taken, and it is raised once
     what is in flight has ended.
     """
-    crew = _Crew(units, do, sink, progress, stop)
-    tasks = [asyncio.create_task(crew.work()) for _ in range(workers)]
+    shared = _Workers(units, do, sink, progress, stop)
+    tasks = [asyncio.create_task(shared.work()) for _ in range(workers)]
     for task in tasks:
         stop.watch(task)
-    ticker = asyncio.create_task(crew.tick())
+    ticker = asyncio.create_task(shared.tick())
     try:
         results = await asyncio.gather(*tasks, return_exceptions=True)
     finally:
@@ -252,6 +252,6 @@ async def run_work(
     for fault in faults:
         if not isinstance(fault, asyncio.CancelledError):
             raise fault
-    if crew.error is not None:
-        return Outcome("budget" if isinstance(crew.error, BudgetSpent) else "error", crew.error)
+    if shared.error is not None:
+        return Outcome("budget" if isinstance(shared.error, BudgetSpent) else "error", shared.error)
     return Outcome("interrupted" if faults or stop.requested else "finished")

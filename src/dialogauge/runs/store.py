@@ -17,12 +17,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import orjson
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
+from dialogauge.core.judgement import Judged
 from dialogauge.core.unit import UnitResult, WorkUnit
 from dialogauge.runs.records import (
     ROW_SCHEMA,
@@ -38,6 +39,9 @@ BATCH_SECONDS = 0.05
 BATCH_UNITS = 200
 
 _META = "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
+
+NOTES: Final = "kept:"
+"""What stands before the keys of a judge's notes in the run's file."""
 
 P = TypeVar("P")
 
@@ -142,6 +146,21 @@ class RunFile(ABC, Generic[P]):
             self._db.close()
 
 
+@dataclass(frozen=True, slots=True)
+class RunNotes:
+    """What a judge keeps between its calls, in the run's own file; implements `core.protocols.Notes`."""
+
+    database: RunFile[Any]
+
+    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
+        """Return what stands under a key; None where nothing does."""
+        return self.database.get_meta(NOTES + key)
+
+    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep a JSON value under a key, durably."""
+        self.database.put_meta(NOTES + key, value)
+
+
 @contextmanager
 def store_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite says of a file into a StoreError."""
@@ -212,7 +231,7 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
 
     # -- writing ---------------------------------------------------------------------------------
 
-    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+    def add(self, unit: WorkUnit, result: UnitResult[Judged]) -> None:
         """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
         target = bytes.fromhex(unit.target_digest)
         rows = [row_json(unit.conversation, j, repeat=result.repeat, judge=unit.judge) for j in result.rows]

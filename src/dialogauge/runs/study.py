@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from dialogauge.core import DimensionSpec, InputError, Judged, StoreError, WorkUnit, digest, digest_text
-from dialogauge.core.protocols import Kept
+from dialogauge.core.protocols import Notes
 from dialogauge.core.unit import UnitResult
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
@@ -26,7 +26,7 @@ from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import Row, StoredRun
-from dialogauge.runs.store import PLANNED, RunDatabase, StoredUnit
+from dialogauge.runs.store import NOTES, PLANNED, RunDatabase, RunNotes, StoredUnit
 
 _COMMAND = "command"
 """Under this name the run file keeps the digest of what was asked for: judges and source."""
@@ -75,25 +75,6 @@ class Ending:
     """Records of the input that are no conversations."""
 
 
-NOTES: Final = "kept:"
-"""What stands before the keys under which the run file keeps the notes of judges."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredNotes:
-    """What judges keep, in the run's own file."""
-
-    database: RunDatabase
-
-    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
-        """Return what was kept under a key; None where nothing was."""
-        return self.database.get_meta(NOTES + key)
-
-    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        """Keep a JSON value under a key."""
-        self.database.put_meta(NOTES + key, value)
-
-
 class StudyResult(Protocol):
     """What a study comes to."""
 
@@ -139,7 +120,7 @@ class Study(Protocol[R]):
     def recomputes(self) -> bool:
         """Whether every unit is done anew each time, since that costs less than to look for it."""
 
-    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+    def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Take what the run puts on and keeps, before anything else is asked of the study.
 
         Args:
@@ -243,7 +224,7 @@ async def run_study(
     database = directory.open_for_writing(study.name, fresh=settings.fresh)
     try:
         mask = mask_for_writing(database, settings.privacy)
-        study.prepare(mask, StoredNotes(database))
+        study.prepare(mask, RunNotes(database))
         if not settings.fresh:
             _name_other_judges(study, database, observer)
         progress = Progress(expected=study.expected)
@@ -270,7 +251,7 @@ def units_left(study: Study[R], settings: RunSettings) -> tuple[int, int, Mask |
     database = directory.open_for_reading() if directory.exists and not settings.fresh else None
     try:
         mask = mask_for_writing(database, settings.privacy)
-        study.prepare(mask, StoredNotes(database) if database else None)
+        study.prepare(mask, RunNotes(database) if database else None)
         progress = Progress()
         queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
         left = sum(1 for _ in queue)
@@ -327,7 +308,7 @@ class UnitQueue:
         self.progress.resumed += 1
         return False
 
-    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+    def add(self, unit: WorkUnit, result: UnitResult[Judged]) -> None:
         """Store a finished unit."""
         if self._database is not None:
             self._database.add(unit, result)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialogauge import __version__
-from dialogauge.app.candidates import Agent, read_agents
+from dialogauge.app.candidates import AgentEntry, read_agents
 from dialogauge.app.replay.run import item_set_of, read_run
 from dialogauge.app.settings import CompareOptions
 from dialogauge.core.errors import UsageError
@@ -249,7 +249,7 @@ def _count_usage(read: _Read, stored: StoredScore) -> None:
             read.usage[key] += int(usage.get(key) or 0)
 
 
-def _columns(about: dict[str, Any], name: str, agent: Agent | None) -> None:
+def _columns(about: dict[str, Any], name: str, agent: AgentEntry | None) -> None:
     for column in _COLUMNS:
         told = None if agent is None else getattr(agent, column)
         about[column] = told or about.get(column)

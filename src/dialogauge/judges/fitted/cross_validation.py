@@ -17,8 +17,8 @@ from dialogauge.core import UsageError
 from dialogauge.data.ratings import LEVELS
 from dialogauge.judges.fitted.model import (
     Cuts,
+    PlaceTable,
     Sums,
-    Table,
     boundaries_of,
     choose_cuts,
     decide,
@@ -68,7 +68,7 @@ def agreement(gold: Whole, called: Whole) -> float:
 
 
 def cross_validate(
-    table: Table, fold: Whole, *, progress: Callable[[int, int], None] | None = None
+    table: PlaceTable, fold: Whole, *, progress: Callable[[int, int], None] | None = None
 ) -> CrossValidation:
     """Predict every part from the others.
 
@@ -114,7 +114,7 @@ class _Fits:
 
     def __init__(
         self,
-        table: Table,
+        table: PlaceTable,
         fold: Whole,
         boundaries: tuple[int, ...],
         parts: list[int],

@@ -14,22 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core import (
-    ONE_TO_FIVE,
     Judged,
-    JudgeFailure,
     Judgement,
-    Level,
-    Scale,
+    PlainDimension,
+    Request,
     Score,
     UsageError,
     digest,
+    whole_score,
 )
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
-from dialogauge.core.scores import whole_score
 from dialogauge.retrieval import TfidfIndex
 from dialogauge.stats import half_even
 
-DIMENSION = "satisfaction"
+SATISFACTION: Final = PlainDimension("satisfaction", "turn")
+"""The one dimension of the judges that know the user."""
 _VERSION = 1
 """Raised when a rule changes, so that stored judgements are not taken for new ones."""
 
@@ -48,20 +47,15 @@ class Guess:
     """The history turns that it rests on, each with its cosine."""
 
 
+NO_USER: Final = "this judge reads what the user rated before, and the request names no user"
+NOTHING_KNOWN: Final = "the user has no history, and no other user is known"
+
+
 class NothingKnown(LookupError):
     """Neither the user nor anybody else has rated anything: there is nothing to guess from."""
 
 
 Rule = Callable[[BlockView, Population], Sequence[Guess]]
-
-
-@dataclass(frozen=True, slots=True)
-class TurnDimension:
-    """The one dimension of these judges."""
-
-    name: str = DIMENSION
-    level: Level = "turn"
-    scale: Scale = ONE_TO_FIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +69,37 @@ class HistoryJudge:
     @property
     def digest(self) -> str:
         """Changes with the rule's name, settings and version."""
-        return digest({"judge": self.name, "settings": dict(self.settings), "version": _VERSION})
+        known = {"judge": self.name, "settings": dict(self.settings), "version": _VERSION}
+        return digest({**known, "reads": sorted(self.reads)})
+
+    @property
+    def dimensions(self) -> tuple[PlainDimension, ...]:
+        """Satisfaction, of a turn."""
+        return (SATISFACTION,)
 
     @property
     def reads(self) -> frozenset[Reads]:
         """Ratings, the user's own or those of others."""
         return frozenset({"history", "others"})
 
+    @property
+    def together(self) -> bool:
+        """All targets of a block at once: its index serves them all, and dealt scores need them all."""
+        return True
+
     def describe(self) -> Mapping[str, Any]:
         """Return the settings."""
         return {"kind": "history", "settings": dict(self.settings)}
 
-    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
-        """Judge the targets; all fail when nobody's ratings are known."""
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge the targets; all fail when nobody's ratings are known, or the user is not."""
+        view = request.view
+        if view is None:
+            return request.failed(NO_USER)
         try:
-            guesses = self.rule(view, population)
+            guesses = self.rule(view, request.others)
         except NothingKnown:
-            failure = JudgeFailure("judge_error", "the user has no history, and no other user is known")
-            return tuple(Judged(reply.target, failure) for reply in view.targets)
+            return request.failed(NOTHING_KNOWN)
         return tuple(_judged(r, g) for r, g in zip(view.targets, guesses, strict=True))
 
 
@@ -102,7 +109,9 @@ def _judged(reply: Reply, guess: Guess) -> Judged:
         details["prior"] = True
     if guess.sources:
         details["sources"] = [{"turn_id": name, "cosine": round(cosine, 6)} for name, cosine in guess.sources]
-    return Judged(reply.target, Judgement({DIMENSION: Score(guess.value, guess.score)}, details=details))
+    return Judged(
+        reply.target, Judgement({SATISFACTION.name: Score(guess.value, guess.score)}, details=details)
+    )
 
 
 def majority(scores: Sequence[float]) -> float:

@@ -16,7 +16,7 @@ from dialogauge.core import (
     conversation_digest,
     digest_text,
 )
-from dialogauge.core.protocols import Kept
+from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import ReportView, render_report
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, StudyFacts
@@ -99,7 +99,7 @@ class JudgingStudy:
         """Whether the input held a conversation of that id."""
         return hash(conversation_id) in self.ids
 
-    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+    def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Take the mask; these judges keep nothing."""
         del notes
         self.mask = mask
@@ -142,7 +142,8 @@ class JudgingStudy:
 
     async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
         """Judge one conversation once."""
-        return await self.judge.judge(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+        request = Request(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+        return await self.judge.judge(request)
 
     def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
         """Change nothing."""

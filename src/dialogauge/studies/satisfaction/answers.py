@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dialogauge.core import Conversation, Judged, Judgement, Score, UsageError
+from dialogauge.core import Conversation, DimensionSpec, Judged, Judgement, Score, UsageError
 from dialogauge.core.protocols import RatedBlock, RatedReply
 from dialogauge.runs.records import raw_score
 from dialogauge.stats import RawScore, ScoreHistory, reply_length
@@ -85,6 +85,11 @@ def _score_in(row: Judged, dimension: str) -> tuple[int | None, float | None]:
         return None, None
     score = row.outcome.scores.get(dimension)
     return (score.rounded(), float(score.value)) if isinstance(score, Score) else (None, None)
+
+
+def says_side_only(dimensions: Iterable[DimensionSpec]) -> bool:
+    """Whether the scale has two scores: they say on which side of the boundary a turn lies, and no more."""
+    return any(d.name == SATISFACTION and d.scale.high - d.scale.low == 1 for d in dimensions)
 
 
 def histories_of(blocks: Iterable[RatedBlock], turns: Mapping[str, int]) -> dict[str, ScoreHistory]:

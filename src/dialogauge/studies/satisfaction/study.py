@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from itertools import zip_longest
-from typing import Any, cast
+from typing import Any
 
 from dialogauge.core import (
     Conversation,
@@ -21,18 +21,18 @@ from dialogauge.core import (
 )
 from dialogauge.core.protocols import (
     BlockView,
-    Kept,
-    PersonalJudge,
+    Judge,
+    Notes,
+    PlainDimension,
     Population,
     RatedBlock,
     RatedReply,
     Reads,
     Reply,
-    TurnJudge,
+    request_for,
 )
 from dialogauge.data import Mask, UserSplit
-from dialogauge.judges.local_user import LocalUserJudge, Signal
-from dialogauge.judges.personal import TurnDimension
+from dialogauge.judges.local_user import LocalUserJudge, ScoreSignal
 from dialogauge.report import ReportView
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
@@ -41,7 +41,13 @@ from dialogauge.stats import Calibrated, CalibrationName, Ties
 from dialogauge.studies.judging.report import report_view
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
-from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, answers_of, histories_of
+from dialogauge.studies.satisfaction.answers import (
+    SATISFACTION,
+    JudgedReply,
+    answers_of,
+    histories_of,
+    says_side_only,
+)
 from dialogauge.studies.satisfaction.behaviour import drift_of
 from dialogauge.studies.satisfaction.blocks import HistoryCut, Part, StudyData, study_data
 from dialogauge.studies.satisfaction.evaluation import Evaluation, EvaluationSettings, evaluate
@@ -107,9 +113,7 @@ class SatisfactionStudy:
     one takes no time: it judges block by block, and anew each time.
     """
 
-    judge: PersonalJudge | TurnJudge
-    per_turn: bool
-    """Whether the judge is asked about one turn at a time."""
+    judge: Judge
     conversations: Mapping[str, Conversation]
     """By id, with their ratings."""
     data: StudyData
@@ -124,7 +128,7 @@ class SatisfactionStudy:
     """What the runs hold that were named as signals."""
     signals: tuple[JoinedScores, ...] = ()
     """What of it is about the turns of the study."""
-    _notes: Kept = field(init=False)
+    _notes: Notes = field(init=False)
     _tasks: dict[str, _Task] = field(default_factory=dict)
     _block_rows: dict[str, Judged] = field(default_factory=dict)
     """Rows of the block that was judged last, by the id of the reply."""
@@ -140,7 +144,7 @@ class SatisfactionStudy:
     @property
     def recomputes(self) -> bool:
         """A judge without a model judges anew each time."""
-        return not self.per_turn
+        return self.judge.together
 
     @property
     def judge_digest(self) -> str:
@@ -157,7 +161,7 @@ class SatisfactionStudy:
         """Replies that are judged."""
         return self.data.targets
 
-    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+    def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Hide what is to be hidden, and join the signals: a score holds for the words it was given for."""
         if notes is not None:
             self._notes = notes
@@ -167,7 +171,7 @@ class SatisfactionStudy:
             self.rating_faults = tuple(mask.fault(f) for f in self.rating_faults)
         self.signals = tuple(join_scores(s, self.data, self.conversations) for s in self.stored_signals)
         if self.signals and isinstance(self.judge, LocalUserJudge):
-            taken = tuple(Signal(joined.run, joined.scores) for joined in self.signals)
+            taken = tuple(ScoreSignal(joined.run, joined.scores) for joined in self.signals)
             self.judge = replace(self.judge, signals=taken)
 
     def plan(self) -> Sequence[WorkUnit]:
@@ -190,7 +194,7 @@ class SatisfactionStudy:
                 units.append(self._unit(reply, view, circumstances, keys, position))
                 self._tasks[units[-1].key] = _Task(block, reply, known)
             blocks.append(units)
-        at_once = self.settings.side_by_side if self.per_turn else 1
+        at_once = self.settings.side_by_side if not self.judge.together else 1
         return [
             unit
             for start in range(0, len(blocks), at_once)
@@ -216,12 +220,12 @@ class SatisfactionStudy:
     async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
         """Judge one target, or take it from its block."""
         task = self._tasks[unit.key]
-        view = task.block.view
-        if self.per_turn:
-            judge = cast("TurnJudge", self.judge)
-            return (await judge.judge_turn(view, task.reply, task.others, self._notes),)
+        view, seed = task.block.view, self.settings.seed
+        if not self.judge.together:
+            request = request_for((task.reply,), view, task.others, self._notes, seed=seed)
+            return await self.judge.judge(request)
         if task.reply.id not in self._block_rows:
-            rows = await cast("PersonalJudge", self.judge).judge_block(view, task.others)
+            rows = await self.judge.judge(request_for(view.targets, view, task.others, seed=seed))
             self._block_rows = {reply.id: row for reply, row in zip(view.targets, rows, strict=True)}
         return (self._block_rows[task.reply.id],)
 
@@ -263,7 +267,7 @@ class SatisfactionStudy:
                 s.ties,
                 s.draws,
                 s.seed,
-                boundary_only=getattr(self.judge, "boundary_only", False),
+                boundary_only=says_side_only(self.judge.dimensions),
                 reference=self.reference,
             ),
         )
@@ -308,7 +312,7 @@ class SatisfactionStudy:
                 "digest": self.judge.digest,
                 "reads": sorted(self.judge.reads),
             },
-            dimensions=(TurnDimension(),),
+            dimensions=(PlainDimension(SATISFACTION, "turn"),),
             data=self._known,
             conversations=len({r.conversation.id for b in self.data.blocks for r in b.view.targets}),
             more={

@@ -10,6 +10,7 @@ from dialogauge.core import (
     Message,
     Place,
     Rating,
+    Request,
     Usage,
     UsageError,
 )
@@ -33,7 +34,7 @@ FULL = dict.fromkeys((1, 2, 3), (5, 5, 5))
 async def judged(rubric, conversation, answer, repeat=1, **settings):
     client = answer if isinstance(answer, ScriptedClient) else client_of(answer)
     rubric = load_rubric(rubric) if isinstance(rubric, str) else rubric
-    rows = await RubricJudge(rubric, client, **settings).judge(conversation, repeat=repeat, seed=0)
+    rows = await RubricJudge(rubric, client, **settings).judge(Request(conversation, repeat=repeat))
     return rows, client.requests
 
 
