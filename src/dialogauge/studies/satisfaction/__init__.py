@@ -1,7 +1,7 @@
 """The satisfaction study: how satisfied will this user be with this reply, held against what they said."""
 
 from dialogauge.studies.satisfaction.answers import (
-    Answer,
+    JudgedReply,
     answers_of,
     histories_of,
     reference_answers,
@@ -65,12 +65,12 @@ __all__ = [
     "ORDINAL",
     "PEOPLE",
     "RULE",
-    "Answer",
     "Drift",
     "Evaluation",
     "EvaluationSettings",
     "HistoryCut",
     "JoinedScores",
+    "JudgedReply",
     "Metrics",
     "Part",
     "Predictions",

@@ -43,7 +43,7 @@ from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.satisfaction.answers import (
     SATISFACTION,
-    Answer,
+    JudgedReply,
     answers_of,
     histories_of,
     says_side_only,
@@ -122,7 +122,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
     unreadable: Sequence[InputError] = ()
     """Records that are no conversations: each counts as a failed one."""
     rating_faults: tuple[InputError, ...] = ()
-    reference: tuple[Answer, ...] | None = None
+    reference: tuple[JudgedReply, ...] | None = None
     """The original replies, as another run judged them."""
     stored_signals: tuple[StoredScores, ...] = ()
     """What the runs hold that were named as signals."""
@@ -254,7 +254,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         }
 
     def _evaluated(
-        self, answers: Sequence[Answer], blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]
+        self, answers: Sequence[JudgedReply], blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]
     ) -> Evaluation:
         data, s = self.data, self.settings
         evaluation = evaluate(
@@ -409,7 +409,7 @@ def masked_data(
     return masked, again
 
 
-def _calibrated_row(answer: Answer, calibrated: Calibrated, method: str) -> Row:
+def _calibrated_row(answer: JudgedReply, calibrated: Calibrated, method: str) -> Row:
     """Return what calibration changes of a row."""
     raw = answer.value if answer.history and method != "none" else None
     scores = scores_json({SATISFACTION: Score(calibrated.value, calibrated.rounded, raw)})
