@@ -104,7 +104,6 @@ from dialogauge.stats.score_history import (
     ScoreHistory,
     Ties,
     half_even,
-    half_up,
 )
 from dialogauge.stats.table import (
     Counts,
@@ -196,7 +195,6 @@ __all__ = [
     "fit_reference_transfer",
     "group_means",
     "half_even",
-    "half_up",
     "holm",
     "interval_of_draws",
     "kappa_draws",
