@@ -12,9 +12,17 @@ from typing import Any, Final, Literal, get_args
 
 import orjson
 
-from dialogauge.core import FileFault, Message, Place, RecordFault, UsageError, digest, digest_text
+from dialogauge.core import (
+    FileFault,
+    Message,
+    Place,
+    RecordFault,
+    UsageError,
+    digest,
+    digest_text,
+    whole_score,
+)
 from dialogauge.core.protocols import RatedBlock, RatedReply, Reply
-from dialogauge.core.scores import whole_score
 from dialogauge.text import counted, detect_language
 
 FORMAT: Final = "dialogauge replay items 1"
