@@ -1,0 +1,80 @@
+import pytest
+
+from dialogauge.report.cells import Count, Figure, Interval, Missing, Mix, Number, Part, Percent, Span, Text
+from dialogauge.report.wording import (
+    bounds,
+    cell_words,
+    cost,
+    decimal,
+    figure_line,
+    interval,
+    percent,
+    plain,
+    prose_words,
+    score,
+    visible,
+)
+
+
+@pytest.mark.parametrize(
+    ("cell", "main", "beneath"),
+    [
+        (None, "–", ()),
+        ("words", "words", ()),
+        (1234, "1,234", ()),
+        (Missing(), "–", ()),
+        (Missing("n/a"), "n/a", ()),
+        (Count(12, 20), "12/20", ()),
+        (Number(None, 3), "–", ()),
+        (Number(float("nan")), "–", ()),
+        (Number(-0.0004, 3), "0.000", ()),
+        (Number(1234.5, 0), "1,234", ()),
+        (Number(0.5, 3, (0.4, 0.6), (0.1, 0.9)), "0.500", ("[0.400, 0.600]", "bounds 0.100–0.900")),
+        (Number(0.5, 3, (0.4, 0.6), interval_digits=2), "0.500", ("[0.40, 0.60]",)),
+        (Number(0.5, 1, bounds=(-0.1, 0.9), signed=True), "+0.5", ("bounds -0.1 to +0.9",)),
+        (
+            Percent(0.25, (0.2, 0.3), notes=("by chance 1 %",)),
+            "25.0 %",
+            ("[20.0 %, 30.0 %]", "by chance 1 %"),
+        ),
+        (Percent(None), "–", ()),
+        (Interval((1, 2)), "[1.00, 2.00]", ()),
+        (Interval(None), "–", ()),
+        (Mix((Part("won", 5), Part("lost", 1))), "5 / 1", ("of 6",)),
+        (Mix(()), "–", ()),
+        (Text("poor", "by rule", tags=(Span("partial", "tag"),)), "poor by rule partial", ()),
+        (Figure(4.1, 40, 50, 2, 8, (4, 4.2)), "4.10", ("[4.00, 4.20]", "40/50, 2 n/a", "8 failed")),
+        (Figure(None, 0, 5, 0, 5), "–", ("no score", "0/5", "5 failed")),
+    ],
+)
+def test_cells_in_words(cell, main, beneath):
+    assert cell_words(cell) == (main, beneath)
+
+
+def test_a_figure_in_a_line():
+    whole = Figure(4.123, 160, 200, 0, 40, (3.98, 4.25), (3.4, 4.5), rests_on="of 24 users")
+    assert (
+        figure_line(whole)
+        == "4.12 [3.98, 4.25] · 160/200 scored · 40 failed · bounds 3.40–4.50 · of 24 users"
+    )
+    assert figure_line(Figure(4, 1, 1)) == "4.00 [no interval] · 1/1 scored · 0 failed"
+    assert figure_line(Figure(None, 0, 9, 9)) == "no score · 0/9 scored · 9 n/a · 0 failed"
+    assert "bounds 0.100–0.900" in figure_line(Figure(0.5, 1, 2, 0, 1, None, (0.1, 0.9), 3))
+
+
+def test_numbers_in_words():
+    assert [percent(v) for v in (0, 0.0005, 0.5, 0.9995, 1, None)] == [
+        "0 %", "<0.1 %", "50.0 %", ">99.9 %", "100 %", "–"
+    ]  # fmt: skip
+    assert [cost(v) for v in (None, 0, 0.1234, 12)] == ["unknown", "0.00", "0.1234", "12.00"]
+    assert [score(v) for v in (None, "n/a", 4, 3.25)] == ["failed", "n/a", "4", "3.25"]
+    assert decimal(-0.001, signed=True) == "+0.00"
+    assert interval((-0.001, 0)) == "[0.00, 0.00]"
+    assert bounds((1, 2)) == "1.00–2.00"
+
+
+def test_text_that_hides_is_shown():
+    assert visible("a\u202eb\x00\r\n") == "a⟨U+202E⟩b⟨U+0000⟩\n"
+    assert visible("👩\u200d👧 e\u200dx") == "👩\u200d👧 e⟨U+200D⟩x"
+    assert plain("a\x1b[31m\n\u202e预订\u3000") == "a\\x1b[31m\\n\\u202e预订\u3000"
+    assert prose_words(("a ", Span("b", "strong"), Span("c", "quote"))) == "a b“c”"
