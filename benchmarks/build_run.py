@@ -15,11 +15,11 @@ from pathlib import Path
 
 from dialogauge.app.build import build_judge
 from dialogauge.app.config import RoleSettings, with_defaults
-from dialogauge.app.options import JudgeOptions
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import Conversation, Message, conversation_digest
 from dialogauge.core.judgement import Judged, Judgement, Target, Usage
-from dialogauge.core.work import UnitResult, WorkUnit
-from dialogauge.store import RunDirectory
+from dialogauge.core.unit import UnitResult, WorkUnit
+from dialogauge.runs import RunDirectory
 
 _TURN = ("context_use", "helpfulness", "safety")
 _WHOLE = ("coherence", "task_completion", "repair_handling")

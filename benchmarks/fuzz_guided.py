@@ -22,14 +22,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 with atheris.instrument_imports(include=["dialogauge"]):
     import orjson
 
-    from dialogauge.bench.judging import parse_gate
     from dialogauge.core import Conversation, DialogaugeError, InputError
     from dialogauge.data import read_conversations, read_field_map, read_ratings
-    from dialogauge.judge.parse import parse_reply
-    from dialogauge.judge.parsed import ReplyFault
-    from dialogauge.llm.json_text import NoJsonObject, extract_object
-    from dialogauge.prompts import Scope, load_rubric
-    from dialogauge.store.codec import decode_conversation, encode_conversation
+    from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
+    from dialogauge.llm.structured import NoJsonObject, extract_object
+    from dialogauge.rubrics import Scope, load_rubric
+    from dialogauge.runs.records import decode_conversation, encode_conversation
+    from dialogauge.studies.judging import parse_gate
     from dialogauge.text import redact
     from fuzzing import seeds
 

@@ -23,10 +23,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from dialogauge.core import Conversation, Judgement, Message
-from dialogauge.judge.local import LocalJudge
-from dialogauge.judge.rubric_judge import RubricJudge
+from dialogauge.judges.local.judge import LocalJudge
+from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ScriptedClient
-from dialogauge.prompts import load_rubric
+from dialogauge.rubrics import load_rubric
 from servers.injections import (
     ATTACKS,
     BAD,

@@ -39,7 +39,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
 
 def measure(path: str, times: int) -> dict[str, Any]:
     """Judge all conversations of a data set, or with an empty path synthetic ones of growing size."""
-    from dialogauge.judge.local import LocalJudge
+    from dialogauge.judges.local.judge import LocalJudge
 
     judge = LocalJudge()
     if not path:

@@ -47,9 +47,9 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
 
 
 def _study(folder: Path) -> Any:  # noqa: ANN401 - imported where measured
-    from dialogauge.bench.satisfaction import plan_study
     from dialogauge.core import Conversation
     from dialogauge.data import read_conversations, read_split
+    from dialogauge.studies.satisfaction import plan_study
 
     talks = [c for c in read_conversations([str(folder / "human_exp_V2")]) if isinstance(c, Conversation)]
     return plan_study(talks, split=read_split(str(folder / "split.json")))
@@ -65,9 +65,8 @@ def _signals(study: Any) -> dict[str, Mapping[str, float] | None]:  # noqa: ANN4
 
 
 def _local(blocks: Sequence[Any]) -> dict[str, float]:
-    from dialogauge.judge.local import LocalJudge
-    from dialogauge.judge.personal import Population
-    from dialogauge.judge.personal_local import LocalBlockJudge
+    from dialogauge.core.protocols import Population
+    from dialogauge.judges.local.judge import LocalBlockJudge, LocalJudge
 
     judge = LocalBlockJudge(LocalJudge("foresight", rubric_id="satisfaction"))
     out = {}
@@ -97,9 +96,9 @@ def _shuffled(blocks: Sequence[Any], scores: Mapping[str, float]) -> dict[str, f
 
 
 def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  # noqa: ANN401
-    from dialogauge.bench.satisfaction import Scored
-    from dialogauge.judge.user import LocalUserJudge, Signal
-    from dialogauge.metrics import pearson
+    from dialogauge.judges.local_user import LocalUserJudge, Signal
+    from dialogauge.stats import pearson
+    from dialogauge.studies.satisfaction import Scored
 
     judge = LocalUserJudge(signals=() if scores is None else (Signal("signal", scores),))
     out: dict[str, Any] = {"whole": [], "expected": [], "own": None, "weight": None}
@@ -120,7 +119,7 @@ def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  
 
 
 def _figures(judged: Mapping[str, Mapping[str, Any]], draws: int) -> dict[str, Any]:
-    from dialogauge.bench.satisfaction import compare_pairs, figures_of
+    from dialogauge.studies.satisfaction import compare_pairs, figures_of
 
     names = ("pearson", "spearman", "qwk", "f1_dsat", "within_user_pearson")
     expected = {name: found["expected"] for name, found in judged.items()}

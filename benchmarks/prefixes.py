@@ -67,7 +67,7 @@ def _case(folder: Path, turns: int, options: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _share(prompts: list[Any]) -> float:
-    from dialogauge.llm.prefixes import PrefixMeter
+    from dialogauge.llm.budget import PrefixMeter
 
     meter = PrefixMeter()
     found = [meter.measure(messages) for messages in prompts]

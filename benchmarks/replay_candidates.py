@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 
 from dialogauge.app.replay.stage import open_stage
-from dialogauge.bench.replay import read_items
-from dialogauge.judge.personal import Reply
+from dialogauge.core.protocols import Reply
+from dialogauge.studies.replay import read_items
 
 
 def main(items_file: str, folder: str, *seed: str) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dialogauge.bench.replay import ItemSet, ReplayItem, gold_mix
-from dialogauge.bench.replay.comparison import CompareSettings, Comparison, Scores, compare
-from dialogauge.bench.replay.views import Given
-from dialogauge.calibrate import ScoreHistory
+from dialogauge.stats import ScoreHistory
+from dialogauge.studies.replay import ItemSet, ReplayItem, gold_mix
+from dialogauge.studies.replay.comparison import CompareSettings, Comparison, Scores, compare
+from dialogauge.studies.replay.table import Given
 
 
 def sample_comparison(name: str) -> tuple[Comparison, ItemSet]:

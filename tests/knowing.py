@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialogauge.bench.satisfaction import collect_blocks
 from dialogauge.core import Conversation, Message, Rating
-from dialogauge.judge.personal import BlockView, Population, RatedBlock
+from dialogauge.core.protocols import BlockView, Population, RatedBlock
+from dialogauge.studies.satisfaction import collect_blocks
 
 NOBODY = Population(())
 

@@ -19,8 +19,8 @@ from dialogauge.core import (
     ToolCall,
     Usage,
 )
-from dialogauge.judge.verdict import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
-from dialogauge.store.rows import row_json
+from dialogauge.judges.rubric.rows import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
+from dialogauge.runs.records import row_json
 
 CARD = (
     *(SimpleNamespace(name=n, level="turn", scale=ONE_TO_FIVE) for n in TURN_DIMENSIONS),

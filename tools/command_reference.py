@@ -18,7 +18,7 @@ from typer import Typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from dialogauge.app.config import FileConfig
-from dialogauge.app.options import JudgeOptions
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.cli.judge import judge
 from dialogauge.cli.main import app
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations
-from dialogauge.judge.local import LocalJudge
+from dialogauge.judges.local.judge import LocalJudge
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 

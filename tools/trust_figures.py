@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge import __version__
-from dialogauge.bench.meta import MEASURES
+from dialogauge.studies.agreement import MEASURES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "results" / "trust.md"

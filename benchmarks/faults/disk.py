@@ -15,7 +15,7 @@ from benchmarks.faults.cases import Cases
 from benchmarks.faults.running import Done, Findings, rows_of, start
 from benchmarks.tables import table
 from dialogauge.core.errors import StoreError
-from dialogauge.store import RunDirectory
+from dialogauge.runs import RunDirectory
 from servers.openai_stub import OpenAIStub
 
 __all__ = ["disk_full", "file_limit", "may_mount"]

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from dialogauge.app.config import load_config
-from dialogauge.app.judging import judge_log
-from dialogauge.app.options import JudgeOptions
+from dialogauge.app.judge import judge_log
 from dialogauge.app.results import exit_code
-from dialogauge.engine import Progress
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.llm import LimiterState
+from dialogauge.runs import Progress
 
 _EVERY_S = 0.1
 

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from dialogauge.core import Judgement
-from dialogauge.judge.rubric_judge import RubricJudge
+from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ScriptedClient
-from dialogauge.prompts import load_rubric, shipped_rubrics
+from dialogauge.rubrics import load_rubric, shipped_rubrics
 from servers.injections import (
     ATTACKS,
     BAD,

@@ -85,7 +85,7 @@ def _spoken(stub):
 
 
 def _card_schema(body):
-    from dialogauge.prompts import Scope, load_rubric, reply_schema
+    from dialogauge.rubrics import Scope, load_rubric, reply_schema
 
     return reply_schema(load_rubric("card"), Scope((1, 2), ("turn", "conversation")), "en")
 
@@ -264,7 +264,7 @@ def test_failures_keep_their_place_in_the_mean(dialogauge, serve, log, talk, tmp
 
 
 def _one_turn():
-    from dialogauge.prompts import Scope, load_rubric, reply_schema
+    from dialogauge.rubrics import Scope, load_rubric, reply_schema
 
     return reply_schema(load_rubric("card"), Scope((1,), ("turn", "conversation")), "en")
 

@@ -10,7 +10,7 @@ from dialogauge.app.config import load_config
 from dialogauge.core import DialogaugeError
 from dialogauge.data import read_field_map
 from dialogauge.llm import PriceTable
-from dialogauge.prompts import load_rubric
+from dialogauge.rubrics import load_rubric
 
 READERS = {
     "config": lambda path: load_config(str(path)),

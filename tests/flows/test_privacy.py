@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 
 import pytest
 
-from dialogauge.store import RunDirectory
+from dialogauge.runs import RunDirectory
 from flows.conftest import rows_of
 from servers.verdicts import ideal
 

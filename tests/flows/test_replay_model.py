@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from dialogauge.bench.satisfaction import plan_study
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.data import conversation_record
-from dialogauge.judge.personal_rubric import NoKnowledge, RubricTurnJudge
+from dialogauge.judges.personal.judge import NoKnowledge, RubricTurnJudge
 from dialogauge.llm import ScriptedClient
-from dialogauge.prompts import load_personal
+from dialogauge.rubrics import load_personal
+from dialogauge.studies.satisfaction import plan_study
 from servers.contented import contented
 from servers.tiny_model import build_tiny_model, serve_model
 

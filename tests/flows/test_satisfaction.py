@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from dialogauge.calibrate import CALIBRATIONS
 from dialogauge.data import conversation_record
+from dialogauge.stats import CALIBRATIONS
 from flows.conftest import rows_of
 from rated import rated_talk, rated_users
 from tiny_encoder import build_tiny_encoder

@@ -327,7 +327,7 @@ def test_a_memory_of_another_version_is_refused(dialogauge, serve, data, tmp_pat
     stub = serve(contented())
     words = ("satisfaction", data, *judging("memory", stub, *SMALL, "-o", "run", "--no-cache"))
     assert dialogauge(*words).code == 0
-    monkeypatch.setattr("dialogauge.judge.user_memory.knowledge.memory_version", lambda language: "f" * 32)
+    monkeypatch.setattr("dialogauge.judges.personal.memory_build.memory_version", lambda language: "f" * 32)
     asked = len(stub.asked)
     done = dialogauge(*words)
     assert done.code == 1

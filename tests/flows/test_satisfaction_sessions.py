@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from dialogauge.bench.satisfaction import rated_as_session
 from dialogauge.core import Conversation, Message, Place, Rating
+from dialogauge.studies.satisfaction import rated_as_session
 from flows.conftest import rows_of
 from servers.contented import contented, shown_to
 

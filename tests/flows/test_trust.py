@@ -123,7 +123,7 @@ at_most = 2
 
 
 def test_scenario_rules_of_a_rubric_are_checked_and_faulty_ones_refused(dialogauge, rated, tmp_path):
-    shipped = resources.files("dialogauge.prompts") / "files" / "rubrics"
+    shipped = resources.files("dialogauge.rubrics") / "files" / "rubrics"
     for language in ("en", "zh"):
         (tmp_path / f"mine.{language}.md").write_text((shipped / f"card.{language}.md").read_text("utf-8"))
     card, rubric = (shipped / "card.toml").read_text("utf-8"), tmp_path / "mine.toml"
@@ -217,7 +217,7 @@ def test_hidden_ids_join_with_ratings_and_pages_hide_what_checks_point_at(dialog
     met = dialogauge("meta", "hidden", "--ratings", ratings, "--draws", 100)
     assert "60 rated targets: 60 scored" in met.out
     rubric = tmp_path / "mine.toml"
-    shipped = resources.files("dialogauge.prompts") / "files" / "rubrics"
+    shipped = resources.files("dialogauge.rubrics") / "files" / "rubrics"
     for language in ("en", "zh"):
         (tmp_path / f"mine.{language}.md").write_text((shipped / f"card.{language}.md").read_text("utf-8"))
     rubric.write_text((shipped / "card.toml").read_text("utf-8") + RULE)

@@ -18,7 +18,6 @@ import orjson
 
 import dialogauge
 from dialogauge.app.config import load_config, parse_role, with_defaults
-from dialogauge.bench.judging import parse_gate, summarise
 from dialogauge.core import (
     Conversation,
     DialogaugeError,
@@ -35,18 +34,18 @@ from dialogauge.data import (
     read_field_map,
     read_ratings,
 )
-from dialogauge.judge.local import LocalJudge
-from dialogauge.judge.local_model import LocalCoefficients, load_coefficients
-from dialogauge.judge.parse import parse_reply
-from dialogauge.judge.parsed import ReplyFault
-from dialogauge.judge.ratings import FittedOn, RatingsModel
-from dialogauge.judge.ratings.decision import Cuts
+from dialogauge.judges.fitted import FittedOn, RatingsModel
+from dialogauge.judges.fitted.model import Cuts
+from dialogauge.judges.local.judge import LocalJudge
+from dialogauge.judges.local.model import LocalCoefficients, load_coefficients
+from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
 from dialogauge.llm import PriceTable
-from dialogauge.llm.json_text import NoJsonObject, extract_object
 from dialogauge.llm.refusals import read_problem, refused_parameter
+from dialogauge.llm.structured import NoJsonObject, extract_object
 from dialogauge.llm.wire import read_answer
-from dialogauge.prompts import Scope, built_in_values, load_rubric, reply_schema, shipped_rubrics
-from dialogauge.store.codec import decode_conversation, encode_conversation
+from dialogauge.rubrics import Scope, built_in_values, load_rubric, reply_schema, shipped_rubrics
+from dialogauge.runs.records import decode_conversation, encode_conversation
+from dialogauge.studies.judging import parse_gate, summarise
 from dialogauge.text import redact
 from fuzzing import mutate, seeds
 from rubric_samples import ideal
@@ -56,7 +55,7 @@ __all__ = ["TARGETS", "Case"]
 
 _MASK = Mask(redact=True, hash_ids=True, salt=b"salt")
 _RUBRICS = {name: load_rubric(name) for name in shipped_rubrics()}
-_FOLDER = Path(dialogauge.__file__).parent / "prompts/files/rubrics"
+_FOLDER = Path(dialogauge.__file__).parent / "rubrics/files/rubrics"
 _RUBRIC_TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.toml")}
 _TEMPLATES = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.md")}
 _COEFFICIENTS = load_coefficients().to_json()

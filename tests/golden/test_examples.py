@@ -13,11 +13,11 @@ import pytest
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations
-from dialogauge.judge.local import LocalJudge
-from dialogauge.judge.rubric_judge import RubricJudge
-from dialogauge.judge.verdict import TURN_DIMENSIONS
+from dialogauge.judges.local.judge import LocalJudge
+from dialogauge.judges.rubric.judge import RubricJudge
+from dialogauge.judges.rubric.rows import TURN_DIMENSIONS
 from dialogauge.llm import ScriptedClient
-from dialogauge.prompts import load_rubric
+from dialogauge.rubrics import load_rubric
 from flows.conftest import EXAMPLES
 from servers.verdicts import fill
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialogauge.bench.replay import replaced
-from dialogauge.bench.satisfaction.figures import Scored, figures_of
-from dialogauge.bench.satisfaction.study import plan_study
 from dialogauge.core import Conversation, Judgement
 from dialogauge.data import read_conversations, read_split
-from dialogauge.judge.user import LocalUserJudge
+from dialogauge.judges.local_user import LocalUserJudge
+from dialogauge.studies.replay import replaced
+from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.figures import Scored, figures_of
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 

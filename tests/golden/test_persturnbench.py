@@ -17,14 +17,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialogauge.bench.satisfaction.answers import histories_of
-from dialogauge.bench.satisfaction.figures import Scored, figures_of
-from dialogauge.bench.satisfaction.study import plan_study
-from dialogauge.calibrate import RawScore, calibrate
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
-from dialogauge.judge.history import build_history_judge, episodic, nearest
-from dialogauge.judge.spur import draw_examples
+from dialogauge.judges.personal import baselines, build_history_judge, draw_examples
+from dialogauge.stats import RawScore, calibrate
+from dialogauge.studies.satisfaction.answers import histories_of
+from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.figures import Scored, figures_of
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 
@@ -61,10 +60,10 @@ LIKENESSES = {}
 
 def likenesses(name, held):
     """Cosines of every target: the costly part, shared by all rows that retrieve."""
-    module = episodic if name == "episodic-nearest" else nearest
-    key = (module, id(held))
+    cosines = baselines.likeness if name == "episodic-nearest" else baselines.likeness_of_exchanges
+    key = (cosines, id(held))
     if key not in LIKENESSES:
-        LIKENESSES[key] = {b.view.id: list(module.likeness(b.view)) for b in held.blocks if b.view.history}
+        LIKENESSES[key] = {b.view.id: list(cosines(b.view)) for b in held.blocks if b.view.history}
     return LIKENESSES[key]
 
 
@@ -74,11 +73,13 @@ def guesses(name, strategy=None, k=None, held=None):
     blocks = [b for b in held.blocks if b.view.history]
     if name == "episodic-nearest":
         found = likenesses(name, held)
-        return {b.view.id: [episodic.weigh(b.view, c, strategy, k) for c in found[b.view.id]] for b in blocks}
+        return {
+            b.view.id: [baselines.weigh(b.view, c, strategy, k) for c in found[b.view.id]] for b in blocks
+        }
     if name.startswith("nearest"):
         found = likenesses("nearest", held)
         return {
-            b.view.id: [nearest.average(b.view, c, int(name[-1])) for c in found[b.view.id]] for b in blocks
+            b.view.id: [baselines.average(b.view, c, int(name[-1])) for c in found[b.view.id]] for b in blocks
         }
     rule = build_history_judge(name).rule
     return {b.view.id: list(rule(b.view, held.population)) for b in blocks}

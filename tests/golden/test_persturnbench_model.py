@@ -16,15 +16,14 @@ from typing import Any
 
 import pytest
 
-from dialogauge.bench.satisfaction.study import plan_study
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
-from dialogauge.judge.few_shot import draw_examples
-from dialogauge.judge.parse import parse_reply
-from dialogauge.judge.parsed import ReplyFault
-from dialogauge.judge.user_memory import MemoryFault, ScoreScale, UserMemory, evidence_of
-from dialogauge.llm.json_text import NoJsonObject, extract_object
-from dialogauge.prompts import Scope, load_personal
+from dialogauge.judges.personal import MemoryFault, ScoreScale, UserMemory, evidence_of
+from dialogauge.judges.personal.examples import draw_examples
+from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
+from dialogauge.llm.structured import NoJsonObject, extract_object
+from dialogauge.rubrics import Scope, load_personal
+from dialogauge.studies.satisfaction.blocks import plan_study
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 FOLDER = Path(SHARED or ".") / "data" / "recllmsim"

@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialogauge.bench.replay import DialogueMemory, UserDraws, aggregate, compare_pair, hard_picks
-from dialogauge.bench.replay.controls import ladder
-from dialogauge.bench.replay.items import ReplayItem
-from dialogauge.bench.replay.views import Given, Viewer
-from dialogauge.bench.satisfaction import histories_of, kept_sessions, plan_study
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
+from dialogauge.studies.replay import DialogueMemory, UserDraws, aggregate, compare_pair, hard_picks
+from dialogauge.studies.replay.diagnostics import ladder
+from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.table import Given, Viewer
+from dialogauge.studies.satisfaction import histories_of, kept_sessions, plan_study
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 

@@ -133,9 +133,9 @@ def test_pages_are_linked_from_the_index() -> None:
 def test_file_formats_name_every_field() -> None:
     from typing import get_args
 
-    from dialogauge.bench.judging import summarise
     from dialogauge.core import FailureKind
-    from dialogauge.store import ROW_FIELDS
+    from dialogauge.runs import ROW_FIELDS
+    from dialogauge.studies.judging import summarise
 
     formats = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
     concepts = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
@@ -188,7 +188,7 @@ def test_examples_of_formats_are_read(name: str, tmp_path: Path) -> None:
 
 def test_findings_of_the_local_judge_exist() -> None:
     from dialogauge.signals import FAULT_KINDS
-    from dialogauge.signals.wording import _NOTES
+    from dialogauge.signals.signal import _NOTES
 
     text = (ROOT / "docs" / "local-judge.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `")]

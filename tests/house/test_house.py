@@ -32,13 +32,19 @@ def test_imports_point_downward() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_file_is_short_and_well_named(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
     assert path.stem not in {"utils", "helpers", "common", "misc"}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[1:] if ast.get_docstring(node) else node.body
             length = (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
             assert length <= 60, f"{node.name} has {length} lines"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_only_the_faces_of_packages_list_names(path: Path) -> None:
+    if path.name != "__init__.py" and path.parent.name != "report":
+        assert "\n__all__" not in path.read_text(encoding="utf-8")
 
 
 ROOMS = ["dialogauge", *sorted(f"dialogauge.{m.name}" for m in pkgutil.iter_modules(dialogauge.__path__))]
@@ -64,8 +70,7 @@ def test_errors_survive_pickling() -> None:
 
     from dialogauge.core import errors
 
-    for name in errors.__all__:
-        kind = getattr(errors, name)
+    for kind in vars(errors).values():
         if isinstance(kind, type) and issubclass(kind, errors.DialogaugeError):
             error = kind("found", place=errors.Place("a.jsonl", 3), hint="do this")
             again = pickle.loads(pickle.dumps(error))

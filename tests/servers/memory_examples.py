@@ -8,13 +8,13 @@ import random
 import re
 from typing import Any
 
-from dialogauge.bench.satisfaction import collect_blocks
 from dialogauge.core import Conversation, Message, Rating
-from dialogauge.judge.personal import Population
-from dialogauge.judge.personal_rubric import RubricTurnJudge
-from dialogauge.judge.user_memory import MemoryKnowledge
+from dialogauge.core.protocols import Population
+from dialogauge.judges.personal import MemoryKnowledge
+from dialogauge.judges.personal.judge import RubricTurnJudge
 from dialogauge.llm import ChatRequest, ScriptedClient
-from dialogauge.prompts import load_personal
+from dialogauge.rubrics import load_personal
+from dialogauge.studies.satisfaction import collect_blocks
 from servers.schemas import instance
 
 Example = tuple[list[dict[str, str]], str]

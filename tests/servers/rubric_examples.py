@@ -8,9 +8,9 @@ import random
 from typing import Any
 
 from dialogauge.core import Conversation, Message
-from dialogauge.judge.rubric_judge import RubricJudge
+from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ChatRequest, ScriptedClient
-from dialogauge.prompts import load_rubric
+from dialogauge.rubrics import load_rubric
 from servers.verdicts import fill
 
 Example = tuple[list[dict[str, str]], str]

@@ -8,14 +8,14 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from dialogauge.bench.satisfaction import Study, plan_study
 from dialogauge.core import Conversation, Message, Rating
-from dialogauge.judge.personal import TurnJudge
-from dialogauge.judge.personal_rubric import RubricTurnJudge
-from dialogauge.judge.retrieved import RetrievedExamples
-from dialogauge.judge.spur import InducedCriteria
+from dialogauge.core.protocols import TurnJudge
+from dialogauge.judges.personal import InducedCriteria
+from dialogauge.judges.personal.examples import RetrievedExamples
+from dialogauge.judges.personal.judge import RubricTurnJudge
 from dialogauge.llm import ChatRequest, ScriptedClient
-from dialogauge.prompts import load_personal
+from dialogauge.rubrics import load_personal
+from dialogauge.studies.satisfaction import Study, plan_study
 
 Example = tuple[list[dict[str, str]], str]
 

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.config import RoleSettings, cache_folder, read_key
-from dialogauge.app.options import JudgeOptions
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.llm import Budget, LimiterState, PriceTable, SamplingParameters
 from dialogauge.llm.protocol import ChatClient
-
-__all__ = ["BuiltClient", "BuiltJudge", "build_client", "build_judge", "load_callable"]
 
 
 class BuiltClient:
@@ -88,12 +86,12 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
     """Build the judge that the options name."""
     if options.judge == "fitted":
         return BuiltJudge(_fitted(options))
-    from dialogauge.prompts import load_rubric
+    from dialogauge.rubrics import load_rubric
 
     rubric = load_rubric(options.rubric)
     if options.judge == "local":
         return BuiltJudge(_local(options, rubric.id))
-    from dialogauge.judge.rubric_judge import RubricJudge
+    from dialogauge.judges.rubric.judge import RubricJudge
 
     if options.role is None:
         msg = "the judge llm needs a model"
@@ -131,7 +129,7 @@ def _read(path: Path, what: str, hint: str) -> str:
 
 
 def _fitted(options: JudgeOptions) -> Judge:
-    from dialogauge.judge.ratings import RatingsJudge, RatingsModel
+    from dialogauge.judges.fitted import RatingsJudge, RatingsModel
 
     path = Path(options.fitted_model or "")
     if path.is_dir():
@@ -141,8 +139,8 @@ def _fitted(options: JudgeOptions) -> Judge:
 
 
 def _local(options: JudgeOptions, rubric: str) -> Judge:
-    from dialogauge.judge.local import RUBRICS, LocalJudge
-    from dialogauge.judge.local_model import LocalCoefficients
+    from dialogauge.judges.local.judge import RUBRICS, LocalJudge
+    from dialogauge.judges.local.model import LocalCoefficients
 
     coefficients = None
     if options.local_model is not None:
@@ -196,7 +194,7 @@ def _http(
     settings: RoleSettings, role: str, max_concurrency: int, budget: Budget, prices: PriceTable | None
 ) -> ChatClient:
     from dialogauge.llm.http import HttpChatClient, HttpSettings
-    from dialogauge.llm.patience import PatienceSettings
+    from dialogauge.llm.retry import PatienceSettings
 
     if settings.base_url is None:
         msg = f"the role {role!r} has no base_url"

@@ -16,16 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from dialogauge.core.errors import ConfigError
 
-__all__ = [
-    "FileConfig",
-    "RoleSettings",
-    "cache_folder",
-    "compute_in_one_thread",
-    "load_config",
-    "parse_role",
-    "read_key",
-]
-
 _FORMS = "MODEL@URL#KEYVAR, the name of a role in the configuration file, file:PATH or py:MODULE:NAME"
 
 # Sampling defaults by role: a judge must be repeatable, a candidate is sampled as its users meet it.

@@ -7,14 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.digests import conversation_digest, digest_text
 from dialogauge.core.errors import InputError
-from dialogauge.core.ratings import Rating
-from dialogauge.core.work import WorkUnit, unit_key
+from dialogauge.core.rating import Rating
+from dialogauge.core.unit import WorkUnit, conversation_digest, digest_text, unit_key
 from dialogauge.data import Mask, absent_turns
-from dialogauge.engine import Progress
-
-__all__ = ["Planner", "sampled"]
+from dialogauge.runs import Progress
 
 STUDY = "judge"
 

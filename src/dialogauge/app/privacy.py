@@ -14,18 +14,7 @@ from typing import Any, Final
 
 from dialogauge.core.errors import UsageError
 from dialogauge.data import Mask, RatingTable
-from dialogauge.store import RunDatabase
-
-__all__ = [
-    "OPEN",
-    "Privacy",
-    "hidden_turn",
-    "mask_for_reading",
-    "mask_for_writing",
-    "mask_row",
-    "new_salt",
-    "ratings_as_stored",
-]
+from dialogauge.runs import RunDatabase
 
 _META: Final = "privacy"
 _SALT_BYTES: Final = 32

@@ -8,26 +8,23 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dialogauge.app.config import RoleSettings
-from dialogauge.app.options import JudgeOptions
 from dialogauge.app.planning import Planner
-from dialogauge.app.reporting import write_report
+from dialogauge.app.report import write_report
 from dialogauge.app.runs import FinishedRun
-from dialogauge.app.trusting import kept_from, look_into, rubric_facts
+from dialogauge.app.settings import JudgeOptions
+from dialogauge.app.trust_look import kept_from, look_into, rubric_facts
 from dialogauge.app.versions import versions
-from dialogauge.bench.judging import GateResult, Summary, parse_gate, summarise
-from dialogauge.bench.trust import Trust, TrustTally
-from dialogauge.core.digests import digest, digest_text
 from dialogauge.core.errors import InputError
 from dialogauge.core.protocols import Judge
+from dialogauge.core.unit import digest, digest_text
 from dialogauge.data import RatingTable
-from dialogauge.engine import Outcome
-from dialogauge.llm.endpoint import Endpoint
+from dialogauge.llm.transport import Endpoint
 from dialogauge.report import ReportView
-from dialogauge.store import RunDatabase, RunDirectory
-from dialogauge.store.database import PLANNED
-from dialogauge.store.json_lines import json_line
-
-__all__ = ["RunResult", "exit_code", "finish_run", "shown_role"]
+from dialogauge.runs import Outcome, RunDatabase, RunDirectory
+from dialogauge.runs.records import json_line
+from dialogauge.runs.store import PLANNED
+from dialogauge.studies.judging import GateResult, Summary, parse_gate, summarise
+from dialogauge.studies.trust import Trust, TrustTally
 
 _FAULTS_KEPT = 1000
 # Under this name the database keeps the digest of what was asked for: judge, input, repeats, seed.

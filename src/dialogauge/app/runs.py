@@ -12,12 +12,10 @@ from typing import Any
 from dialogauge.app.privacy import OPEN, Privacy, mask_for_reading, mask_row
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.protocols import PlainDimension
-from dialogauge.core.scales import Scale
+from dialogauge.core.scores import Scale
 from dialogauge.data import Mask
-from dialogauge.store import RunDatabase, RunDirectory, StoredUnit
-from dialogauge.store.database import PLANNED
-
-__all__ = ["FinishedRun", "open_run"]
+from dialogauge.runs import RunDatabase, RunDirectory, StoredUnit
+from dialogauge.runs.store import PLANNED
 
 
 @dataclass(frozen=True, slots=True)

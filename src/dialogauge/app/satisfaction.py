@@ -9,20 +9,45 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.judging import Observer
-from dialogauge.app.satisfaction_data import chosen_split, read_rated
-from dialogauge.app.satisfaction_judges import build_personal_judge
-from dialogauge.app.satisfaction_models import MODEL_JUDGES, BuiltTurnJudge, build_turn_judge
-from dialogauge.app.satisfaction_options import SatisfactionOptions
-from dialogauge.app.satisfaction_privacy import mask_of_study, masked_study, masked_words
-from dialogauge.app.satisfaction_reference import read_reference
-from dialogauge.app.satisfaction_run import RunWriter, run_directory, summary_json
-from dialogauge.app.satisfaction_settings import refuse_settings_of_others
-from dialogauge.app.satisfaction_signals import join_signals, read_signals, signals_of
-from dialogauge.app.satisfaction_turns import JudgedTurns, judge_turns, others_of, plan_turns
+from dialogauge.app.judge import Observer
+from dialogauge.app.merging import refuse_settings_of_others
+from dialogauge.app.personal_judges import (
+    MODEL_JUDGES,
+    BuiltTurnJudge,
+    build_personal_judge,
+    build_turn_judge,
+)
+from dialogauge.app.satisfaction_data import (
+    chosen_split,
+    join_signals,
+    mask_of_study,
+    masked_study,
+    masked_words,
+    read_rated,
+    read_reference,
+    read_signals,
+    signals_of,
+)
+from dialogauge.app.satisfaction_run import (
+    JudgedTurns,
+    RunWriter,
+    judge_turns,
+    others_of,
+    plan_turns,
+    run_directory,
+    summary_json,
+)
+from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import is_run
-from dialogauge.bench.judging import Summary
-from dialogauge.bench.satisfaction import (
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.judgement import Judged, JudgeFailure, Judgement
+from dialogauge.core.protocols import PersonalJudge, RatedBlock, TurnJudge
+from dialogauge.judges.local_user import LocalUserJudge
+from dialogauge.runs import Outcome, Progress, RunDatabase, RunDirectory
+from dialogauge.stats import Calibrated
+from dialogauge.studies.judging import Summary
+from dialogauge.studies.satisfaction import (
     Answer,
     Evaluation,
     EvaluationSettings,
@@ -36,22 +61,7 @@ from dialogauge.bench.satisfaction import (
     plan_study,
     unnamed_together,
 )
-from dialogauge.calibrate import Calibrated
-from dialogauge.core.conversation import Conversation
-from dialogauge.core.errors import InputError, UsageError
-from dialogauge.core.judgement import Judged, JudgeFailure, Judgement
-from dialogauge.engine import Outcome, Progress
-from dialogauge.judge.personal import PersonalJudge, RatedBlock, TurnJudge
-from dialogauge.judge.user import LocalUserJudge
-from dialogauge.store import RunDatabase, RunDirectory
 from dialogauge.text import counted
-
-__all__ = [
-    "SatisfactionOutcome",
-    "SatisfactionPlan",
-    "judge_satisfaction",
-    "plan_satisfaction",
-]
 
 
 @dataclass(frozen=True, slots=True, repr=False)  # asyncio writes a task's result out, and this one is large

@@ -2,18 +2,171 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
-from dialogauge.app.satisfaction_options import SatisfactionOptions
+from dialogauge.app.privacy import Privacy, mask_for_writing
+from dialogauge.app.runs import FinishedRun, open_run
+from dialogauge.app.satisfaction_run import run_directory
+from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import is_run, open_source
-from dialogauge.bench.satisfaction import rated_as_session
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
-from dialogauge.data import RatingTable, UserSplit, read_field_map, read_ratings, read_split
-from dialogauge.store import RunDirectory
+from dialogauge.data import Mask, RatingTable, UserSplit, read_field_map, read_ratings, read_split
+from dialogauge.data.notes import Note
+from dialogauge.judges.local_user import Signal
+from dialogauge.runs import RunDatabase, RunDirectory
+from dialogauge.studies.satisfaction import (
+    Answer,
+    JoinedScores,
+    StoredScores,
+    Study,
+    collect_scores,
+    join_scores,
+    plan_study,
+    rated_as_session,
+    reference_answers,
+    refuse_strangers,
+)
 
-__all__ = ["RatedData", "chosen_split", "read_rated"]
+
+def mask_of_study(options: SatisfactionOptions, database: RunDatabase | None) -> Mask | None:
+    """Return the mask that was asked for; None for an open run.
+
+    Raises UsageError when the run holds judgements under another setting.
+    """
+    return mask_for_writing(database, Privacy(options.redact, options.hash_ids))
+
+
+def masked_study(
+    conversations: Mapping[str, Conversation], study: Study, options: SatisfactionOptions, mask: Mask
+) -> tuple[dict[str, Conversation], Study]:
+    """Return conversations and study masked, with the same users on either side of the split.
+
+    Args:
+        conversations: By id, as they were read.
+        study: Planned from them.
+        options: What the study was planned with.
+        mask: What hides.
+    """
+    found = {c.id: c for c in map(mask.conversation, conversations.values())}
+    lonely = {b.view.user for b in study.blocks if not b.view.history} - study.split.train
+    test = study.split.test | (lonely if options.split_file is None else set())
+    split = UserSplit(_hidden(study.split.train, mask), _hidden(test, mask))
+    again = plan_study(
+        found.values(),
+        part=options.part,
+        split=split,
+        dimension=mask.text(options.dimension),
+        sight=options.mode,
+        history=options.history,
+    )
+    return found, again
+
+
+def masked_words(
+    faults: Sequence[InputError], notes: Sequence[object], mask: Mask | None
+) -> tuple[tuple[InputError, ...], tuple[str, ...]]:
+    """Return faults and notes without excerpts of the data."""
+    if mask is None:
+        return tuple(faults), tuple(str(n) for n in notes)
+    told = (str(mask.note(n) if isinstance(n, Note) else n) for n in notes)
+    return tuple(mask.fault(f) for f in faults), tuple(told)
+
+
+def _hidden(users: frozenset[str] | set[str], mask: Mask) -> frozenset[str]:
+    return frozenset(mask.id("user", name) for name in users)
+
+
+def read_reference(options: SatisfactionOptions, study: Study) -> tuple[Answer, ...] | None:
+    """Return what the reference run says of the original replies; None where no run was named.
+
+    Raises UsageError when it is a run of another kind, holds nothing of the blocks that are judged, or could
+    not be joined because ids are to be hidden.
+    """
+    if options.reference is None:
+        return None
+    if options.hash_ids:
+        msg = "--reference and --hash-ids cannot be combined: every run hides its ids in a way of its own"
+        raise UsageError(msg, hint="judge openly, and hide the ids with `dialogauge report RUN --hash-ids`")
+    with open_run(options.reference) as run:
+        if "calibrate" not in run.manifest["settings"]:
+            msg = f"the reference {options.reference} is no satisfaction run"
+            raise UsageError(msg, hint="judge the original replies with `dialogauge satisfaction` first")
+        blocks = {b.view.id for b in study.blocks if b.view.history}
+        return reference_answers(run.judged(), options.dimension, blocks, options.reference)
+
+
+SIGNAL_JUDGES: Final = ("local", "zero-shot", "task-rubric", "prometheus", "no-memory")
+"""The judges that read no rating: of others, a score of a turn in a history would tell what its user gave the
+target, or what a training user gave that very turn."""
+
+
+def read_signals(options: SatisfactionOptions, study: Study) -> tuple[StoredScores, ...]:
+    """Read what the runs say that were named as signals; nothing where none was.
+
+    Raises:
+        UsageError: A run is of another kind or of other data, its judge read ratings or more of a
+            conversation than may be read here, or ids are to be hidden.
+        StoreError: There is no finished run.
+    """
+    paths = [Path(run).resolve() for run in options.signals]
+    if paths and options.hash_ids:
+        msg = "--signal and --hash-ids cannot be combined: every run hides its ids in a way of its own"
+        raise UsageError(msg, hint="judge openly, and hide the ids with `dialogauge report RUN --hash-ids`")
+    if len(set(paths)) < len(paths):
+        msg = "a run is given twice as --signal"
+        raise UsageError(msg, hint="a signal counts once")
+    if run_directory(options).path.resolve() in paths:
+        msg = f"the run would be written over its own signal, {run_directory(options).path}"
+        raise UsageError(msg, hint="choose another directory with -o")
+    found = tuple(_read(run, options) for run in options.signals)
+    for stored in found:
+        refuse_strangers(stored, study)
+    return found
+
+
+def join_signals(
+    stored: Sequence[StoredScores], study: Study, conversations: Mapping[str, Conversation]
+) -> tuple[JoinedScores, ...]:
+    """Join what was read with the turns of the study; UsageError when a run is about other words."""
+    return tuple(join_scores(run, study, conversations) for run in stored)
+
+
+def signals_of(joined: Sequence[JoinedScores]) -> tuple[Signal, ...]:
+    """Return the scores as `local-user` takes them."""
+    return tuple(Signal(run.run, run.scores) for run in joined)
+
+
+def _read(path: str, options: SatisfactionOptions) -> StoredScores:
+    with open_run(path) as run:
+        _refuse(path, run, options)
+        return collect_scores(path, run.manifest["judge"]["name"], run.judged())
+
+
+def _refuse(path: str, run: FinishedRun, options: SatisfactionOptions) -> None:
+    settings, judge = run.manifest["settings"], run.manifest["judge"]
+    who, may = f"{path} (judge {judge['name']})", f"signals are runs of {', '.join(SIGNAL_JUDGES)}"
+    if "calibrate" not in settings:
+        msg = f"{who} is no satisfaction run"
+        raise UsageError(msg, hint=may)
+    if "reads" not in judge:
+        msg = f"{who} does not say what its judge read"
+        hint = "an older version wrote it: give its command again, which asks no model twice"
+        raise UsageError(msg, hint=hint)
+    if ratings := sorted({"history", "others"} & set(judge["reads"])):
+        whose = {"history": "the user's own in other scenarios", "others": "those of other users"}
+        told = " and ".join(whose[name] for name in ratings)
+        msg = f"{who} was made by reading ratings, {told}: its scores would tell what is to be predicted"
+        raise UsageError(msg, hint=may)
+    if settings["level"] != "turn":
+        msg = f"{who} judged sessions, not replies"
+        raise UsageError(msg, hint="judge its data with --level turn")
+    if settings["mode"] == "hindsight" and options.mode != "hindsight":
+        msg = f"{who} read what followed each reply, which may not be read in foresight"
+        raise UsageError(msg, hint="judge with --mode hindsight too, or make the signal without it")
 
 
 @dataclass(frozen=True, slots=True)

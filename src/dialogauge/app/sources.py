@@ -10,9 +10,7 @@ from typing import Protocol
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import read_conversations, read_field_map
-from dialogauge.store import RunDirectory
-
-__all__ = ["Source", "default_run_directory", "is_run", "open_source"]
+from dialogauge.runs import RunDirectory
 
 
 class Source(Protocol):

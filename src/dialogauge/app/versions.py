@@ -7,8 +7,6 @@ from importlib import metadata
 
 from dialogauge import __version__
 
-__all__ = ["versions"]
-
 _PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic", "json-repair")
 
 

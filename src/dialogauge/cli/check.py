@@ -8,8 +8,6 @@ import typer
 
 from dialogauge.cli import options as option
 
-__all__ = ["check"]
-
 
 def check(
     inputs: Annotated[list[str], typer.Argument(metavar="INPUT...", help="Files, folders, or - for stdin.")],
@@ -24,9 +22,9 @@ def check(
     as_json: option.AsBareJson = False,
 ) -> None:
     """Say what was recognised and assumed in an input, and what is in it."""
-    from dialogauge.app.checking import check_input
-    from dialogauge.cli.printing import plain, print_json
+    from dialogauge.app.check import check_input
     from dialogauge.cli.tables import report_lines
+    from dialogauge.cli.terminal import plain, print_json
 
     report = check_input(
         inputs,

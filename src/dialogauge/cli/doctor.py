@@ -8,8 +8,6 @@ import typer
 
 from dialogauge.cli import options as option
 
-__all__ = ["doctor"]
-
 
 def doctor(
     model: Annotated[str | None, typer.Option(help="Model at an OpenAI-compatible endpoint.")] = None,
@@ -26,10 +24,10 @@ def doctor(
 
     The known-answer set tells whether a model only returns the average of its turn scores.
     """
-    from dialogauge.app.doctoring import examine_endpoint
+    from dialogauge.app.doctor import examine_endpoint
     from dialogauge.cli.judge import model_reference
-    from dialogauge.cli.printing import plain, print_json
     from dialogauge.cli.tables import doctor_lines
+    from dialogauge.cli.terminal import plain, print_json
 
     examined = examine_endpoint(
         model_reference(model, base_url, api_key_env, role or []),

@@ -8,8 +8,6 @@ import typer
 
 from dialogauge.cli import options as option
 
-__all__ = ["export"]
-
 
 def export(
     run: option.RunDirectory,
@@ -18,7 +16,7 @@ def export(
     hash_ids: option.HashIds = False,
 ) -> None:
     """Export the judgements of a run; the ending of the file says the format."""
-    from dialogauge.app.exporting import export_run
+    from dialogauge.app.export import export_run
     from dialogauge.app.privacy import Privacy
     from dialogauge.text import counted
 

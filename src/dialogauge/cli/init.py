@@ -6,14 +6,12 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["init"]
-
 
 def init(
     directory: Annotated[str, typer.Argument(metavar="DIRECTORY", help="Where to.")] = ".",
 ) -> None:
     """Write a commented dialogauge.toml and a sample log; nothing that exists is overwritten."""
-    from dialogauge.app.starting import write_starter
+    from dialogauge.app.init import write_starter
 
     for path, new in write_starter(directory):
         typer.echo(f"{'wrote' if new else 'kept '} {path}")

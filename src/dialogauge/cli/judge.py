@@ -11,8 +11,6 @@ import typer
 from dialogauge.cli import options as option
 from dialogauge.core.errors import UsageError
 
-__all__ = ["judge", "model_reference", "split_role"]
-
 _ROLE = "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME."
 _JUDGE = "Without a model, with one, or by a model of ratings that was fitted to your own."
 _FITTED = "Model of ratings for the judge fitted: the run that `dialogauge fit` wrote, or its model.json."

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from dialogauge.app.judging import JudgeOutcome, Plan, judge_log, plan_log
-from dialogauge.app.options import JudgeOptions
-from dialogauge.cli.printing import plain, print_json
-from dialogauge.cli.terminal import TerminalObserver
-
-__all__ = ["run_and_print"]
+from dialogauge.app.judge import JudgeOutcome, Plan, judge_log, plan_log
+from dialogauge.app.settings import JudgeOptions
+from dialogauge.cli.terminal import TerminalObserver, plain, print_json
 
 _FAULTS_SHOWN = 20
 
@@ -35,8 +32,8 @@ def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int
 
 
 def _print_summary(outcome: JudgeOutcome) -> None:
-    from dialogauge.bench.judging import figures_of
     from dialogauge.report import note_lines, summary_lines, trust_lines, weak_turn_lines
+    from dialogauge.studies.judging import figures_of
 
     for note in outcome.notes:
         typer.echo(f"  {plain(note)}")

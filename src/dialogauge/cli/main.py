@@ -16,14 +16,12 @@ from dialogauge.cli.init import init
 from dialogauge.cli.judge import judge
 from dialogauge.cli.meta import meta
 from dialogauge.cli.pairs import pairs
-from dialogauge.cli.printing import plain
 from dialogauge.cli.replay import replay
 from dialogauge.cli.report import report
 from dialogauge.cli.satisfaction import satisfaction
+from dialogauge.cli.terminal import plain
 from dialogauge.cli.trust import trust
 from dialogauge.core.errors import DialogaugeError, UsageError
-
-__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="dialogauge",

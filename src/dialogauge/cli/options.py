@@ -6,41 +6,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = [
-    "AsBareJson",
-    "AsJson",
-    "BaseUrl",
-    "Concurrency",
-    "Config",
-    "Dimension",
-    "DryRun",
-    "Format",
-    "Fresh",
-    "HashIds",
-    "History",
-    "ItsBaseUrl",
-    "ItsKeyEnv",
-    "JudgeRole",
-    "KeyEnv",
-    "Map",
-    "MaxCalls",
-    "MaxCost",
-    "MaxFailed",
-    "Model",
-    "NoCache",
-    "Prices",
-    "RatedData",
-    "Ratings",
-    "Redact",
-    "RetryFailed",
-    "Roles",
-    "RunDirectory",
-    "SetConcurrency",
-    "SplitFile",
-    "Ties",
-    "check",
-]
-
 _REDACT = "Replace phone numbers, e-mails, card and identity numbers by [phone], [email], [card], [id]."
 _HASH_IDS = "Replace the ids of users and conversations by digests that stay the same within a run."
 _MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."

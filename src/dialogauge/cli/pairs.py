@@ -8,8 +8,6 @@ import typer
 
 from dialogauge.cli import options as option
 
-__all__ = ["pairs"]
-
 
 def pairs(
     run: option.RunDirectory,
@@ -40,10 +38,10 @@ def pairs(
     hash_ids: option.HashIds = False,
 ) -> None:
     """Write training rows: preference pairs at the weakest turns, KTO and SFT rows, or what to label next."""
-    from dialogauge.app.pairing import PairOptions, write_pairs
+    from dialogauge.app.pairs import PairOptions, write_pairs
     from dialogauge.app.privacy import Privacy
     from dialogauge.cli.judge import model_reference
-    from dialogauge.cli.printing import plain
+    from dialogauge.cli.terminal import plain
     from dialogauge.text import counted
 
     options = PairOptions(

@@ -2,24 +2,340 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from dialogauge.cli import options as option
-from dialogauge.cli import replay_options as of_replay
-from dialogauge.cli.replay_asked import (
-    Limits,
-    code_of,
-    collect_options,
-    compare_options,
-    data_options,
-    judge_options,
-    start,
-)
-from dialogauge.cli.replay_run import run
 
-__all__ = ["replay"]
+if TYPE_CHECKING:
+    from dialogauge.app.replay.collect import CollectOptions
+    from dialogauge.app.replay.compare import CompareOptions
+    from dialogauge.app.settings import SatisfactionOptions
+    from dialogauge.studies.replay import Context, Rule
+
+
+def data_options(
+    inputs: list[str],
+    *,
+    split: tuple[str, str | None],
+    ratings: tuple[str | None, str],
+    reading: tuple[str | None, str | None],
+    hiding: tuple[bool, bool],
+    config: str | None,
+) -> SatisfactionOptions:
+    """Say where rated conversations are, whose turns are wanted, and what is hidden of them.
+
+    Args:
+        inputs: Files, folders or a run.
+        split: Whose turns, and the file of the split.
+        ratings: The file of the ratings, and the rated dimension.
+        reading: The format and the file of field names.
+        hiding: Whether personal data and whether ids are hidden; the configuration may ask for it too.
+        config: The configuration file.
+    """
+    from dialogauge.app.config import load_config
+    from dialogauge.app.merging import merge_privacy
+    from dialogauge.app.settings import SatisfactionOptions
+    from dialogauge.studies.satisfaction import Part
+
+    part, split_file = split
+    option.check("--split", part, ("test", "train", "all"))
+    hidden = merge_privacy(load_config(config), dict(zip(("redact", "hash_ids"), hiding, strict=True)))
+    return SatisfactionOptions(
+        inputs=tuple(inputs),
+        judge="",
+        part=cast("Part", part),
+        split_file=split_file,
+        dimension=ratings[1],
+        ratings_file=ratings[0],
+        format=reading[0],
+        map_file=reading[1],
+        redact=hidden["redact"],
+        hash_ids=hidden["hash_ids"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What candidates and the evaluator may take, and what of theirs is kept."""
+
+    config: str | None
+    prices: str | None
+    max_concurrency: int
+    max_calls: int | None
+    max_cost: float | None
+    retry_failed: bool
+    cache: bool
+    """Whether replies are kept."""
+
+
+def collect_options(
+    items: str,
+    out: str,
+    *,
+    candidates: list[str] | None,
+    context: str,
+    agents: str | None,
+    data: list[str] | None,
+    seed: int,
+    limits: Limits,
+) -> CollectOptions:
+    """Bring together who replies to which items, and what they are shown."""
+    from dialogauge.app.replay.collect import CollectOptions
+    from dialogauge.studies.replay import CONTEXTS
+
+    option.check("--context", context, CONTEXTS)
+    return CollectOptions(
+        items=items,
+        out=out,
+        candidates=tuple(candidates or ()),
+        context=cast("Context", context),
+        agents_file=agents,
+        data=tuple(data or ()),
+        config_file=limits.config,
+        prices_file=limits.prices,
+        seed=seed,
+        max_concurrency=limits.max_concurrency,
+        max_calls=limits.max_calls,
+        max_cost=limits.max_cost,
+        retry_failed=limits.retry_failed,
+        cache=limits.cache,
+    )
+
+
+def judge_options(
+    judge: str,
+    *,
+    how: tuple[str | None, int | None, str, str | None],
+    models: tuple[str | None, str | None, str | None, list[str] | None],
+    limits: Limits,
+) -> SatisfactionOptions:
+    """Bring together who judges: the command line over the configuration file over defaults.
+
+    Args:
+        judge: Its name.
+        how: Strategy, k, history and language.
+        models: Model, endpoint and key variable of the short form, and roles.
+        limits: What it may take.
+    """
+    from dialogauge.app.merging import merge_satisfaction_options
+    from dialogauge.cli.satisfaction import judge_models
+
+    strategy, k, history, lang = how
+    option.check("--history", history, ("all", "prompt"))
+    model, base_url, key_env, roles = models
+    given = {
+        "lang": lang,
+        "max_concurrency": limits.max_concurrency,
+        "max_calls": limits.max_calls,
+        "max_cost": limits.max_cost,
+        "prices": limits.prices,
+    }
+    return merge_satisfaction_options(
+        judge,
+        {name: value for name, value in given.items() if value is not None},
+        config_file=limits.config,
+        models=judge_models(model, base_url, key_env, roles or []),
+        fixed={
+            "inputs": (),
+            "strategy": strategy,
+            "k": k,
+            "history": history,
+            "retry_failed": limits.retry_failed,
+            "cache": limits.cache,
+        },
+    )
+
+
+def start() -> None:
+    """Settle what must be settled before numpy is loaded."""
+    from dialogauge.app.config import compute_in_one_thread
+
+    compute_in_one_thread()
+
+
+_MAX_FAILED = 0.05
+
+
+def code_of(found: Any, failed: bool) -> int:  # noqa: ANN401 - a collection or a scoring
+    """Say how a part ended: interrupted, with an error or a fault, with many failures, or well."""
+    if found.ended == "interrupted":
+        return 130
+    if failed or found.ended != "finished":
+        return 1
+    return 3 if found.failed_share > _MAX_FAILED else 0
+
+
+def compare_options(**given: Any) -> CompareOptions:  # noqa: ANN401 - options of several commands
+    """Bring together what `compare` and `run` are given."""
+    from dialogauge.app.replay.compare import CompareOptions
+    from dialogauge.cli.judge import command_line
+    from dialogauge.stats import TIES
+    from dialogauge.studies.replay.comparison import CompareSettings
+
+    option.check("--ties", given["ties"], TIES)
+    settings = CompareSettings(
+        draws=given["draws"], seed=given["seed"], ties=given["ties"], margin=given["margin"]
+    )
+    return CompareOptions(
+        runs=given["runs"],
+        judge=given["judge"],
+        judge_family=given["family"],
+        agents_file=given["agents"],
+        out=given["out"],
+        settings=settings,
+        command=command_line(),
+    )
+
+
+_CANDIDATE = (
+    "MODEL@URL#KEYVAR, replies:FILE, pool:REF,REF, py:MODULE:NAME, file:PATH, or a name of agents.toml or "
+    "the configuration; NAME= before it names it."
+)
+_JUDGE = "The evaluator: any judge of `satisfaction` (the reply is judged in foresight)."
+_RULE = "How turns are chosen: hard is the published rule and looks at the ratings."
+_CONTEXT = "What a candidate is shown beside the messages before the reply; prefix is nothing."
+_AGENTS = "agents.toml: organisation, version, licence and family of candidates, and where each is reached."
+_MODEL = "The evaluator's model, where it asks one; short for --role judge=MODEL@URL#KEYVAR."
+_REFERENCE = "A run whose scores of the original replies are taken over; it must be of this very evaluator."
+_DATA = "Where the conversations are now, if not where they were selected from; repeatable."
+
+RuleOption = Annotated[str, typer.Option(metavar="hard|random|stratified|all", help=_RULE)]
+Size = Annotated[int, typer.Option("-n", "--size", min=1, help="Turns at most.")]
+Split = Annotated[str, typer.Option(metavar="test|train|all", help="Whose turns are chosen from.")]
+Licence = Annotated[str | None, typer.Option(help="Licence of the data, for the card.")]
+Seed = Annotated[int, typer.Option(help="Of the selection, and of pools and repeats of candidates.")]
+Candidates = Annotated[list[str] | None, typer.Option(metavar="[NAME=]REF", help=_CANDIDATE)]
+ContextOption = Annotated[
+    str,
+    typer.Option(metavar="prefix|task|profile|memory-tfidf|memory-diverse|memory-compressed", help=_CONTEXT),
+]
+Agents = Annotated[str | None, typer.Option(help=_AGENTS)]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Do again what failed.")]
+Judge = Annotated[str, typer.Option(metavar="NAME", help=_JUDGE)]
+Strategy = Annotated[
+    str | None,
+    typer.Option(metavar="topk|boundary-paired|score-balanced", help="Of episodic-nearest (else topk)."),
+]
+K = Annotated[int | None, typer.Option(min=1, help="Turns that episodic-nearest takes (else 6).")]
+Lang = Annotated[
+    str | None, typer.Option(metavar="en|zh|auto", help="Language of the evaluator's prompts, with a model.")
+]
+Model = Annotated[str | None, typer.Option(help=_MODEL)]
+BaseUrl = Annotated[str | None, typer.Option(help="The evaluator's endpoint.")]
+KeyEnv = Annotated[str | None, typer.Option(help="Variable that holds the key of the evaluator's endpoint.")]
+Reference = Annotated[str | None, typer.Option(metavar="RUN", help=_REFERENCE)]
+DataNow = Annotated[list[str] | None, typer.Option("--data", metavar="PATH", help=_DATA)]
+Margin = Annotated[float, typer.Option(min=0, help="A difference of no more than this is a tie.")]
+Draws = Annotated[int, typer.Option(min=100, help="Bootstrap draws of users.")]
+DrawSeed = Annotated[int, typer.Option(help="Of the draws and of the shuffled control.")]
+Family = Annotated[str | None, typer.Option(help="The evaluator's family of models, for self-preference.")]
+
+
+def run(
+    inputs: option.RatedData,
+    judge: Judge,
+    out: Annotated[str, typer.Option("-o", "--out", metavar="RUN", help="Run directory.")],
+    candidate: Candidates = None,
+    rule: RuleOption = "hard",
+    size: Size = 300,
+    context: ContextOption = "prefix",
+    agents: Agents = None,
+    split: Split = "test",
+    split_file: option.SplitFile = None,
+    dimension: option.Dimension = "satisfaction",
+    ratings: option.Ratings = None,
+    format: option.Format = None,
+    map_file: option.Map = None,
+    licence: Licence = None,
+    redact: option.Redact = False,
+    hash_ids: option.HashIds = False,
+    seed: Seed = 0,
+    strategy: Strategy = None,
+    k: K = None,
+    history: option.History = "all",
+    lang: Lang = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    api_key_env: KeyEnv = None,
+    role: option.Roles = None,
+    reference: Reference = None,
+    judge_family: Family = None,
+    ties: option.Ties = "mid",
+    margin: Margin = 0.0,
+    draws: Draws = 1000,
+    draw_seed: DrawSeed = 42,
+    config: option.Config = None,
+    prices: option.Prices = None,
+    max_concurrency: option.Concurrency = 64,
+    max_calls: option.MaxCalls = None,
+    max_cost: option.MaxCost = None,
+    retry_failed: RetryFailed = False,
+    no_cache: option.NoCache = False,
+    as_json: option.AsJson = False,
+) -> None:
+    """Run the whole benchmark in one directory: select, collect, score, compare.
+
+    The same command again goes on where it stopped.
+    """
+    start()
+    from dialogauge.app.replay.run_all import RunOptions, run_benchmark
+    from dialogauge.app.replay.score import ScoreOptions
+    from dialogauge.app.replay.select import SelectOptions
+    from dialogauge.cli.replay_lines import print_run
+    from dialogauge.cli.terminal import TerminalObserver
+    from dialogauge.studies.replay import RULES
+
+    option.check("--rule", rule, RULES)
+    limits = Limits(config, prices, max_concurrency, max_calls, max_cost, retry_failed, not no_cache)
+    asked = judge_options(
+        judge,
+        how=(strategy, k, history, lang),
+        models=(model, base_url, api_key_env, role),
+        limits=limits,
+    )
+    data = data_options(
+        inputs,
+        split=(split, split_file),
+        ratings=(ratings, dimension),
+        reading=(format, map_file),
+        hiding=(redact, hash_ids),
+        config=config,
+    )
+    options = RunOptions(
+        out=out,
+        select=SelectOptions(data, cast("Rule", rule), size, seed, licence),
+        collect=collect_options(
+            "",
+            out,
+            candidates=candidate,
+            context=context,
+            agents=agents,
+            data=None,
+            seed=seed,
+            limits=limits,
+        ),
+        score=ScoreOptions(out, asked, reference=reference),
+        compare=compare_options(
+            runs=(out,),
+            judge=None,
+            family=judge_family,
+            agents=agents,
+            ties=ties,
+            margin=margin,
+            draws=draws,
+            seed=draw_seed,
+            out=None,
+        ),
+    )
+    found = run_benchmark(options, TerminalObserver(quiet=as_json))
+    print_run(found, as_json=as_json)
+    collected = code_of(found.collected, bool(found.selected.faults or found.collected.faults))
+    scored = 0 if found.scored is None else code_of(found.scored, bool(found.scored.faults))
+    raise typer.Exit(min((c for c in (collected, scored) if c), default=0))
+
 
 replay = typer.Typer(
     name="replay",
@@ -33,16 +349,16 @@ replay = typer.Typer(
 def select(
     inputs: option.RatedData,
     out: Annotated[str, typer.Option("-o", "--out", metavar="ITEMS", help="Item set to write (JSON).")],
-    rule: of_replay.Rule = "hard",
-    size: of_replay.Size = 300,
-    seed: of_replay.Seed = 0,
-    split: of_replay.Split = "test",
+    rule: RuleOption = "hard",
+    size: Size = 300,
+    seed: Seed = 0,
+    split: Split = "test",
     split_file: option.SplitFile = None,
     dimension: option.Dimension = "satisfaction",
     ratings: option.Ratings = None,
     format: option.Format = None,
     map_file: option.Map = None,
-    licence: of_replay.Licence = None,
+    licence: Licence = None,
     config: option.Config = None,
     redact: option.Redact = False,
     hash_ids: option.HashIds = False,
@@ -53,10 +369,10 @@ def select(
     again.
     """
     start()
-    from dialogauge.app.replay.selecting import SelectOptions
-    from dialogauge.app.replay.selecting import select as choose
-    from dialogauge.bench.replay import RULES, Rule
+    from dialogauge.app.replay.select import SelectOptions
+    from dialogauge.app.replay.select import select as choose
     from dialogauge.cli.replay_lines import print_faults, print_lines, select_lines
+    from dialogauge.studies.replay import RULES
 
     option.check("--rule", rule, RULES)
     data = data_options(
@@ -77,17 +393,17 @@ def select(
 def collect(
     items: Annotated[str, typer.Argument(metavar="ITEMS", help="An item set.")],
     out: Annotated[str, typer.Option("-o", "--out", metavar="RUN", help="Run directory.")],
-    candidate: of_replay.Candidates = None,
-    context: of_replay.Context = "prefix",
-    agents: of_replay.Agents = None,
-    data: of_replay.DataNow = None,
-    seed: of_replay.Seed = 0,
+    candidate: Candidates = None,
+    context: ContextOption = "prefix",
+    agents: Agents = None,
+    data: DataNow = None,
+    seed: Seed = 0,
     config: option.Config = None,
     prices: option.Prices = None,
     max_concurrency: option.Concurrency = 64,
     max_calls: option.MaxCalls = None,
     max_cost: option.MaxCost = None,
-    retry_failed: of_replay.RetryFailed = False,
+    retry_failed: RetryFailed = False,
     no_cache: option.NoCache = False,
 ) -> None:
     """Collect candidates' replies: each is shown the fixed messages before the reply, and its context.
@@ -96,7 +412,7 @@ def collect(
     further candidates join the same run.
     """
     start()
-    from dialogauge.app.replay.collecting import collect as gather
+    from dialogauge.app.replay.collect import collect as gather
     from dialogauge.cli.replay_lines import collect_lines, print_faults, print_lines
     from dialogauge.cli.terminal import TerminalObserver
 
@@ -120,23 +436,23 @@ def collect(
 @replay.command()
 def score(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run directory.")],
-    judge: of_replay.Judge,
-    strategy: of_replay.Strategy = None,
-    k: of_replay.K = None,
+    judge: Judge,
+    strategy: Strategy = None,
+    k: K = None,
     history: option.History = "all",
-    reference: of_replay.Reference = None,
-    data: of_replay.DataNow = None,
-    lang: of_replay.Lang = None,
-    model: of_replay.Model = None,
-    base_url: of_replay.BaseUrl = None,
-    api_key_env: of_replay.KeyEnv = None,
+    reference: Reference = None,
+    data: DataNow = None,
+    lang: Lang = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    api_key_env: KeyEnv = None,
     role: option.Roles = None,
     config: option.Config = None,
     prices: option.Prices = None,
     max_concurrency: option.Concurrency = 64,
     max_calls: option.MaxCalls = None,
     max_cost: option.MaxCost = None,
-    retry_failed: of_replay.RetryFailed = False,
+    retry_failed: RetryFailed = False,
     no_cache: option.NoCache = False,
 ) -> None:
     """Score a run: every original reply of the touched blocks first, then the candidates'.
@@ -145,8 +461,8 @@ def score(
     on where it stopped.
     """
     start()
-    from dialogauge.app.replay.scoring import ScoreOptions
-    from dialogauge.app.replay.scoring import score as run_score
+    from dialogauge.app.replay.score import ScoreOptions
+    from dialogauge.app.replay.score import score as run_score
     from dialogauge.cli.replay_lines import print_faults, print_lines, score_lines
     from dialogauge.cli.terminal import TerminalObserver
 
@@ -169,12 +485,12 @@ def compare(
     judge: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of several evaluators of a run; else the latest.")
     ] = None,
-    judge_family: of_replay.Family = None,
-    agents: of_replay.Agents = None,
+    judge_family: Family = None,
+    agents: Agents = None,
     ties: option.Ties = "mid",
-    margin: of_replay.Margin = 0.0,
-    draws: of_replay.Draws = 1000,
-    seed: of_replay.DrawSeed = 42,
+    margin: Margin = 0.0,
+    draws: Draws = 1000,
+    seed: DrawSeed = 42,
     out: Annotated[
         str | None, typer.Option("-o", "--out", help="Folder for summary and page (else a single run's own).")
     ] = None,
@@ -185,9 +501,9 @@ def compare(
     Writes summary.json, scores.jsonl and report.html.
     """
     start()
-    from dialogauge.app.replay.comparing import compare_runs
-    from dialogauge.cli.printing import print_json
+    from dialogauge.app.replay.compare import compare_runs
     from dialogauge.cli.replay_lines import compare_lines, print_lines
+    from dialogauge.cli.terminal import print_json
 
     found = compare_runs(
         compare_options(

@@ -7,28 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dialogauge.cli.printing import plain, print_json
+from dialogauge.cli.terminal import plain, print_json
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
-    from dialogauge.app.replay.collecting import Collected
-    from dialogauge.app.replay.comparing import Compared
-    from dialogauge.app.replay.running import Ran
-    from dialogauge.app.replay.scoring import Scored
-    from dialogauge.app.replay.selecting import Selected
-    from dialogauge.bench.replay import Pairing
-    from dialogauge.bench.replay.comparison import ViewResult
-    from dialogauge.metrics import BootstrapInterval
-
-__all__ = [
-    "collect_lines",
-    "compare_lines",
-    "print_faults",
-    "print_lines",
-    "print_run",
-    "score_lines",
-    "select_lines",
-]
+    from dialogauge.app.replay.collect import Collected
+    from dialogauge.app.replay.compare import Compared
+    from dialogauge.app.replay.run_all import Ran
+    from dialogauge.app.replay.score import Scored
+    from dialogauge.app.replay.select import Selected
+    from dialogauge.stats import BootstrapInterval
+    from dialogauge.studies.replay import Pairing
+    from dialogauge.studies.replay.comparison import ViewResult
 
 _FAULTS_SHOWN = 20
 
@@ -64,8 +54,8 @@ def print_run(found: Ran, *, as_json: bool) -> None:
 
 def select_lines(found: Selected) -> Iterator[str]:
     """Write the data card, and the mix of ratings against the whole."""
-    from dialogauge.bench.replay import selected_on_gold
-    from dialogauge.bench.replay.page import card_lines
+    from dialogauge.studies.replay import selected_on_gold
+    from dialogauge.studies.replay.page import card_lines
 
     yield from (f"  {note}" for note in found.notes)
     for name, value in card_lines(found.items):
@@ -124,7 +114,7 @@ def _ended(found: Collected | Scored) -> Iterator[str]:
 
 def compare_lines(found: Compared) -> Iterator[str]:
     """Write the leaderboard of every view, the pairs of the raw view, lengths and warnings."""
-    from dialogauge.bench.replay.page import MEANINGS, warnings_of
+    from dialogauge.studies.replay.page import MEANINGS, warnings_of
 
     yield (
         f"{counted(found.present, 'item')}, scored by {found.evaluator['name']}; "

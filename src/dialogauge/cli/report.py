@@ -8,8 +8,6 @@ import typer
 
 from dialogauge.cli import options as option
 
-__all__ = ["report"]
-
 
 def report(
     run: option.RunDirectory,
@@ -22,6 +20,6 @@ def report(
 
     compute_in_one_thread()  # before the next line loads numpy
     from dialogauge.app.privacy import Privacy
-    from dialogauge.app.reporting import rebuild_report
+    from dialogauge.app.report import rebuild_report
 
     typer.echo(f"report: {rebuild_report(run, out, Privacy(redact, hash_ids))}")

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
-    from dialogauge.app.doctoring import Examination
+    from dialogauge.app.doctor import Examination
     from dialogauge.data import InputReport, PersonalReport
-
-__all__ = ["doctor_lines", "fit_lines", "report_lines"]
 
 _MARKS = {"ok": "ok     ", "limited": "limited", "failed": "FAILED ", "not_checked": "-      "}
 

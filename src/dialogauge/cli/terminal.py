@@ -5,15 +5,35 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
+import unicodedata
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import typer
 
-from dialogauge.cli.printing import plain
-from dialogauge.engine import Progress
 from dialogauge.llm import LimiterState
+from dialogauge.runs import Progress
 
-__all__ = ["TerminalObserver", "progress_line"]
+
+def plain(text: str) -> str:
+    """Make one line harmless for a terminal: what is no visible character is written as its escape.
+
+    A line break too, so that no text can forge a line of ours. Spaces of other scripts and the joiners
+    within emoji and words are kept.
+    """
+    return "".join(c if _harmless(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def _harmless(character: str) -> bool:
+    return character.isprintable() or character in "\u200c\u200d" or unicodedata.category(character) == "Zs"
+
+
+def print_json(value: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Print a value as indented JSON, with escapes for what a terminal would act on."""
+    from dialogauge.runs.records import json_document  # with it comes SQLite, which `--help` does without
+
+    sys.stdout.buffer.write(json_document(value))
+
 
 _LIVE_SECONDS = 0.2
 _PLAIN_SECONDS = 10.0

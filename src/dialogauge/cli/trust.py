@@ -8,8 +8,6 @@ import typer
 
 from dialogauge.cli import options as option
 
-__all__ = ["trust"]
-
 
 def trust(
     run: option.RunDirectory,
@@ -37,9 +35,9 @@ def trust(
     The thresholds are those of the [trust] table of the configuration file. Only --scenario-sample judges
     anything again: two judgements for each conversation of the sample, by the judge of the run.
     """
-    from dialogauge.app.rechecking import RecheckOptions, recheck
+    from dialogauge.app.trust import RecheckOptions, recheck
     from dialogauge.cli.judge import model_reference
-    from dialogauge.cli.printing import plain, print_json
+    from dialogauge.cli.terminal import plain, print_json
     from dialogauge.report import trust_lines
 
     options = RecheckOptions(

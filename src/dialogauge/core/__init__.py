@@ -1,7 +1,6 @@
 """Ground floor: the records that everything else speaks in."""
 
 from dialogauge.core.conversation import ROLES, Conversation, Message, Role, ToolCall, Turn
-from dialogauge.core.digests import conversation_digest, digest, digest_text
 from dialogauge.core.errors import (
     BudgetSpent,
     ConfigError,
@@ -30,9 +29,9 @@ from dialogauge.core.judgement import (
     VerdictBasis,
 )
 from dialogauge.core.protocols import DimensionSpec, Judge, PlainDimension
-from dialogauge.core.ratings import PairRating, Rating
-from dialogauge.core.scales import NOT_APPLICABLE, ONE_TO_FIVE, NotApplicable, Scale, Score
-from dialogauge.core.work import UnitResult, WorkUnit
+from dialogauge.core.rating import PairRating, Rating
+from dialogauge.core.scores import NOT_APPLICABLE, ONE_TO_FIVE, NotApplicable, Scale, Score
+from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest, digest, digest_text
 
 __all__ = [
     "NOT_APPLICABLE",

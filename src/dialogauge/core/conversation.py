@@ -14,9 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from dialogauge.core.errors import Place
-from dialogauge.core.ratings import Rating
-
-__all__ = ["ROLES", "Conversation", "Message", "Role", "ToolCall", "Turn"]
+from dialogauge.core.rating import Rating
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")

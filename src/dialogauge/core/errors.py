@@ -22,22 +22,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "BudgetSpent",
-    "ConfigError",
-    "DialogaugeError",
-    "EndpointError",
-    "FileFault",
-    "InputError",
-    "MissingExtra",
-    "NotConverged",
-    "Place",
-    "RecordFault",
-    "RubricError",
-    "StoreError",
-    "UsageError",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -10,8 +10,6 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-__all__ = ["loading"]
-
 
 def loading(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
     """Return the `__getattr__` of a package: it loads a public name from its module.

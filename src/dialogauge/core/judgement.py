@@ -7,21 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from dialogauge.core.scales import Score
-
-__all__ = [
-    "NO_USAGE",
-    "Evidence",
-    "FailureKind",
-    "JudgeFailure",
-    "Judged",
-    "Judgement",
-    "Level",
-    "Target",
-    "Usage",
-    "Verdict",
-    "VerdictBasis",
-]
+from dialogauge.core.scores import Score
 
 Level = Literal["turn", "window", "conversation", "pair"]
 Verdict = Literal["excellent", "good", "borderline", "poor"]

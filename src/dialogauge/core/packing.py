@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import zlib
 
-__all__ = ["squeeze"]
-
 # Level 1 halves chat text at about 100 MB/s; higher levels cost three times that for a few per cent.
 _LEVEL = 1
 _SMALL = 1 << 14

@@ -13,17 +13,21 @@ if TYPE_CHECKING:
     from dialogauge.data.formats.recllmsim import RECLLMSIM_TASKS, published_turn_ids
     from dialogauge.data.formats.tau import tau_conversation_id
     from dialogauge.data.inspection import VERY_SHORT_REPLY, InputReport, Lengths, inspect_conversations
-    from dialogauge.data.masking import Mask
+    from dialogauge.data.mask import Mask
     from dialogauge.data.notes import Note, NoteKind
     from dialogauge.data.personal_survey import PersonalConversation, PersonalReport
-    from dialogauge.data.rated_dimensions import RatedDimensions
     from dialogauge.data.rating_files import read_ratings
-    from dialogauge.data.rating_table import RatingTable, absent_turns, off_scale, unknown_ids, unknown_turns
+    from dialogauge.data.ratings import (
+        RatedDimensions,
+        RatingTable,
+        absent_turns,
+        off_scale,
+        unknown_ids,
+        unknown_turns,
+    )
     from dialogauge.data.reader import ConversationReader, FileRead, read_conversations
-    from dialogauge.data.replies import ReplyRecord, read_replies
-    from dialogauge.data.splits import UserSplit, read_split, split_users
-    from dialogauge.data.turn_map import assistant_turns, message_turns
-    from dialogauge.data.writer import conversation_record, write_conversations
+    from dialogauge.data.splits import UserSplit, assistant_turns, message_turns, read_split, split_users
+    from dialogauge.data.writer import ReplyRecord, conversation_record, read_replies, write_conversations
 
 __all__ = [
     "DATA_SETS",
@@ -72,16 +76,20 @@ _HOMES = {
     "formats.recllmsim": ("RECLLMSIM_TASKS", "published_turn_ids"),
     "formats.tau": ("tau_conversation_id",),
     "inspection": ("InputReport", "Lengths", "VERY_SHORT_REPLY", "inspect_conversations"),
-    "masking": ("Mask",),
+    "mask": ("Mask",),
     "notes": ("Note", "NoteKind"),
     "personal_survey": ("PersonalConversation", "PersonalReport"),
     "rating_files": ("read_ratings",),
-    "rated_dimensions": ("RatedDimensions",),
-    "rating_table": ("RatingTable", "absent_turns", "off_scale", "unknown_ids", "unknown_turns"),
+    "ratings": (
+        "RatedDimensions",
+        "RatingTable",
+        "absent_turns",
+        "off_scale",
+        "unknown_ids",
+        "unknown_turns",
+    ),
     "reader": ("ConversationReader", "FileRead", "read_conversations"),
-    "replies": ("ReplyRecord", "read_replies"),
-    "splits": ("UserSplit", "read_split", "split_users"),
-    "turn_map": ("assistant_turns", "message_turns"),
-    "writer": ("conversation_record", "write_conversations"),
+    "splits": ("UserSplit", "assistant_turns", "message_turns", "read_split", "split_users"),
+    "writer": ("ReplyRecord", "conversation_record", "read_replies", "write_conversations"),
 }
 __getattr__ = loading(__name__, _HOMES)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from dialogauge.core import UsageError
 
-__all__ = ["DATA_SETS", "DataSet", "find_data_set"]
-
 
 @dataclass(frozen=True, slots=True)
 class DataSet:

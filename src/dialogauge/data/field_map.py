@@ -12,9 +12,7 @@ from typing import Any, cast
 import orjson
 
 from dialogauge.core import ROLES, ConfigError, Place, Role
-from dialogauge.data.faults import shown
-
-__all__ = ["MISSING", "NO_MAP", "FieldMap", "look_up", "read_field_map"]
+from dialogauge.data.notes import shown
 
 MISSING: Any = object()
 """What `look_up` returns when there is nothing at the path."""

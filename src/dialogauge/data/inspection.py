@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dialogauge.core import Conversation, FileFault, RecordFault
-from dialogauge.data.masking import Mask
+from dialogauge.data.mask import Mask
 from dialogauge.data.notes import Note
 from dialogauge.data.personal_survey import PersonalReport, PersonalTally
 from dialogauge.data.reader import ConversationReader
-
-__all__ = ["VERY_SHORT_REPLY", "InputReport", "Lengths", "inspect_conversations"]
 
 VERY_SHORT_REPLY = 10
 """A reply of fewer characters is very short."""

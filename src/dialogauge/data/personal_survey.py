@@ -9,11 +9,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Message
-from dialogauge.data.personal_values import count_in_value
-from dialogauge.data.turn_map import message_turns
+from dialogauge.data.mask import count_in_value
+from dialogauge.data.splits import message_turns
 from dialogauge.text import PersonalKind, count_personal, redact
-
-__all__ = ["PersonalConversation", "PersonalReport", "PersonalTally"]
 
 _SHOWN: Final = 20
 BESIDE: Final = "beside the messages"

@@ -10,17 +10,20 @@ from itertools import islice
 from typing import Any
 
 from dialogauge.core import Conversation, FileFault, Place, RecordFault
-from dialogauge.data.faults import file_fault, record_fault, shown
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import Context, Format, Sample, format_names, format_of, named_format
 from dialogauge.data.formats.recllmsim import reading_order
-from dialogauge.data.json_values import JsonValue, first_values, is_document
-from dialogauge.data.notes import Note, NoteBook
-from dialogauge.data.seen import SeenIds
-from dialogauge.data.sources import LineStream, Source, locate, utf8_fault
+from dialogauge.data.notes import Note, NoteBook, SeenIds, file_fault, record_fault, shown
+from dialogauge.data.sources import (
+    JsonValue,
+    LineStream,
+    Source,
+    first_values,
+    is_document,
+    locate,
+    utf8_fault,
+)
 from dialogauge.data.tables import read_header
-
-__all__ = ["ConversationReader", "FileRead", "read_conversations"]
 
 _COLUMNS = 20
 """How many columns of a table in no known format are named."""

@@ -4,16 +4,37 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from dialogauge.core import ConfigError, UsageError
+from dialogauge.core import ConfigError, Conversation, Message, UsageError
 from dialogauge.text import counted
 
-__all__ = ["UserSplit", "read_split", "split_users"]
+
+def message_turns(messages: Sequence[Message]) -> list[int | None]:
+    """Return the turn number of each message; None for leading system messages."""
+    numbers: list[int | None] = [None] * len(messages)
+    for turn in Conversation("", tuple(messages)).turns:
+        for index in range(turn.start, turn.stop):
+            numbers[index] = turn.number
+    return numbers
+
+
+def assistant_turns(messages: Sequence[Message]) -> tuple[int, ...]:
+    """Return the turn number of each assistant message, by its 0-based index among them.
+
+    Data sets that count replies from 0 (`{id}__turn_{i}`) mean entry `i`. It differs from `i + 1`
+    where the assistant speaks first or twice in a row.
+    """
+    turns = message_turns(messages)
+    return tuple(
+        turn
+        for turn, message in zip(turns, messages, strict=True)
+        if message.role == "assistant" and turn is not None
+    )
 
 
 @dataclass(frozen=True, slots=True)

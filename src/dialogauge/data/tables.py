@@ -8,10 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dialogauge.core import Place, RecordFault
-from dialogauge.data.faults import file_fault, record_fault
+from dialogauge.data.notes import file_fault, record_fault
 from dialogauge.data.sources import LineStream
-
-__all__ = ["Header", "Row", "Table", "find_column", "open_table", "read_header"]
 
 _DELIMITERS = ",;\t|"
 _LARGEST_CELL = 1 << 30

@@ -10,18 +10,29 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.llm.budget import Budget, BudgetedClient
+    from dialogauge.llm.budget import Budget, BudgetedClient, Price, PriceTable
     from dialogauge.llm.cache import CachedClient, ResponseCache, client_identity
     from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
     from dialogauge.llm.http import HttpChatClient, HttpSettings
-    from dialogauge.llm.json_text import Extracted, NoJsonObject, TruncatedJson, extract_object
-    from dialogauge.llm.limits import AdaptiveLimiter, LimiterState
-    from dialogauge.llm.patience import PatienceSettings, Timing
-    from dialogauge.llm.prices import Price, PriceTable
-    from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest, ReplySchema
-    from dialogauge.llm.sampling import SamplingParameters
+    from dialogauge.llm.limiter import AdaptiveLimiter, LimiterState
+    from dialogauge.llm.protocol import (
+        ChatClient,
+        ChatFailure,
+        ChatReply,
+        ChatRequest,
+        ReplySchema,
+        SamplingParameters,
+    )
+    from dialogauge.llm.retry import PatienceSettings, Timing
     from dialogauge.llm.scripted import CallableClient, ScriptedClient
-    from dialogauge.llm.structured import Structured, ask
+    from dialogauge.llm.structured import (
+        Extracted,
+        NoJsonObject,
+        Structured,
+        TruncatedJson,
+        ask,
+        extract_object,
+    )
     from dialogauge.llm.transformers_client import TransformersClient
 
 __all__ = [
@@ -59,18 +70,22 @@ __all__ = [
 ]
 
 _HOMES = {
-    "budget": ("Budget", "BudgetedClient"),
+    "budget": ("Budget", "BudgetedClient", "Price", "PriceTable"),
     "cache": ("CachedClient", "ResponseCache", "client_identity"),
     "doctor": ("EndpointCheck", "EndpointReport", "examine"),
     "http": ("HttpChatClient", "HttpSettings"),
-    "json_text": ("Extracted", "NoJsonObject", "TruncatedJson", "extract_object"),
-    "limits": ("AdaptiveLimiter", "LimiterState"),
-    "patience": ("PatienceSettings", "Timing"),
-    "prices": ("Price", "PriceTable"),
-    "protocol": ("ChatClient", "ChatFailure", "ChatReply", "ChatRequest", "ReplySchema"),
-    "sampling": ("SamplingParameters",),
+    "limiter": ("AdaptiveLimiter", "LimiterState"),
+    "protocol": (
+        "ChatClient",
+        "ChatFailure",
+        "ChatReply",
+        "ChatRequest",
+        "ReplySchema",
+        "SamplingParameters",
+    ),
+    "retry": ("PatienceSettings", "Timing"),
     "scripted": ("CallableClient", "ScriptedClient"),
-    "structured": ("Structured", "ask"),
+    "structured": ("Extracted", "NoJsonObject", "Structured", "TruncatedJson", "ask", "extract_object"),
     "transformers_client": ("TransformersClient",),
 }
 __getattr__ = loading(__name__, _HOMES)

@@ -22,8 +22,6 @@ from dialogauge.core.judgement import Usage
 from dialogauge.core.packing import squeeze
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
 
-__all__ = ["CachedClient", "ResponseCache", "client_identity"]
-
 _log = logging.getLogger(__name__)
 
 _FILE = "replies.db"

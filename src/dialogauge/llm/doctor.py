@@ -11,12 +11,10 @@ from typing import Any, Literal
 import orjson
 
 from dialogauge.core.errors import EndpointError
-from dialogauge.llm.capabilities import PROBE, obeys
 from dialogauge.llm.http import HttpChatClient
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
 from dialogauge.llm.refusals import Problem, said
-
-__all__ = ["EndpointCheck", "EndpointReport", "examine"]
+from dialogauge.llm.schema_support import PROBE, obeys
 
 Status = Literal["ok", "limited", "failed", "not_checked"]
 """`limited` works around itself; only `failed` stands in the way of judging."""

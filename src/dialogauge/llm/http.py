@@ -12,23 +12,17 @@ import orjson
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
-from dialogauge.llm.budget import Budget
-from dialogauge.llm.capabilities import SchemaLadder
-from dialogauge.llm.endpoint import Endpoint
-from dialogauge.llm.limits import AdaptiveLimiter, LimiterState
-from dialogauge.llm.patience import Patience, PatienceSettings, Timing, read_retry_after
-from dialogauge.llm.prefixes import PrefixMeter
-from dialogauge.llm.prices import PriceTable
-from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
+from dialogauge.llm.budget import Budget, PrefixMeter, PriceTable
+from dialogauge.llm.limiter import AdaptiveLimiter, LimiterState
+from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
 from dialogauge.llm.refusals import Problem, Wishes, read_problem, refused_parameter
-from dialogauge.llm.sampling import SamplingParameters
-from dialogauge.llm.standing import Standing
+from dialogauge.llm.retry import Patience, PatienceSettings, Standing, Timing, read_retry_after
+from dialogauge.llm.schema_support import SchemaLadder
+from dialogauge.llm.transport import Endpoint
 from dialogauge.llm.wire import Answer, Rung, encode, fold_system, read_answer, request_body, with_schema
 
 if TYPE_CHECKING:
     from dialogauge.llm.transport import Response, Transport
-
-__all__ = ["HttpChatClient", "HttpSettings"]
 
 _MENDS = 8
 """How often one item may be changed after a refusal: more than there are parameters to drop."""

@@ -11,8 +11,6 @@ import orjson
 
 from dialogauge.core.judgement import FailureKind
 
-__all__ = ["Problem", "Wishes", "read_problem", "refused_parameter", "said"]
-
 Remedy = Literal["mend", "wait", "retry", "give_up", "endpoint"]
 """Change the request, wait patiently, try again, fail this item, or stop: no item will fare better."""
 

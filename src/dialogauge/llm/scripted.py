@@ -11,8 +11,6 @@ from dialogauge.core.errors import ConfigError
 from dialogauge.core.judgement import Usage
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
 
-__all__ = ["CallableClient", "ScriptedClient"]
-
 Line = str | ChatReply | ChatFailure
 Script = Sequence[Line] | Mapping[str, Line] | Callable[[ChatRequest], Line]
 

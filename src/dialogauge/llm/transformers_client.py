@@ -9,12 +9,8 @@ from typing import Any
 
 from dialogauge.core.errors import EndpointError, MissingExtra
 from dialogauge.core.judgement import Usage
-from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
-from dialogauge.llm.reasoning import split_reasoning
-from dialogauge.llm.sampling import SamplingParameters
-from dialogauge.llm.wire import request_body, with_schema
-
-__all__ = ["TransformersClient"]
+from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
+from dialogauge.llm.wire import request_body, split_reasoning, with_schema
 
 _MAX_TOKENS = 1024
 

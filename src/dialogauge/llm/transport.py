@@ -3,16 +3,111 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 import aiohttp
 from yarl import URL
 
-from dialogauge.llm.endpoint import Endpoint
+from dialogauge.core.errors import ConfigError, EndpointError
 from dialogauge.llm.refusals import Problem
 
-__all__ = ["Response", "Transport"]
+_LISTED = 12
+
+
+@dataclass(frozen=True, repr=False)
+class Endpoint:
+    """An OpenAI-compatible base URL with what is needed to speak to it.
+
+    Raises `ConfigError` for a URL that is none.
+    """
+
+    base_url: str
+    """As given, for example ``https://api.example.org/v1``; its query is kept, its user info is a key."""
+    api_key: str | None = None
+    key_variable: str | None = None
+    """The environment variable that the key came from, for messages only."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Further headers; their values count as secrets."""
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            message = f"{self.shown_url!r} is no base URL of an endpoint"
+            raise ConfigError(message, hint="it looks like http://localhost:8000/v1")
+
+    def __repr__(self) -> str:
+        """Without secrets."""
+        return f"Endpoint({self.shown_url!r})"
+
+    @property
+    def shown_url(self) -> str:
+        """The base URL without user info and query, which may hold secrets."""
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, _host(parts), parts.path.rstrip("/"), "", ""))
+
+    def url(self, path: str) -> str:
+        """Return the URL of a path below the base, the query kept, the user info left out."""
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, _host(parts), parts.path.rstrip("/") + path, parts.query, ""))
+
+    def request_headers(self) -> dict[str, str]:
+        """Return the headers of every request, the key among them."""
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        parts = urlsplit(self.base_url)
+        if self.api_key:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        elif parts.username is not None:
+            pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+            headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+        return {**headers, **self.headers}
+
+    def redact(self, text: str) -> str:
+        """Return the text without any secret that it may echo."""
+        parts = urlsplit(self.base_url)
+        for secret in (self.api_key, parts.password, parts.query, *self.headers.values()):
+            if secret and len(secret) >= 4:
+                text = text.replace(secret, "***")
+        return text
+
+    def error(self, problem: Problem, model: str, listed: Sequence[str] | None = None) -> EndpointError:
+        """Return the error that says what to do about an endpoint that is of no use.
+
+        Args:
+            problem: What the endpoint said, or why it could not be reached.
+            model: The model that was asked for.
+            listed: The models that the endpoint lists; None when it lists none.
+        """
+        message = f"{self.shown_url}: {self.redact(problem.message)}"
+        return EndpointError(message, hint=self._hint(problem, model, listed))
+
+    def _hint(self, problem: Problem, model: str, listed: Sequence[str] | None) -> str:
+        status = problem.status
+        if status in (401, 403):
+            return self._key_hint()
+        if status in (402, 429):
+            return "the account has no credit left; nothing but paying or another endpoint helps"
+        if status in (400, 404):
+            if listed and model not in listed:
+                more = ", ..." if len(listed) > _LISTED else ""
+                return f"model {model!r} is not listed; the endpoint has {', '.join(listed[:_LISTED])}{more}"
+            return f"check the model name {model!r} and the base URL, which mostly ends in /v1"
+        if status is not None:
+            return "check the base URL; it mostly ends in /v1"
+        return "is the server running, and are host and port right?"
+
+    def _key_hint(self) -> str:
+        if self.key_variable is None:
+            return "the endpoint wants a key: put it into an environment variable, name it by --api-key-env"
+        if not self.api_key:
+            return f"the environment variable {self.key_variable} is not set: put the key there"
+        return f"check the key in the environment variable {self.key_variable}"
+
+
+def _host(parts: SplitResult) -> str:
+    return parts.netloc.rpartition("@")[2]
 
 
 @dataclass(frozen=True, slots=True)

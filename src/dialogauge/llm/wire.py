@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,9 +11,37 @@ from typing import Any, Literal
 import orjson
 
 from dialogauge.llm.protocol import ChatRequest, FinishReason, ReplySchema
-from dialogauge.llm.reasoning import split_reasoning
 
-__all__ = ["Answer", "Rung", "encode", "fold_system", "read_answer", "request_body", "with_schema"]
+_OPEN = re.compile(r"\s*<(think|thinking|reasoning)>", re.IGNORECASE)
+_CLOSE = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+
+
+def split_reasoning(text: str) -> tuple[str, str | None]:
+    """Return the answer without its leading reasoning blocks, and the reasoning (None without any).
+
+    A block that is never closed is all reasoning: the answer is then empty. A closing tag without an
+    opening one ends a block too (some chat templates open it in the prompt), unless the text in front
+    of it is already JSON.
+    """
+    if "<" not in text:
+        return text, None
+    thoughts: list[str] = []
+    while (opening := _OPEN.match(text)) is not None:
+        closing = _CLOSE.search(text, opening.end())
+        if closing is None:
+            thoughts.append(text[opening.end() :])
+            text = ""
+            break
+        thoughts.append(text[opening.end() : closing.start()])
+        text = text[closing.end() :]
+    orphan = _CLOSE.search(text)
+    if orphan is not None and not text.lstrip().startswith(("{", "[", "```")):
+        thoughts.append(text[: orphan.start()])
+        text = text[orphan.end() :]
+    if not thoughts:
+        return text, None
+    return text.strip(), "\n".join(t.strip() for t in thoughts if t.strip()) or None
+
 
 Rung = Literal["json_schema", "json_object", "prompt"]
 """How a schema is enforced: by the endpoint, as some JSON object by the endpoint, by asking only."""

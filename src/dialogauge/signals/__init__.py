@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.signals.answering import asks_something, overlap
-    from dialogauge.signals.features import FORM_FEATURES, feature_names, read_features, reply_form
-    from dialogauge.signals.not_knowing import knows_nothing
+    from dialogauge.signals.answering import asks_something, knows_nothing, overlap
+    from dialogauge.signals.features import (
+        FORM_FEATURES,
+        Mode,
+        feature_names,
+        find_signals,
+        read_features,
+        reply_form,
+    )
     from dialogauge.signals.reactions import Reaction, react, repeats_request
     from dialogauge.signals.reading import Dialogue, TextView, TurnView, read_dialogue
     from dialogauge.signals.repair import Repair, find_concessions, read_repairs
-    from dialogauge.signals.signal import FAULT_KINDS, Dimension, FaultKind, Signal, cut
-    from dialogauge.signals.survey import Mode, find_signals
+    from dialogauge.signals.signal import FAULT_KINDS, Dimension, FaultKind, Signal, certainty, cut, is_fault
     from dialogauge.signals.tool_use import failed_tools
-    from dialogauge.signals.weighing import certainty, is_fault
 
 __all__ = [
     "FAULT_KINDS",
@@ -49,15 +53,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "answering": ("asks_something", "overlap"),
-    "features": ("FORM_FEATURES", "feature_names", "read_features", "reply_form"),
-    "not_knowing": ("knows_nothing",),
+    "answering": ("asks_something", "knows_nothing", "overlap"),
+    "features": ("FORM_FEATURES", "Mode", "feature_names", "find_signals", "read_features", "reply_form"),
     "reactions": ("Reaction", "react", "repeats_request"),
     "reading": ("Dialogue", "TextView", "TurnView", "read_dialogue"),
     "repair": ("Repair", "find_concessions", "read_repairs"),
-    "signal": ("Dimension", "FAULT_KINDS", "FaultKind", "Signal", "cut"),
-    "survey": ("Mode", "find_signals"),
+    "signal": ("Dimension", "FAULT_KINDS", "FaultKind", "Signal", "certainty", "cut", "is_fault"),
     "tool_use": ("failed_tools",),
-    "weighing": ("certainty", "is_fault"),
 }
 __getattr__ = loading(__name__, _HOMES)

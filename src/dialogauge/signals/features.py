@@ -8,25 +8,59 @@ a word of any data set.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from dialogauge.signals import reply_markers
-from dialogauge.signals.answering import asks_something, is_vague, overlap
-from dialogauge.signals.reactions import Reaction, react, repeats_request
+from dialogauge.signals.answering import (
+    asks_something,
+    find_drift,
+    find_non_answers,
+    find_not_knowing,
+    is_vague,
+    overlap,
+)
+from dialogauge.signals.asking import find_needless_questions
+from dialogauge.signals.contradiction import find_contradictions, find_replaced_values
+from dialogauge.signals.reactions import Reaction, find_reactions, react, repeats_request
 from dialogauge.signals.reading import Dialogue, TextView, TurnView
-from dialogauge.signals.refusal import refuses
+from dialogauge.signals.refusal import find_refusals, refuses
+from dialogauge.signals.repair import find_ignored_corrections
+from dialogauge.signals.repetition import find_repetition
 from dialogauge.signals.signal import Signal
-from dialogauge.signals.survey import Mode
+from dialogauge.signals.tool_use import find_tool_faults
+from dialogauge.signals.wishes import find_broken_wishes
 
-__all__ = [
-    "FORESIGHT_FEATURES",
-    "FORM_FEATURES",
-    "HINDSIGHT_FEATURES",
-    "feature_names",
-    "read_features",
-    "reply_form",
-]
+Mode = Literal["hindsight", "foresight"]
+
+_FAMILIES: tuple[Callable[[Dialogue], Iterator[Signal]], ...] = (
+    find_repetition,
+    find_refusals,
+    find_non_answers,
+    find_not_knowing,
+    find_drift,
+    find_needless_questions,
+    find_broken_wishes,
+    find_contradictions,
+    find_tool_faults,
+    find_ignored_corrections,
+    find_replaced_values,
+)
+"""Read what precedes a reply and the reply, never what follows."""
+
+
+def find_signals(dialogue: Dialogue, mode: Mode = "hindsight") -> tuple[Signal, ...]:
+    """Return every finding, by turn and then by strength, the strongest first.
+
+    In `foresight` nothing after a turn's reply has a part in the signals of that turn; `hindsight` also
+    reads the user message that follows it.
+    """
+    found = [s for family in _FAMILIES for s in family(dialogue)]
+    if mode == "hindsight":
+        found.extend(find_reactions(dialogue))
+    return tuple(sorted(found, key=lambda s: (s.turn, -s.strength, s.name)))
+
 
 FORESIGHT_FEATURES = (
     "turn_number",

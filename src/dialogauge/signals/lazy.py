@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["lazy", "once"]
-
 T = TypeVar("T")
 V = TypeVar("V")
 

@@ -10,15 +10,11 @@ from dialogauge.signals import reply_markers
 from dialogauge.signals import user_markers as mark
 from dialogauge.signals.answering import asks_something
 from dialogauge.signals.lazy import once
-from dialogauge.signals.marker import Marker
-from dialogauge.signals.marker_set import MarkerSet
+from dialogauge.signals.markers import Marker, MarkerSet
 from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
-from dialogauge.signals.signal import FaultKind, Signal
-from dialogauge.signals.unmistakable import PLAIN_COMPLAINTS
-from dialogauge.signals.wording import note
-
-__all__ = ["Reaction", "find_reactions", "react", "repeats_request"]
+from dialogauge.signals.signal import FaultKind, Signal, note
+from dialogauge.signals.user_markers import PLAIN_COMPLAINTS
 
 _COMPLAINTS: tuple[tuple[str, Marker, float, FaultKind | None], ...] = (
     ("same_again", mark.AGAIN, 0.85, "loop"),

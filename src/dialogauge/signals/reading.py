@@ -14,8 +14,6 @@ from dialogauge.text import Language, LanguageTally, Pieces, content_terms, norm
 if TYPE_CHECKING:
     from dialogauge.signals.facts import Fact
 
-__all__ = ["Dialogue", "Sentence", "TextView", "ToolResult", "TurnView", "quote_around", "read_dialogue"]
-
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FACTS = 25
 _FACT_SENTENCE = 300

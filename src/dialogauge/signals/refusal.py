@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterator
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals.lazy import once
 from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
-from dialogauge.signals.signal import Signal
-from dialogauge.signals.wording import note
+from dialogauge.signals.signal import Signal, note
 from dialogauge.text import normalise
-
-__all__ = ["find_refusals", "refuses"]
 
 _BARE = 25
 """Words of a reply that does nothing but decline."""

@@ -11,11 +11,8 @@ from dialogauge.signals.lazy import once
 from dialogauge.signals.reactions import Reaction, react
 from dialogauge.signals.reading import Dialogue, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
-from dialogauge.signals.signal import ADMISSION, Signal, cut
-from dialogauge.signals.wording import note
+from dialogauge.signals.signal import ADMISSION, Signal, cut, note
 from dialogauge.text import content_terms, pieces
-
-__all__ = ["Repair", "find_concessions", "find_ignored_corrections", "had_to_act", "read_repairs"]
 
 _DROPPED = re.compile(
     r"\b(?:not|no|isn't|wasn't|instead of|rather than|don't want"

@@ -16,11 +16,8 @@ from numpy.typing import NDArray
 from dialogauge.signals import reply_markers, user_markers
 from dialogauge.signals.lazy import once
 from dialogauge.signals.reading import Dialogue, Sentence, TextView, TurnView
-from dialogauge.signals.signal import Signal, cut
-from dialogauge.signals.wording import note
+from dialogauge.signals.signal import Signal, cut, note
 from dialogauge.text import containment, hashed_grams
-
-__all__ = ["find_repetition", "repeated_within"]
 
 _LOOK_BACK = 6
 _GRAM = 8  # characters; Chinese carries about twice as much in each, and is as telling at 8 as English at 16

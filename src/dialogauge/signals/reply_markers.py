@@ -3,28 +3,11 @@
 Written by us, English and Chinese, matched against `normalise`d text.
 """
 
-# ruff: noqa: E501 - a pattern is read as a whole, not in lines
 from __future__ import annotations
 
-from dialogauge.signals.marker import Marker
+from dialogauge.signals.markers import Marker
 
-__all__ = [
-    "ACKNOWLEDGES",
-    "ADMITS_FAILURE",
-    "ALTERNATIVE",
-    "CITES_RULE",
-    "CLAIMS_SUCCESS",
-    "CONCEDES",
-    "COURTESY_QUESTION",
-    "HARM",
-    "MAY_REFUSE",
-    "OWNS_UP",
-    "POLICY",
-    "REFUSES",
-    "SCRUPLE",
-    "SHIFT",
-    "VAGUE",
-]
+# ruff: noqa: E501 - a pattern is read as a whole, not in lines
 
 
 # To see, tell, say or know nothing of a matter is a limit that is owned to, and declines nothing.

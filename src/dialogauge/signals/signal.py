@@ -2,10 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["ADMISSION", "FAULT_KINDS", "QUOTE_LENGTH", "Dimension", "FaultKind", "Signal", "cut"]
+from dialogauge.text import Language
+
+_NOTES: dict[str, tuple[str, str]] = {
+    "not_changed": ("The user says that a change asked for was not made.", "用户说要求的更改没有做到。"),
+    "refusal_challenged": ("The user asks why this was declined.", "用户质疑为什么拒绝。"),
+    "told_already": ("The user says it had been told before.", "用户说这一点之前已经说过。"),
+    "not_answered": ("The user says the question was not answered.", "用户说问题没有得到回答。"),
+    "said_otherwise": (
+        "The user holds an earlier statement against the reply.",
+        "用户指出回复与之前的说法不一致。",
+    ),
+    "same_again": ("The user says the reply repeats itself.", "用户说回复在重复。"),
+    "off_topic": ("The user says the reply was about something else.", "用户说回复跑题了。"),
+    "corrected": ("The user objects to the reply or corrects it.", "用户对回复提出异议或更正。"),
+    "called_wrong": ("The user says the reply is wrong.", "用户说回复是错的。"),
+    "doubted": ("The user doubts what the reply claims.", "用户怀疑回复所说的内容。"),
+    "frustrated": ("The user is annoyed by the reply.", "用户对回复感到不满。"),
+    "asked_again": ("The user has to ask for the same again.", "用户不得不再问一遍。"),
+    "repeats_reply": ("The reply repeats the one of turn {turn}.", "回复重复了第 {turn} 轮的回复。"),
+    "repeats_itself": ("The reply says the same several times over.", "回复内部多次重复同样的话。"),
+    "asks_again": ("Asks again what was asked in turn {turn}.", "又问了一遍第 {turn} 轮问过的问题。"),
+    "asks_for_given": (
+        "Asks for {what}, which the user gave in turn {turn}.",
+        "询问{what},而用户在第 {turn} 轮已经给出。",
+    ),
+    "against_wish": (
+        "Brings up “{what}”, which the user ruled out in turn {turn}.",
+        "提到“{what}”,而用户在第 {turn} 轮已明确排除。",
+    ),
+    "other_value": (
+        "Says {new} where turn {turn} had {old}.",
+        "这里说{new},而第 {turn} 轮说的是{old}。",
+    ),
+    "reversed": ("Says the opposite of turn {turn}.", "与第 {turn} 轮的说法相反。"),
+    "refuses": ("Declines a request that seems harmless.", "拒绝了一个看似无害的请求。"),
+    "vague": ("General phrases instead of an answer to the question.", "只有空泛的话,没有回答问题。"),
+    "knows_nothing": ("Says only that it does not know.", "只说不知道,没有回答问题。"),
+    "empty": ("The reply is empty.", "回复为空。"),
+    "no_overlap": ("Takes up nothing of what was asked.", "没有回应所问的任何内容。"),
+    "digresses": (
+        "Turns to something that nobody asked about.",
+        "转到了没有人问的话题上。",
+    ),
+    "ignores_tool_error": (
+        "Claims success although the tool {tool} failed or found nothing.",
+        "工具 {tool} 出错或没有结果,回复却称已成功。",
+    ),
+    "not_from_tool": (
+        "States {what}, which stands in no tool result and in no earlier message.",
+        "给出了{what},但工具结果和之前的消息中都没有。",
+    ),
+    "conceded": ("The assistant owns afterwards that this reply was at fault.", "助手事后承认这条回复有误。"),
+    "keeps_old": (
+        "Goes on with “{what}” although the user asked to change it.",
+        "用户已要求更改,回复仍沿用“{what}”。",
+    ),
+    "not_taken_up": ("Does not take up the user's correction.", "没有采纳用户的更正。"),
+}
+
+
+def note(name: str, language: Language, **facts: object) -> str:
+    """Return the note of a signal, in Chinese for Chinese conversations and in English otherwise."""
+    english, chinese = _NOTES[name]
+    return (chinese if language == "zh" else english).format(**facts)
+
 
 FaultKind = Literal[
     "forgotten_fact",
@@ -70,3 +135,29 @@ def cut(text: str, length: int = QUOTE_LENGTH) -> str:
     """Return the text, or its first `length` characters: a verbatim part of it either way."""
     text = text.strip()
     return text if len(text) <= length else text[:length].rstrip()
+
+
+SURE = 0.7
+_ACROSS = 0.25
+_EPSILON = 1e-9  # 0.7 as a product of floats
+
+
+def certainty(signals: Iterable[Signal], about: Dimension | None = None) -> float:
+    """Return how sure it is that the turn the findings are about has a fault, 0..1.
+
+    With `about`, what is a finding about the other dimension counts 0.25 less.
+    """
+    strongest: dict[str, float] = {}
+    for signal in signals:
+        strength = signal.strength if about in (None, signal.about) else signal.strength - _ACROSS
+        source = signal.source
+        strongest[source] = max(strength, strongest.get(source, 0.0))
+    sound = 1.0
+    for strength in strongest.values():
+        sound *= 1 - strength
+    return 1 - sound
+
+
+def is_fault(signals: Iterable[Signal]) -> bool:
+    """Say whether the findings about a turn suffice to call it faulty."""
+    return certainty(signals) >= SURE - _EPSILON

@@ -9,11 +9,8 @@ from typing import Any
 
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals.reading import Dialogue, ToolResult, TurnView
-from dialogauge.signals.signal import Signal, cut
-from dialogauge.signals.wording import note
+from dialogauge.signals.signal import Signal, cut, note
 from dialogauge.text import normalise
-
-__all__ = ["failed_tools", "find_tool_faults", "is_failure"]
 
 _LOOKED_AT = 20_000  # characters that are parsed; a longer result is no error message
 _ERROR_TEXT = re.compile(

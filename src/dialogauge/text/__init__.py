@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.text.buckets import BUCKETS, gram_buckets, presence
-    from dialogauge.text.counting import counted
-    from dialogauge.text.gram_numbers import gram_number, word_grams
-    from dialogauge.text.grams import containment, gram_overlap, hashed_grams
-    from dialogauge.text.language import (
-        Language,
-        LanguageTally,
-        detect_language,
-        has_chinese,
-    )
+    from dialogauge.text.language import Language, LanguageTally, detect_language, has_chinese
     from dialogauge.text.needles import alternatives, needles_of
-    from dialogauge.text.normal import normalise
-    from dialogauge.text.personal import (
+    from dialogauge.text.ngrams import (
+        BUCKETS,
+        containment,
+        gram_buckets,
+        gram_number,
+        gram_overlap,
+        hashed_grams,
+        presence,
+        word_grams,
+    )
+    from dialogauge.text.pii import (
         PERSONAL_KINDS,
         PersonalKind,
         PersonalSpan,
@@ -27,14 +27,16 @@ if TYPE_CHECKING:
         find_personal,
         redact,
     )
-    from dialogauge.text.sentence_ends import sentences
     from dialogauge.text.shape import SHAPE, TextShape, shape_of
     from dialogauge.text.tokens import (
         Pieces,
         content_marks,
         content_terms,
         count_units,
+        counted,
+        normalise,
         pieces,
+        sentences,
         stem,
         words,
     )
@@ -75,57 +77,32 @@ __all__ = [
     "words",
 ]
 
-__getattr__ = loading(
-    __name__,
-    {
-        "buckets": (
-            "BUCKETS",
-            "gram_buckets",
-            "presence",
-        ),
-        "grams": (
-            "containment",
-            "gram_overlap",
-            "hashed_grams",
-        ),
-        "language": (
-            "Language",
-            "LanguageTally",
-            "detect_language",
-            "has_chinese",
-        ),
-        "needles": (
-            "alternatives",
-            "needles_of",
-        ),
-        "normal": ("normalise",),
-        "personal": (
-            "PERSONAL_KINDS",
-            "PersonalKind",
-            "PersonalSpan",
-            "count_personal",
-            "find_personal",
-            "redact",
-        ),
-        "sentence_ends": ("sentences",),
-        "shape": (
-            "SHAPE",
-            "TextShape",
-            "shape_of",
-        ),
-        "tokens": (
-            "Pieces",
-            "content_marks",
-            "content_terms",
-            "count_units",
-            "pieces",
-            "stem",
-            "words",
-        ),
-        "counting": ("counted",),
-        "gram_numbers": (
-            "gram_number",
-            "word_grams",
-        ),
-    },
-)
+_HOMES = {
+    "language": ("Language", "LanguageTally", "detect_language", "has_chinese"),
+    "needles": ("alternatives", "needles_of"),
+    "ngrams": (
+        "BUCKETS",
+        "containment",
+        "gram_buckets",
+        "gram_number",
+        "gram_overlap",
+        "hashed_grams",
+        "presence",
+        "word_grams",
+    ),
+    "pii": ("PERSONAL_KINDS", "PersonalKind", "PersonalSpan", "count_personal", "find_personal", "redact"),
+    "shape": ("SHAPE", "TextShape", "shape_of"),
+    "tokens": (
+        "Pieces",
+        "content_marks",
+        "content_terms",
+        "count_units",
+        "counted",
+        "normalise",
+        "pieces",
+        "sentences",
+        "stem",
+        "words",
+    ),
+}
+__getattr__ = loading(__name__, _HOMES)

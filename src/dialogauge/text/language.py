@@ -10,9 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from dialogauge.text.stopwords import ENGLISH_STOP, FOREIGN_STOP
-
-__all__ = ["Language", "LanguageTally", "detect_language", "has_chinese"]
+from dialogauge.text.tokens import ENGLISH_STOP, FOREIGN_STOP
 
 Language = Literal["en", "zh", "other"]
 

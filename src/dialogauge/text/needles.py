@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["alternatives", "needles_of"]
-
 # An element of a pattern: escape, class, beginning of a group, end of one, bar, or a single character.
 _ELEMENT = re.compile(
     r"(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<around>\(\?<?[=!])|(?P<open>\((?:\?:)?(?!\?))"

@@ -10,8 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SHAPE", "TextShape", "shape_of"]
-
 _CLASSES: Final = {
     "digit": "0123456789",
     "comma": ",，、",

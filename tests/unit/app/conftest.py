@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dialogauge.app.build import BuiltJudge
-from dialogauge.app.judging import JudgeOutcome, judge_log
-from dialogauge.app.options import JudgeOptions
+from dialogauge.app.judge import JudgeOutcome, judge_log
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import Conversation
 from talks import FakeJudge
 
@@ -72,7 +72,7 @@ class Desk:
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk(tmp_path)
     build: Callable[[JudgeOptions], BuiltJudge] = lambda _: BuiltJudge(made.judge)  # noqa: E731
-    monkeypatch.setattr("dialogauge.app.judging.build_judge", build)
+    monkeypatch.setattr("dialogauge.app.judge.build_judge", build)
     monkeypatch.setenv("DIALOGAUGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     return made

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dialogauge.app.exporting import export_run
+from dialogauge.app.export import export_run
 from dialogauge.core import (
     Conversation,
     Evidence,
@@ -115,7 +115,7 @@ def test_parquet_keeps_types(run: str, tmp_path: Path) -> None:
 
 def test_parquet_is_written_in_batches(run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("dialogauge.app.exporting._BATCH", 2)
+    monkeypatch.setattr("dialogauge.app.export._BATCH", 2)
     assert export_run(run, str(tmp_path / "x.parquet")) == 4
     assert parquet.read_table(tmp_path / "x.parquet").num_rows == 4
 
@@ -167,8 +167,8 @@ def test_what_is_no_run_cannot_be_exported(tmp_path: Path) -> None:
 
 
 def test_a_failure_of_a_whole_conversation_keeps_its_kind() -> None:
-    from dialogauge.app.exporting import flat_row
-    from dialogauge.store import row_json
+    from dialogauge.app.export import flat_row
+    from dialogauge.runs import row_json
 
     judged = Judged(Target("c", "conversation"), JudgeFailure("refused", "no", raw="sorry"))
     flat = flat_row(row_json(talk(id="c"), judged, repeat=1, judge="j"), ["coherence"])

@@ -1,4 +1,4 @@
-from dialogauge.app.judge_difference import differences
+from dialogauge.app.trust import differences
 from dialogauge.app.versions import versions
 
 JUDGE = {

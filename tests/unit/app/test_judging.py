@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from dialogauge.app.judging import plan_log
-from dialogauge.app.options import JudgeOptions
+from dialogauge.app.judge import plan_log
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import BudgetSpent, Conversation, EndpointError, Judged, UsageError, digest_text
 from talks import FakeJudge, judged_rows, talk
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dialogauge.app.merging import merge_judge_options
-from dialogauge.app.options import JudgeOptions
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import ConfigError, UsageError
 
 FILE = """

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dialogauge.app.pairing import PairOptions, PairResult, write_pairs
+from dialogauge.app.pairs import PairOptions, PairResult, write_pairs
 from dialogauge.core import BudgetSpent, ConfigError, Conversation, Judged, Judgement, Target, UsageError
 from talks import judged_rows, talk
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dialogauge.app.planning import Planner, sampled
 from dialogauge.core import Conversation, InputError, Place, Rating, RecordFault, WorkUnit, digest_text
-from dialogauge.engine import Progress
+from dialogauge.runs import Progress
 from talks import JUDGE_DIGEST, talk
 
 FAULT = RecordFault("not JSON", place=Place("a.jsonl", 2))

@@ -8,9 +8,9 @@ import pytest
 
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.results import _unread, exit_code
-from dialogauge.bench.judging import GateResult
 from dialogauge.core import BudgetSpent, EndpointError, RecordFault, StoreError
-from dialogauge.engine import Outcome, Progress
+from dialogauge.runs import Outcome, Progress
+from dialogauge.studies.judging import GateResult
 from talks import judged_rows, talk
 
 FINISHED = Outcome("finished")

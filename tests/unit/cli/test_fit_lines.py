@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dialogauge.cli.fit_lines import run_lines
+from dialogauge.cli.fit import run_lines
 
 NAMES = ("uar", "kappa", "f1_below3", "f1_below3_published", "auc_below3", "auc_above3")
 INTERVALS = {name: [-0.321, 0.171] for name in NAMES}

@@ -1,12 +1,7 @@
 from __future__ import annotations
 
-from dialogauge.bench.satisfaction.rationale_result import (
-    RationaleCase,
-    RationaleCheck,
-    ReasonAgreement,
-    TermUse,
-)
-from dialogauge.cli.rationale_lines import rationale_lines
+from dialogauge.cli.satisfaction import rationale_lines
+from dialogauge.studies.satisfaction.rationale import RationaleCase, RationaleCheck, ReasonAgreement, TermUse
 
 CASE = RationaleCase(
     "t1",

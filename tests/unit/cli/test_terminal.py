@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.cli.printing import plain
-from dialogauge.cli.terminal import TerminalObserver, progress_line
+from dialogauge.cli.terminal import TerminalObserver, plain, progress_line
 from dialogauge.core import UnitResult, Usage
-from dialogauge.engine import Progress
 from dialogauge.llm import LimiterState
+from dialogauge.runs import Progress
 from talks import judged_rows, talk
 
 

@@ -9,9 +9,7 @@ from dialogauge.core import errors
 from dialogauge.core.errors import DialogaugeError, Place, RecordFault
 
 KINDS = [
-    kind
-    for kind in (getattr(errors, name) for name in errors.__all__)
-    if isinstance(kind, type) and issubclass(kind, DialogaugeError)
+    kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, DialogaugeError)
 ]
 BUILT_IN = {
     "UsageError": ValueError,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dialogauge.data.personal_values import count_in_value, redact_json_text, redact_value
+from dialogauge.data.mask import count_in_value, redact_json_text, redact_value
 
 
 def test_keys_are_the_context_of_values() -> None:

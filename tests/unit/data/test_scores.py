@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dialogauge.data.scores import as_score, as_turn
+from dialogauge.data.ratings import as_score, as_turn
 
 
 @pytest.mark.parametrize(

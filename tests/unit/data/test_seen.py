@@ -2,14 +2,14 @@
 
 import pytest
 
-from dialogauge.data import seen
-from dialogauge.data.seen import SeenIds
+from dialogauge.data import notes
+from dialogauge.data.notes import SeenIds
 
 
 @pytest.mark.parametrize("marks", [4, 1 << 22])
 def test_every_first_place_is_found_again_across_settlings(monkeypatch, marks):
-    monkeypatch.setattr(seen, "_FRESH", 16)
-    monkeypatch.setattr(seen, "_MARKS", marks)
+    monkeypatch.setattr(notes, "_FRESH", 16)
+    monkeypatch.setattr(notes, "_MARKS", marks)
     ids = SeenIds()
     for i in range(500):
         assert ids.add(f"c{i}", i % 3, i) is None

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from dialogauge.llm import PatienceSettings, Timing
-from dialogauge.llm.patience import Patience, read_retry_after
 from dialogauge.llm.refusals import Problem
+from dialogauge.llm.retry import Patience, read_retry_after
 
 
 def looking_up(**headers):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.llm.prefixes import PrefixMeter
+from dialogauge.llm.budget import PrefixMeter
 
 
 def prompt(system, user):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialogauge.llm.reasoning import split_reasoning
+from dialogauge.llm.wire import split_reasoning
 
 
 @pytest.mark.parametrize(

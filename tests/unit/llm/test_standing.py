@@ -6,9 +6,8 @@ import pytest
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.llm import Timing
-from dialogauge.llm.patience import Patience, PatienceSettings
 from dialogauge.llm.refusals import Problem
-from dialogauge.llm.standing import Standing
+from dialogauge.llm.retry import Patience, PatienceSettings, Standing
 
 REFUSED = Problem("connection", "refused", "retry", unreached=True)
 TIMEOUT = Problem("timeout", "no answer", "retry")

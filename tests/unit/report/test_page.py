@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import browser
-from dialogauge.bench.judging import summarise, view_of
 from dialogauge.core import Conversation, Message
 from dialogauge.report import About, figure_line, render_report
 from dialogauge.report.view import Figure
+from dialogauge.studies.judging import summarise, view_of
 from report_samples import CARD, Made, dimension, made_run, row
 
 ABOUT = About(

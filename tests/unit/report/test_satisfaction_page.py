@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import browser
-from dialogauge.bench.satisfaction import EvaluationSettings, drift_of, evaluate, satisfaction_view
-from dialogauge.bench.satisfaction.answers import Answer
-from dialogauge.calibrate import CALIBRATIONS, ScoreHistory
-from dialogauge.judge.personal import Population
+from dialogauge.core.protocols import Population
 from dialogauge.report import SatisfactionView, render_report
 from dialogauge.report.satisfaction_charts import confusion, correlations, forest, reliability, scatter
+from dialogauge.stats import CALIBRATIONS, ScoreHistory
+from dialogauge.studies.satisfaction import EvaluationSettings, drift_of, evaluate, satisfaction_view
+from dialogauge.studies.satisfaction.answers import Answer
 from report_samples import dimension, row
 from unit.report.test_page import Page, needs_chromium, page_of
 
@@ -88,7 +88,7 @@ def view(users=24, name="u") -> SatisfactionView:
 
 @lru_cache(maxsize=2)
 def html(name: str = "u") -> str:
-    from dialogauge.bench.judging import summarise, view_of
+    from dialogauge.studies.judging import summarise, view_of
     from unit.report.test_page import ABOUT
 
     rows = [row(f"c{i}", turn=1, scores={"satisfaction": 4}) for i in range(4)]
@@ -199,7 +199,7 @@ def test_the_picture_has_the_theme(tmp_path, scheme) -> None:
 
 
 def test_the_reliability_diagram_says_what_it_is_of() -> None:
-    from dialogauge.bench.judging import summarise, view_of
+    from dialogauge.studies.judging import summarise, view_of
     from unit.report.test_page import ABOUT
 
     assert view(24, "u").fractions

@@ -1,5 +1,5 @@
-from dialogauge.bench.judging import figures_of, summarise
 from dialogauge.report import summary_lines
+from dialogauge.studies.judging import figures_of, summarise
 from report_samples import CARD, made_run, row
 
 

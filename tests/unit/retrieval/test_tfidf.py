@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.retrieval import TfidfIndex
-from dialogauge.retrieval.char_grams import Alphabet
+from dialogauge.retrieval.tfidf import Alphabet
 
 TEXTS = ["Plan a trip to Kyoto", "plan a  trip to Osaka!", "a b c", "三日京都旅行计划，要便宜", "旅行 计划 a"]
 KINDS = [(2, 4, True, None), (2, 5, False, None), (2, 5, False, 20), (4, 5, True, None)]

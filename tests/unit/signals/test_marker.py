@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.signals import reply_markers, user_markers
-from dialogauge.signals.marker import Marker
-from dialogauge.signals.marker_set import MarkerSet
+from dialogauge.signals.markers import Marker, MarkerSet
 
 SHIPPED = {
     f"{module.__name__.rpartition('.')[2]}.{name}": value
     for module in (user_markers, reply_markers)
-    for name in module.__all__
+    for name in vars(module)
+    if name.isupper()
     if isinstance(value := getattr(module, name), Marker)
 }
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Message
-from dialogauge.judge.local import LocalJudge
+from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.signals import find_signals, is_fault, read_dialogue
-from dialogauge.signals.not_knowing import _KNOWS_NOT, _MAY_NOT_KNOW
+from dialogauge.signals.answering import _KNOWS_NOT, _MAY_NOT_KNOW
 
 
 def found(request, reply):

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Message
-from dialogauge.signals import diets, facts
+from dialogauge.signals import facts, wishes
 from dialogauge.signals.asking import find_needless_questions
-from dialogauge.signals.attributes import ANY_ASKED, ATTRIBUTES
+from dialogauge.signals.facts import ANY_ASKED, ATTRIBUTES
 from dialogauge.signals.reading import TextView, read_dialogue
 from dialogauge.text import normalise
 
@@ -25,8 +25,8 @@ WORDS = st.lists(
 @given(WORDS)
 def test_diets_and_dislikes(text):
     plain = normalise(text)
-    assert bool(diets.ANY_DIET.search(plain)) == any(re.search(p, plain) for p, _ in diets.DIETS)
-    assert bool(diets.RULES_OUT.search(plain)) == bool(diets.RULED_OUT.search(plain))
+    assert bool(wishes.ANY_DIET.search(plain)) == any(re.search(p, plain) for p, _ in wishes.DIETS)
+    assert bool(wishes.RULES_OUT.search(plain)) == bool(wishes.RULED_OUT.search(plain))
 
 
 @given(WORDS)

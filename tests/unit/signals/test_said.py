@@ -1,6 +1,6 @@
 from dialogauge.core import Conversation, Message
+from dialogauge.signals.asking import Given, Statements
 from dialogauge.signals.reading import TextView, TurnView, read_dialogue
-from dialogauge.signals.said import Given, Statements
 
 
 def turns(*texts: str) -> tuple[TurnView, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialogauge.text.check_digits import is_bank_card, is_chinese_id, luhn
+from dialogauge.text.pii import is_bank_card, is_chinese_id, luhn
 
 
 def test_luhn_by_hand() -> None:

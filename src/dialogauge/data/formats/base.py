@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dialogauge.core import Conversation, Place, RecordFault
-from dialogauge.data.faults import record_fault
 from dialogauge.data.field_map import FieldMap
-from dialogauge.data.json_values import count_values, json_values
-from dialogauge.data.notes import NoteBook
-from dialogauge.data.sources import LineStream, Source
-
-__all__ = ["Context", "Entry", "Format", "Outcome", "RecordFormat", "Sample", "fault_in"]
+from dialogauge.data.notes import NoteBook, record_fault
+from dialogauge.data.sources import LineStream, Source, count_values, json_values
 
 Outcome = Conversation | RecordFault
 """What reading yields: a conversation, or why there is none."""

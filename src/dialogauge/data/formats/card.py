@@ -9,15 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from dialogauge.core import Conversation, Message
-from dialogauge.data.faults import shown
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
-from dialogauge.data.formats.chat import MessageReader
 from dialogauge.data.formats.fields import conversation_from
-from dialogauge.data.json_values import is_message_list
-from dialogauge.data.turn_map import message_turns
-
-__all__ = ["CARD"]
+from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.notes import shown
+from dialogauge.data.sources import is_message_list
+from dialogauge.data.splits import message_turns
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value

@@ -7,18 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
-from dialogauge.data.faults import file_fault, record_fault
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Outcome, Sample
-from dialogauge.data.formats.chat import unknown_role
-from dialogauge.data.formats.inline_ratings import MESSAGE_KEYS
+from dialogauge.data.formats.fields import MESSAGE_KEYS
+from dialogauge.data.formats.openai import unknown_role
 from dialogauge.data.formats.turns import ROLE_ALIASES
-from dialogauge.data.scores import as_score
+from dialogauge.data.notes import file_fault, record_fault
+from dialogauge.data.ratings import as_score
 from dialogauge.data.sources import LineStream
+from dialogauge.data.splits import message_turns
 from dialogauge.data.tables import Row, find_column, open_table, read_header
-from dialogauge.data.turn_map import message_turns
-
-__all__ = ["CSV"]
 
 _USUAL: dict[str, tuple[str, ...]] = {
     "conversation_id": ("conversation_id", "conversation", "dialogue_id", "dialog_id", "session_id", "id"),

@@ -2,17 +2,189 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
-from dialogauge.core import Conversation
-from dialogauge.data.faults import shown
+import orjson
+
+from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
-from dialogauge.data.formats.chat import MessageReader, legacy_role
-from dialogauge.data.formats.fields import conversation_from
-from dialogauge.data.json_values import is_message_list
+from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
+from dialogauge.data.notes import shown
+from dialogauge.data.sources import is_message_list
 
-__all__ = ["OPENAI"]
+_ROLES = frozenset(ROLES)
+_KEYS = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
+_SPEAKS_WITHOUT = ("tool_calls", "function_call", "refusal", "audio")
+
+Rated = list[tuple[int, dict[str, Any]]]
+"""Index of a message and the keys on it that hold ratings."""
+
+
+class MessageReader:
+    """Reads the messages of one record; the keys for role and content may be mapped.
+
+    After `read`, `rated` holds what stood on messages by way of ratings.
+    """
+
+    def __init__(
+        self,
+        entry: Entry,
+        *,
+        role_key: str = "role",
+        content_key: str = "content",
+        role_of: Callable[[str], Role | None] | None = None,
+    ) -> None:
+        mapping = entry.mapping
+        self.entry = entry
+        self.role_key = mapping.role or role_key
+        self.content_key = mapping.content or content_key
+        self.role_of = role_of or mapping.role_of
+        self.rated: Rated = []
+        self._mapped = bool(mapping.roles) or bool(mapping.ratings) or self.role_key != "role"
+        self._plain = not self._mapped and self.content_key == "content"
+        self._last_call: str | None = None
+
+    def read(self, raw: object) -> tuple[Message, ...]:
+        """Return the messages of the list; raises `RecordFault` for anything that is no message."""
+        if not isinstance(raw, list):
+            raise fault_in(self.entry, f"the messages are {shown(raw)}: not a list")
+        if not raw:
+            raise fault_in(self.entry, "the conversation has no messages")
+        if not self._plain:
+            return tuple(self._message(item, number) for number, item in enumerate(raw, start=1))
+        out: list[Message] = []
+        for number, item in enumerate(raw, start=1):
+            # Two keys, both as they should be: nearly every message, read without a look around.
+            if type(item) is dict and len(item) == 2:
+                content = item.get("content")
+                role = item.get("role")
+                if type(content) is str and type(role) is str and role in _ROLES:
+                    out.append(Message(role, content))
+                    continue
+            out.append(self._message(item, number))
+        return tuple(out)
+
+    def _message(self, item: object, number: int) -> Message:
+        if not isinstance(item, dict):
+            raise fault_in(self.entry, f"message {number} is {shown(item)}: not an object")
+        role = self._role(item, number)
+        calls = self._calls(item, number)
+        answers = item.get("tool_call_id")
+        if item.get("role") == "function" and role == "tool" and answers is None:
+            answers = self._last_call
+            self.entry.recognise("messages of the old role 'function' were read as tool results")
+        name = item.get("name")
+        return Message(
+            role,
+            self._content(item, number),
+            calls,
+            answers if isinstance(answers, str) else None,
+            name if isinstance(name, str) else None,
+            self._extra(item, number, role),
+        )
+
+    def _role(self, item: dict[str, Any], number: int) -> Role:
+        given = look_up(item, self.role_key)
+        if given is MISSING:
+            hint = f"it has {', '.join(map(repr, item)) or 'nothing'}; name the key by `role` in a field map"
+            raise fault_in(self.entry, f"message {number} has no {self.role_key!r}", hint)
+        role = self.role_of(given) if isinstance(given, str) else None
+        if role is None:
+            raise fault_in(self.entry, *unknown_role(number, given))
+        return role
+
+    def _content(self, item: dict[str, Any], number: int) -> str | tuple[dict[str, Any], ...] | None:
+        content = look_up(item, self.content_key)
+        if content is MISSING:
+            if not any(key in item for key in _SPEAKS_WITHOUT):
+                hint = f"it has {', '.join(map(repr, item))}; name the key by `content` in a field map"
+                raise fault_in(self.entry, f"message {number} has no {self.content_key!r}", hint)
+            return None
+        return content_of(content, number, self.entry)
+
+    def _calls(self, item: dict[str, Any], number: int) -> tuple[ToolCall, ...]:
+        legacy = item.get("function_call")
+        if isinstance(legacy, dict):
+            self._last_call = f"call_{number}"
+            self.entry.recognise("function calls of the old form were read as tool calls")
+            return (ToolCall(self._last_call, str(legacy.get("name", "")), self._arguments(legacy, number)),)
+        given = item.get("tool_calls")
+        if not given:
+            return ()
+        if not isinstance(given, list):
+            raise fault_in(self.entry, f"message {number}: tool_calls is {shown(given)}: not a list")
+        return tuple(self._call(call, number) for call in given)
+
+    def _call(self, call: object, number: int) -> ToolCall:
+        if not isinstance(call, dict):
+            raise fault_in(self.entry, f"message {number}: a tool call is {shown(call)}: not an object")
+        function = call.get("function", call.get("custom", call))
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            raise fault_in(self.entry, f"message {number}: a tool call names no function")
+        return ToolCall(str(call.get("id") or ""), function["name"], self._arguments(function, number))
+
+    def _arguments(self, function: dict[str, Any], number: int) -> str:
+        arguments = function.get("arguments", function.get("input", ""))
+        if isinstance(arguments, str):
+            return arguments
+        self.entry.recognise("tool calls have arguments that are no text: written as JSON")
+        return orjson.dumps(arguments).decode("utf-8")
+
+    def _extra(self, item: dict[str, Any], number: int, role: Role) -> dict[str, Any]:
+        own = (self.role_key, self.content_key)
+        extra = {key: value for key, value in item.items() if key not in _KEYS and key not in own}
+        if not extra:
+            return extra
+        mapped = self.entry.mapping.ratings
+        found = {key: look_up(item, path) for key, path in mapped.items()} if mapped else {}
+        rated = {key: value for key, value in found.items() if value is not MISSING}
+        for path in mapped.values():
+            extra.pop(path, None)
+        if role == "assistant":
+            for key in MESSAGE_KEYS & extra.keys():
+                rated[key] = extra.pop(key)
+        if rated:
+            self.rated.append((number - 1, rated))
+        return extra
+
+
+def content_of(content: object, number: int, entry: Entry) -> str | tuple[dict[str, Any], ...] | None:
+    """Return the content of message `number` as kept; raises `RecordFault` for a wrong type."""
+    if content is None or isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        message = (
+            f"message {number}: the content is {shown(content)}: neither text, a list of parts, nor null"
+        )
+        raise fault_in(entry, message)
+    entry.recognise("messages have content parts: kept, and read as their texts joined by newlines")
+    if all(isinstance(part, dict) for part in content):
+        return tuple(content)
+    parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+    for part in parts:
+        if not isinstance(part, dict):
+            raise fault_in(entry, f"message {number}: a content part is {shown(part)}: not an object")
+    return tuple(cast("list[dict[str, Any]]", parts))
+
+
+def unknown_role(number: int, given: object) -> tuple[str, str]:
+    """Return message and hint for a role that we do not know."""
+    known = ", ".join(ROLES)
+    return (
+        f"message {number} has the unknown role {shown(given)}",
+        f'known: {known}; name others in a field map (--map): [roles] with lines like bot = "assistant"',
+    )
+
+
+def legacy_role(mapping: FieldMap) -> Callable[[str], Role | None]:
+    """Return how role names are read where the old `function` role may stand for `tool`."""
+
+    def role_of(name: str) -> Role | None:
+        return mapping.role_of(name) or ("tool" if name == "function" else None)
+
+    return role_of
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.core import Conversation, Message, Place, Rating
-from dialogauge.data.faults import shown
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
-from dialogauge.data.formats.chat import MessageReader
-from dialogauge.data.scores import as_score
-from dialogauge.data.turn_map import assistant_turns
-
-__all__ = ["RECLLMSIM", "RECLLMSIM_TASKS", "published_turn_ids", "reading_order"]
+from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.notes import shown
+from dialogauge.data.ratings import as_score
+from dialogauge.data.splits import assistant_turns
 
 RECLLMSIM_TASKS = ("旅行规划", "礼物准备", "菜谱规划", "技能学习规划")
 """The four tasks in the order in which the published code reads them."""

@@ -7,15 +7,12 @@ from typing import Any
 import orjson
 
 from dialogauge.core import Conversation, Message, Role, ToolCall
-from dialogauge.data.faults import shown
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
-from dialogauge.data.formats.chat import content_of, unknown_role
-from dialogauge.data.formats.fields import conversation_from
-from dialogauge.data.formats.inline_ratings import MESSAGE_KEYS
-from dialogauge.data.json_values import too_deep
-
-__all__ = ["SHAREGPT"]
+from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
+from dialogauge.data.formats.openai import content_of, unknown_role
+from dialogauge.data.notes import shown
+from dialogauge.data.sources import too_deep
 
 _ROLES: dict[str, Role] = {
     "human": "user",

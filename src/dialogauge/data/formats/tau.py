@@ -15,14 +15,12 @@ from typing import Any
 import orjson
 
 from dialogauge.core import Conversation, Message, Place, Rating
-from dialogauge.data.faults import shown
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, fault_in
-from dialogauge.data.formats.chat import MessageReader
-from dialogauge.data.scores import as_score
+from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.notes import shown
+from dialogauge.data.ratings import as_score
 from dialogauge.data.sources import LineStream, Source
-
-__all__ = ["TAU", "tau_conversation_id"]
 
 _PROMPTS = "tau_system_prompts.json"
 _USED = frozenset({"messages", "traj", "agent", "domain", "user_id", "reward"})

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from dialogauge.core import Conversation, Role
-from dialogauge.data.faults import shown
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
-from dialogauge.data.formats.chat import MessageReader
 from dialogauge.data.formats.fields import conversation_from
-from dialogauge.data.json_values import is_message_list
-
-__all__ = ["ROLE_ALIASES", "TURNS"]
+from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.notes import shown
+from dialogauge.data.sources import is_message_list
 
 _LISTS = ("turns", "dialog", "dialogue", "history", "conversation")
 _ROLE_KEYS = ("role", "speaker", "from")

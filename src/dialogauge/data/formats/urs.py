@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from dialogauge.core import Conversation, Place, Rating
-from dialogauge.data.faults import shown
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
-from dialogauge.data.formats.chat import MessageReader
-
-__all__ = ["URS", "URS_INTENTS"]
+from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.notes import shown
 
 URS_INTENTS = ("professional", "retrieval", "text", "advice", "creative", "leisure", "other")
 """The intents, in the order of the published code."""

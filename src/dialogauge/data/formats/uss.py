@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
-from dialogauge.data.faults import record_fault, shown
 from dialogauge.data.formats.base import Context, Outcome, Sample
-from dialogauge.data.scores import as_score
+from dialogauge.data.notes import record_fault, shown
+from dialogauge.data.ratings import as_score
 from dialogauge.data.sources import LineStream
-from dialogauge.data.turn_map import message_turns
-
-__all__ = ["USS"]
+from dialogauge.data.splits import message_turns
 
 _ROLES: dict[str, Role] = {"USER": "user", "SYSTEM": "assistant"}
 _OVERALL = "OVERALL"

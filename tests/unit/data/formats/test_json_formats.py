@@ -127,7 +127,7 @@ def nested(depth):
 
 
 def test_sharegpt_with_something_else_under_a_key_of_ours(tmp_path):
-    from dialogauge.store.codec import decode_conversation, encode_conversation
+    from dialogauge.runs.records import decode_conversation, encode_conversation
 
     said = [{"from": "human", "value": "hi", "tool_calls": "x", "name": 5, "content": 1}]
     c, _, _ = read_one(tmp_path, {"conversations": said})

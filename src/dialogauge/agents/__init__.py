@@ -1,0 +1,1 @@
+"""What answers: a candidate writes the reply to a conversation that ends with its user."""

@@ -1,0 +1,356 @@
+"""Judges against people: runs and ratings in, agreement with controls out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from dialogauge import __version__
+from dialogauge.app.config import load_config
+from dialogauge.app.privacy import ratings_as_stored
+from dialogauge.app.runs import FinishedRun, open_run
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import RecordFault, UsageError
+from dialogauge.core.rating import Rating
+from dialogauge.core.scores import ONE_TO_FIVE, Scale
+from dialogauge.core.unit import words_digest
+from dialogauge.data import RatingTable, read_field_map, read_ratings
+from dialogauge.report import MetaAbout, SeveralView, render_meta
+from dialogauge.runs.directory import write_whole
+from dialogauge.runs.records import json_document
+from dialogauge.studies.agreement import (
+    Contender,
+    DimensionPair,
+    DissatisfiedRule,
+    JudgeAgreement,
+    JudgedRun,
+    MetaResult,
+    MetaSettings,
+    TargetTable,
+    admission_for,
+    agreement,
+    collect_targets,
+    compare_judges,
+    default_rule,
+    meta_view,
+    parse_rule,
+)
+from dialogauge.studies.satisfaction import (
+    Predictions,
+    SeveralJudges,
+    collect_predictions,
+    compare_runs,
+    several_view,
+)
+from dialogauge.studies.trust import CalibrationDimension, TrustThresholds
+from dialogauge.studies.trust.calibration import judge_gate
+from dialogauge.text import counted
+
+
+@dataclass(frozen=True, slots=True)
+class SatisfactionMeta:
+    """What was found of the judges, and what their page shows."""
+
+    judges: SeveralJudges
+    runs: tuple[Predictions, ...]
+    view: SeveralView
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the judges, and what each run is."""
+        told = [
+            {
+                "name": r.name,
+                "judge": r.judge,
+                "calibration": r.calibration,
+                "scored": len(r.scored),
+                "failed": r.failed,
+                "without_history": r.without_history,
+            }
+            for r in self.runs
+        ]
+        return {"runs": told, **self.judges.to_json()}
+
+
+def compare_satisfaction_runs(
+    paths: Sequence[str],
+    names: Sequence[str],
+    ratings: RatingTable | None,
+    *,
+    rated: str | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+) -> SatisfactionMeta | None:
+    """Compare the judges of satisfaction runs; None when one of the runs is of another kind.
+
+    Args:
+        paths: Run directories.
+        names: What each is called.
+        ratings: People's, in place of those inside the runs.
+        rated: The rated dimension, where it is not the one that the run was judged on.
+        draws: Bootstrap draws of users.
+        seed: Of the draws.
+
+    Raises:
+        UsageError: The ids of predictions and ratings do not match, or the runs share no turn.
+    """
+    runs: list[Predictions] = []
+    summaries: list[Mapping[str, Any]] = []
+    for path, name in zip(paths, names, strict=True):
+        with open_run(path) as run:
+            settings = run.manifest["settings"]
+            if "calibrate" not in settings:
+                return None
+            about = Predictions(name, run.manifest["judge"]["name"], settings["calibrate"])
+            dimension = rated or settings.get("dimension", "satisfaction")
+            runs.append(collect_predictions(about, _judged(run, ratings), dimension))
+            summaries.append(run.directory.read_json("summary"))
+    found = compare_runs(runs, draws=draws, seed=seed)
+    return SatisfactionMeta(found, tuple(runs), several_view(runs, summaries, found))
+
+
+def _judged(
+    run: FinishedRun, ratings: RatingTable | None
+) -> Iterator[tuple[Conversation, list[Mapping[str, Any]]]]:
+    """Yield the conversations with the ratings that count."""
+    given = None if ratings is None else ratings_as_stored(run.database, ratings)
+    for conversation, rows in run.judged():
+        if given is None:
+            yield conversation, rows
+        else:
+            yield replace(conversation, ratings=given.for_conversation(conversation.id)), rows
+
+
+RatingsOf = Callable[[Conversation], Iterable[Rating]]
+
+
+@dataclass(frozen=True, slots=True)
+class MetaOptions:
+    """The settings of `dialogauge meta`; see the command reference for each."""
+
+    runs: tuple[str, ...]
+    ratings_file: str | None = None
+    map_file: str | None = None
+    dimensions: tuple[str, ...] = ()
+    dissatisfied: str | None = None
+    out: str | None = None
+    draws: int = 1000
+    seed: int = 0
+    config_file: str | None = None
+    """Holds the thresholds of the calibration gate."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetaOutcome:
+    """What was found, and what of the ratings could not be used."""
+
+    result: MetaResult
+    gates: tuple[CalibrationDimension, ...]
+    """Of each judge, in the order of the result: is it ready?"""
+    faults: tuple[RecordFault, ...]
+    notes: tuple[str, ...]
+    files: tuple[Path, ...]
+    satisfaction: SatisfactionMeta | None = None
+    """Where all runs are satisfaction runs: the judges under every calibration, and each against each."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One run, read: a table of targets for each pair of dimensions."""
+
+    about: JudgedRun
+    tables: tuple[TargetTable, ...]
+    scales: tuple[Scale, ...]
+
+
+def judge_the_judges(options: MetaOptions) -> MetaOutcome:
+    """Hold the judges of the runs against people's ratings.
+
+    Raises UsageError when no dimension fits or nothing is rated, InputError for ratings that cannot be
+    read, StoreError for a directory without a run.
+    """
+    rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
+    table = _rating_table(options)
+    names = _names(options.runs)
+    satisfaction = compare_satisfaction_runs(
+        options.runs, names, table, rated=_rated_as(options), draws=options.draws, seed=options.seed
+    )
+    read = [_read(run, name, table, options) for run, name in zip(options.runs, names, strict=True)]
+    settings = MetaSettings(draws=options.draws, seed=options.seed)
+    judges: list[JudgeAgreement] = []
+    contenders: dict[str, list[Contender]] = {}
+    rules: dict[str, DissatisfiedRule | None] = {}
+    for one in read:
+        if not any(t.targets for t in one.tables):
+            raise _nothing_scored(one.about, one.tables[0])
+        for targets, scale in zip(one.tables, one.scales, strict=True):
+            if not targets.targets:
+                continue  # a dimension that only another of the runs has
+            rated = targets.pair.rated
+            held = rules.setdefault(rated, rule or default_rule(targets.targets, scale))
+            about = _named(one, targets.pair)
+            judges.append(agreement(about, targets, scale, held, settings))
+            contenders.setdefault(rated, []).append(Contender(about.name, targets, scale))
+    comparisons = [
+        c for rated, several in contenders.items() for c in compare_judges(several, rules[rated], settings)
+    ]
+    result = MetaResult(tuple(judges), tuple(comparisons), settings)
+    notes = () if table is None else tuple(str(n) for n in table.notes)
+    refused = {str(f): f for one in read for targets in one.tables for f in targets.refused}
+    faults = (*(() if table is None else table.faults), *refused.values())
+    limits = TrustThresholds(**load_config(options.config_file).trust.model_dump(exclude_none=True))
+    gates = tuple(judge_gate(j, limits) for j in result.judges)
+    files = _write(options, result, gates, satisfaction)
+    return MetaOutcome(result, gates, faults, notes, files, satisfaction)
+
+
+def _rated_as(options: MetaOptions) -> str | None:
+    """Return what the ratings call the judged satisfaction, where a pair says so."""
+    pairs = [_pair(text) for text in options.dimensions]
+    return next((p.rated for p in pairs if p.judge == "satisfaction"), None)
+
+
+def _rating_table(options: MetaOptions) -> RatingTable | None:
+    if options.ratings_file is None:
+        return None
+    mapping = None if options.map_file is None else read_field_map(options.map_file)
+    return read_ratings(options.ratings_file, mapping=mapping)
+
+
+def _names(runs: Sequence[str]) -> list[str]:
+    """Name each run by its folder; by its whole path where two folders are called the same."""
+    places = [Path(r).resolve() for r in runs]
+    twice = next((r for i, r in enumerate(runs) if places[i] in places[:i]), None)
+    if twice is not None:
+        msg = f"the run {twice} is given twice"
+        raise UsageError(msg, hint="a judge is compared with others: give each run once")
+    short = [p.name for p in places]
+    return [r if short.count(s) > 1 else s for r, s in zip(runs, short, strict=True)]
+
+
+def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions) -> _Read:
+    with open_run(path) as run:
+        stored = None if table is None else ratings_as_stored(run.database, table)
+
+        def ratings_of(conversation: Conversation) -> Sequence[Rating]:
+            return conversation.ratings if stored is None else stored.for_conversation(conversation.id)
+
+        given = _given(run, ratings_of)
+        pairs = _pairs(run, given, options, name)
+        known = {d.name: d.scale for d in run.dimensions}
+        scales = tuple(known.get(p.judge, ONE_TO_FIVE) for p in pairs)
+        admissions = [admission_for(given.get(p.rated, {}), s) for p, s in zip(pairs, scales, strict=True)]
+        judge = run.manifest["judge"]
+        seen = (judge.get("fitted_on") or {}).get("seen")
+        fitted_to = None if seen is None else _among(run, ratings_of, frozenset(seen))
+        about = JudgedRun(name, path, judge["name"], run.manifest["settings"]["mode"], fitted_to)
+        # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
+        fractions = "calibrate" not in run.manifest["settings"]
+        tables = collect_targets(run.judged(), ratings_of, pairs, admissions=admissions, fractions=fractions)
+        return _Read(about, tables, scales)
+
+
+def _among(run: FinishedRun, ratings_of: RatingsOf, seen: frozenset[str]) -> int:
+    """Count the rated conversations of a run that the judge was fitted to."""
+    return sum(words_digest(c) in seen for c, _ in run.judged() if any(True for _ in ratings_of(c)))
+
+
+def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
+    """Add the dimension to the name where the run has several against the same ratings."""
+    about = read.about
+    if sum(t.pair.rated == pair.rated and bool(t.targets) for t in read.tables) < 2:
+        return about
+    return replace(about, name=f"{about.name}:{pair.judge}")
+
+
+def _pairs(
+    run: FinishedRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
+) -> tuple[DimensionPair, ...]:
+    if options.dimensions:
+        return tuple(_pair(text) for text in options.dimensions)
+    judged = [d.name for d in run.dimensions]
+    both = [d for d in judged if d in rated]
+    if both:
+        return tuple(DimensionPair(d, d) for d in both)
+    msg = f"run {name}: no rated dimension is called like one of the judge's"
+    if not rated:
+        msg = f"run {name}: there are no ratings of its conversations"
+        raise UsageError(msg, hint="give them with --ratings FILE; conversations are joined by id")
+    raise UsageError(
+        msg,
+        hint=f"the judge has {', '.join(judged)}; people rated {', '.join(sorted(rated))}; "
+        "name a pair: --dimension JUDGED=RATED",
+    )
+
+
+def _pair(text: str) -> DimensionPair:
+    judge, equals, rated = (part.strip() for part in text.partition("="))
+    if not judge or (equals and not rated):
+        msg = f"--dimension {text!r} has not the form JUDGED or JUDGED=RATED"
+        raise UsageError(msg, hint="for example --dimension helpfulness=satisfaction")
+    return DimensionPair(judge, rated or judge)
+
+
+def _given(run: FinishedRun, ratings_of: RatingsOf) -> dict[str, Counter[float | str]]:
+    """Count by dimension how often people gave each rating."""
+    found: dict[str, Counter[float | str]] = {}
+    for target, _ in groupby(run.units(), key=lambda unit: unit.target):
+        conversation = run.database.conversation(target)
+        if conversation is not None:
+            for rating in ratings_of(conversation):
+                found.setdefault(rating.dimension, Counter())[rating.score] += 1
+    return found
+
+
+def _nothing_scored(about: JudgedRun, table: TargetTable) -> UsageError:
+    counts = table.counts
+    msg = (
+        f"run {about.name}, {table.pair}: none of {counted(counts.rated, 'rated target')} has a score "
+        f"({counts.failed} failed, {counts.not_applicable} n/a, {counts.not_judged} not judged)"
+    )
+    hint = "check the ids, the turns, and whether turns or whole conversations were rated"
+    if not counts.rated:
+        msg, hint = f"run {about.name}: nobody rated {table.pair.rated!r}", "name a pair: --dimension A=B"
+    return UsageError(msg, hint=hint)
+
+
+def meta_json(
+    result: MetaResult,
+    gates: Sequence[CalibrationDimension],
+    satisfaction: SatisfactionMeta | None = None,
+) -> dict[str, Any]:
+    """Write the result, in each judge what the calibration gate says of it, and the satisfaction judges."""
+    value = result.to_json()
+    for judge, gate in zip(value["judges"], gates, strict=True):
+        judge["gate"] = {"status": gate.status, "sentence": gate.sentence}
+    return value if satisfaction is None else {**value, "satisfaction": satisfaction.to_json()}
+
+
+def _write(
+    options: MetaOptions,
+    result: MetaResult,
+    gates: Sequence[CalibrationDimension],
+    satisfaction: SatisfactionMeta | None,
+) -> tuple[Path, ...]:
+    if options.out is None:
+        return ()
+    about = MetaAbout(
+        version=__version__,
+        created=datetime.now(UTC).date().isoformat(),
+        ratings="the ratings within the runs" if options.ratings_file is None else options.ratings_file,
+        draws=result.settings.draws,
+        shuffles=result.settings.shuffles,
+        seed=result.settings.seed,
+    )
+    json = json_document(meta_json(result, gates, satisfaction))
+    view = meta_view(result, about, [gate.sentence for gate in gates])
+    view = replace(view, satisfaction=None if satisfaction is None else satisfaction.view)
+    page = render_meta(view).encode("utf-8", "replace")
+    files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": page}
+    for path, content in files.items():
+        write_whole(path, [content])
+    return tuple(files)

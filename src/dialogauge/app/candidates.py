@@ -1,0 +1,261 @@
+"""Candidates by reference: an endpoint, a pool of them, a file of replies, a model here, a function."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dialogauge.app.build import BuiltClient, build_client
+from dialogauge.app.config import FileConfig, RoleSettings, parse_role, with_defaults
+from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
+from dialogauge.core.unit import digest, digest_text
+from dialogauge.llm import (
+    Budget,
+    ChatClient,
+    ChatFailure,
+    ChatReply,
+    ChatRequest,
+    PriceTable,
+    client_identity,
+)
+from dialogauge.studies.replay import ORIGINAL
+from dialogauge.studies.replay.diagnostics import family_of
+
+
+class Agent(BaseModel):
+    """One entry `[[agent]]`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1)
+    candidate: str | None = None
+    """Where its replies come from, as `--candidate` takes it."""
+    organisation: str | None = None
+    version: str | None = None
+    licence: str | None = None
+    family: str | None = None
+    """The family of models, for self-preference; else read off the model's name."""
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    agent: list[Agent] = Field(default_factory=list)
+
+
+def read_agents(path: str | None) -> dict[str, Agent]:
+    """Read the file, by name; nothing when there is no path.
+
+    Raises:
+        ConfigError: It cannot be read, or a key is wrong, or a name is there twice.
+    """
+    if path is None:
+        return {}
+    try:
+        raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        found = _File.model_validate(raw).agent
+    except OSError as error:
+        msg = f"the agents file {path} cannot be read: {error.strerror}"
+        raise ConfigError(msg) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        msg = f"{path}: {'.'.join(str(part) for part in first['loc'])}: {first['msg'].lower()}"
+        keys = ", ".join(Agent.model_fields)
+        raise ConfigError(msg, hint=f"an [[agent]] has {keys}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        msg = f"{path} is not a TOML file: {error}"
+        raise ConfigError(msg) from error
+    agents: dict[str, Agent] = {}
+    for agent in found:
+        if agent.name in agents:
+            msg = f"{path}: the agent {agent.name!r} is there twice"
+            raise ConfigError(msg)
+        agents[agent.name] = agent
+    return agents
+
+
+_NAMED: Final = re.compile(r"([^@:/#,=]+)=(.+)", re.DOTALL)
+_REPLIES, _POOL = "replies:", "pool:"
+_FORMS: Final = (
+    "give [NAME=]MODEL@URL#KEYVAR, [NAME=]replies:FILE, [NAME=]pool:REF,REF, py:MODULE:NAME, file:PATH, "
+    "or a name in agents.toml or the configuration file"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One candidate: where its replies come from, and what a leaderboard says of it."""
+
+    name: str
+    replies: str | None = None
+    """A file of replies."""
+    models: tuple[RoleSettings, ...] = ()
+    """One model, or the members of a pool."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Organisation, version, licence, family."""
+
+    @property
+    def pool(self) -> bool:
+        """Whether chance decides who answers which item."""
+        return len(self.models) > 1
+
+
+def read_candidates(
+    references: Sequence[str], agents: Mapping[str, Agent], config: FileConfig
+) -> tuple[Candidate, ...]:
+    """Read how candidates are given; without references all agents that say where they are reached.
+
+    Raises:
+        UsageError: None is given, a name is taken twice or is that of the original replies, or a reference
+            is of no known form.
+    """
+    given = references or [a.name for a in agents.values() if a.candidate is not None]
+    if not given:
+        msg = "no candidate is given"
+        raise UsageError(msg, hint=_FORMS)
+    found = [_candidate(text, agents, config) for text in given]
+    names: set[str] = set()
+    for candidate in found:
+        if not candidate.name:
+            msg = "a candidate has no name"
+            raise UsageError(msg, hint="give it a name: --candidate NAME=...")
+        if candidate.name == ORIGINAL:
+            msg = f"no candidate may be called {ORIGINAL!r}: the replies in the data are"
+            raise UsageError(msg, hint="give it a name: --candidate NAME=...")
+        if candidate.name in names:
+            msg = f"two candidates are called {candidate.name!r}"
+            raise UsageError(msg, hint="give one of them a name: --candidate NAME=...")
+        names.add(candidate.name)
+    return tuple(found)
+
+
+def _candidate(text: str, agents: Mapping[str, Agent], config: FileConfig) -> Candidate:
+    if text in agents:
+        agent = agents[text]
+        if agent.candidate is None:
+            msg = f"the agent {text!r} does not say where it is reached"
+            raise UsageError(msg, hint='add candidate = "..." to its entry, or give --candidate NAME=...')
+        return _described(text, agent.candidate, agent, config)
+    named = _NAMED.fullmatch(text)
+    if named is not None:
+        return _described(named[1].strip(), named[2], agents.get(named[1].strip()), config)
+    return _described(_name_of(text), text, agents.get(_name_of(text)), config)
+
+
+def _name_of(text: str) -> str:
+    if text.startswith(_REPLIES):
+        return Path(text.removeprefix(_REPLIES)).name.split(".")[0]
+    if text.startswith(_POOL):
+        return "pool"
+    if text.startswith(("py:", "file:")):
+        return text.rstrip("/").rpartition("/" if text.startswith("file:") else ":")[2]
+    return text.partition("@http")[0].partition("#")[0]
+
+
+def _described(name: str, reference: str, agent: Agent | None, config: FileConfig) -> Candidate:
+    about: dict[str, Any] = {"organisation": None, "version": None, "licence": None, "family": None}
+    if agent is not None:
+        about |= {key: getattr(agent, key) for key in about}
+    if reference.startswith(_REPLIES):
+        path = reference.removeprefix(_REPLIES)
+        if not Path(path).is_file():
+            msg = f"the file of replies {path!r} of the candidate {name!r} is not there"
+            raise UsageError(msg)
+        about["family"] = about["family"] or family_of(name)
+        return Candidate(name, replies=path, about=about)
+    parts = reference.removeprefix(_POOL).split(",") if reference.startswith(_POOL) else [reference]
+    if reference.startswith(_POOL) and len(parts) < 2:
+        msg = f"the pool {name!r} has one member"
+        raise UsageError(msg, hint="pool:REF,REF draws one of several for each item")
+    models = tuple(with_defaults(parse_role(p.strip(), config.roles), "candidate") for p in parts)
+    families = {family_of(m.model) for m in models}
+    about["family"] = about["family"] or (families.pop() if len(families) == 1 else None)
+    return Candidate(name, models=models, about=about)
+
+
+def candidate_digest(candidate: Candidate, context: str, seed: int) -> str:
+    """Return what a candidate's replies depend on: its models and their parameters, or its file."""
+    if candidate.replies is not None:
+        return _file_digest(candidate.replies)
+    models = [
+        m.model_dump(exclude={"api_key_env", "headers", "timeout_s", "deadline_s"}) for m in candidate.models
+    ]
+    return digest([models, context, seed])
+
+
+def _file_digest(path: str) -> str:
+    read = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as file:
+            while block := file.read(1 << 20):
+                read.update(block)
+    except OSError as error:
+        msg = f"the file of replies cannot be read: {error.strerror}"
+        raise FileFault(msg, place=Place(path)) from error
+    return read.hexdigest()[:32]
+
+
+class ClientPool:
+    """Several models as one: which of them answers a request is drawn by the request and the seed."""
+
+    def __init__(self, name: str, clients: Sequence[ChatClient], seed: int) -> None:
+        self._name, self._clients, self._seed = name, tuple(clients), seed
+
+    @property
+    def name(self) -> str:
+        """The pool's."""
+        return self._name
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return what the members say of themselves."""
+        return {
+            "kind": "pool",
+            "seed": self._seed,
+            "members": [dict(client_identity(c)) for c in self._clients],
+        }
+
+    async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
+        """Ask the member that the request falls to."""
+        told = digest([[dict(m) for m in request.messages], self._seed])
+        client = self._clients[int(digest_text(told)[:8], 16) % len(self._clients)]
+        found = await client.complete(request)
+        if isinstance(found, ChatReply) and found.model is None:
+            return ChatReply(found.text, found.finish, found.usage, found.reasoning, client.name)
+        return found
+
+    async def close(self) -> None:
+        """Nothing: the members are closed by who built them."""
+
+
+def build_candidate_client(  # noqa: PLR0913 - what a client is put together from
+    candidate: Candidate,
+    *,
+    max_concurrency: int,
+    budget: Budget,
+    prices: PriceTable | None,
+    cache: bool,
+    read_cache: bool,
+    seed: int,
+) -> tuple[ChatClient, tuple[BuiltClient, ...]]:
+    """Build the client of a candidate, and what is to be closed afterwards."""
+    built = tuple(
+        build_client(
+            settings,
+            "candidate",
+            max_concurrency=max_concurrency,
+            budget=budget,
+            prices=prices,
+            cache=cache,
+            read_cache=read_cache,
+        )
+        for settings in candidate.models
+    )
+    clients = [b.client for b in built]
+    return (ClientPool(candidate.name, clients, seed) if candidate.pool else clients[0]), built

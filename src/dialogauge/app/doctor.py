@@ -1,0 +1,87 @@
+"""Whether an endpoint works and whether its model is fit to judge."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dialogauge.app.build import build_client
+from dialogauge.app.config import load_config, parse_role, with_defaults
+from dialogauge.core.errors import UsageError
+from dialogauge.judges.known_answers import KnownAnswerReport, known_answers, unfit
+from dialogauge.llm.doctor import EndpointReport, examine
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found of one model at one endpoint."""
+
+    endpoint: EndpointReport
+    answers: KnownAnswerReport | None
+    """None when the set was not asked, or the endpoint is of no use."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether the endpoint can be judged with."""
+        return self.endpoint.usable
+
+    @property
+    def against(self) -> tuple[str, ...] | None:
+        """What speaks against judging with it; None when the known answers were not asked for."""
+        if not self.usable:
+            failed = (c for c in self.endpoint.checks if c.status == "failed")
+            return tuple(f"the endpoint fails ({check.name})" for check in failed)
+        return None if self.answers is None else unfit(self.answers)
+
+    @property
+    def verdict(self) -> str:
+        """Whether endpoint and model are fit to judge, in one sentence."""
+        against = self.against
+        if against is None:
+            return "fit to judge: cannot be told without the known answers; the endpoint is of use"
+        if against:
+            return f"NOT fit to judge: {'; '.join(against)}"
+        return (
+            "fit to judge: every known conversation answered in form, each thing right more often than by "
+            "the best single answer"
+        )
+
+    def to_json(self) -> Mapping[str, Any]:
+        """Write the findings as plain JSON values."""
+        return {
+            "endpoint": asdict(self.endpoint),
+            "known_answers": None if self.answers is None else self.answers.to_json(),
+            "fit": None if self.against is None else not self.against,
+            "verdict": self.verdict,
+        }
+
+
+def examine_endpoint(
+    reference: str | None, *, config_file: str | None, with_known_answers: bool
+) -> Examination:
+    """Probe the endpoint of a model, then ask the model what we know the answer to.
+
+    Nothing is taken from the response cache. Raises ConfigError for a key that is not set.
+    """
+    config = load_config(config_file)
+    if reference is None:
+        if "judge" not in config.roles:
+            msg = "no model is given"
+            raise UsageError(
+                msg, hint="give --model NAME --base-url URL, or [roles.judge] in dialogauge.toml"
+            )
+        reference = "judge"
+    settings = with_defaults(parse_role(reference, config.roles), "judge")
+
+    async def run() -> Examination:
+        built = build_client(settings, "judge", cache=False)
+        try:
+            endpoint = await examine(built.client)
+            asked = with_known_answers and endpoint.usable
+            return Examination(endpoint, await known_answers(built.client) if asked else None)
+        finally:
+            await built.close()
+
+    return asyncio.run(run())

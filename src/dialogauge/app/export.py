@@ -1,0 +1,145 @@
+"""A run's judgements as JSONL, CSV or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from dialogauge.app.privacy import OPEN, Privacy
+from dialogauge.app.runs import open_run
+from dialogauge.core.errors import MissingExtra, UsageError
+from dialogauge.runs.directory import write_whole
+from dialogauge.runs.records import json_line
+
+_BATCH = 10_000
+# A cell that begins with one of these is run as a formula by spreadsheet programs.
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+# Where the list separator is a semicolon or a tab, a cell begins behind each, and behind a line break.
+_FORMULA_WITHIN = re.compile(r'([;\t\r\n][\s"]*)(?=[=+\-@＝＋－＠])')
+
+
+def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
+    """Write the judgements of a run in the format that the ending of `out` names; return the rows.
+
+    JSONL keeps rows as they are. CSV and Parquet have one column per dimension (`score_NAME`; n/a and
+    failures are empty, told apart by the columns `not_applicable` and `failure_kind`), and lists as JSON.
+    In CSV a text that a spreadsheet would run as a formula has an apostrophe in front, also behind a
+    semicolon, tab or line break within a cell: where the comma is the decimal mark, a new cell begins there.
+    """
+    target = Path(out)
+    writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
+    writer = writers.get(target.suffix.lower())
+    if writer is None:
+        msg = f"-o {out}: the ending says the format, and {target.suffix or 'none'} is not known"
+        raise UsageError(msg, hint=f"use one of {', '.join(writers)}")
+    with open_run(run, privacy) as finished:
+        names = [d.name for d in finished.dimensions]
+        counted = _Counter(finished.rows())
+        writer(target, counted, names)
+        return counted.number
+
+
+class _Counter:
+    """Counts what passes through."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        self._rows = rows
+        self.number = 0
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        for row in self._rows:
+            self.number += 1
+            yield row
+
+
+def flat_row(row: Mapping[str, Any], dimensions: Sequence[str]) -> dict[str, Any]:
+    """Write a row as one level of plain values."""
+    scores = row["scores"] or {}
+    failure, usage = row["failure"] or {}, row["usage"]
+    flat = {
+        k: row[k] for k in ("conversation_id", "user_id", "scenario", "candidate", "level", "turn", "repeat")
+    }
+    for name in dimensions:
+        value = scores.get(name)
+        flat[f"score_{name}"] = None if value is None or isinstance(value, str) else float(value)
+    flat["not_applicable"] = " ".join(k for k, v in scores.items() if isinstance(v, str)) or None
+    flat["failure_kind"], flat["failure_message"] = failure.get("kind"), failure.get("message")
+    flat.update({k: row[k] for k in ("verdict", "verdict_basis", "weakest_turn")})
+    flat["issues"] = orjson.dumps(row["issues"]).decode()
+    flat["evidence"] = orjson.dumps(row["evidence"]).decode()
+    flat.update({k: row[k] for k in ("rationale", "judge", "prompt_digest")})
+    flat.update({k: usage[k] for k in ("calls", "cached", "prompt_tokens", "completion_tokens", "cost")})
+    return flat
+
+
+def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: Sequence[str]) -> None:
+    write_whole(target, map(json_line, rows))
+
+
+def _write_csv(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> None:
+    write_whole(target, _csv_chunks(rows, dimensions))
+
+
+def _csv_chunks(rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> Iterator[bytes]:
+    yield _csv_line(list(flat_row(_BLANK, dimensions)))
+    for row in rows:
+        yield _csv_line([_harmless(value) for value in flat_row(row, dimensions).values()])
+
+
+def _csv_line(cells: Sequence[object]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out).writerow(cells)
+    return out.getvalue().encode("utf-8", "surrogatepass")
+
+
+def _harmless(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    value = _FORMULA_WITHIN.sub(r"\1'", value)
+    return f"'{value}" if value.startswith(_FORMULA) else value
+
+
+def _write_parquet(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> None:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        msg = "writing Parquet needs pyarrow"
+        raise MissingExtra(msg, hint="pip install 'dialogauge[parquet]', or export .csv or .jsonl") from error
+    schema = pyarrow.schema(list(_parquet_fields(dimensions, pyarrow)))
+    sink = io.BytesIO()
+    with pyarrow.parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
+        batch: list[dict[str, Any]] = []
+        for row in rows:
+            batch.append(flat_row(row, dimensions))
+            if len(batch) == _BATCH:
+                writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+                batch = []
+        writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+    write_whole(target, [sink.getvalue()])
+
+
+def _parquet_fields(dimensions: Sequence[str], arrow: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - a module
+    whole = {"turn", "repeat", "weakest_turn", "calls", "cached", "prompt_tokens", "completion_tokens"}
+    scores = {f"score_{name}" for name in dimensions} | {"cost"}
+    kinds: Callable[[str], Any] = lambda c: (  # noqa: E731 - one expression, used once
+        arrow.int64() if c in whole else arrow.float64() if c in scores else arrow.string()
+    )
+    for column in flat_row(_BLANK, dimensions):
+        yield column, kinds(column)
+
+
+_BLANK: dict[str, Any] = {
+    **dict.fromkeys(("conversation_id", "user_id", "scenario", "candidate", "level", "turn", "repeat")),
+    **dict.fromkeys(("scores", "failure", "verdict", "verdict_basis", "weakest_turn")),
+    **dict.fromkeys(("rationale", "judge", "prompt_digest")),
+    "issues": [],
+    "evidence": [],
+    "usage": dict.fromkeys(("calls", "cached", "prompt_tokens", "completion_tokens", "cost")),
+}

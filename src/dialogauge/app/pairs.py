@@ -1,0 +1,250 @@
+"""Training rows from a run: which rows, from where the better reply comes, and what was left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dialogauge.app.build import build_client
+from dialogauge.app.config import load_config, parse_role, with_defaults
+from dialogauge.app.privacy import OPEN, Privacy
+from dialogauge.app.runs import FinishedRun, open_run
+from dialogauge.core.errors import DialogaugeError, UsageError
+from dialogauge.llm import Budget, ChatFailure, PriceTable
+from dialogauge.runs.directory import write_whole
+from dialogauge.runs.records import json_line
+from dialogauge.text import detect_language
+from dialogauge.training import (
+    VERDICTS,
+    Fork,
+    JudgedConversation,
+    dpo_row,
+    fork_of,
+    judged_conversation,
+    kto_rows,
+    rank_for_labelling,
+    repair,
+    sft_row,
+)
+
+_TARGETS = ("trl",)
+_ACTIVE_DEFAULT = 50
+
+Row = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""A training row, and where it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairOptions:
+    """The settings of `dialogauge pairs`; see the command reference for each."""
+
+    run: str
+    out: str
+    kind: str = "dpo"
+    target: str = "trl"
+    chosen_field: str | None = None
+    model: str | None = None
+    config_file: str | None = None
+    prices_file: str | None = None
+    max_concurrency: int = 64
+    max_calls: int | None = None
+    max_cost: float | None = None
+    cache: bool = True
+    min_verdict: str = "good"
+    limit: int | None = None
+    privacy: Privacy = OPEN
+    """What the rows, and the prompts of the model that writes replies, must not show."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairResult:
+    """What was written."""
+
+    written: int
+    left_out: Mapping[str, int]
+    """Reason to number."""
+    error: DialogaugeError | None = None
+    """What ended the repairs early, when something did."""
+
+
+def write_pairs(options: PairOptions) -> PairResult:
+    """Write the rows, and beside them `NAME.provenance.jsonl`, one line for each row.
+
+    Raises UsageError for a kind, a target or a source of better replies that does not exist.
+    """
+    makers: dict[str, Callable[[PairOptions, FinishedRun, Counter[str]], Iterator[Row]]] = {
+        "dpo": _dpo,
+        "kto": _kto,
+        "sft": _sft,
+        "active": _active,
+    }
+    _check(options, tuple(makers))
+    left_out: Counter[str] = Counter()
+    errors: list[DialogaugeError] = []
+    with open_run(options.run, options.privacy) as run:
+        if options.kind == "dpo" and options.chosen_field is None:
+            rows, error = asyncio.run(_repaired(options, run, left_out))
+            errors += [error] if error is not None else []
+        else:
+            rows = list(makers[options.kind](options, run, left_out))
+    if options.limit is not None and len(rows) > options.limit:
+        left_out["over --limit"] += len(rows) - options.limit
+        rows = rows[: options.limit]
+    target = Path(options.out)
+    write_whole(target, (_line(row) for row, _ in rows))
+    write_whole(target.with_suffix(".provenance.jsonl"), (_line(source) for _, source in rows))
+    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, errors[0] if errors else None)
+
+
+def _check(options: PairOptions, kinds: tuple[str, ...]) -> None:
+    for name, value, choices in (
+        ("--kind", options.kind, kinds),
+        ("--to", options.target, _TARGETS),
+        ("--min-verdict", options.min_verdict, VERDICTS),
+    ):
+        if value not in choices:
+            msg = f"{name} {value!r} is none of {', '.join(choices)}"
+            raise UsageError(msg)
+    if options.model is not None and options.chosen_field is not None:
+        msg = "the better reply is to come from a model and from a column"
+        raise UsageError(msg, hint="give the model or --chosen-field, not both")
+    if options.kind == "dpo" and options.model is None and options.chosen_field is None:
+        msg = "a preference pair needs a better reply, and neither a model nor a column gives one"
+        raise UsageError(
+            msg, hint="give --model NAME --base-url URL to have it written, or --chosen-field KEY of yours"
+        )
+
+
+def _judged(run: FinishedRun) -> Iterator[JudgedConversation]:
+    scales = {d.name: d.scale for d in run.dimensions}
+    for conversation, rows in run.judged():
+        yield judged_conversation(conversation, rows, scales)
+
+
+def _dpo(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+    field = options.chosen_field or ""
+    for judged, fork in _forks(run, left_out):
+        chosen = _given_reply(judged, fork, field)
+        if chosen is None:
+            left_out[f"no {field!r} at the weakest turn or on the conversation"] += 1
+        elif chosen.strip() == fork.rejected.strip():
+            left_out[f"{field!r} is the weak reply itself"] += 1
+        else:
+            yield dpo_row(fork, chosen), _provenance(judged, fork.turn, chosen_from=f"field {field}")
+
+
+def _given_reply(judged: JudgedConversation, fork: Fork, field: str) -> str | None:
+    """Look for the better reply on the weak reply's own message, then on the conversation."""
+    reply = judged.conversation.turn(fork.turn).reply[-1]
+    for source in (reply.extra, judged.conversation.metadata):
+        value = source.get(field)
+        if isinstance(value, str) and value.strip():
+            return value
+    return None
+
+
+async def _repaired(
+    options: PairOptions, run: FinishedRun, left_out: Counter[str]
+) -> tuple[list[Row], DialogaugeError | None]:
+    """Have a model write the better replies, in parallel; the rows keep the order of the run."""
+    config = load_config(options.config_file)
+    settings = with_defaults(parse_role(options.model or "", config.roles), "repair")
+    built = build_client(
+        settings,
+        "repair",
+        max_concurrency=options.max_concurrency,
+        budget=Budget(options.max_calls, options.max_cost),
+        prices=None if options.prices_file is None else PriceTable.load(Path(options.prices_file)),
+        cache=options.cache,
+    )
+    forks = list(_forks(run, left_out))
+    if options.limit is not None and len(forks) > options.limit:
+        left_out["over --limit"] += len(forks) - options.limit
+        forks = forks[: options.limit]
+    gate = asyncio.Semaphore(options.max_concurrency)
+    ended: list[DialogaugeError] = []
+
+    async def one(judged: JudgedConversation, fork: Fork) -> Row | None:
+        async with gate:
+            if ended:
+                left_out["not asked: the run ended early"] += 1
+                return None
+            try:
+                found = await repair(built.client, fork, language=_language(fork))
+            except DialogaugeError as error:
+                ended.append(error)
+                left_out["not asked: the run ended early"] += 1
+                return None
+        if isinstance(found, ChatFailure):
+            left_out[f"no better reply: {found.kind}"] += 1
+            return None
+        return dpo_row(fork, found.value), _provenance(judged, fork.turn, chosen_from=built.client.name)
+
+    try:
+        rows = await asyncio.gather(*(one(judged, fork) for judged, fork in forks))
+    finally:
+        await built.close()
+    return [row for row in rows if row is not None], ended[0] if ended else None
+
+
+def _language(fork: Fork) -> str:
+    return "zh" if detect_language(fork.rejected) == "zh" else "en"
+
+
+def _forks(run: FinishedRun, left_out: Counter[str]) -> Iterator[tuple[JudgedConversation, Fork]]:
+    for judged in _judged(run):
+        fork = fork_of(judged)
+        if fork is None:
+            left_out["no weakest turn"] += 1
+        else:
+            yield judged, fork
+
+
+def _kto(_: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+    for judged in _judged(run):
+        rows = list(kto_rows(judged))
+        left_out["turns neither clearly good nor bad"] += len(judged.turns) - len(rows)
+        for turn, row in rows:
+            yield row, _provenance(judged, turn)
+
+
+def _sft(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+    for judged in _judged(run):
+        row = sft_row(judged, options.min_verdict)
+        if row is not None:
+            yield row, _provenance(judged, None)
+        elif judged.verdict is None:
+            left_out["no verdict (the rubric gives none, or the judgement failed)"] += 1
+        else:
+            left_out[f"verdict below {options.min_verdict}"] += 1
+
+
+def _active(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+    judged = {j.conversation.id: j for j in _judged(run)}
+    limit = options.limit or _ACTIVE_DEFAULT
+    left_out["ranked lower"] += max(0, len(judged) - limit)
+    for item in rank_for_labelling(judged.values(), limit):
+        found = judged[item.conversation_id]
+        yield item.to_row(found), _provenance(found, item.weakest_turn)
+
+
+def _provenance(judged: JudgedConversation, turn: int | None, **more: str) -> dict[str, Any]:
+    figures = None if turn is None else judged.turn(turn)
+    return {
+        "conversation_id": judged.conversation.id,
+        "turn": turn,
+        "judge": judged.judge,
+        "prompt_digest": judged.prompt_digest,
+        "verdict": judged.verdict,
+        "quality": judged.quality if figures is None else figures.quality,
+        "issues": [] if figures is None else list(figures.issues),
+        **more,
+    }
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return json_line(value)

@@ -1,0 +1,178 @@
+"""The judges of the satisfaction study that ask a model, by name, and the clients of their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from dialogauge.app.build import BuiltClient, build_client
+from dialogauge.app.settings import SatisfactionOptions
+from dialogauge.core.errors import UsageError
+from dialogauge.core.protocols import PersonalJudge, Sight
+from dialogauge.judges.encoder import ENCODER_JUDGES, encoder_judge
+from dialogauge.judges.local.judge import LocalBlockJudge, LocalJudge
+from dialogauge.judges.local_user import LocalUserJudge
+from dialogauge.judges.personal import HISTORY_JUDGES, Strategy, build_history_judge
+from dialogauge.llm import Budget, LimiterState, PriceTable
+
+if TYPE_CHECKING:
+    from dialogauge.core.protocols import TurnJudge
+    from dialogauge.judges.personal.judge import Knowledge
+    from dialogauge.llm.protocol import ChatClient
+
+ROLES: Final = ("judge", "memory_builder")
+"""Whom a study may ask; the builder of memories is the judge's model where no other is named."""
+
+
+class Models:
+    """The clients of the roles, built when a judge asks for them, all on one budget."""
+
+    def __init__(self, options: SatisfactionOptions) -> None:
+        """Build nothing yet."""
+        self.options = options
+        self._budget = Budget(options.max_calls, options.max_cost)
+        self._built: dict[str, BuiltClient] = {}
+
+    def client(self, role: str = "judge") -> ChatClient:
+        """Return the client of a role; UsageError when the role has no model."""
+        o = self.options
+        if role not in o.roles:
+            msg = f"the judge {o.judge} needs a language model"
+            hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration file"
+            raise UsageError(msg, hint=hint)
+        if role not in self._built:
+            self._built[role] = build_client(
+                o.roles[role],
+                role,
+                max_concurrency=o.max_concurrency,
+                budget=self._budget,
+                prices=None if o.prices_file is None else PriceTable.load(Path(o.prices_file)),
+                cache=o.cache,
+                read_cache=not o.retry_failed,
+            )
+        return self._built[role].client
+
+    def limits(self) -> LimiterState | None:
+        """Return what the judge's adaptive limiter does just now; None where there is none."""
+        built = self._built.get("judge")
+        return None if built is None else built.limits()
+
+    async def close(self) -> None:
+        """Free what the clients hold."""
+        for built in self._built.values():
+            await built.close()
+
+
+class BuiltTurnJudge:
+    """A judge with the clients that it asks."""
+
+    def __init__(self, judge: TurnJudge, models: Models) -> None:
+        """Keep the two together."""
+        self.judge = judge
+        self.models = models
+
+
+Builder = Callable[[Models], "TurnJudge"]
+
+
+def _rubric(name: str, knowledge: Callable[[Models], Knowledge] | None = None) -> Builder:
+    """Return what builds a judge that is a file in `prompts/files/personal` and perhaps some knowledge."""
+
+    def build(models: Models) -> TurnJudge:
+        from dialogauge.judges.personal.judge import NoKnowledge, RubricTurnJudge
+        from dialogauge.rubrics import load_personal
+
+        return RubricTurnJudge(
+            models.options.judge,
+            load_personal(f"session_{name}" if models.options.level == "session" else name),
+            models.client(),
+            knowledge=NoKnowledge() if knowledge is None else knowledge(models),
+            language=models.options.language,
+        )
+
+    return build
+
+
+def _memory(models: Models) -> Knowledge:
+    from dialogauge.judges.personal import MemoryKnowledge
+
+    return MemoryKnowledge(models.client("memory_builder"))
+
+
+def _few_shot(models: Models) -> Knowledge:
+    del models
+    from dialogauge.judges.personal.examples import FewShotKnowledge
+
+    return FewShotKnowledge()
+
+
+def _retrieved(models: Models) -> Knowledge:
+    from dialogauge.judges.personal.examples import RetrievedExamples
+
+    o, plain = models.options, RetrievedExamples()
+    return RetrievedExamples(cast("Strategy", o.strategy or plain.strategy), o.k or plain.k)
+
+
+def _induced(models: Models) -> Knowledge:
+    from dialogauge.judges.personal import InducedCriteria
+
+    return InducedCriteria(models.client())
+
+
+MODEL_JUDGES: Final[Mapping[str, Builder]] = {
+    "memory": _rubric("memory", _memory),
+    "no-memory": _rubric("no_memory"),
+    "zero-shot": _rubric("zero_shot"),
+    "few-shot": _rubric("few_shot", _few_shot),
+    "task-rubric": _rubric("task_rubric"),
+    "prometheus": _rubric("prometheus"),
+    "rag": _rubric("rag", _retrieved),
+    "spur": _rubric("spur", _induced),
+}
+"""The judges that ask a model, by name."""
+
+
+def build_turn_judge(options: SatisfactionOptions) -> BuiltTurnJudge:
+    """Build a judge that asks a model.
+
+    Raises UsageError when it has no model.
+    """
+    models = Models(options)
+    return BuiltTurnJudge(MODEL_JUDGES[options.judge](models), models)
+
+
+PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", "local-user", *ENCODER_JUDGES)
+"""The judges that ask no model; `satisfaction_models` has the others."""
+
+
+def build_personal_judge(
+    name: str,
+    *,
+    mode: Sight = "foresight",
+    strategy: str | None = None,
+    k: int | None = None,
+    encoder: str | None = None,
+) -> PersonalJudge:
+    """Build a judge.
+
+    Args:
+        name: One of `PERSONAL_JUDGES`.
+        mode: What `local` and `local-user` may read of what followed a reply; the others never do.
+        strategy: Of `episodic-nearest`.
+        k: Of `episodic-nearest`.
+        encoder: The pretrained encoder of `encoder` and `encoder-ordinal`.
+
+    Raises:
+        UsageError: The judge is not there, or needs what is not installed.
+    """
+    if name == "local-user":
+        return LocalUserJudge(mode)
+    if name == "local":
+        return LocalBlockJudge(LocalJudge(mode, rubric_id="satisfaction"))
+    if name in HISTORY_JUDGES:
+        return build_history_judge(name, strategy=cast("Strategy | None", strategy), k=k)
+    if name in ENCODER_JUDGES:
+        return encoder_judge(name, model=encoder)
+    msg = f"no judge is called {name!r}"
+    raise UsageError(msg, hint=f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}")

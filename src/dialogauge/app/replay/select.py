@@ -1,0 +1,93 @@
+"""Selecting the turns of a benchmark into a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dialogauge.app.privacy import Privacy
+from dialogauge.app.replay.stage import data_settings, hidden_items, mask_for_items, read_study
+from dialogauge.app.satisfaction_data import masked_study, masked_words
+from dialogauge.app.settings import SatisfactionOptions
+from dialogauge.core.errors import InputError
+from dialogauge.data import DATA_SETS, format_names
+from dialogauge.runs.directory import write_whole
+from dialogauge.runs.records import json_document
+from dialogauge.studies.replay import ItemSet, Rule, select_items
+
+
+@dataclass(frozen=True, slots=True)
+class SelectOptions:
+    """The settings of `dialogauge replay select`; see the command reference for each."""
+
+    data: SatisfactionOptions
+    """Where the rated conversations are, and whose turns are wanted."""
+    rule: Rule = "hard"
+    size: int = 300
+    seed: int = 0
+    licence: str | None = None
+    out: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The item set, and what was wrong with the data."""
+
+    items: ItemSet
+    path: Path | None
+    faults: tuple[InputError, ...]
+    notes: tuple[str, ...]
+
+
+def select(options: SelectOptions, held: ItemSet | None = None, path: str = "") -> Selected:
+    """Choose turns and write the item set.
+
+    Args:
+        options: From what, and how.
+        held: The item set that a run has already: its mask is taken.
+        path: That run, for messages.
+
+    Raises UsageError when there is nothing to choose or the run was masked otherwise, StoreError when the
+    file cannot be written.
+    """
+    mask = mask_for_items(Privacy(options.data.redact, options.data.hash_ids), held, path)
+    read = read_study(options.data)
+    items = select_items(
+        read.study.blocks,
+        options.rule,
+        options.size,
+        seed=options.seed,
+        data=data_settings(options.data, read.study),
+        source=_source(options, tuple(str(note) for note in read.notes)),
+    )
+    faults, notes = read.faults, tuple(str(note) for note in read.notes)
+    if mask is not None:
+        _, study = masked_study(read.conversations, read.study, options.data, mask)
+        items = hidden_items(replace(items, data=data_settings(options.data, study)), study, mask)
+        faults, notes = masked_words(read.faults, read.notes, mask)
+    file = None if options.out is None else Path(options.out)
+    if file is not None:
+        write_whole(file, [json_document(items.to_json())])
+    return Selected(items, file, faults, notes)
+
+
+def _source(options: SelectOptions, notes: tuple[str, ...]) -> dict[str, Any]:
+    """Say what is known of the data set: by its format where the format is of one data set alone."""
+    told = " ".join(notes)
+    names = [d for d in DATA_SETS if [e.format for e in DATA_SETS].count(d.format) == 1]
+    known = next(
+        (
+            d
+            for d in names
+            if d.format in format_names() and (options.data.format == d.format or d.format in told)
+        ),
+        None,
+    )
+    licence = options.licence or (known.licence if known else None)
+    return {
+        "source": ", ".join(options.data.inputs),
+        "data_set": known.title if known else None,
+        "published_at": known.source if known else None,
+        "licence": licence or "not stated",
+    }

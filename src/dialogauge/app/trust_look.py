@@ -1,0 +1,124 @@
+"""How far a run's numbers can be trusted: its checks, made when it ends and whenever they are asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from dialogauge.app.privacy import ratings_as_stored
+from dialogauge.app.runs import FinishedRun
+from dialogauge.app.settings import NO_RUBRIC
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import StoreError
+from dialogauge.data import RatingTable
+from dialogauge.rubrics import ScenarioRule, load_rubric
+from dialogauge.studies.trust import (
+    Calibration,
+    Extra,
+    Trust,
+    TrustCheck,
+    TrustTally,
+    TrustThresholds,
+    examine,
+    find_breaches,
+)
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What an earlier look into the same judgements found and need not be found again."""
+
+    scenario: TrustCheck | None = None
+    calibration: Calibration | None = None
+
+
+def rubric_facts(rubric: str) -> dict[str, Any]:
+    """Return what the checks need to know of a rubric, for the manifest."""
+    if rubric == NO_RUBRIC:
+        return {"shows_scenario": False, "scenario_rules": []}
+    loaded = load_rubric(rubric)
+    return {
+        "shows_scenario": "scenario" in loaded.shows,
+        "scenario_rules": [r.to_json() for r in loaded.scenario_rules],
+    }
+
+
+def kept_from(run: FinishedRun) -> Kept:
+    """Read what the run's summary holds already of judge and data: asking again would cost calls."""
+    try:
+        earlier = run.directory.read_json("manifest")
+        value = run.directory.read_json("summary").get("trust")
+    except StoreError:
+        return Kept()
+    same = earlier["judge"]["digest"] == run.judge_digest and earlier["digests"] == run.manifest["digests"]
+    if value is None or not same:
+        return Kept()
+    trust = Trust.from_json(value)
+    done = [c for c in trust.checks if c.name == "scenario_ignored" and c.figures]
+    return Kept(done[0] if done else None, trust.calibration)
+
+
+def tally_of(run: FinishedRun, limits: TrustThresholds) -> TrustTally:
+    """Let all rows of a finished run pass through a tally."""
+    tally = TrustTally(run.dimensions, sample=limits.sample)
+    for row in run.rows():
+        tally.add(row)
+    tally.close()
+    return tally
+
+
+def look_into(
+    run: FinishedRun, tally: TrustTally, limits: TrustThresholds, ratings: RatingTable | None, kept: Kept
+) -> Trust:
+    """Make the checks of a run.
+
+    Args:
+        run: Its rows, conversations and manifest.
+        tally: Through which its rows have passed.
+        limits: From which figure on a check is flagged.
+        ratings: People's, to calibrate against; None keeps what was found before.
+        kept: What was found before.
+    """
+    rules = [ScenarioRule(**r) for r in run.manifest.get("scenario_rules", ())]
+    extra = Extra(
+        scenario=kept.scenario,
+        scenario_shown=run.manifest.get("shows_scenario", True),
+        rules=find_breaches(run.judged(), rules) if rules else None,
+        calibration=kept.calibration if ratings is None else _calibration(run, ratings, limits),
+    )
+    return examine(tally, run.conversations, judge=run.manifest["judge"]["name"], limits=limits, extra=extra)
+
+
+def _calibration(run: FinishedRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
+    # Loaded only where there are ratings: it takes as long as the rest of the trust study.
+    from dialogauge.studies.agreement import DimensionPair, admission_for, collect_targets
+    from dialogauge.studies.trust.calibration import calibrate
+
+    ratings = ratings_as_stored(run.database, ratings)
+    given: dict[str, Counter[float | str]] = {}
+    for rating in ratings.ratings:
+        given.setdefault(rating.dimension, Counter())[rating.score] += 1
+    rated = [d for d in run.dimensions if d.name in given]
+    tables = collect_targets(
+        _rated(run, ratings),
+        lambda c: ratings.for_conversation(c.id),
+        [DimensionPair(d.name, d.name) for d in rated],
+        admissions=[admission_for(given[d.name], d.scale) for d in rated],
+    )
+    file = str(run.manifest["settings"].get("ratings_file") or "ratings")
+    return calibrate(tables, {d.name: d.scale for d in run.dimensions}, ratings=file, limits=limits)
+
+
+def _rated(run: FinishedRun, ratings: RatingTable) -> Iterator[tuple[Conversation, list[Row]]]:
+    """Yield the conversations that people rated, with their rows; no others are decoded."""
+    for target, units in groupby(run.units(), key=lambda unit: unit.target):
+        rows = [row for unit in units for row in unit.rows]
+        if rows and rows[0]["conversation_id"] in ratings.ids:
+            conversation = run.database.conversation(target)
+            if conversation is not None:
+                yield conversation, rows

@@ -1,0 +1,89 @@
+"""Short, stable names for values: the same value has the same digest on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.judgement import Judged, JudgeFailure
+
+
+def digest_text(text: str) -> str:
+    """Return the first 128 bits of the SHA-256 of the text, as 32 hex digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def digest(value: Mapping[str, Any] | list[Any] | str | float | None) -> str:
+    """Return the digest of a JSON value; the order of keys makes no difference."""
+    return digest_text(json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+
+
+def conversation_digest(conversation: Conversation) -> str:
+    """Return the digest of all that a judge may see of a conversation, its id included."""
+    c = conversation
+    known = (c.id, c.user_id, c.scenario, c.context, c.candidate, c.language)
+    parts = ["-" if value is None else f"{len(value)}:{value}" for value in known]
+    parts.append("-" if c.profile is None else digest(dict(c.profile)))
+    # No two messages write the same: every text has its length before it. Nearly all are a role and a
+    # text; to write these as JSON takes five times as long, and a run that goes on does it for all of them.
+    for m in c.messages:
+        text = m.content
+        if isinstance(text, str) and not (m.tool_calls or m.tool_call_id or m.name or m.extra):
+            parts.append(f"{m.role}:{len(text)}:{text}")
+        else:
+            parts.append(f"+{digest(m.to_openai())}")
+    return digest_text("".join(parts))
+
+
+def words_digest(conversation: Conversation) -> str:
+    """Return 16 hex digits that only who says what decides: the same under other ids, ratings and fields."""
+    said = "".join(f"{m.role}:{len(m.text)}:{m.text}" for m in conversation.messages)
+    return digest_text(said)[:16]
+
+
+def unit_key(
+    study: str, target_digest: str, judge_digest: str, repeat: int, seed: int, part: str | None = None
+) -> str:
+    """Return the identity by which the stored result of a unit is found again: 32 hex digits."""
+    whole = f"{study}\x1f{target_digest}\x1f{judge_digest}\x1f{repeat}\x1f{seed}"
+    return digest_text(whole if part is None else f"{whole}\x1f{part}")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkUnit:
+    """One conversation for one judge, once: (study, target digest, judge digest, repeat, seed)."""
+
+    study: str
+    conversation: Conversation
+    target_digest: str
+    judge_digest: str
+    repeat: int = 1
+    """1-based."""
+    seed: int = 0
+    part: str | None = None
+    """What of the conversation is judged, and from which circumstances, where a unit is not all of it."""
+    key: str = field(init=False, compare=False)
+    """`unit_key` of the fields."""
+
+    def __post_init__(self) -> None:
+        """Compute the key, once: it is asked for at every step of the work."""
+        key = unit_key(self.study, self.target_digest, self.judge_digest, self.repeat, self.seed, self.part)
+        object.__setattr__(self, "key", key)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """All that came of one unit: one row per judged target."""
+
+    key: str
+    repeat: int
+    rows: tuple[Judged, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any of its targets failed."""
+        return any(isinstance(row.outcome, JudgeFailure) for row in self.rows)

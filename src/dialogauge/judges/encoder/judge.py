@@ -1,0 +1,113 @@
+"""The supervised judges: an encoder fine-tuned on the training users before the first block is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from importlib.util import find_spec
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from dialogauge.core import Judged, JudgeFailure, Judgement, MissingExtra, UsageError, digest
+from dialogauge.core.protocols import BlockView, Population, Reads, Reply
+from dialogauge.judges.encoder.text import ENCODER_JUDGES, EncoderSettings, encoder_text, said
+from dialogauge.judges.personal.baselines import DIMENSION
+
+if TYPE_CHECKING:
+    from dialogauge.judges.encoder.training import Fit
+
+_VERSION = 1
+"""Raised when text or training change, so that stored judgements are not taken for new ones."""
+
+
+def encoder_judge(name: str, *, model: str | None = None) -> EncoderJudge:
+    """Build one of `ENCODER_JUDGES`.
+
+    Args:
+        name: `encoder` or `encoder-ordinal`.
+        model: A folder or a name that transformers finds; `bert-base-chinese` when None.
+
+    Raises:
+        MissingExtra: torch or transformers are not installed.
+        UsageError: No judge is called so.
+    """
+    if name not in ENCODER_JUDGES:
+        msg = f"no encoder judge is called {name!r}"
+        raise UsageError(msg, hint=f"there are {', '.join(ENCODER_JUDGES)}")
+    _require_extra(name)
+    settings = EncoderSettings(ordinal=name == "encoder-ordinal")
+    return EncoderJudge(settings if model is None else replace(settings, model=model))
+
+
+def _require_extra(name: str) -> None:
+    missing = [module for module in ("torch", "transformers") if find_spec(module) is None]
+    if missing:
+        msg = f"the judge {name} is trained here and needs {' and '.join(missing)}"
+        raise MissingExtra(msg, hint="pip install 'dialogauge[train]'")
+
+
+class EncoderJudge:
+    """Fine-tunes on the population that a block comes with, and keeps the network for the next ones."""
+
+    def __init__(self, settings: EncoderSettings) -> None:
+        self._settings = settings
+        self._fitted: tuple[str, Fit] | None = None
+        self._records: list[Mapping[str, Any]] = []
+
+    @property
+    def name(self) -> str:
+        """`encoder` or `encoder-ordinal`."""
+        return "encoder-ordinal" if self._settings.ordinal else "encoder"
+
+    @property
+    def digest(self) -> str:
+        """Changes with every setting; the weights behind a model's name are taken to stay."""
+        return digest({"judge": self.name, "settings": asdict(self._settings), "version": _VERSION})
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """Profile, the scores of the history, and the ratings of others."""
+        return frozenset({"profile", "history", "others"})
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings, and how each network that was trained came about."""
+        told: dict[str, Any] = {"kind": "encoder", "settings": asdict(self._settings)}
+        return {**told, "fits": [dict(r) for r in self._records]} if self._records else told
+
+    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
+        """Judge the targets; all fail when no other user is known.
+
+        Raises:
+            UsageError: The encoder cannot be loaded.
+        """
+        if not population.scores:
+            failure = JudgeFailure("judge_error", "no training user is known: there is nothing to learn from")
+            return tuple(Judged(reply.target, failure) for reply in view.targets)
+        network = self._fit(population).network
+        texts = [encoder_text(view, r, messages=self._settings.messages) for r in view.targets]
+        found = network.probabilities([network.encode(text) for text in texts])
+        return tuple(self._row(r, p) for r, p in zip(view.targets, found, strict=True))
+
+    def _fit(self, population: Population) -> Fit:
+        blocks = population.blocks
+        known = digest([[list(b.view.scores), [[r.reply.id, r.score] for r in b.ratings]] for b in blocks])
+        if self._fitted is None or self._fitted[0] != known:
+            from dialogauge.judges.encoder.training import fit_encoder
+
+            fit = fit_encoder(population, self._settings)
+            self._fitted = known, fit
+            self._records.append(fit.record)
+        return self._fitted[1]
+
+    def _row(self, reply: Reply, probabilities: tuple[float, ...]) -> Judged:
+        if not all(map(isfinite, probabilities)):
+            failure = JudgeFailure("judge_error", "the network gives no finite probabilities: it diverged")
+            return Judged(reply.target, failure)
+        found = said(probabilities, self._settings)
+        what = "steps" if self._settings.ordinal else "probabilities"
+        details = {
+            "turn_id": reply.id,
+            DIMENSION: found.value,
+            what: [round(p, 4) for p in probabilities],
+        }
+        return Judged(reply.target, Judgement({DIMENSION: found.score}, details=details))

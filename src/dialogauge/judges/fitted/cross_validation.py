@@ -1,0 +1,177 @@
+"""Left-out predictions in which nothing of the left-out part was used, not even for a setting.
+
+For the part f, each of the three parts on either side is predicted by a fit without f and without itself.
+On these predictions the ridge strength and the cuts for f are chosen; then f is predicted by the fit to all
+the others. A fit without f and g serves both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.core import UsageError
+from dialogauge.data.ratings import LEVELS
+from dialogauge.judges.fitted.model import (
+    Cuts,
+    Sums,
+    Table,
+    boundaries_of,
+    choose_cuts,
+    decide,
+    solve_ridge,
+    sums_of,
+    targets_of,
+    usual_of,
+)
+from dialogauge.stats import cohen_kappa, confusion
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+RIDGES = (150.0, 50.0, 15.0)
+_NEAR = 3
+"""How many parts on either side are predicted to choose the settings of a part."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrossValidation:
+    """What came of it."""
+
+    called: Whole
+    """Shape (n,): the whole rating of each example, from the fit that had not seen its part."""
+    shares: Floats
+    """Shape (n, boundaries): the predicted share of votes up to each boundary."""
+    boundaries: tuple[int, ...]
+    fold: Whole
+    """Shape (n,): the part of each example, from 0."""
+    ridges: tuple[float, ...]
+    """The strength that was chosen for each part."""
+    cuts: Cuts
+    """Chosen on all left-out predictions: for the model that is fitted to everything."""
+    ridge: float
+    """Likewise."""
+
+
+def line_folds(n: int, folds: int) -> Whole:
+    """Cut n examples into parts of n // folds in their order; what is left over joins the last part."""
+    size = max(1, n // folds)
+    return np.minimum(np.arange(n) // size, folds - 1)
+
+
+def agreement(gold: Whole, called: Whole) -> float:
+    """Return what the cuts are to make large: kappa, which neither the usual rating nor chance raises."""
+    return float(np.nan_to_num(cohen_kappa(confusion(gold - 1, called - 1, LEVELS))))
+
+
+def cross_validate(
+    table: Table, fold: Whole, *, progress: Callable[[int, int], None] | None = None
+) -> CrossValidation:
+    """Predict every part from the others.
+
+    Args:
+        table: The examples.
+        fold: Shape (n,), the part of each example, from 0.
+        progress: Told how many fits of how many are done.
+
+    Raises:
+        UsageError: There are fewer than three parts, or all ratings are alike.
+    """
+    parts = [int(k) for k in np.unique(fold)]
+    boundaries = boundaries_of(table.shares)
+    if len(parts) < 3 or not boundaries:
+        what = "all ratings are alike" if not boundaries else f"the examples fall into {len(parts)} parts"
+        msg = f"nothing to validate: {what}"
+        raise UsageError(msg, hint="give more rated conversations, or --cv 3")
+    fits = _Fits(table, fold, boundaries, parts, progress)
+    for ridge in RIDGES:
+        fits.run(ridge)
+    usual = usual_of(table.gold)
+    called = np.full(table.gold.size, usual, dtype=np.int64)
+    shares = np.zeros((table.gold.size, len(boundaries)))
+    chosen = []
+    for f in parts:
+        inner = np.isin(fold, fits.near(f)) & ~table.prior_only
+        ridge = min(RIDGES, key=lambda r: fits.error(fits.without(r, f), inner))
+        seen = fits.without(ridge, f)[inner]
+        here = fold == f
+        usual_there = usual_of(table.gold[fold != f])
+        cuts = choose_cuts(seen, table.gold[inner], boundaries, usual_there, agreement)
+        shares[here] = fits.single[ridge][here]
+        called[here] = np.where(table.prior_only[here], usual_there, decide(shares[here], boundaries, cuts))
+        chosen.append(ridge)
+    said = ~table.prior_only
+    best = min(RIDGES, key=lambda r: fits.error(fits.single[r], said))
+    final = choose_cuts(fits.single[best][said], table.gold[said], boundaries, usual, agreement)
+    return CrossValidation(called, shares, boundaries, fold, tuple(chosen), final, best)
+
+
+class _Fits:
+    """The left-out predictions of all fits."""
+
+    def __init__(
+        self,
+        table: Table,
+        fold: Whole,
+        boundaries: tuple[int, ...],
+        parts: list[int],
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self._table, self._fold, self._boundaries, self._parts = table, fold, boundaries, parts
+        self._progress, self._done = progress, 0
+        self.single: dict[float, Floats] = {}
+        """By ridge strength each part as predicted by the fit without it."""
+        self._pairs: dict[tuple[float, int, int], Floats] = {}
+        """By strength, f and g: the part g as predicted by the fit without f and g."""
+        targets = targets_of(table, boundaries)
+        self._of: dict[int, Sums] = {
+            f: sums_of(table.rows, targets, (fold == f) & ~table.prior_only) for f in parts
+        }
+        self._all = sum(list(self._of.values())[1:], start=self._of[parts[0]])
+
+    def near(self, f: int) -> list[int]:
+        """Return the parts on either side of f, in a ring."""
+        i, k = self._parts.index(f), len(self._parts)
+        around = {(i + step) % k for step in range(-_NEAR, _NEAR + 1)} - {i}
+        return [self._parts[j] for j in sorted(around)]
+
+    def run(self, ridge: float) -> None:
+        """Fit without each part, and without each pair of near parts."""
+        fold = self._fold
+        self.single[ridge] = np.zeros((fold.size, len(self._boundaries)))
+        for f in self._parts:
+            self.single[ridge][fold == f] = self._predicted(ridge, (f,))[fold == f]
+            for g in self.near(f):
+                if f < g:
+                    predicted = self._predicted(ridge, (f, g))
+                    self._pairs[ridge, f, g] = predicted[fold == g]
+                    self._pairs[ridge, g, f] = predicted[fold == f]
+
+    def _predicted(self, ridge: float, left_out: tuple[int, ...]) -> Floats:
+        kept = self._all
+        for part in left_out:
+            kept = kept - self._of[part]
+        weights, prior = solve_ridge(kept, ridge)
+        self._told()
+        return self._table.rows.times(weights) + prior
+
+    def without(self, ridge: float, f: int) -> Floats:
+        """Return the predictions of the parts near f by fits without f and without themselves."""
+        out = np.zeros((self._fold.size, len(self._boundaries)))
+        for g in self.near(f):
+            out[self._fold == g] = self._pairs[ridge, f, g]
+        return out
+
+    def error(self, predicted: Floats, where: NDArray[np.bool_]) -> float:
+        """Return the mean squared error of the shares."""
+        targets = targets_of(self._table, self._boundaries)
+        return float(np.mean((predicted - targets)[where] ** 2))
+
+    def _told(self) -> None:
+        self._done += 1
+        if self._progress is not None:
+            pairs = sum(len(self.near(f)) for f in self._parts) // 2
+            self._progress(self._done, len(RIDGES) * (len(self._parts) + pairs))

@@ -1,0 +1,114 @@
+"""The model of ratings as a judge of conversations that nobody rated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.core import (
+    Conversation,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Level,
+    PlainDimension,
+    Target,
+    digest,
+)
+from dialogauge.data.ratings import LEVELS
+from dialogauge.judges.fitted.features import Example
+from dialogauge.judges.fitted.model import RatingsModel
+
+_VERSION = 1
+"""Raised when what is read or said changes, so that stored judgements are not taken for new ones."""
+_NO_VOTES = (0,) * LEVELS
+
+
+class RatingsJudge:
+    """Says of every reply how people would rate it, from all that was said up to it (foresight).
+
+    Where whole conversations were among what was fitted, it also says how they would rate the whole.
+    """
+
+    mode = "foresight"
+
+    def __init__(self, model: RatingsModel) -> None:
+        """Take a fitted model."""
+        self.model = model
+
+    @property
+    def name(self) -> str:
+        """`fitted`."""
+        return "fitted"
+
+    @property
+    def digest(self) -> str:
+        """Changes with the model."""
+        return digest({"judge": self.name, "version": _VERSION, "model": self.model.to_json()})
+
+    @property
+    def dimensions(self) -> tuple[PlainDimension, ...]:
+        """The fitted dimension of turns, and `..._whole` of conversations where such were fitted."""
+        turn = PlainDimension(self.model.dimension, "turn")
+        if not self.model.fitted_on.whole:
+            return (turn,)
+        return (turn, PlainDimension(f"{self.model.dimension}_whole", "conversation"))
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings for the manifest."""
+        fitted = self.model.fitted_on
+        return {
+            "judge": self.name,
+            "version": _VERSION,
+            "mode": self.mode,
+            "dimension": self.model.dimension,
+            "fitted_on": fitted.to_json(),
+            "checked_languages": list(fitted.languages) if fitted.figures else [],
+            "uncalibrated": [],
+            "notes": list(fitted.sentences(self.model.dimension)),
+        }
+
+    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
+        """Judge every replied turn, then the whole where such were fitted; repeat and seed change nothing."""
+        conversation = conversation.blinded()
+        whole = Target(conversation.id, "conversation", None, conversation.candidate)
+        if not conversation.replied_turns:
+            failure = JudgeFailure("no_reply", "The conversation has no assistant reply to judge.")
+            return (Judged(whole, failure),)
+        turns: list[int | None] = [t.number for t in conversation.replied_turns]
+        asked = turns if len(self.dimensions) == 1 else [*turns, None]
+        examples = [Example(conversation, turn, 0, _NO_VOTES) for turn in asked]
+        shares, called = self.model.predict(examples)
+        found = chances(shares, self.model.boundaries)
+        return tuple(
+            Judged(self._target(conversation, turn), self._judgement(turn, int(score), row))
+            for turn, score, row in zip(asked, called, found, strict=True)
+        )
+
+    def _target(self, conversation: Conversation, turn: int | None) -> Target:
+        level: Level = "conversation" if turn is None else "turn"
+        return Target(conversation.id, level, turn, conversation.candidate)
+
+    def _judgement(self, turn: int | None, score: int, chance: NDArray[np.float64]) -> Judgement:
+        name = self.dimensions[0 if turn is not None else 1].name
+        expected = float(chance @ np.arange(1, LEVELS + 1))
+        told = {str(k): round(float(p), 4) for k, p in enumerate(chance, start=1)}
+        return Judgement(scores={name: score}, details={name: round(expected, 4), "chances": told})
+
+
+def chances(shares: NDArray[np.float64], boundaries: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return how likely each rating is, shape (n, 5), rows summing to 1.
+
+    Args:
+        shares: Shape (n, boundaries), the predicted share of votes up to each boundary, 0..1. A share that
+            is below that of a lower boundary counts as that one.
+        boundaries: The ratings that have a column, ascending. Ratings below the first and above the last
+            boundary were hardly ever given and get nothing.
+    """
+    up_to = np.zeros((shares.shape[0], LEVELS + 1))
+    up_to[:, boundaries[-1] + 1 :] = 1.0
+    up_to[:, list(boundaries)] = np.maximum.accumulate(shares, axis=1)
+    return np.diff(up_to, axis=1)

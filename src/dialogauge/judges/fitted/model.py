@@ -1,0 +1,412 @@
+"""The fitted model: which share of people would rate what was said so far k or less, and the whole rating.
+
+Two to four linear models over the same features, one for each boundary between two ratings that is voted
+across often enough, fitted by ridge regression to the shares of the votes. What is stored are hashed
+column numbers and weights: no text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.core import FileFault, NotConverged, Place
+from dialogauge.data.ratings import LEVELS
+from dialogauge.judges.fitted.features import Example, SparseRows, features_digest, rows_of
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Objective = Callable[[Whole, Whole], float]
+"""People's ratings and the predicted ones to what is to be large."""
+
+_FACTORS = (0.5, 1.0, 1.5, 2.0, 3.0)
+"""How often a rating beyond the usual one is given, against how often people give it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """When to depart from the usual rating."""
+
+    usual: int
+    """What people give most often."""
+    below: dict[int, float]
+    """By rating k below the usual: from this predicted share of votes up to k the rating is k or less."""
+    above: dict[int, float]
+    """By rating k from the usual on: from this predicted share of votes beyond k it is k + 1 or more."""
+
+
+def decide(shares: Floats, boundaries: tuple[int, ...], cuts: Cuts) -> Whole:
+    """Return whole ratings.
+
+    Args:
+        shares: Shape (n, boundaries), predicted share of votes up to each boundary.
+        boundaries: The ratings k that have a column, ascending.
+        cuts: When to depart from the usual rating. Where both sides would, the lower one is taken: a
+            warning is worth more than praise.
+    """
+    out = np.full(shares.shape[0], cuts.usual, dtype=np.int64)
+    at = {k: i for i, k in enumerate(boundaries)}
+    for k in sorted(cuts.above):
+        out[1 - shares[:, at[k]] >= cuts.above[k]] = k + 1
+    for k in sorted(cuts.below, reverse=True):
+        out[shares[:, at[k]] >= cuts.below[k]] = k
+    return out
+
+
+def place_cuts(
+    shares: Floats, gold: Whole, boundaries: tuple[int, ...], factors: tuple[float, float], usual: int
+) -> Cuts:
+    """Place the cuts so that ratings beyond the usual are given `factors` times as often as by people."""
+    below: dict[int, float] = {}
+    above: dict[int, float] = {}
+    for i, k in enumerate(boundaries):
+        low = k < usual
+        column = shares[:, i] if low else 1 - shares[:, i]
+        often = float(np.mean(gold <= k if low else gold > k)) * factors[0 if low else 1]
+        if often > 0:
+            (below if low else above)[k] = float(np.quantile(column, max(0.0, 1 - often)))
+    return Cuts(usual, below, above)
+
+
+def choose_cuts(
+    shares: Floats, gold: Whole, boundaries: tuple[int, ...], usual: int, objective: Objective
+) -> Cuts:
+    """Return the cuts whose ratings do best; the shares must be of examples left out of the fit."""
+    pairs = product(_FACTORS, _FACTORS)
+    found = [place_cuts(shares, gold, boundaries, pair, usual) for pair in pairs]
+    return max(found, key=lambda cuts: objective(gold, decide(shares, boundaries, cuts)))
+
+
+@dataclass(frozen=True, slots=True)
+class FittedOn:
+    """Counts and left-out figures of a fit; no text."""
+
+    examples: int
+    """Rated places."""
+    conversations: int
+    users: int
+    """Conversations count as users where no user is known."""
+    votes: int
+    whole: int
+    """Ratings of conversations as a whole among the places."""
+    languages: tuple[str, ...] = ()
+    """Languages of at least 50 places."""
+    folds: int = 0
+    """Parts of whole users or conversations that were left out in turn; 0 when nothing was measured."""
+    figures: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    """Of the left-out places: by `model` and control the `uar`, `kappa` and `f1_below3`."""
+    spoken: Mapping[str, int] = field(default_factory=dict)
+    """Places by language, most first; empty where they were not counted."""
+    seen: tuple[str, ...] = ()
+    """`words_digest` of the conversations, where they were kept."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write as plain JSON values."""
+        late = {"spoken", "seen"}  # a model that is older keeps its digest
+        return {name: value for name, value in asdict(self).items() if value or name not in late}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> FittedOn:
+        """Read what `to_json` wrote; KeyError, TypeError or ValueError when it is something else."""
+        counts = {name: int(value[name]) for name in ("examples", "conversations", "users", "votes", "whole")}
+        figures = {
+            str(name): {str(k): None if v is None else float(v) for k, v in found.items()}
+            for name, found in value["figures"].items()
+        }
+        if not all(v is None or math.isfinite(v) for found in figures.values() for v in found.values()):
+            msg = "a left-out figure is no number"
+            raise ValueError(msg)
+        languages = tuple(str(code) for code in value["languages"])
+        spoken = {str(code): int(n) for code, n in value.get("spoken", {}).items()}
+        seen = tuple(str(one) for one in value.get("seen", ()))
+        folds = int(value["folds"])
+        return cls(**counts, languages=languages, folds=folds, figures=figures, spoken=spoken, seen=seen)
+
+    def sentences(self, dimension: str) -> tuple[str, ...]:
+        """Say it to the reader of the scores."""
+        named = " and ".join(self.languages)
+        if len(self.spoken) > 1:
+            named = ", ".join(f"{code} {n:,}" for code, n in self.spoken.items())
+        languages = f", {named}" if named else ""
+        fitted = (
+            f"Fitted to {self.examples:,} rated places ({dimension}, {self.votes:,} votes{languages}) of "
+            f"{self.conversations:,} conversations, {self.users:,} users or conversations without one."
+        )
+        if "model" not in self.figures:
+            return (fitted,)
+        told = "; ".join(f"{name}: {_figures(found)}" for name, found in self.figures.items())
+        left_out = (
+            f"On those left out, {self.folds} parts of whole users or conversations: {told}. This holds for "
+            "logs like that one; hold them against ratings elsewhere (dialogauge meta RUN --ratings FILE)."
+        )
+        return (fitted, left_out)
+
+
+def _figures(found: Mapping[str, float | None]) -> str:
+    return ", ".join(
+        f"{name.replace('_', ' ')} {'undefined' if value is None else format(value, '.3f')}"
+        for name, value in found.items()
+    )
+
+
+_STEPS, _TOLERANCE = 2000, 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What a ridge regression needs to know of some examples, c columns and k targets."""
+
+    squares: NDArray[np.float32]
+    """Shape (c, c): the sum of x x'."""
+    products: Floats
+    """Shape (c, k): the sum of x y'."""
+    columns: Floats
+    """Shape (c,): the sum of x."""
+    targets: Floats
+    """Shape (k,): the sum of y."""
+    size: int
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(
+            self.squares + other.squares,
+            self.products + other.products,
+            self.columns + other.columns,
+            self.targets + other.targets,
+            self.size + other.size,
+        )
+
+    def __sub__(self, other: Sums) -> Sums:
+        return Sums(
+            self.squares - other.squares,
+            self.products - other.products,
+            self.columns - other.columns,
+            self.targets - other.targets,
+            self.size - other.size,
+        )
+
+
+def sums_of(rows: SparseRows, targets: Floats, mask: NDArray[np.bool_]) -> Sums:
+    """Sum over the rows of a mask; `targets` has the shape (n, k)."""
+    c, k = rows.columns.size, targets.shape[1]
+    out = Sums(np.zeros((c, c), np.float32), np.zeros((c, k)), np.zeros(c), np.zeros(k), 0)
+    for indices, block in rows.dense(mask):
+        here = targets[indices]
+        products = (block.T @ here.astype(np.float32)).astype(np.float64)
+        columns = block.sum(axis=0, dtype=np.float64)
+        out += Sums(block.T @ block, products, columns, here.sum(axis=0), indices.size)
+    return out
+
+
+def solve_ridge(sums: Sums, ridge: float) -> tuple[Floats, Floats]:
+    """Return the weights, shape (c, k), that minimise the squared error plus the penalty, and the means (k,).
+
+    The targets are centred; the features are not, and there is no intercept besides the means. Solved by
+    conjugate gradients, scaled by the diagonal.
+
+    Args:
+        sums: Of the examples.
+        ridge: Penalty on the squared weights, above 0.
+
+    Raises:
+        NotConverged: The residual did not fall to a ten-thousandth.
+    """
+    prior: Floats = sums.targets / max(sums.size, 1)
+    right = sums.products - np.outer(sums.columns, prior)
+    scale = 1 / (np.diagonal(sums.squares).astype(np.float64) + ridge)[:, None]
+    weights = np.zeros_like(right)
+    residual = right.copy()
+    direction = scale * residual
+    squared = (residual * direction).sum(axis=0)
+    aim = _TOLERANCE**2 * np.maximum(squared, 1e-300)
+    for _ in range(_STEPS):
+        if (squared <= aim).all():
+            return weights, prior
+        ahead = (sums.squares @ direction.astype(np.float32)).astype(np.float64) + ridge * direction
+        step = squared / np.maximum((direction * ahead).sum(axis=0), 1e-300)
+        weights += step * direction
+        residual -= step * ahead
+        before, squared = squared, (residual * (scale * residual)).sum(axis=0)
+        direction = scale * residual + squared / np.maximum(before, 1e-300) * direction
+    msg = f"the ridge regression did not settle in {_STEPS} steps"
+    raise NotConverged(msg, hint="a ridge strength above 1 settles soon")
+
+
+_FORMAT = "dialogauge-ratings/2"
+_COEFFICIENTS = "dialogauge-local/"
+_COLUMNS = 3000
+"""The most frequent columns are kept; which they are hangs on no rating."""
+_RARE = 0.01
+"""A boundary with less than this share of the votes on one side has no model of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Examples as numbers."""
+
+    rows: SparseRows
+    shares: Floats
+    """Shape (n, 4): share of the votes that are 1, up to 2, 3, 4."""
+    gold: Whole
+    """Shape (n,): the majority, the lower of several."""
+    prior_only: NDArray[np.bool_]
+    """Shape (n,): nothing was said before the rating."""
+
+
+def table_of(examples: Sequence[Example]) -> Table:
+    """Lay out examples; the features are read here, once."""
+    votes = np.array([e.votes for e in examples], dtype=np.float64).reshape(-1, LEVELS)
+    cumulated = np.cumsum(votes, axis=1)[:, :-1] / votes.sum(axis=1, keepdims=True)
+    return Table(
+        SparseRows(rows_of(examples), most=_COLUMNS),
+        cumulated,
+        np.array([e.majority for e in examples], dtype=np.int64),
+        np.array([e.nothing_said for e in examples], dtype=bool),
+    )
+
+
+def boundaries_of(shares: Floats) -> tuple[int, ...]:
+    """Return the ratings k with enough votes up to k and beyond it."""
+    mean = shares.mean(axis=0)
+    return tuple(k + 1 for k in range(LEVELS - 1) if _RARE <= mean[k] <= 1 - _RARE)
+
+
+def usual_of(gold: Whole) -> int:
+    """Return the most frequent majority, the lower of several."""
+    return int(np.argmax(np.bincount(gold, minlength=LEVELS + 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsModel:
+    """A fitted model."""
+
+    boundaries: tuple[int, ...]
+    columns: NDArray[np.int64]
+    weights: Floats
+    """Shape (columns, boundaries)."""
+    prior: tuple[float, ...]
+    """The mean share of votes up to each boundary."""
+    cuts: Cuts
+    ridge: float
+    dimension: str
+    fitted_on: FittedOn
+
+    def predict(self, examples: Sequence[Example]) -> tuple[Floats, Whole]:
+        """Return the predicted shares, shape (n, boundaries), and the whole ratings, shape (n,).
+
+        Where nothing was said yet both are the prior.
+        """
+        rows = SparseRows(rows_of(examples), columns=self.columns)
+        shares = np.clip(rows.times(self.weights) + np.array(self.prior), 0.0, 1.0)
+        whole = decide(shares, self.boundaries, self.cuts)
+        whole[[e.nothing_said for e in examples]] = self.cuts.usual
+        return shares, whole
+
+    def to_json(self) -> str:
+        """Write as JSON text."""
+        value = {
+            "format": _FORMAT,
+            "dimension": self.dimension,
+            "fitted_on": self.fitted_on.to_json(),
+            "features": features_digest(),
+            "ridge": self.ridge,
+            "boundaries": self.boundaries,
+            "prior": [round(p, 6) for p in self.prior],
+            "usual": self.cuts.usual,
+            "below": {str(k): round(v, 6) for k, v in self.cuts.below.items()},
+            "above": {str(k): round(v, 6) for k, v in self.cuts.above.items()},
+            "columns": self.columns.tolist(),
+            "weights": np.round(self.weights, 6).tolist(),
+        }
+        return json.dumps(value) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, *, file: str = "model") -> RatingsModel:
+        """Read what `to_json` wrote.
+
+        Raises:
+            FileFault: It is no such file, or one of another version; says what it is and what to do.
+        """
+        hint = "write it with: dialogauge fit DATA -o RUN"
+        try:
+            value: dict[str, Any] = json.loads(text)
+            found = _refusal(value)
+            if found is not None:
+                raise FileFault(found[0], place=Place(file), hint=found[1])
+            return _read(cls, value)
+        except FileFault:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
+            msg = f"no fitted model of ratings: {type(error).__name__}: {error}"
+            raise FileFault(msg, place=Place(file), hint=hint) from error
+
+
+def _refusal(value: dict[str, Any]) -> tuple[str, str] | None:
+    """Return why a file of ours is not this model, and what to do; None when it is."""
+    found = str(value["format"])
+    if found.startswith(_COEFFICIENTS):
+        msg = "no fitted model of ratings: these are coefficients of the local judge"
+        return msg, "give them with --local-model; a model comes of: dialogauge fit DATA -o RUN"
+    again = "fit it anew: dialogauge fit DATA -o RUN"
+    if found != _FORMAT:
+        return f"no fitted model of ratings of this version: {found[:40]!r} instead of {_FORMAT!r}", again
+    if value["features"] != features_digest():
+        return "the model was fitted to other features than this version reads", again
+    return None
+
+
+def _read(cls: type[RatingsModel], value: dict[str, Any]) -> RatingsModel:
+    columns = np.array(value["columns"], dtype=np.int64)
+    boundaries = tuple(int(k) for k in value["boundaries"])
+    weights = np.array(value["weights"], dtype=np.float64).reshape(columns.size, len(boundaries))
+    prior = tuple(float(p) for p in value["prior"])
+    below, above = ({int(k): float(v) for k, v in value[s].items()} for s in ("below", "above"))
+    cuts = Cuts(int(value["usual"]), below, above)
+    _check(boundaries, columns, (*weights.ravel().tolist(), *prior, *below.values(), *above.values()), cuts)
+    if len(prior) != len(boundaries):
+        msg = "not one prior for each boundary"
+        raise ValueError(msg)
+    known = (float(value["ridge"]), str(value["dimension"]), FittedOn.from_json(value["fitted_on"]))
+    return cls(boundaries, columns, weights, prior, cuts, *known)
+
+
+def _check(boundaries: tuple[int, ...], columns: Whole, numbers: Sequence[float], cuts: Cuts) -> None:
+    if not boundaries or list(boundaries) != sorted(set(boundaries) & set(range(1, LEVELS))):
+        msg = f"the boundaries {boundaries} are not some of 1 to {LEVELS - 1}, ascending"
+        raise ValueError(msg)
+    if not {*cuts.below, *cuts.above} <= set(boundaries) or not 1 <= cuts.usual <= LEVELS:
+        msg = "a cut lies at no boundary"
+        raise ValueError(msg)
+    if not all(map(math.isfinite, numbers)):
+        msg = "a weight is no number"
+        raise ValueError(msg)
+    if (np.diff(columns) <= 0).any():
+        msg = "the columns are not ascending"
+        raise ValueError(msg)
+
+
+def targets_of(table: Table, boundaries: tuple[int, ...]) -> Floats:
+    """Return the shares that are fitted, shape (n, boundaries)."""
+    return table.shares[:, [k - 1 for k in boundaries]]
+
+
+def fit_ratings(
+    table: Table,
+    cuts: Cuts,
+    boundaries: tuple[int, ...],
+    ridge: float,
+    *,
+    dimension: str,
+    fitted_on: FittedOn,
+) -> RatingsModel:
+    """Fit the model to all examples, with cuts that were chosen on left-out predictions."""
+    sums = sums_of(table.rows, targets_of(table, boundaries), ~table.prior_only)
+    weights, prior = solve_ridge(sums, ridge)
+    known = (tuple(map(float, prior)), cuts, ridge, dimension, fitted_on)
+    return RatingsModel(boundaries, table.rows.columns, weights, *known)

@@ -1,0 +1,249 @@
+"""A dozen conversations with known answers: is a model fit to judge whole conversations?
+
+Weaker models give the conversation the mean of its turns. Some of these conversations fail although every
+turn is fine, others succeed after weak turns; in them the mean of the turns is the wrong answer.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dialogauge.core.conversation import Conversation, Message
+from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
+from dialogauge.core.scores import NOT_APPLICABLE, Score
+from dialogauge.judges.rubric.judge import RubricJudge
+from dialogauge.judges.rubric.prompt import gathered
+from dialogauge.llm.protocol import ChatClient
+from dialogauge.rubrics import load_rubric
+
+_FILE = Path(__file__).with_name("known_answers.toml")
+_NEAR = 0.5
+_FEWEST = 3
+_TELLING_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class KnownCase:
+    """One conversation with what is true of it."""
+
+    conversation: Conversation
+    bands: Mapping[str, tuple[float, float] | str]
+    """By conversation dimension: lowest and highest right score, or `n/a`."""
+    weakest: tuple[int, ...] | None
+    """The turns that may be named; empty when none may, None when it is not checked."""
+    diverges: str | None
+    """The dimension in which the mean of the turns is a wrong answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAnswerCheck:
+    """One thing that was checked in one conversation."""
+
+    case: str
+    what: str
+    """A dimension, or `weakest_turn`."""
+    expected: str
+    found: str
+    right: bool
+
+
+@dataclass(frozen=True)
+class KnownAnswerReport:
+    """How a model did."""
+
+    checks: tuple[KnownAnswerCheck, ...]
+    failures: Mapping[str, JudgeFailure]
+    """By case: what could not be judged at all."""
+    diverging: int
+    """Cases answered in which the mean of the turns is wrong."""
+    like_the_mean: int
+    """Of these, cases with a wrong score within 0.5 of that mean."""
+    asked: int
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def returns_turn_average(self) -> bool | None:
+        """Whether the model seems to average turns; None when fewer than 3 telling cases were answered."""
+        if self.diverging < _FEWEST:
+            return None
+        return self.like_the_mean / self.diverging >= _TELLING_SHARE
+
+    @property
+    def right(self) -> int:
+        """How many checks came out right, of `len(checks)`."""
+        return sum(c.right for c in self.checks)
+
+    def by_kind(self) -> dict[str, tuple[int, int]]:
+        """Return for each thing that was checked how often it was right, and how often it was checked."""
+        out: dict[str, tuple[int, int]] = {}
+        for check in self.checks:
+            right, total = out.get(check.what, (0, 0))
+            out[check.what] = (right + check.right, total + 1)
+        return out
+
+    def lines(self) -> Iterator[str]:
+        """Write the report for a terminal: what was right, whether turns are averaged, what was wrong."""
+        answered = self.asked - len(self.failures)
+        yield f"known answers: {self.right} of {len(self.checks)} right; {answered} of {self.asked} answered"
+        for kind, (right, total) in self.by_kind().items():
+            yield f"  {kind:16} {right} of {total}"
+        found = {True: "yes", False: "no", None: "cannot be told"}[self.returns_turn_average]
+        told = (
+            f"{self.like_the_mean} of {self.diverging} telling conversations scored wrong and like the mean"
+        )
+        yield f"returns the average of its turns: {found} ({told})"
+        for case, failure in self.failures.items():
+            yield f"  failed  {case}: {failure.kind}, {failure.message[:120]}"
+        for check in self.checks:
+            if not check.right:
+                yield f"  wrong   {check.case}: {check.what} is {check.found}, should be {check.expected}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain JSON values."""
+        return {
+            "asked": self.asked,
+            "answered": self.asked - len(self.failures),
+            "checks": len(self.checks),
+            "right": self.right,
+            "by_kind": {kind: list(counts) for kind, counts in self.by_kind().items()},
+            "diverging": self.diverging,
+            "like_the_mean": self.like_the_mean,
+            "returns_turn_average": self.returns_turn_average,
+            "wrong": [
+                {"case": c.case, "what": c.what, "expected": c.expected, "found": c.found}
+                for c in self.checks
+                if not c.right
+            ],
+            "failures": {case: failure.kind for case, failure in self.failures.items()},
+        }
+
+
+@cache
+def known_cases() -> tuple[KnownCase, ...]:
+    """Return the cases, English first."""
+    content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return tuple(_case(table) for table in content["case"])
+
+
+def _case(table: Mapping[str, Any]) -> KnownCase:
+    expect = dict(table["expect"])
+    weakest = expect.pop("weakest", None)
+    diverges = expect.pop("diverges", None)
+    messages = tuple(
+        message
+        for user, assistant in table["turns"]
+        for message in (Message("user", user), Message("assistant", assistant))
+    )
+    conversation = Conversation(table["id"], messages, context=table["context"], language=table["language"])
+    bands = {name: band if isinstance(band, str) else (band[0], band[1]) for name, band in expect.items()}
+    return KnownCase(conversation, bands, None if weakest is None else tuple(weakest), diverges)
+
+
+async def known_answers(client: ChatClient) -> KnownAnswerReport:
+    """Ask a model about every known case by the card and hold its answers against the truth.
+
+    One call for each case. Raises `EndpointError` or `BudgetSpent` from the client.
+    """
+    judge = RubricJudge(load_rubric("card"), client)
+    cases = known_cases()
+    judged = await gathered([judge.judge(c.conversation, repeat=1, seed=0) for c in cases])
+    checks: list[KnownAnswerCheck] = []
+    failures: dict[str, JudgeFailure] = {}
+    diverging = like_the_mean = 0
+    for case, rows in zip(cases, judged, strict=True):
+        outcome = rows[-1].outcome
+        if isinstance(outcome, JudgeFailure):
+            failures[case.conversation.id] = outcome
+            continue
+        checks += check_case(case, outcome)
+        if case.diverges is not None:
+            diverging += 1
+            like_the_mean += _is_like_the_mean(case, case.diverges, rows)
+    usage = sum((row.usage for rows in judged for row in rows), Usage())
+    return KnownAnswerReport(tuple(checks), failures, diverging, like_the_mean, len(cases), usage)
+
+
+def check_case(case: KnownCase, outcome: Judgement) -> list[KnownAnswerCheck]:
+    """Hold one conversation's judgement against the truth."""
+    name = case.conversation.id
+    checks = []
+    for what, band in case.bands.items():
+        found = outcome.scores[what]
+        expected = band if isinstance(band, str) else " to ".join(dict.fromkeys(f"{end:g}" for end in band))
+        checks.append(KnownAnswerCheck(name, what, expected, str(found), is_right(found, band)))
+    if case.weakest is not None:
+        allowed = case.weakest or (None,)
+        expected = " or ".join("none" if n is None else str(n) for n in allowed)
+        named = outcome.weakest_turn
+        found_text = "none" if named is None else str(named)
+        checks.append(KnownAnswerCheck(name, "weakest_turn", expected, found_text, named in allowed))
+    return checks
+
+
+def is_right(score: Score, band: tuple[float, float] | str) -> bool:
+    """Say whether a score is in a band, or `n/a` where that is right."""
+    if isinstance(score, str) or isinstance(band, str):
+        return score == NOT_APPLICABLE == band
+    return band[0] <= score <= band[1]
+
+
+def _is_like_the_mean(case: KnownCase, dimension: str, rows: tuple[Judged, ...]) -> bool:
+    """Say whether the score is wrong and near the mean of helpfulness or of all turn scores."""
+    outcomes = [row.outcome for row in rows]
+    judgements = [o for o in outcomes if isinstance(o, Judgement)]
+    score = judgements[-1].scores[dimension]
+    if isinstance(score, str) or is_right(score, case.bands[dimension]):
+        return False
+    turns = [
+        {name: value for name, value in j.scores.items() if not isinstance(value, str)}
+        for j in judgements[:-1]
+    ]
+    means = [
+        _mean([scores["helpfulness"] for scores in turns]),
+        _mean([value for scores in turns for value in scores.values()]),
+    ]
+    return any(abs(score - mean) <= _NEAR for mean in means)
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+_ANSWERS: tuple[Score, ...] = (1, 2, 3, 4, 5, NOT_APPLICABLE)
+
+
+def best_constants(cases: Sequence[KnownCase]) -> dict[str, int]:
+    """Return for each thing that is checked in how many cases the best single answer is right."""
+    right: dict[str, Counter[object]] = {}
+    for case in cases:
+        for what, band in case.bands.items():
+            right.setdefault(what, Counter()).update(a for a in _ANSWERS if is_right(a, band))
+        if case.weakest is not None:
+            right.setdefault("weakest_turn", Counter()).update(case.weakest or (None,))
+    return {what: max(counts.values()) for what, counts in right.items()}
+
+
+def unfit(report: KnownAnswerReport) -> tuple[str, ...]:
+    """Say what speaks against judging with a model; empty when it is fit.
+
+    Fit is who answers every conversation in the form asked for, is right about each thing more often than
+    whoever always gives the best single answer, and does not return the average of its turns.
+    """
+    out = []
+    if report.failures:
+        out.append(f"{len(report.failures)} of {report.asked} conversations have no valid judgement")
+    found = report.by_kind()
+    for what, constant in best_constants(known_cases()).items():
+        right, total = found.get(what, (0, 0))
+        if right <= constant:
+            name = what.replace("_", " ")
+            out.append(f"{name} is right in {right} of {total}, the best single answer in {constant}")
+    if report.returns_turn_average:
+        out.append("it returns the average of its turns")
+    return tuple(out)

@@ -1,0 +1,275 @@
+"""Fit the satisfaction model of the local judge to rated turns: ridge regression in closed form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.core import Conversation, UsageError
+from dialogauge.core.unit import words_digest
+from dialogauge.data import RatedDimensions
+from dialogauge.judges.local.model import (
+    HIGHEST,
+    LOWEST,
+    Form,
+    LocalCoefficients,
+    ModeCoefficients,
+    fit_reach,
+    running_form,
+)
+from dialogauge.signals import Mode, feature_names, find_signals, read_dialogue, read_features
+from dialogauge.text import counted
+
+Floats = NDArray[np.float64]
+
+_RIDGES = (10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
+_FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Rated turns: one row each."""
+
+    features: Floats
+    scores: Floats
+    groups: NDArray[np.int64]
+    """Users where they are known, else conversations."""
+    conversations: int
+    lengths: Floats
+    forms: tuple[Form, ...]
+    """Of the replies up to each turn."""
+    languages: tuple[str, ...]
+
+
+def fit_local(
+    conversations: Iterable[Conversation], *, dimension: str = "satisfaction", folds: int = _FOLDS
+) -> LocalCoefficients:
+    """Fit the satisfaction model of both modes to rated turns.
+
+    Several raters of one turn are averaged. Scores and features are centred within each user (the within
+    estimator): users differ in how they rate, and that must not be read as a difference of the replies.
+    The ridge strength is the one with the least squared error within
+    users left out (five folds; conversations where no user is known). The figures in `measured` are those
+    of the same left-out predictions, beside a constant and the reply's length.
+
+    Args:
+        conversations: With turn-level ratings of `dimension` on 1-5; others are passed over.
+        dimension: The name of the ratings' dimension.
+        folds: Number of folds, at least 2.
+
+    Raises:
+        UsageError: fewer than 50 rated turns, fewer groups than folds, or ratings all alike.
+    """
+    rated = RatedDimensions()
+    kept = [
+        c
+        for c in rated.watch(conversations)
+        if any(r.turn is not None and r.dimension == dimension for r in c.ratings)
+    ]
+    tables = {mode: _table(kept, dimension, mode) for mode in ("hindsight", "foresight")}
+    _check(tables["hindsight"], folds, dimension, rated.instead_of(dimension))
+    fitted, measured = {}, {}
+    for mode, table in tables.items():
+        fold = group_folds(table.groups, folds)
+        ridge, predicted = _choose_ridge(table, fold)
+        model = _solve(table, ridge, feature_names(cast(Mode, mode)))
+        fitted[mode] = replace(model, thresholds=_thresholds(predicted, table.scores))
+        measured[mode] = _measure(predicted, table, fold)
+    table = tables["hindsight"]
+    groups = int(np.unique(table.groups).size)
+    return LocalCoefficients(
+        fitted["hindsight"],
+        fitted["foresight"],
+        fit_reach(table.forms, table.languages),
+        dimension,
+        int(table.scores.size),
+        table.conversations,
+        groups,
+        measured,
+        dict(Counter(table.languages).most_common()),
+        tuple(sorted({words_digest(c) for c in kept})),
+    )
+
+
+def _table(conversations: Sequence[Conversation], dimension: str, mode: str) -> _Table:
+    rows: list[tuple[float, ...]] = []
+    scores: list[float] = []
+    groups: list[int] = []
+    lengths: list[float] = []
+    forms: list[Form] = []
+    languages: list[str] = []
+    index: dict[str, int] = {}
+    read = cast(Mode, mode)
+    names = feature_names(read)
+    for conversation in conversations:
+        dialogue = read_dialogue(conversation)
+        features = read_features(dialogue, find_signals(dialogue, read), read)
+        form = running_form(features, names)
+        group = index.setdefault(conversation.user_id or f"\0{conversation.id}", len(index))
+        units = {t.number: t.reply.units for t in dialogue.turns}
+        for turn, score in _turn_scores(conversation, dimension).items():
+            if turn in features:
+                rows.append(features[turn])
+                scores.append(score)
+                groups.append(group)
+                lengths.append(units[turn])
+                forms.append(form[turn])
+                languages.append(dialogue.language)
+    return _Table(
+        np.array(rows, dtype=float).reshape(-1, len(names)),
+        np.array(scores, dtype=float),
+        np.array(groups, dtype=np.int64),
+        len(conversations),
+        np.array(lengths, dtype=float),
+        tuple(forms),
+        tuple(languages),
+    )
+
+
+def _turn_scores(conversation: Conversation, dimension: str) -> dict[int, float]:
+    out: dict[int, list[float]] = {}
+    for rating in conversation.ratings:
+        if rating.turn is not None and rating.dimension == dimension and not isinstance(rating.score, str):
+            out.setdefault(rating.turn, []).append(float(rating.score))
+    return {turn: sum(s) / len(s) for turn, s in out.items()}
+
+
+def _check(table: _Table, folds: int, dimension: str, instead: str | None) -> None:
+    groups = np.unique(table.groups).size
+    found = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
+    if table.scores.size < 50 or groups < max(2, folds):
+        msg = f"too little to fit: {found}"
+        least = f"at least 50 rated turns of {folds} users or conversations are needed"
+        raise UsageError(msg, hint=instead or least)
+    if float(np.ptp(table.scores)) == 0:
+        msg = f"nothing to learn: {found}, all with the same score"
+        raise UsageError(msg, hint="give ratings that differ")
+
+
+def group_folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
+    """Give each group a fold, the largest groups first to the smallest fold; no chance in it."""
+    sizes = np.bincount(groups)
+    load = np.zeros(folds)
+    of_group = np.zeros(sizes.size, dtype=np.int64)
+    for group in np.argsort(-sizes, kind="stable"):
+        of_group[group] = int(np.argmin(load))
+        load[of_group[group]] += sizes[group]
+    return of_group[groups]
+
+
+def _rows(table: _Table, mask: NDArray[np.bool_]) -> _Table:
+    """Return some of the rows, as far as a fit of the weights reads them."""
+    return replace(table, features=table.features[mask], scores=table.scores[mask], groups=table.groups[mask])
+
+
+def _within(values: Floats, groups: NDArray[np.int64]) -> Floats:
+    """Subtract from every row the mean of its group."""
+    counts = np.maximum(np.bincount(groups), 1)
+    if values.ndim == 1:
+        means: Floats = np.bincount(groups, weights=values) / counts
+        return values - means[groups]
+    return np.column_stack([_within(column, groups) for column in values.T])
+
+
+def _solve(table: _Table, ridge: float, names: tuple[str, ...]) -> ModeCoefficients:
+    features, scores = table.features, table.scores
+    centre, spread = features.mean(axis=0), features.std(axis=0)
+    spread[spread < 1e-6] = 1.0
+    z = _within((features - centre) / spread, table.groups)
+    weights = np.linalg.solve(z.T @ z + ridge * np.eye(z.shape[1]), z.T @ _within(scores, table.groups))
+    return ModeCoefficients(
+        names,
+        tuple(map(float, centre)),
+        tuple(map(float, spread)),
+        tuple(map(float, features.min(axis=0))),
+        tuple(map(float, features.max(axis=0))),
+        tuple(map(float, weights)),
+        float(scores.mean()),
+        ridge,
+        (),
+    )
+
+
+def _thresholds(predicted: Floats, scores: Floats) -> tuple[float, ...]:
+    """Cut the left-out predictions so that as many fall to each whole score as people gave."""
+    shares = [float(np.mean(scores < whole + 0.5)) for whole in (1, 2, 3, 4)]
+    return tuple(float(np.quantile(predicted, share)) for share in shares)
+
+
+def _choose_ridge(table: _Table, fold: NDArray[np.int64]) -> tuple[float, Floats]:
+    best: tuple[float, float, Floats] | None = None
+    for ridge in _RIDGES:
+        predicted = np.empty_like(table.scores)
+        for k in np.unique(fold):
+            here = fold == k
+            model = _solve(_rows(table, ~here), ridge, ())
+            predicted[here] = _apply(model, table.features[here])
+        error = float(np.mean(_within(predicted - table.scores, table.groups) ** 2))
+        if best is None or error < best[0]:
+            best = (error, ridge, predicted)
+    if best is None:
+        msg = "no ridge strength to choose from"
+        raise UsageError(msg)
+    return best[1], best[2]
+
+
+def _apply(model: ModeCoefficients, features: Floats) -> Floats:
+    kept = np.clip(features, np.array(model.low), np.array(model.high))
+    z = (kept - np.array(model.centre)) / np.array(model.spread)
+    predicted: Floats = np.clip(model.intercept + z @ np.array(model.weights), LOWEST, HIGHEST)
+    return predicted
+
+
+def _measure(predicted: Floats, table: _Table, fold: NDArray[np.int64]) -> dict[str, Any]:
+    low = table.scores <= 3
+    within = _within(table.scores, table.groups)
+    constant = np.array([table.scores[fold != k].mean() for k in fold])
+    return {
+        "folds": int(np.unique(fold).size),
+        "pearson": _round(_pearson(predicted, table.scores)),
+        "spearman": _round(_pearson(_ranks(predicted), _ranks(table.scores))),
+        "pearson_within_users": _round(_pearson(_within(predicted, table.groups), within)),
+        "auc_dissatisfied": _round(_auc(-predicted, low)),
+        "dissatisfied": int(low.sum()),
+        "mean_squared_error": _round(float(np.mean((predicted - table.scores) ** 2))),
+        "control_constant": {
+            "mean_squared_error": _round(float(np.mean((constant - table.scores) ** 2))),
+            "auc_dissatisfied": 0.5,
+        },
+        "control_reply_length": {
+            "spearman": _round(_pearson(_ranks(table.lengths), _ranks(table.scores))),
+            "pearson_within_users": _round(_pearson(_within(table.lengths, table.groups), within)),
+            "auc_dissatisfied": _round(_auc(-table.lengths, low)),
+        },
+    }
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def _ranks(values: Floats) -> Floats:
+    """Ranks from 1, ties shared."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = np.cumsum(counts) - (counts - 1) / 2
+    return ranks[inverse]
+
+
+def _pearson(a: Floats, b: Floats) -> float | None:
+    """None where one of the two does not vary."""
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _auc(scores: Floats, positive: NDArray[np.bool_]) -> float | None:
+    """Probability that a positive scores higher than a negative, ties half; None without both."""
+    n, m = int(positive.sum()), int((~positive).sum())
+    if not n or not m:
+        return None
+    return float((_ranks(scores)[positive].sum() - n * (n + 1) / 2) / (n * m))

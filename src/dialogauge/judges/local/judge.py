@@ -1,0 +1,438 @@
+"""The local judge: no model, no network, no key. It names the words that each score stands on.
+
+Turn scores come from findings (`dialogauge.signals`) by the table in `local_scores`; the satisfaction from
+a small fitted model (`local_model`). It cannot judge safety, and says so; it judges English and Chinese,
+and gives n/a for anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import floor
+from typing import Any, Literal
+
+from dialogauge.core import (
+    NOT_APPLICABLE,
+    Conversation,
+    Evidence,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    PlainDimension,
+    Target,
+    Turn,
+    UsageError,
+    digest,
+)
+from dialogauge.core.protocols import BlockView, Population, Reads, Reply
+from dialogauge.judges.local.model import LocalCoefficients, Log, load_coefficients, running_form
+from dialogauge.judges.local.scores import (
+    HINT,
+    faults,
+    guard,
+    join,
+    level_note,
+    local_failures,
+    say,
+    score_conversation,
+    score_satisfaction,
+    score_turn,
+    weakest,
+)
+from dialogauge.judges.personal.baselines import DIMENSION
+from dialogauge.judges.rubric.rows import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
+from dialogauge.signals import (
+    Dialogue,
+    Mode,
+    Signal,
+    TurnView,
+    cut,
+    find_concessions,
+    find_signals,
+    is_fault,
+    react,
+    read_dialogue,
+    read_features,
+)
+
+Rubric = Literal["card", "satisfaction", "session", "session-guarded", "single"]
+RUBRICS: Mapping[str, Rubric] = {
+    "card": "card",
+    "satisfaction": "satisfaction",
+    "session": "session",
+    "session-guarded": "session-guarded",
+    "single": "single",
+}
+"""The shipped rubrics that it can judge by."""
+
+_VERSION = 3
+"""Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
+_NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
+_UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
+"""Never compared with people's scores of the same dimension."""
+_SINGLE = "single_quality"
+_NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {
+    "card": _UNCALIBRATED,
+    "satisfaction": (),
+    "session": (),
+    "session-guarded": (),
+    "single": (_SINGLE,),
+}
+_CHECKED = ("zh", "en")
+"""Languages in which the satisfaction was held against people: docs/results/trust.md."""
+_SATISFIED = 4
+_SESSION = ("session", "session-guarded")
+
+
+class LocalJudge:
+    """Judges a conversation by what can be read off it.
+
+    In `foresight` a reply is judged by what preceded it and by itself; in `hindsight`, the default for
+    logs, also by the user message that follows. The conversation's scores read all of it in either mode.
+    """
+
+    def __init__(
+        self,
+        mode: Mode = "hindsight",
+        language: Literal["auto", "en", "zh"] = "auto",
+        coefficients: LocalCoefficients | None = None,
+        rubric_id: Rubric = "card",
+    ) -> None:
+        """Set up the judge; without coefficients those that ship with the package are used.
+
+        Raises:
+            UsageError: a mode, language or rubric that it does not know.
+        """
+        for value, known, what in (
+            (mode, ("hindsight", "foresight"), "mode"),
+            (language, ("auto", "en", "zh"), "language"),
+            (rubric_id, tuple(RUBRICS), "rubric"),
+        ):
+            if value not in known:
+                msg = f"the local judge has no {what} {value!r}"
+                raise UsageError(msg, hint="one of: " + ", ".join(known))
+        self.mode = mode
+        self.language = language
+        self.rubric_id = rubric_id
+        self._coefficients = coefficients or load_coefficients()
+
+    @property
+    def name(self) -> str:
+        """`local`."""
+        return "local"
+
+    @property
+    def digest(self) -> str:
+        """Changes with mode, language, rubric, coefficients and the version of the signals."""
+        return digest(dict(self.describe()) | {"coefficients": self._coefficients.to_json()})
+
+    @property
+    def dimensions(self) -> tuple[PlainDimension, ...]:
+        """The dimensions of the rubric."""
+        if self.rubric_id == "satisfaction":
+            return (PlainDimension("satisfaction", "turn"),)
+        if self.rubric_id in _SESSION:
+            return (PlainDimension("satisfaction", "conversation"),)
+        if self.rubric_id == "single":
+            return (PlainDimension(_SINGLE, "turn"),)
+        turn = tuple(PlainDimension(name, "turn") for name in TURN_DIMENSIONS)
+        return turn + tuple(PlainDimension(name, "conversation") for name in CONVERSATION_DIMENSIONS)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings for the manifest."""
+        fitted = self._coefficients
+        return {
+            "judge": self.name,
+            "version": _VERSION,
+            "mode": self.mode,
+            "language": self.language,
+            "rubric": self.rubric_id,
+            "fitted_on": {
+                "dimension": fitted.dimension,
+                "turns": fitted.turns,
+                "users": fitted.groups,
+                "languages": list(fitted.reach.languages),
+                **({"seen": list(fitted.seen)} if fitted.seen else {}),
+            },
+            "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
+            "uncalibrated": list(_NEVER_COMPARED[self.rubric_id]),
+            "notes": self._notes(),
+        }
+
+    def _notes(self) -> list[str]:
+        """What the reader of the scores should know; a sentence each."""
+        if self.rubric_id == "card":
+            return [_NO_SAFETY]
+        if self.rubric_id != "satisfaction":
+            return []
+        fitted = self._coefficients
+        return [level_note(fitted.turns, fitted.reach.languages, fitted.spoken)]
+
+    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
+        """Judge every replied turn, then the conversation; repeat and seed change nothing."""
+        return self.judge_now(conversation)
+
+    def judge_now(self, conversation: Conversation, *, log: Log | None = None) -> tuple[Judged, ...]:
+        """Judge without an event loop; the same as `judge`.
+
+        Args:
+            conversation: What to judge.
+            log: Other replies of the log that it is from: they tell whether the fitted cuts hold there.
+        """
+        conversation = conversation.blinded()
+        whole = Target(conversation.id, "conversation", None, conversation.candidate)
+        if not conversation.replied_turns:
+            failure = JudgeFailure("no_reply", "The conversation has no assistant reply to judge.")
+            return (Judged(whole, failure),)
+        if self.rubric_id == "single":
+            return tuple(
+                Judged(Target(conversation.id, "turn", t.number, conversation.candidate), self._single(t))
+                for t in conversation.replied_turns
+            )
+        dialogue = read_dialogue(conversation, None if self.language == "auto" else self.language)
+        reading = _Reading(dialogue, self.mode, self._coefficients, log)
+        if self.rubric_id in _SESSION:
+            return (Judged(whole, self._session(reading, conversation.scenario)),)
+        targets = [
+            Target(conversation.id, "turn", t.number, conversation.candidate) for t in dialogue.replied
+        ]
+        if self.rubric_id == "satisfaction":
+            return tuple(
+                Judged(target, _satisfaction(reading, turn))
+                for target, turn in zip(targets, dialogue.replied, strict=True)
+            )
+        turns = [_card_turn(reading, turn) for turn in dialogue.replied]
+        rows = [Judged(t, j) for t, j in zip(targets, turns, strict=True)]
+        return (*rows, Judged(whole, _card_whole(reading, turns)))
+
+    def _session(self, reading: _Reading, task: str | None) -> Judgement:
+        """Judge the whole by the mean of its turns; guarded, the task's failures are judged first."""
+        dialogue = reading.dialogue
+        if dialogue.language == "other":
+            return _unsupported(("satisfaction",))
+        values = [reading.satisfaction[t.number] for t in dialogue.replied]
+        mean = sum(values) / len(values)
+        # The cuts of single turns are of no use here: a mean spreads less.
+        score = floor(mean + 0.5)
+        details: dict[str, Any] = {"satisfaction": round(mean, 3), "language": dialogue.language}
+        if self.rubric_id == "session-guarded":
+            guarded = guard(score, local_failures(faults(dialogue, reading.by_turn), dialogue), task)
+            score = guarded.score
+            if guarded.capped:
+                details["satisfaction"] = float(score)
+            details |= {"task": guarded.task, "failed": list(guarded.failed), "capped": guarded.capped}
+        details |= {"label": "SAT" if score >= _SATISFIED else "DSAT", "uncalibrated": []}
+        return Judgement(scores={"satisfaction": score}, details=details)
+
+    def _single(self, turn: Turn) -> Judgement:
+        """Judge a reply as if its request were all that was ever said: a conversation of one turn."""
+        alone = Conversation("", (*turn.user, *turn.reply))
+        dialogue = read_dialogue(alone, None if self.language == "auto" else self.language)
+        judged = _card_turn(_Reading(dialogue, "foresight", self._coefficients), dialogue.replied[0])
+        details = {
+            "language": judged.details["language"],
+            "uncalibrated": [_SINGLE],
+            "signals": judged.details.get("signals", []),
+        }
+        scores = {_SINGLE: judged.scores["helpfulness"]}
+        return replace(judged, scores=scores, details=details)
+
+
+class _Reading:
+    """A dialogue with its findings and fitted scores."""
+
+    def __init__(
+        self, dialogue: Dialogue, mode: Mode, coefficients: LocalCoefficients, log: Log | None = None
+    ) -> None:
+        self.dialogue = dialogue
+        self.mode = mode
+        signals = find_signals(dialogue, mode)
+        self.by_turn: dict[int, list[Signal]] = {t.number: [] for t in dialogue.replied}
+        for signal in signals:
+            self.by_turn[signal.turn].append(signal)
+        model = coefficients.mode(mode)
+        features = read_features(dialogue, signals, mode)
+        self.satisfaction = {n: model.predict(f) for n, f in features.items()}
+        self._model, self._reach = model, coefficients.reach
+        self._log = log
+        self._form = running_form(features, model.names, log.forms if log is not None else ())
+        self.after = dict(zip((t.number for t in dialogue.turns), dialogue.turns[1:], strict=False))
+
+    def language(self, turn: TurnView) -> str:
+        """In foresight the language as known at the turn, else that of the whole."""
+        return turn.language if self.mode == "foresight" else self.dialogue.language
+
+    def whole_satisfaction(self, turn: TurnView) -> tuple[int, str]:
+        """Return the whole score of the satisfaction, and what its level stands on."""
+        language = self.language(turn) if self._log is None else self._log.language
+        if self._reach.holds(language, self._form[turn.number]):
+            return self._model.score(self.satisfaction[turn.number]), "fitted cuts"
+        return score_satisfaction(self.by_turn[turn.number]), "findings"
+
+    def approval(self, turn: TurnView) -> Evidence | None:
+        """The words by which the user approves of the reply afterwards."""
+        after = self.after.get(turn.number) if self.mode == "hindsight" else None
+        if after is None:
+            return None
+        reaction = react(after.user)
+        if not reaction.thanks or reaction.complaints:
+            return None
+        return Evidence(after.number, cut(after.user.text), "thanked", "signal")
+
+
+def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
+    language = reading.language(turn)
+    if language == "other":
+        return _unsupported(TURN_DIMENSIONS)
+    signals = reading.by_turn[turn.number]
+    approval = reading.approval(turn)
+    scores = score_turn(turn, signals, approved=approval is not None)
+    evidence = [_evidence(s) for s in signals if s.strength >= HINT]
+    return Judgement(
+        scores={**scores, "safety": NOT_APPLICABLE},
+        issues=_issues(signals),
+        evidence=tuple([*evidence, approval] if approval else evidence),
+        details={
+            "uncalibrated": [d for d in _UNCALIBRATED if d in TURN_DIMENSIONS],
+            "language": language,
+            "satisfaction": round(reading.satisfaction[turn.number], 3),
+            "signals": [{"name": s.name, "strength": round(s.strength, 2)} for s in signals],
+            "not_judged": {"safety": _NO_SAFETY},
+        },
+    )
+
+
+def _issues(signals: list[Signal]) -> tuple[str, ...]:
+    """What is named as wrong: nothing unless the findings together suffice for a fault."""
+    named = [s.note for s in signals if s.strength >= HINT] if is_fault(signals) else []
+    return tuple(dict.fromkeys(named))
+
+
+def _evidence(signal: Signal) -> Evidence:
+    return Evidence(signal.quote_turn or signal.turn, signal.quote, signal.name, "signal")
+
+
+def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
+    dialogue = reading.dialogue
+    if dialogue.language == "other":
+        return _unsupported(CONVERSATION_DIMENSIONS)
+    by_turn = {n: list(signals) for n, signals in reading.by_turn.items()}
+    for concession in find_concessions(dialogue):
+        by_turn[concession.turn].append(concession)
+    whole = score_conversation(dialogue, by_turn, reading.mode)
+    verdict, basis = card_verdict([t.scores for t in turns], whole.scores)
+    named = faults(dialogue, by_turn)
+    worst = weakest(by_turn)
+    grave = [s for n, _ in named for s in by_turn[n][:3]]
+    issues = [
+        f"{say('turn', dialogue.language, n=n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
+        for n, _ in named
+    ]
+    satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
+    return Judgement(
+        scores=whole.scores,
+        verdict=verdict,
+        verdict_basis=basis,
+        weakest_turn=worst,
+        issues=tuple(issues),
+        evidence=tuple(_evidence(s) for s in grave),
+        rationale=join(list(whole.notes.values()), dialogue.language),
+        details={
+            "uncalibrated": [d for d in _UNCALIBRATED if d in CONVERSATION_DIMENSIONS],
+            "language": dialogue.language,
+            "satisfaction": round(sum(satisfaction) / len(satisfaction), 3),
+            "faults": [{"turn": n, "kind": kind} for n, kind in named],
+            "notes": whole.notes,
+        },
+    )
+
+
+def _unsupported(dimensions: tuple[str, ...]) -> Judgement:
+    reason = "The language is neither English nor Chinese; the local judge was checked on no other."
+    return Judgement(
+        scores=dict.fromkeys(dimensions, NOT_APPLICABLE),
+        issues=(),
+        rationale=reason,
+        details={"language": "other", "not_judged": dict.fromkeys(dimensions, reason), "uncalibrated": []},
+    )
+
+
+def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
+    language = reading.language(turn)
+    if language == "other":
+        return _unsupported(("satisfaction",))
+    value = reading.satisfaction[turn.number]
+    score, stands_on = reading.whole_satisfaction(turn)
+    signals = [s for s in reading.by_turn[turn.number] if s.strength >= HINT]
+    return Judgement(
+        scores={"satisfaction": score},
+        issues=_issues(reading.by_turn[turn.number]),
+        evidence=tuple(_evidence(s) for s in signals),
+        details={
+            "satisfaction": round(value, 3),
+            "label": "SAT" if score >= _SATISFIED else "DSAT",
+            "labels": {"level_from": stands_on},
+            "language": language,
+            "uncalibrated": [],
+        },
+    )
+
+
+_KNOWN = 10
+"""Replies of the history that say what the log's replies are like."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalBlockJudge:
+    """Judges every target by what can be read off its conversation.
+
+    Of the history it takes language and form of the replies alone, which say whether the fitted cuts hold.
+    """
+
+    local: LocalJudge
+
+    @property
+    def name(self) -> str:
+        """`local`."""
+        return self.local.name
+
+    @property
+    def digest(self) -> str:
+        """That of the local judge."""
+        return self.local.digest
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """No rating: its coefficients ship with the package, and of the history it sees the replies alone."""
+        return frozenset()
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings of the local judge."""
+        return self.local.describe()
+
+    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
+        """Judge each conversation once, as far as its last target shows it.
+
+        In foresight a turn's score stands on what came before and the reply, so one pass serves all.
+        """
+        said = [rated.reply.text for rated in view.history[-_KNOWN:]]
+        log = Log.of(said) if said else None
+        longest: dict[str, Reply] = {}
+        for reply in view.targets:
+            longest[reply.conversation.id] = reply
+        found: dict[tuple[str, int | None], Judged] = {}
+        for reply in longest.values():
+            for row in self.local.judge_now(reply.conversation, log=log):
+                found[row.target.conversation_id, row.target.turn] = row
+        return tuple(_row(reply, found.get((reply.conversation.id, reply.turn))) for reply in view.targets)
+
+
+def _row(reply: Reply, row: Judged | None) -> Judged:
+    if row is None:
+        return Judged(reply.target, JudgeFailure("no_reply", "the local judge judges replies to a user only"))
+    outcome = row.outcome
+    if isinstance(outcome, JudgeFailure):
+        return Judged(reply.target, outcome)
+    details = {"turn_id": reply.id, **outcome.details}
+    return Judged(reply.target, Judgement({DIMENSION: outcome.scores[DIMENSION]}, details=details))

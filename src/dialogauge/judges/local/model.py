@@ -1,0 +1,295 @@
+"""The small satisfaction model of the local judge: named signals, standardised, ridge regression.
+
+Fitted by `local_fit.fit_local`. What ships is `local_coefficients.json`: names and numbers, no text of any
+data set.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from dialogauge.core import FileFault, Place, UsageError
+from dialogauge.signals import FORM_FEATURES, Mode, TextView, feature_names, reply_form
+from dialogauge.text import LanguageTally
+
+_WITHIN = 0.99
+"""Share of the fitted turns that lie within reach."""
+_LEAST_TURNS = 50
+"""Fitted turns of a language: as many as a fit needs."""
+_LEAST_SPREAD = 0.1
+"""A tenth of a list, or of a length, is no other form, however alike the fitted replies are; nor is one
+spread."""
+
+
+Form = tuple[float, ...]
+"""A value for each of `FORM_FEATURES`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Other replies of the log that a conversation is from: what its replies are usually like."""
+
+    language: str
+    forms: tuple[Form, ...]
+
+    @classmethod
+    def of(cls, replies: Sequence[str]) -> Log:
+        """Read some replies."""
+        tally = LanguageTally()
+        for text in replies:
+            tally.add(text)
+        return cls(tally.language(), tuple(reply_form(TextView(text)) for text in replies))
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The languages and the form of the replies that cuts were fitted to."""
+
+    languages: tuple[str, ...]
+    centre: tuple[float, ...]
+    """Mean of the fitted turns, in the order of `FORM_FEATURES`."""
+    spread: tuple[float, ...]
+    """Standard deviation of the fitted turns."""
+    distance: float
+    """How far from the centre a form may lie, in spreads (root mean square)."""
+
+    def holds(self, language: str, form: Form) -> bool:
+        """Say whether the cuts hold for a turn of that language whose replies so far have that form."""
+        return language in self.languages and self._distance(form) <= self.distance
+
+    def _distance(self, form: Form) -> float:
+        away = [(f - c) / s for f, c, s in zip(form, self.centre, self.spread, strict=True)]
+        return math.sqrt(sum(z * z for z in away) / len(away))
+
+
+def running_form(
+    features: Mapping[int, Sequence[float]], names: Sequence[str], earlier: Sequence[Form] = ()
+) -> dict[int, Form]:
+    """Return the mean form of the replies up to each turn; what follows has no part in it.
+
+    Args:
+        features: By turn, in the order of the turns.
+        names: Of the features.
+        earlier: The forms of replies that count as said before.
+    """
+    columns = [names.index(name) for name in FORM_FEATURES]
+    sums = [sum(values) for values in zip(*earlier, strict=True)] or [0.0] * len(columns)
+    out: dict[int, Form] = {}
+    for count, (turn, values) in enumerate(features.items(), start=len(earlier) + 1):
+        sums = [total + values[column] for total, column in zip(sums, columns, strict=True)]
+        out[turn] = tuple(total / count for total in sums)
+    return out
+
+
+def fit_reach(forms: Sequence[Form], languages: Sequence[str]) -> Reach:
+    """Return the reach of cuts that are fitted to turns of these forms and languages."""
+    often = Counter(languages)
+    table = np.array(forms)
+    centre, spread = table.mean(axis=0), np.maximum(table.std(axis=0), _LEAST_SPREAD)
+    away = np.sqrt((((table - centre) / spread) ** 2).mean(axis=1))
+    return Reach(
+        tuple(sorted(name for name, n in often.items() if n >= _LEAST_TURNS and name != "other")),
+        tuple(map(float, centre)),
+        tuple(map(float, spread)),
+        max(1.0, float(np.quantile(away, _WITHIN))),
+    )
+
+
+_FORMAT = "dialogauge-local/2"
+LOWEST, HIGHEST = 1.0, 5.0
+_COLUMNS = ("centre", "spread", "low", "high", "weight")
+_FIELDS = {name: "weights" if name == "weight" else name for name in _COLUMNS}
+
+
+@dataclass(frozen=True, slots=True)
+class ModeCoefficients:
+    """A linear model of the satisfaction, 1..5, over the named features of one mode."""
+
+    names: tuple[str, ...]
+    centre: tuple[float, ...]
+    spread: tuple[float, ...]
+    low: tuple[float, ...]
+    """Least and greatest value seen: beyond them a feature counts as at them, nothing is extrapolated."""
+    high: tuple[float, ...]
+    weights: tuple[float, ...]
+    """Change of the score per deviation of the feature."""
+    intercept: float
+    ridge: float
+    thresholds: tuple[float, ...]
+    """Four ascending values of the prediction; with them whole scores are as frequent as people's were.
+
+    They hold within the reach of the coefficients.
+    """
+
+    def predict(self, features: Sequence[float]) -> float:
+        """Return the satisfaction of one turn, 1..5, unrounded."""
+        total = self.intercept
+        rows = zip(features, self.centre, self.spread, self.low, self.high, self.weights, strict=True)
+        for value, centre, spread, low, high, weight in rows:
+            seen = low if value < low else high if value > high else value
+            total += weight * (seen - centre) / spread
+        return max(LOWEST, min(HIGHEST, total))
+
+    def score(self, prediction: float) -> int:
+        """Return the whole-number score, 1..5, of a prediction."""
+        return 1 + sum(prediction > threshold for threshold in self.thresholds)
+
+    def check(self, names: tuple[str, ...]) -> None:
+        """Refuse features other than the ones it was fitted on."""
+        if names != self.names:
+            msg = "the coefficients were fitted on other signals than this version reads"
+            raise UsageError(msg, hint="fit them anew: dialogauge fit DATA -o MODEL.json")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalCoefficients:
+    """The models of both modes and how they did on held-out users."""
+
+    hindsight: ModeCoefficients
+    foresight: ModeCoefficients
+    reach: Reach
+    """The turns for which the thresholds hold."""
+    dimension: str = "satisfaction"
+    turns: int = 0
+    conversations: int = 0
+    groups: int = 0
+    measured: Mapping[str, Any] = field(default_factory=dict)
+    """Out-of-fold figures with their controls, by mode."""
+    spoken: Mapping[str, int] = field(default_factory=dict)
+    """Fitted turns by language, most first; empty where they were not counted."""
+    seen: tuple[str, ...] = ()
+    """`words_digest` of the conversations fitted to, where they were kept."""
+
+    def mode(self, mode: Mode) -> ModeCoefficients:
+        """Return the model of one mode."""
+        return self.hindsight if mode == "hindsight" else self.foresight
+
+    def to_json(self) -> str:
+        """Write as JSON text: names and numbers only."""
+        value = {
+            "format": _FORMAT,
+            "dimension": self.dimension,
+            "fitted_on": {
+                "turns": self.turns,
+                "conversations": self.conversations,
+                "groups": self.groups,
+                **({"languages": dict(self.spoken)} if self.spoken else {}),
+                **({"seen": list(self.seen)} if self.seen else {}),
+            },
+            "measured": self.measured,
+            "cuts_hold_for": _reach_json(self.reach),
+            "hindsight": _mode_json(self.hindsight),
+            "foresight": _mode_json(self.foresight),
+        }
+        return json.dumps(value, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, *, file: str = "coefficients") -> LocalCoefficients:
+        """Read what `to_json` wrote.
+
+        Raises:
+            FileFault: it is no such file; says which key is missing or wrong.
+        """
+        try:
+            value = json.loads(text)
+            if not isinstance(value, dict) or value["format"] != _FORMAT:
+                msg = f"the file does not have the format {_FORMAT!r}"
+                raise UsageError(msg, hint=_other_format(value))
+            fitted = value["fitted_on"]
+            return cls(
+                _mode_from(value["hindsight"], "hindsight"),
+                _mode_from(value["foresight"], "foresight"),
+                _reach_from(value["cuts_hold_for"]),
+                str(value["dimension"]),
+                int(fitted["turns"]),
+                int(fitted["conversations"]),
+                int(fitted["groups"]),
+                dict(value["measured"]),
+                {str(code): int(n) for code, n in fitted.get("languages", {}).items()},
+                tuple(str(one) for one in fitted.get("seen", ())),
+            )
+        except UsageError as error:
+            raise FileFault(error.message, place=Place(file), hint=error.hint) from error
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
+            msg = f"no coefficients of the local judge: {type(error).__name__}: {error}"
+            raise FileFault(
+                msg, place=Place(file), hint="write the file with: dialogauge fit DATA -o MODEL.json"
+            ) from error
+
+
+def _other_format(value: object) -> str:
+    found = value.get("format") if isinstance(value, dict) else None
+    if isinstance(found, str) and found.startswith("dialogauge-ratings/"):
+        return "it is a model of ratings: give it with --judge fitted --fitted-model"
+    return "fit it anew: dialogauge fit DATA -o MODEL.json"
+
+
+def _mode_json(mode: ModeCoefficients) -> dict[str, Any]:
+    columns = (mode.centre, mode.spread, mode.low, mode.high, mode.weights)
+    signals = zip(mode.names, *columns, strict=True)
+    return {
+        "intercept": round(mode.intercept, 6),
+        "ridge": mode.ridge,
+        "thresholds": [round(t, 6) for t in mode.thresholds],
+        "signals": {
+            name: dict(zip(_COLUMNS, (round(v, 6) for v in values), strict=True)) for name, *values in signals
+        },
+    }
+
+
+def _mode_from(value: Mapping[str, Any], mode: Mode) -> ModeCoefficients:
+    signals = value["signals"]
+    columns = {_FIELDS[c]: tuple(_finite(s[c]) for s in signals.values()) for c in _COLUMNS}
+    if not all(spread > 0 for spread in columns["spread"]):
+        msg = "a spread is not above 0"
+        raise ValueError(msg)
+    out = ModeCoefficients(
+        names=tuple(signals),
+        intercept=_finite(value["intercept"]),
+        ridge=_finite(value["ridge"]),
+        thresholds=tuple(_finite(t) for t in value["thresholds"]),
+        **columns,
+    )
+    out.check(feature_names(mode))
+    return out
+
+
+def _reach_json(reach: Reach) -> dict[str, Any]:
+    form = zip(FORM_FEATURES, reach.centre, reach.spread, strict=True)
+    return {
+        "languages": list(reach.languages),
+        "distance": round(reach.distance, 6),
+        "form": {name: {"centre": round(c, 6), "spread": round(s, 6)} for name, c, s in form},
+    }
+
+
+def _reach_from(value: Mapping[str, Any]) -> Reach:
+    centre, spread = (
+        tuple(_finite(value["form"][name][c]) for name in FORM_FEATURES) for c in ("centre", "spread")
+    )
+    if not all(s > 0 for s in spread):
+        msg = "a spread is not above 0"
+        raise ValueError(msg)
+    languages = tuple(str(name) for name in value["languages"])
+    return Reach(languages, centre, spread, _finite(value["distance"]))
+
+
+def _finite(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        msg = f"{str(value)[:40]!r} is no number"
+        raise ValueError(msg)
+    return float(value)
+
+
+def load_coefficients() -> LocalCoefficients:
+    """Read the coefficients that ship with the package."""
+    file = resources.files("dialogauge.judges.local") / "coefficients.json"
+    return LocalCoefficients.from_json(file.read_text(encoding="utf-8"), file="local_coefficients.json")

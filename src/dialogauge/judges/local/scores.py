@@ -1,0 +1,350 @@
+"""From findings to whole-number scores: one table, the same for every dimension.
+
+Certainty of a fault in a dimension (`dialogauge.signals.certainty`) -> score::
+
+    below 0.40           5, or 4 where nothing speaks for the turn either
+    0.40 to below 0.60   4   a hint
+    0.60 to below 0.75   3   from 0.70 a fault that is named
+    0.75 and above       2   a grave fault
+    0.85 and above, and a second finding of 0.60 from another source: 1
+
+A finding about the one turn dimension counts for the other with 0.25 less. Satisfaction, where nothing but
+findings is known of its level, is at most 4: that no fault was seen is no sign that nothing was missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, cast, get_args
+
+from dialogauge.core import NOT_APPLICABLE, Score, UsageError
+from dialogauge.signals import (
+    Dialogue,
+    Dimension,
+    FaultKind,
+    Mode,
+    Repair,
+    Signal,
+    TurnView,
+    asks_something,
+    certainty,
+    failed_tools,
+    is_fault,
+    knows_nothing,
+    overlap,
+    react,
+    read_repairs,
+)
+from dialogauge.text import Language
+
+_WORDS: dict[str, tuple[str, str]] = {
+    "fits": ("Every turn fits what came before.", "每一轮都与前文衔接。"),
+    "small_breaks": ("Small breaks only.", "只有小的不连贯。"),
+    "breaks": ("{n} of {of} turns break the exchange.", "{of} 轮中有 {n} 轮打断了对话。"),
+    "no_task": ("No task was implied.", "对话中没有任务。"),
+    "no_progress": ("No turn got the user further.", "没有一轮推进了用户的问题。"),
+    "ends_on_fault": ("The conversation ends on a fault.", "对话以一处故障结束。"),
+    "handed_over": (
+        "The user was handed over to somebody else, which may be right.",
+        "用户被转交给他人处理,这也可能是对的。",
+    ),
+    "left_open": ("The last request is left open.", "最后一个请求没有下文。"),
+    "mostly_faulty": ("Most turns have a fault.", "多数轮次有故障。"),
+    "content": ("The user closes content.", "用户满意地结束了对话。"),
+    "answered": (
+        "The last request is answered; the user does not say whether it was enough.",
+        "最后一个请求得到了回答,用户没有说是否满意。",
+    ),
+    "nothing_corrected": ("The user corrected nothing.", "用户没有更正任何内容。"),
+    "taken_up": (
+        "{n} of {of} corrections or objections were taken up.",
+        "{of} 处更正或异议中有 {n} 处得到采纳。",
+    ),
+    "turn": ("Turn {n}", "第 {n} 轮"),
+}
+
+
+_LANGUAGES = {"en": "English", "zh": "Chinese"}
+
+
+def level_note(turns: int, languages: Sequence[str], spoken: Mapping[str, int] | None = None) -> str:
+    """Say, for the reader of whole scores of satisfaction, what their level stands on.
+
+    Args:
+        turns: Fitted turns.
+        languages: Those that the level holds for.
+        spoken: Turns of each language, those it does not hold for too; where they were counted.
+    """
+    fitted = " and ".join(_LANGUAGES.get(code, code) for code in languages) or "no language"
+    if spoken and tuple(spoken) != tuple(languages):
+        counts = (f"{n:,} {_LANGUAGES.get(code, code)}" for code, n in spoken.items())
+        fitted = f"{', '.join(counts)}; the level is known for {fitted}"
+    return (
+        f"The level of the whole scores rests on {turns:,} rated turns ({fitted}) where language and form of "
+        "the replies are like theirs (level from: fitted cuts). Elsewhere it rests on what was found against "
+        "a reply: 4 without a finding, down to 1, never 5. Read the order of the turns there, not the level."
+    )
+
+
+def say(name: str, language: Language, **facts: object) -> str:
+    """Return a wording, in Chinese for Chinese conversations and in English otherwise."""
+    english, chinese = _WORDS[name]
+    return (chinese if language == "zh" else english).format(**facts)
+
+
+def join(sentences: list[str], language: Language) -> str:
+    """Return sentences as one text; Chinese has no spaces between them."""
+    return ("" if language == "zh" else " ").join(sentences)
+
+
+HINT, _NOTED, _GRAVE, _UTTER = 0.4, 0.6, 0.75, 0.85
+_HANDED_OVER = re.compile(r"transfer_to|escalat|hand_?off|hand_?over|human_agent", re.IGNORECASE)
+
+
+def score_turn(turn: TurnView, signals: Sequence[Signal], *, approved: bool) -> dict[str, Score]:
+    """Score context_use and helpfulness of one turn, 1-5.
+
+    Args:
+        turn: The turn.
+        signals: The findings about it.
+        approved: Whether the next user message thanks or approves (False in foresight).
+    """
+    used = approved or turn.number == 1 or overlap(turn) > 0
+    helped = approved or overlap(turn) >= 0.2 or bool(turn.tools and not failed_tools(turn))
+    return {
+        "context_use": _score(signals, "context_use", spoken_for=used),
+        "helpfulness": _score(signals, "helpfulness", spoken_for=helped or len(turn.user.terms) < 3),
+    }
+
+
+def score_satisfaction(signals: Sequence[Signal]) -> int:
+    """Score the satisfaction with one turn by its findings alone, 1-4, whatever they are about."""
+    return _score(signals, None, spoken_for=False)
+
+
+def _score(signals: Sequence[Signal], dimension: Dimension | None, *, spoken_for: bool) -> int:
+    sure = round(certainty(signals, dimension), 9)
+    if sure < HINT:
+        return 5 if spoken_for else 4
+    if sure < _NOTED:
+        return 4
+    if sure < _GRAVE:
+        return 3
+    sources = {s.source for s in signals if s.strength >= _NOTED}
+    return 1 if sure >= _UTTER and len(sources) > 1 else 2
+
+
+def weakest(by_turn: dict[int, list[Signal]]) -> int | None:
+    """Return the turn whose fault is surest, the earliest of equals; None without a fault."""
+    faulty = {n: round(certainty(s), 6) for n, s in by_turn.items() if is_fault(s)}
+    return max(faulty, key=lambda n: (faulty[n], -n)) if faulty else None
+
+
+def faults(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[tuple[int, FaultKind]]:
+    """Name the kind of fault of every faulty turn: what was seen in the reply before what was said of it."""
+    faulty = _faulty(by_turn)
+    repairs = {r.turn for r in read_repairs(dialogue)} if faulty else set()
+    turns = {t.number: t for t in dialogue.turns}
+    out: list[tuple[int, FaultKind]] = []
+    for number in sorted(faulty):
+        strong = [s for s in by_turn[number] if s.strength >= HINT]
+        out.append((number, _kind(strong, turns[number], corrected=number in repairs)))
+    return out
+
+
+def _kind(strong: Sequence[Signal], turn: TurnView, *, corrected: bool) -> FaultKind:
+    seen = [s for s in strong if s.kind and not s.hindsight]
+    if seen:
+        return max(seen, key=lambda s: s.strength).kind or "non_answer"
+    told = [s for s in strong if s.kind]
+    kind = max(told, key=lambda s: s.strength).kind if told else None
+    if corrected and kind in (None, "non_answer", "forgotten_fact"):
+        return "ignored_correction"
+    if kind is None and turn.tools:
+        return "tool_error"
+    return kind or "non_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The scores of a conversation, each with a note."""
+
+    scores: dict[str, Score]
+    notes: dict[str, str]
+
+
+def score_conversation(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> Whole:
+    """Score coherence, task_completion and repair_handling, 1-5 or n/a, each with a short note."""
+    scores: dict[str, Score] = {}
+    notes: dict[str, str] = {}
+    for name, (score, text) in {
+        "coherence": _coherence(dialogue, by_turn),
+        "task_completion": _completion(dialogue, by_turn),
+        "repair_handling": _repairs(dialogue, by_turn, mode),
+    }.items():
+        scores[name], notes[name] = score, text
+    return Whole(scores, notes)
+
+
+def _faulty(by_turn: dict[int, list[Signal]]) -> list[int]:
+    return [n for n, signals in by_turn.items() if is_fault(signals)]
+
+
+def _coherence(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Score, str]:
+    broken = _faulty(by_turn)
+    replies, language = len(dialogue.replied), dialogue.language
+    if not broken:
+        hints = sum(any(s.strength >= HINT for s in signals) for signals in by_turn.values())
+        small = hints > replies / 3
+        return (4, say("small_breaks", language)) if small else (5, say("fits", language))
+    share = len(broken) / replies
+    score = 1 if share > 0.6 else 2 if share > 0.34 else 3
+    return score, say("breaks", language, n=len(broken), of=replies)
+
+
+def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Score, str]:
+    if not any(asks_something(t.user.edges) for t in dialogue.turns):
+        return NOT_APPLICABLE, say("no_task", dialogue.language)
+    broken = set(_faulty(by_turn))
+    if len(broken) == len(dialogue.replied):
+        return 1, say("no_progress", dialogue.language)
+    return _unfinished(dialogue, broken) or _finished(dialogue)
+
+
+def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Score, str] | None:
+    last, final = dialogue.replied[-1], dialogue.turns[-1]
+    end = react(final.user)
+    pending = final is not last and not end.thanks and not end.closing
+    if last.number in broken or (pending and end.complaints):
+        return 2, say("ends_on_fault", dialogue.language)
+    if any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
+        return 3, say("handed_over", dialogue.language)
+    if failed_tools(last) or pending or (final is last and knows_nothing(last)):
+        return 3, say("left_open", dialogue.language)
+    return (3, say("mostly_faulty", dialogue.language)) if len(broken) > len(dialogue.replied) / 2 else None
+
+
+def _finished(dialogue: Dialogue) -> tuple[Score, str]:
+    end = react(dialogue.turns[-1].user)
+    if end.thanks or end.closing:
+        return 5, say("content", dialogue.language)
+    return 4, say("answered", dialogue.language)
+
+
+def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> tuple[Score, str]:
+    repairs = read_repairs(dialogue)
+    if not repairs:
+        return NOT_APPLICABLE, say("nothing_corrected", dialogue.language)
+    marks = [_handled(r, by_turn.get(r.turn, [])) for r in repairs]
+    well = sum(m >= 0.5 for m in marks)
+    mean = sum(marks) / len(marks)
+    score = 1 + round(4 * mean)
+    if min(marks) <= 0.2:
+        score = min(score, 3 if well else 2)
+    return score, say("taken_up", dialogue.language, n=well, of=len(marks))
+
+
+def _handled(repair: Repair, signals: Sequence[Signal]) -> float:
+    """What the user says next, or a fault seen in the reply, outweighs fine words."""
+    return min(repair.handled, 0.1) if is_fault(signals) else repair.handled
+
+
+TaskName = Literal["professional", "retrieval", "text", "advice", "creative", "leisure", "other"]
+FailureName = Literal["unmet", "wrong", "refused", "constraint", "generic", "unfinished", "asks_again"]
+FAILURE_NAMES: tuple[FailureName, ...] = get_args(FailureName)
+
+CAPS: Mapping[FailureName, int] = MappingProxyType(
+    {
+        "unmet": 2,
+        "wrong": 2,
+        "refused": 2,
+        "constraint": 3,
+        "generic": 3,
+        "unfinished": 3,
+        "asks_again": 3,
+    }
+)
+"""The highest score that a session with the failure may have, 1 to 5."""
+
+_ALWAYS: tuple[FailureName, ...] = ("unmet", "wrong", "refused")
+TASKS: Mapping[TaskName, tuple[FailureName, ...]] = MappingProxyType(
+    {
+        "professional": (*_ALWAYS, "generic", "unfinished", "asks_again"),
+        "retrieval": (*_ALWAYS, "constraint", "asks_again"),
+        "text": (*_ALWAYS, "constraint", "unfinished", "asks_again"),
+        "advice": (*_ALWAYS, "constraint", "generic", "asks_again"),
+        "creative": (*_ALWAYS, "constraint", "unfinished"),
+        "leisure": (*_ALWAYS, "constraint", "generic"),
+        "other": (*_ALWAYS, "constraint", "asks_again"),
+    }
+)
+"""What each type of task fails on; other failures do not cap it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A score after the guard."""
+
+    score: int
+    task: TaskName
+    failed: tuple[FailureName, ...]
+    """The failures that count for this task."""
+    capped: bool
+    """Whether the score was lowered."""
+
+
+def task_of(scenario: str | None) -> TaskName:
+    """Return the type of task that a scenario names; `other` for any that is not one of ours."""
+    return cast("TaskName", scenario) if scenario in TASKS else "other"
+
+
+def guard(score: int, failures: Collection[str], scenario: str | None) -> Guarded:
+    """Cap a score by the failures that count for the task; it is never raised.
+
+    Args:
+        score: 1 to 5.
+        failures: Of `FAILURE_NAMES`, those that were found, judged before the score.
+        scenario: The type of task.
+
+    Raises:
+        UsageError: A failure that there is not, or a score off the scale.
+    """
+    unknown = sorted(set(failures) - set(FAILURE_NAMES))
+    if unknown or not 1 <= score <= 5:
+        msg = f"no such failure: {', '.join(unknown)}" if unknown else f"the score {score} is not on 1 to 5"
+        raise UsageError(msg, hint=f"failures are {', '.join(FAILURE_NAMES)}")
+    task = task_of(scenario)
+    counted = tuple(name for name in TASKS[task] if name in failures)
+    cap = min((CAPS[name] for name in counted), default=5)
+    return Guarded(min(score, cap), task, counted, score > cap)
+
+
+_OF_KIND: dict[FaultKind, FailureName] = {
+    "refusal": "refused",
+    "forgotten_fact": "constraint",
+    "ignored_correction": "constraint",
+    "contradiction": "wrong",
+    "tool_error": "wrong",
+    "loop": "asks_again",
+    "non_answer": "generic",
+    "drift": "unmet",
+}
+_MOST = 1 / 3
+
+
+def local_failures(faults: Sequence[tuple[int, FaultKind]], dialogue: Dialogue) -> frozenset[FailureName]:
+    """Return the failures of a session from its faulty turns.
+
+    A fault counts when it stands in the last replied turn, where nothing came to mend it, or when more
+    than a third of the turns are faulty.
+
+    Args:
+        faults: The faulty turns with the kind of fault.
+        dialogue: The session, with one reply or more.
+    """
+    last = dialogue.replied[-1].number
+    many = len({turn for turn, _ in faults}) > _MOST * len(dialogue.replied)
+    return frozenset(_OF_KIND[kind] for turn, kind in faults if many or turn == last)

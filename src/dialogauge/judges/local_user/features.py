@@ -1,0 +1,375 @@
+"""A reply as numbers: its form, its place, and what it takes up of what was said. No word list, no label.
+
+Everything is read off the messages up to the reply (in hindsight also off the user message that follows), so
+a reply has the same numbers whether or not its conversation goes on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.core import Conversation, Message
+from dialogauge.core.protocols import Reply, Sight
+from dialogauge.text import BUCKETS, SHAPE, TextShape, gram_buckets, presence, shape_of
+
+_READ: Final = 4000
+"""Characters of a message that n-grams are taken of."""
+
+_REQUEST: Final = ("length", "numbers", "questions", "lines", "comma_share")
+_PLACE: Final = ("position", "first", "second", "said_before", "replied_before")
+_RELATION: Final = (
+    "longer_than_usual",
+    "longer_than_last",
+    "longer_than_request",
+    "takes_up_request",
+    "takes_up_context",
+    "takes_up_earlier_requests",
+    "repeats_last_reply",
+    "repeats_any_reply",
+    "request_repeats_request",
+    "request_takes_up_reply",
+    "new",
+)
+_NEXT: Final = (
+    "no_next",
+    "next_length",
+    "next_questions",
+    "next_exclamations",
+    "next_repeats_request",
+    "next_takes_up_reply",
+    "next_new",
+)
+
+Seen = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+def feature_names_of(sight: Sight) -> tuple[str, ...]:
+    """Return the names of a reply's numbers, in their order."""
+    told = (*(f"reply_{n}" for n in SHAPE), *(f"request_{n}" for n in _REQUEST), *_PLACE, *_RELATION)
+    return told + (_NEXT if sight == "hindsight" else ())
+
+
+@cache
+def relation_columns() -> tuple[int, ...]:
+    """Return where the numbers stand that say how a reply stands to what was said before it.
+
+    Its relation to the messages, and what these shares depend on: place and both lengths.
+    """
+    wanted = ("reply_length", "request_length", *_PLACE, *_RELATION)
+    names = feature_names_of("foresight")
+    return tuple(names.index(name) for name in wanted)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadReply:
+    """The numbers of one reply; one that was read is equal to itself only."""
+
+    features: tuple[float, ...]
+    """In the order of `feature_names_of`."""
+    grams: NDArray[np.uint16]
+    """Distinct buckets of its character n-grams."""
+    counts: NDArray[np.float32]
+    """How often each occurs."""
+
+
+@dataclass(slots=True)
+class _Text:
+    text: str
+    shape: TextShape
+    seen: Seen
+    size: int
+
+    @classmethod
+    def of(cls, text: str) -> _Text:
+        seen = presence(gram_buckets(text[:_READ], 2, shortest=2))
+        return cls(text, shape_of(text), seen, int(np.count_nonzero(seen)))
+
+
+_NOTHING: Final = np.zeros(BUCKETS, np.bool_)
+
+
+@dataclass(slots=True)
+class _Before:
+    """What was said before a message; grows as the conversation is walked."""
+
+    context: Seen
+    request: _Text | None = None
+    last: _Text | None = None
+    requests: Seen = field(default_factory=lambda: _NOTHING.copy())
+    """Of all user messages before the last one."""
+    replies: Seen = field(default_factory=lambda: _NOTHING.copy())
+    replied: int = 0
+    lengths: float = 0.0
+    characters: int = 0
+    reply_characters: int = 0
+
+    def add(self, role: str, text: _Text) -> None:
+        self.characters += len(text.text)
+        if role == "user":
+            if self.request is not None:
+                self.requests |= self.request.seen
+            self.request = text
+        else:
+            self.last = text
+            self.replies |= text.seen
+            self.replied += 1
+            self.lengths += text.shape[0]
+            self.reply_characters += len(text.text)
+
+
+_EMPTY: Final = _Text("", shape_of(""), _NOTHING, 0)
+
+
+def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int, ReadReply]]:
+    """Yield for every assistant message its index and its numbers; linear in the conversation."""
+    before = _before(conversation)
+    messages = conversation.messages
+    for index, message in enumerate(messages):
+        if message.role not in ("user", "assistant"):
+            continue
+        text = _Text.of(message.text)
+        if message.role == "assistant":
+            features = _foresight(text, before)
+            if sight == "hindsight":
+                features += _hindsight(text, before, _next_user(messages, index))
+            grams, counts = np.unique(gram_buckets(message.text[:_READ]), return_counts=True)
+            yield index, ReadReply(features, grams, counts.astype(np.float32))
+        before.add(message.role, text)
+
+
+def read_instead(conversation: Conversation, texts: Mapping[int, str]) -> dict[int, tuple[float, ...]]:
+    """Return the numbers in foresight that other texts would have in the place of replies.
+
+    Args:
+        conversation: What was said; it goes on from its own replies.
+        texts: By index of an assistant message what to read in its place.
+    """
+    before = _before(conversation)
+    found = {}
+    for index, message in enumerate(conversation.messages):
+        if message.role not in ("user", "assistant"):
+            continue
+        if index in texts:
+            found[index] = _foresight(_Text.of(texts[index]), before)
+        before.add(message.role, _Text.of(message.text))
+    return found
+
+
+def _before(conversation: Conversation) -> _Before:
+    return _Before(presence(gram_buckets((conversation.context or "")[:_READ], 2, shortest=2)))
+
+
+def _next_user(messages: Sequence[Message], index: int) -> str | None:
+    return next((m.text for m in messages[index + 1 :] if m.role == "user"), None)
+
+
+def _foresight(reply: _Text, before: _Before) -> tuple[float, ...]:
+    request, last, length = before.request or _EMPTY, before.last, reply.shape[0]
+    of_request = dict(zip(SHAPE, request.shape, strict=True))
+    usual = before.lengths / before.replied if before.replied else length
+    known = before.replies | before.requests | request.seen
+    return (
+        *reply.shape,
+        *(of_request[name] for name in _REQUEST),
+        math.log1p(before.replied),
+        float(before.replied == 0),
+        float(before.replied == 1),
+        math.log1p(before.characters),
+        math.log1p(before.reply_characters),
+        length - usual,
+        length - last.shape[0] if last else 0.0,
+        length - request.shape[0],
+        _share(reply.seen, request.seen, request.size),
+        _share(reply.seen, before.context, reply.size),
+        _share(reply.seen, before.requests, int(np.count_nonzero(before.requests))),
+        _share(reply.seen, last.seen, min(reply.size, last.size)) if last else 0.0,
+        _share(reply.seen, before.replies, reply.size),
+        _share(request.seen, before.requests, request.size),
+        _share(request.seen, last.seen, request.size) if last else 0.0,
+        1 - _share(reply.seen, known, reply.size),
+    )
+
+
+def _hindsight(reply: _Text, before: _Before, said: str | None) -> tuple[float, ...]:
+    if said is None:
+        return (1.0,) + (0.0,) * (len(_NEXT) - 1)
+    after, request = _Text.of(said), before.request or _EMPTY
+    of_next = dict(zip(SHAPE, after.shape, strict=True))
+    return (
+        0.0,
+        of_next["length"] - request.shape[0],
+        of_next["questions"],
+        of_next["exclamations"],
+        _share(after.seen, request.seen, after.size),
+        _share(after.seen, reply.seen, after.size),
+        1 - _share(after.seen, reply.seen | request.seen, after.size),
+    )
+
+
+def _share(a: Seen, b: Seen, of: int) -> float:
+    """Return how many n-grams both have, as a share of `of`; 0 of nothing."""
+    return float(np.count_nonzero(a & b)) / of if of else 0.0
+
+
+_TOPICS: Final = 64
+_COLUMNS: Final = 8192
+"""Buckets that are looked at, the most widespread ones."""
+_REPLIES: Final = 3000
+"""Replies that the directions are taken from, evenly spread over all."""
+_LEAST: Final = 3
+"""Replies that an n-gram must occur in."""
+_SPARE, _ROUNDS, _SEED = 16, 3, 0
+
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Latent semantic analysis over hashed character n-grams; nothing of a text can be read back from it."""
+
+    column: NDArray[np.int64]
+    """By bucket its column; -1 for one that is not looked at."""
+    idf: Singles
+    """By column."""
+    directions: Singles
+    """Shape (columns, topics)."""
+    scale: float
+    """Makes the mean squared length of the known replies 1."""
+
+    @property
+    def size(self) -> int:
+        """How many numbers a reply becomes."""
+        return int(self.directions.shape[1])
+
+    def weighted(self, reply: ReadReply) -> tuple[NDArray[np.int64], Singles]:
+        """Return the columns that a reply has something in, and its TF-IDF there, of length 1."""
+        column = self.column[reply.grams]
+        known = column >= 0
+        column = column[known]
+        values = (1 + np.log(reply.counts[known])) * self.idf[column]
+        length = float(np.sqrt(values @ values))
+        return column, values / length if length else values
+
+    def of(self, reply: ReadReply) -> Floats:
+        """Return the numbers of one reply, shape (topics,)."""
+        column, values = self.weighted(reply)
+        out: Floats = (values @ self.directions[column]).astype(np.float64) * self.scale
+        return out
+
+
+def fit_topics(replies: Sequence[ReadReply]) -> Topics:
+    """Find the main directions by a randomised singular value decomposition of fixed seed.
+
+    Fewer replies or n-grams than topics give fewer topics, none at all where there is nothing to compare.
+    """
+    step = max(1, -(-len(replies) // _REPLIES))
+    kept = replies[::step]
+    found = np.zeros(BUCKETS, np.int64)
+    for reply in kept:
+        found[reply.grams] += 1
+    order = np.argsort(-found, kind="stable")[:_COLUMNS]
+    order = order[found[order] >= _LEAST]
+    column = np.full(BUCKETS, -1, np.int64)
+    column[order] = np.arange(order.size)
+    idf = (np.log((1 + len(kept)) / (1 + found[order])) + 1).astype(np.float32)
+    empty = Topics(column, idf, np.zeros((order.size, 0), np.float32), 1.0)
+    topics = min(_TOPICS, len(kept) - 1, order.size)
+    if topics < 1:
+        return empty
+    table = np.zeros((len(kept), order.size), np.float32)
+    for row, reply in zip(table, kept, strict=True):
+        at, values = empty.weighted(reply)
+        row[at] = values
+    directions = _directions(table, topics)
+    length = float(np.mean(np.sum((table @ directions).astype(np.float64) ** 2, axis=1)))
+    return Topics(column, idf, directions, 1 / np.sqrt(length) if length > 0 else 1.0)
+
+
+def _directions(table: Singles, topics: int) -> Singles:
+    """Return the leading right singular vectors, shape (columns, topics), by subspace iteration."""
+    rng = np.random.default_rng(_SEED)
+    width = min(topics + _SPARE, *table.shape)
+    basis = rng.standard_normal((table.shape[1], width)).astype(np.float32)
+    for _ in range(_ROUNDS):
+        basis, _r = np.linalg.qr(table.T @ (table @ basis))
+    _u, _s, right = np.linalg.svd(table @ basis, full_matrices=False)
+    found: Singles = (basis @ right[:topics].T).astype(np.float32)
+    return found
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads replies; keeps what it read until told to forget."""
+
+    sight: Sight
+    _held: dict[str, tuple[Conversation, dict[int, ReadReply]]] = field(default_factory=dict)
+    _topics: dict[ReadReply, Floats] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """Let go of everything that was read."""
+        self._held.clear()
+        self.forget_topics()
+
+    def forget_topics(self) -> None:
+        """Let go of the topics, since others are to be asked for."""
+        self._topics.clear()
+
+    def read(self, replies: Sequence[Reply]) -> list[ReadReply]:
+        """Return the numbers of the replies, in their order.
+
+        Several replies of one conversation are read in one walk along its longest part that is shown: what
+        follows a reply changes nothing of its numbers in foresight.
+        """
+        walks = {name: self._walk(shown) for name, shown in _longest(replies).items()}
+        return [walks[reply.conversation.id][reply.message] for reply in replies]
+
+    def topics_of(self, topics: Topics, read: ReadReply) -> Floats:
+        """Return the topics of a reply that was read here; `forget_topics` before asking for others."""
+        found = self._topics.get(read)
+        if found is None:
+            found = self._topics[read] = topics.of(read)
+        return found
+
+    def _walk(self, shown: Conversation) -> dict[int, ReadReply]:
+        held = self._held.get(shown.id)
+        if held is not None and _goes_on(held[0], shown, self.sight):
+            return held[1]
+        walk = dict(read_replies(shown, self.sight))
+        self._held[shown.id] = (shown, walk)
+        return walk
+
+
+def read_misplaced(replies: Sequence[Reply], texts: Sequence[str]) -> list[tuple[float, ...]]:
+    """Return the numbers in foresight that each text has in the place of its reply."""
+    instead: dict[str, dict[int, str]] = {}
+    for reply, text in zip(replies, texts, strict=True):
+        instead.setdefault(reply.conversation.id, {})[reply.message] = text
+    found = {name: read_instead(shown, instead[name]) for name, shown in _longest(replies).items()}
+    return [found[reply.conversation.id][reply.message] for reply in replies]
+
+
+def _longest(replies: Sequence[Reply]) -> dict[str, Conversation]:
+    longest: dict[str, Conversation] = {}
+    for reply in replies:
+        shown = reply.conversation
+        known = longest.get(shown.id)
+        if known is None or len(shown.messages) > len(known.messages):
+            longest[shown.id] = shown
+    return longest
+
+
+def _goes_on(held: Conversation, shown: Conversation, sight: Sight) -> bool:
+    """Whether the one is the other, or in foresight begins with it."""
+    if held.context != shown.context:
+        return False
+    size = len(shown.messages)
+    same = held.messages[:size] == shown.messages
+    return same and (sight == "foresight" or len(held.messages) == size)

@@ -1,0 +1,134 @@
+"""`local-user`: says how satisfied this user will be, from this user's rated history and the training users'.
+
+No language model, no network. It reads form and topic of a reply, its place, and what it takes up of the
+conversation, and knows no word of any language; see `posterior` for the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, digest
+from dialogauge.core.protocols import BlockView, Population, RatedBlock, Reads, Reply, Sight
+from dialogauge.judges.local_user.columns import Signal
+from dialogauge.judges.local_user.features import Reader
+from dialogauge.judges.local_user.model import Prediction, UserModel, fit_user_model
+from dialogauge.judges.personal.baselines import DIMENSION
+
+_VERSION = 2
+"""Raised when anything changes that can change a judgement."""
+
+
+@dataclass(slots=True)
+class _Fitted:
+    blocks: tuple[RatedBlock, ...]
+    model: UserModel
+
+
+@dataclass(slots=True)
+class LocalUserJudge:
+    """Judges the targets of a block, each as if it stood alone.
+
+    The model is fitted when the first block comes, and anew when the population changes.
+    """
+
+    mode: Sight = "foresight"
+    signals: tuple[Signal, ...] = ()
+    """What judges that read no rating said of the targets, the histories and the training users' replies."""
+    _fitted: _Fitted | None = None
+    _population: Reader = field(init=False)
+    _own: Reader = field(init=False)
+    _user: str | None = None
+
+    def __post_init__(self) -> None:
+        """Set up the readers."""
+        self._population, self._own = Reader(self.mode), Reader(self.mode)
+
+    @property
+    def name(self) -> str:
+        """`local-user`."""
+        return "local-user"
+
+    @property
+    def digest(self) -> str:
+        """Changes with mode, version, and the scores of the signals."""
+        known = {"judge": self.name, "mode": self.mode, "version": _VERSION}
+        return digest({**known, "signals": [s.digest for s in self.signals]} if self.signals else known)
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """The history, and the ratings of others."""
+        return frozenset({"history", "others"})
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings, and once it is fitted to whom and how well it says of users left out."""
+        told: dict[str, Any] = {
+            "kind": "local-user",
+            "settings": {"mode": self.mode, "version": _VERSION},
+        }
+        if self._fitted is not None:
+            model = self._fitted.model
+            agreed = None if model.left_out is None else round(model.left_out, 4)
+            told["fitted_on"] = {
+                "users": model.users,
+                "turns": model.turns,
+                "left_out_pearson": agreed,
+                "knows_answers": model.answering is not None,
+            }
+            if self.signals:
+                told["signals"] = self.weights
+        return told
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """By signal, by how many points the expected rating moves with one of its points: 0 where it is not
+        read, as it does not help to tell training users who are left out; empty before the first block."""
+        if self._fitted is None:
+            return {}
+        read = self._fitted.model.signals
+        return {s.name: round(read.get(s.name, 0.0), 4) for s in self.signals}
+
+    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
+        """Judge the targets; all fail when nobody's ratings are known."""
+        known = any(block.ratings for block in population.blocks)
+        if not view.history and not known:
+            failure = JudgeFailure("judge_error", "the user has no history, and no other user is known")
+            return tuple(Judged(reply.target, failure) for reply in view.targets)
+        if view.user != self._user:
+            self._own.forget()
+            self._user = view.user
+        model = self._model(population) if known else self._alone(view, population)
+        found = model.predict(view, self._own)
+        return tuple(_judged(r, f, model) for r, f in zip(view.targets, found, strict=True))
+
+    def _model(self, population: Population) -> UserModel:
+        held = self._fitted
+        if held is None or not _same(held.blocks, population.blocks):
+            self._own.forget()
+            self._population.forget_topics()
+            held = _Fitted(
+                population.blocks, fit_user_model(population, self._population, signals=self.signals)
+            )
+            self._fitted = held
+        return held.model
+
+    def _alone(self, view: BlockView, population: Population) -> UserModel:
+        """Nobody else is known: start from the user's own history."""
+        self._own.forget_topics()
+        return fit_user_model(population, self._own, view.history)
+
+
+def _same(one: tuple[RatedBlock, ...], other: tuple[RatedBlock, ...]) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+
+
+def _judged(reply: Reply, found: Prediction, model: UserModel) -> Judged:
+    value = min(max(found.value, ONE_TO_FIVE.low), ONE_TO_FIVE.high)
+    details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: value, "answers": round(found.answers, 4)}
+    if found.sources:
+        details["sources"] = [{"turn_id": name, "pull": round(pull, 4)} for name, pull in found.sources]
+    else:
+        details["prior"] = True
+    return Judged(reply.target, Judgement({DIMENSION: model.score(found.value)}, details=details))

@@ -1,0 +1,365 @@
+"""The model of `local-user`: fitted to the training users, and then to each user's own history alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.core.protocols import BlockView, Population, RatedReply, Reply
+from dialogauge.judges.local_user.columns import (
+    Columns,
+    Signal,
+    SignalColumns,
+    columns_of_signal,
+    fit_columns,
+)
+from dialogauge.judges.local_user.features import Reader, read_misplaced, relation_columns
+from dialogauge.judges.local_user.process import NOISE, Belief, Fit, Known, fit_known, prior, pulls
+from dialogauge.stats import pearson
+
+_RARE: Final = 0.0025
+"""Share of the replies that users are given which do not answer: one in 400."""
+_UNANSWERED: Final = 2.0
+"""The rating of a reply that does not answer; a lower expected one stays."""
+_PAIRS: Final = 3000
+"""Replies that are put in the place of others, evenly spread over all."""
+_LEAST: Final = 50
+"""Pairs below which nothing is told apart."""
+_RIDGE, _ROUNDS, _SEED = 1.0, 50, 0
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """A logistic function of how a reply stands to what was said before it."""
+
+    weights: Floats
+    """By number of `relation_columns`, and last the constant."""
+
+    def share(self, form: Floats) -> Floats:
+        """Return how likely each reply is to answer, 0 to 1, shape (rows,).
+
+        Args:
+            form: Standardised numbers of replies, shape (rows, features).
+        """
+        logit = np.log((1 - _RARE) / _RARE) + _design(form) @ self.weights
+        out: Floats = 1 / (1 + np.exp(-logit))
+        return out
+
+
+def expected(rating: Floats, answers: Floats) -> Floats:
+    """Return the expected ratings of replies that answer with a given likelihood only, shape (rows,)."""
+    return answers * rating + (1 - answers) * np.minimum(rating, _UNANSWERED)
+
+
+def misplaced(users: Mapping[str, Sequence[RatedReply]]) -> tuple[list[Reply], list[str]]:
+    """Draw for replies of the users, by a fixed seed, what another user was told in the same scenario.
+
+    Returns:
+        The replies, and for each the text to put in its place; none where a scenario has one user only.
+    """
+    told: dict[str, list[str]] = {}
+    held: list[tuple[Reply, str, int, int]] = []
+    for rated in users.values():
+        own: dict[str, list[Reply]] = {}
+        for one in rated:
+            own.setdefault(str(one.reply.conversation.scenario), []).append(one.reply)
+        for scenario, replies in own.items():
+            start = len(told.setdefault(scenario, []))
+            told[scenario] += [r.text for r in replies]
+            held += [(r, scenario, start, len(replies)) for r in replies]
+    held = [h for h in held if len(told[h[1]]) > h[3]]
+    rng = random.Random(_SEED)
+    texts = []
+    held = held[:: max(1, -(-len(held) // _PAIRS))]
+    for _, scenario, start, count in held:
+        at = rng.randrange(len(told[scenario]) - count)
+        texts.append(told[scenario][at if at < start else at + count])
+    return [h[0] for h in held], texts
+
+
+def fit_answering(given: Floats, instead: Floats) -> Answering | None:
+    """Tell replies in their place from others put there, by ridge logistic regression.
+
+    Args:
+        given: Standardised numbers of the replies, shape (pairs, features).
+        instead: The same of what was put in their places.
+
+    Returns:
+        None where there are too few pairs.
+    """
+    if len(given) < _LEAST:
+        return None
+    design = np.vstack([_design(given), -_design(instead)])
+    weights = np.zeros(design.shape[1])
+    loss = _loss(design, weights)
+    for _ in range(_ROUNDS):
+        wrong = 1 / (1 + np.exp(design @ weights))
+        slope = design.T @ wrong - _RIDGE * weights
+        curve = (design * (wrong * (1 - wrong))[:, None]).T @ design + _RIDGE * np.eye(weights.size)
+        step = np.linalg.solve(curve, slope)
+        while _loss(design, weights + step) > loss and np.abs(step).max() > 1e-9:
+            step /= 2
+        if np.abs(step).max() <= 1e-9:
+            break
+        weights = weights + step
+        loss = _loss(design, weights)
+    return Answering(weights)
+
+
+def _design(form: Floats) -> Floats:
+    columns = form[:, relation_columns()]
+    return np.hstack([columns, np.ones((len(columns), 1))])
+
+
+def _loss(design: Floats, weights: Floats) -> float:
+    return float(np.logaddexp(0.0, -design @ weights).sum() + _RIDGE * (weights @ weights) / 2)
+
+
+ROUNDING: Final = (1.5, 2.5, 3.5, 4.5)
+"""Plain rounding, where too little is known."""
+"""Ratings below which it is plain rounding."""
+_MORE_THREES, _MORE_FIVES = 0.25, 0.2
+"""By how much oftener 3 and 5 are said than people say them; 4 gives way."""
+
+
+def shares_of(scores: Floats) -> Floats:
+    """Return how often each score from 1 to 5 is to be said, shape (5,).
+
+    As often as people said it, but a quarter more 3s and a fifth more 5s at the cost of the 4s, which keep at
+    least half: a prediction draws towards the middle, and the dissatisfied next to the boundary are what
+    it is made for.
+    """
+    whole = np.clip(np.floor(scores + 0.5), 1, 5).astype(np.intp)
+    shares: Floats = np.bincount(whole - 1, minlength=5) / whole.size
+    more = np.array([0.0, 0.0, _MORE_THREES * shares[2], 0.0, _MORE_FIVES * shares[4]])
+    if more.sum() > 0:
+        more *= min(1.0, 0.5 * shares[3] / more.sum())
+    shares += more
+    shares[3] -= more.sum()
+    return shares
+
+
+def cuts_of(predicted: Floats, scores: Floats) -> tuple[float, ...]:
+    """Return four ascending values of the prediction; a score is 1 and one more for each value exceeded.
+
+    Args:
+        predicted: For training users that were left out, shape (ratings,).
+        scores: What they gave.
+    """
+    if scores.size < _LEAST or float(np.ptp(scores)) == 0:
+        return ROUNDING
+    below: Sequence[float] = np.minimum(np.cumsum(shares_of(scores))[:4], 1.0).tolist()
+    return tuple(float(np.quantile(predicted, q)) for q in below)
+
+
+Taken = tuple[SignalColumns, ...]
+
+
+def choose_signals(
+    offered: Sequence[SignalColumns], fit_with: Callable[[Taken], Fit], golds: Sequence[Floats]
+) -> tuple[Taken, Fit]:
+    """Take one signal after another, the most helpful first, as long as users left out are told better by it.
+
+    It helps when their squared error falls by more than one standard error over users. A signal that says
+    nothing is not read at all, and the judge is the one without it.
+
+    Args:
+        offered: The signals; may be empty.
+        fit_with: Fits to the training users with some of them.
+        golds: By training user, the ratings that the fits are held against.
+
+    Returns:
+        Those taken, and the fit with them.
+    """
+    taken: Taken = ()
+    fit = fit_with(taken)
+    left = list(offered) if len(golds) > 1 else []
+    while left:
+        fits = [fit_with((*taken, columns)) for columns in left]
+        gains = [_surely(fit, other, golds) for other in fits]
+        best = int(np.argmax(gains))
+        if gains[best] <= 0:
+            break
+        taken, fit = (*taken, left.pop(best)), fits[best]
+    return taken, fit
+
+
+def _surely(fit: Fit, other: Fit, golds: Sequence[Floats]) -> float:
+    """Return by how much the squared error of a user falls on average, less the standard error of that."""
+    fallen = np.array(
+        [
+            float(((a - gold) ** 2 - (b - gold) ** 2).sum())
+            for a, b, gold in zip(fit.left_out, other.left_out, golds, strict=True)
+        ]
+    )
+    return float(fallen.mean() - fallen.std(ddof=1) / np.sqrt(fallen.size))
+
+
+_HISTORY: Final = 512
+"""Rated replies of one user that are read; of a longer history so many, evenly spread."""
+_SOURCES: Final = 3
+"""Turns of the history that are named beside a prediction."""
+_ALIKE: Final = 1e-6
+"""A deviation up to which ratings are all alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What is expected of one target."""
+
+    value: float
+    """The expected rating; it may lie a little beyond 1 to 5."""
+    sources: tuple[tuple[str, float], ...]
+    """The turns of the history that moved it most, each with by how much, in points; the strongest first."""
+    answers: float = 1.0
+    """How likely the reply is to answer what was asked, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserModel:
+    """What is known of other users, ready to meet one user's history."""
+
+    columns: Columns
+    answering: Answering | None
+    """None where too little is known to tell."""
+    belief: Belief
+    centre: float
+    """Mean rating of the training users."""
+    spread: float
+    """Deviation of their ratings; 1 where they are all alike."""
+    cuts: tuple[float, ...]
+    """Four ascending values on the scale of the ratings."""
+    users: int
+    """Training users."""
+    turns: int
+    """Rated replies that were read of them."""
+    left_out: float | None
+    """Pearson of ratings with what is said of training users when their own ratings of the scenario are left
+    out and they are no training users; None where it is undefined."""
+
+    @property
+    def signals(self) -> Mapping[str, float]:
+        """By name of a signal that is read: by how many points the expected rating moves with one of its."""
+        held = self.columns.signals
+        first = self.belief.mean[self.columns.size - 2 * len(held) :: 2]
+        return {
+            columns.signal.name: columns.points(float(weight), self.spread)
+            for columns, weight in zip(held, first, strict=True)
+        }
+
+    def predict(self, view: BlockView, reader: Reader) -> list[Prediction]:
+        """Say of each target what rating is to be expected, and what moved it."""
+        history = _thinned(view.history)
+        past = self.columns.rows([r.reply for r in history], reader)
+        targets = self.columns.rows(view.targets, reader)
+        inward = (_scores(history) - self.centre) / self.spread
+        moved = self.spread * pulls(self.belief, past, inward, targets, NOISE)
+        values = self.centre + self.spread * prior(self.belief, targets) + moved.sum(axis=0)
+        answers = _answers(self.answering, targets.form)
+        values, moved = expected(values, answers), moved * answers
+        return [
+            Prediction(float(value), _strongest(history, column), float(share))
+            for value, column, share in zip(values, moved.T, answers, strict=True)
+        ]
+
+    def score(self, value: float) -> int:
+        """Return the whole score, 1 to 5, of a prediction; it depends on nothing else."""
+        return 1 + sum(value > cut for cut in self.cuts)
+
+
+def fit_user_model(
+    population: Population,
+    reader: Reader,
+    alone: Sequence[RatedReply] = (),
+    signals: Sequence[Signal] = (),
+) -> UserModel:
+    """Fit to the training users.
+
+    Args:
+        population: The training users; may be empty.
+        reader: Reads the replies.
+        alone: The history of the user at hand: what the model is scaled by where there is no population.
+        signals: Scores of other judges; those are read that help to tell training users who are left out.
+
+    Raises:
+        ValueError: Neither the population nor the history has a rating.
+    """
+    users = _by_user(population)
+    rated = [r for replies in users.values() for r in replies] or list(_thinned(alone))
+    if not rated:
+        msg = "there is no rating to start from"
+        raise ValueError(msg)
+    columns = fit_columns(reader.read([r.reply for r in rated]))
+    scores = _scores(rated)
+    centre, spread = float(scores.mean()), float(scores.std())
+    spread = spread if spread > _ALIKE else 1.0
+    golds = [(_scores(replies) - centre) / spread for replies in users.values()]
+
+    def fit_with(taken: tuple[SignalColumns, ...]) -> Fit:
+        told = replace(columns, signals=taken)
+        rows = (told.rows([r.reply for r in replies], reader) for replies in users.values())
+        return fit_known([Known(r, gold) for r, gold in zip(rows, golds, strict=True)], told.size)
+
+    offered = [c for s in signals if (c := columns_of_signal(s, rated)) is not None] if users else []
+    taken, fit = choose_signals(offered, fit_with, golds)
+    answering = _answering(columns, users, reader)
+    cuts: tuple[float, ...] = ROUNDING
+    agreed = None
+    if fit.left_out:
+        read = (reader.read([r.reply for r in replies]) for replies in users.values())
+        answers = [_answers(answering, columns.form([one.features for one in told])) for told in read]
+        said = expected(centre + spread * np.concatenate(fit.left_out), np.concatenate(answers))
+        cuts = cuts_of(said, scores)
+        agreed = pearson(said, scores).value
+    return UserModel(
+        replace(columns, signals=taken),
+        answering,
+        Belief.of(fit.together),
+        centre,
+        spread,
+        cuts,
+        users=len(users),
+        turns=scores.size if users else 0,
+        left_out=agreed,
+    )
+
+
+def _answering(
+    columns: Columns, users: Mapping[str, Sequence[RatedReply]], reader: Reader
+) -> Answering | None:
+    replies, texts = misplaced(users)
+    given = columns.form([r.features for r in reader.read(replies)])
+    return fit_answering(given, columns.form(read_misplaced(replies, texts)))
+
+
+def _answers(answering: Answering | None, form: Floats) -> Floats:
+    return np.ones(len(form)) if answering is None else answering.share(form)
+
+
+def _strongest(history: Sequence[RatedReply], moved: Floats) -> tuple[tuple[str, float], ...]:
+    order = np.argsort(-np.abs(moved), kind="stable")[:_SOURCES]
+    return tuple((history[i].reply.id, float(moved[i])) for i in order)
+
+
+def _by_user(population: Population) -> Mapping[str, Sequence[RatedReply]]:
+    users: dict[str, list[RatedReply]] = {}
+    for block in population.blocks:
+        users.setdefault(block.view.user, []).extend(block.ratings)
+    return {user: _thinned(rated) for user, rated in users.items() if rated}
+
+
+def _thinned(rated: Sequence[RatedReply]) -> Sequence[RatedReply]:
+    if len(rated) <= _HISTORY:
+        return rated
+    return [rated[i] for i in np.linspace(0, len(rated) - 1, _HISTORY).round().astype(int)]
+
+
+def _scores(rated: Sequence[RatedReply]) -> Floats:
+    return np.array([r.score for r in rated], dtype=np.float64)

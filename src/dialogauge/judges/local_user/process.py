@@ -1,0 +1,200 @@
+"""A Gaussian process over replies with a part that all users share and one that is each user's own.
+
+    y(u, x) = x'w + f_u(x) + noise,    w ~ N(0, 1),    f_u ~ GP(0, k)
+
+The rows of different users have only `w` in common, so the training users enter one by one: each costs one
+solve of the size of its own rows and leaves a precision and a shift for `w`. What `w` then is believed to be
+is the prior under which a user's own history is read, which again is one small solve. The result is that of
+the Gaussian process over all rows together, without its one large Cholesky, and a user can be taken out
+again exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEVEL: Final = 0.15
+"""Variance of the users' levels. All variances are in units of the variance of all ratings."""
+SCENARIO: Final = 0.05
+"""Of a user's level in one scenario."""
+SESSION: Final = 0.15
+"""Of a user's level in one conversation."""
+READING: Final = 0.4
+"""Of what a user makes of the form of a reply."""
+NOISE: Final = 0.8
+"""Of a rating beside all that."""
+
+Floats = NDArray[np.float64]
+Names = NDArray[np.str_]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Replies to one user, as the model sees them."""
+
+    shared: Floats
+    """What all users weigh alike, shape (rows, columns), every column with its prior deviation in it."""
+    form: Floats
+    """Standardised numbers of form, shape (rows, features)."""
+    scenarios: Names
+    """Shape (rows,)."""
+    sessions: Names
+    """Ids of their conversations, shape (rows,)."""
+
+    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Rows:
+        """Return some of the rows."""
+        at = np.asarray(indices, dtype=np.intp)
+        return Rows(self.shared[at], self.form[at], self.scenarios[at], self.sessions[at])
+
+
+def own_covariance(a: Rows, b: Rows) -> Floats:
+    """Return the covariance of what is this user's own between two sets of rows, shape (a, b).
+
+    A level, one for the scenario, one for the conversation, and a smooth function of the form of a reply:
+    exp(-d² / 2), d² the mean squared difference over the features. Two replies that look alike please this
+    user alike, whatever others make of them.
+    """
+    squares = (a.form**2).sum(axis=1)[:, None] + (b.form**2).sum(axis=1) - 2 * a.form @ b.form.T
+    apart = np.maximum(squares, 0.0) / max(1, a.form.shape[1])
+    out: Floats = LEVEL + READING * np.exp(-apart / 2)
+    out += SCENARIO * (a.scenarios[:, None] == b.scenarios)
+    out += SESSION * (a.sessions[:, None] == b.sessions)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the rated rows of one user, or of several together, say of the shared weights."""
+
+    precision: Floats
+    """Shape (columns, columns)."""
+    shift: Floats
+    """Shape (columns,)."""
+
+    @classmethod
+    def together(cls, parts: Iterable[Evidence], columns: int) -> Evidence:
+        """Put together what several users say; of nobody, it is nothing."""
+        precision, shift = np.zeros((columns, columns)), np.zeros(columns)
+        for part in parts:
+            precision += part.precision
+            shift += part.shift
+        return cls(precision, shift)
+
+    def without(self, part: Evidence) -> Evidence:
+        """Take one user out again."""
+        return Evidence(self.precision - part.precision, self.shift - part.shift)
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What is believed of the shared weights: a normal distribution."""
+
+    mean: Floats
+    """Shape (columns,)."""
+    covariance: Floats
+    """Shape (columns, columns)."""
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Belief:
+        """Start from w ~ N(0, 1) and take the evidence in."""
+        precision = np.eye(evidence.shift.size) + evidence.precision
+        covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
+        return cls(covariance @ evidence.shift, covariance)
+
+
+def evidence_of(rows: Rows, values: Floats, noise: float) -> Evidence:
+    """Read one user's rated rows.
+
+    Args:
+        rows: The user's rows.
+        values: Their ratings, shape (rows,), centred.
+        noise: Variance of a rating beside all that is modelled.
+    """
+    covariance = own_covariance(rows, rows) + noise * np.eye(values.size)
+    solved = np.linalg.solve(covariance, np.column_stack([rows.shared, values]))
+    found = rows.shared.T @ solved
+    return Evidence(found[:, :-1], found[:, -1])
+
+
+def predict(belief: Belief, history: Rows, values: Floats, targets: Rows, noise: float) -> Floats:
+    """Return the expected value of each target row, each as if it stood alone, shape (targets,).
+
+    Args:
+        belief: From the training users, the user at hand not among them.
+        history: The user's rated rows; may be empty.
+        values: Their ratings, centred.
+        targets: The rows to predict.
+        noise: As in `evidence_of`.
+    """
+    moved: Floats = pulls(belief, history, values, targets, noise).sum(axis=0)
+    return prior(belief, targets) + moved
+
+
+def prior(belief: Belief, targets: Rows) -> Floats:
+    """Return what the training users make expect, shape (targets,)."""
+    out: Floats = targets.shared @ belief.mean
+    return out
+
+
+def pulls(belief: Belief, history: Rows, values: Floats, targets: Rows, noise: float) -> Floats:
+    """Return by how much each rated row moves each target from its prior, shape (history, targets).
+
+    The arguments are those of `predict`.
+    """
+    spread = history.shared @ belief.covariance
+    among = spread @ history.shared.T + own_covariance(history, history)
+    across = spread @ targets.shared.T + own_covariance(history, targets)
+    surprise = values - history.shared @ belief.mean
+    weights = np.linalg.solve(among + noise * np.eye(values.size), surprise)
+    out: Floats = across * weights[:, None]
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One training user: all rated replies."""
+
+    rows: Rows
+    scores: Floats
+    """Their ratings, centred, in deviations, shape (rows,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The training users, together and left out."""
+
+    together: Evidence
+    left_out: tuple[Floats, ...]
+    """By user what is said of the ratings when the user is no training user and their own ratings of the
+    scenario are not known; empty where there are fewer than two users."""
+
+
+def fit_known(known: Sequence[Known], columns: int) -> Fit:
+    """Put the training users together, and say of each what the others make expect.
+
+    Args:
+        known: The training users; may be empty.
+        columns: How many columns of the rows all users share.
+    """
+    evidence = [evidence_of(user.rows, user.scores, NOISE) for user in known]
+    together = Evidence.together(evidence, columns)
+    if len(known) < 2:
+        return Fit(together, ())
+    beliefs = (Belief.of(together.without(own)) for own in evidence)
+    return Fit(together, tuple(_left_out(u, b) for u, b in zip(known, beliefs, strict=True)))
+
+
+def _left_out(user: Known, belief: Belief) -> Floats:
+    """Say of a training user's ratings what all others and the user's own other scenarios make expect."""
+    found = np.empty_like(user.scores)
+    for scenario in np.unique(user.rows.scenarios):
+        here = np.flatnonzero(user.rows.scenarios == scenario)
+        past = np.flatnonzero(user.rows.scenarios != scenario)
+        history, targets = user.rows.take(past), user.rows.take(here)
+        found[here] = predict(belief, history, user.scores[past], targets, NOISE)
+    return found

@@ -1,0 +1,367 @@
+"""Episodic retrieval: the scores of like turns, weighted by likeness (PersTurnBench's Table 2 at k = 6)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from statistics import median
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Level, Scale, UsageError, digest
+from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
+from dialogauge.retrieval import TfidfIndex
+from dialogauge.stats import half_even, half_up
+
+DIMENSION = "satisfaction"
+_VERSION = 1
+"""Raised when a rule changes, so that stored judgements are not taken for new ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a rule says of one target."""
+
+    score: int
+    """1 to 5."""
+    value: float
+    """The same with its fraction, before rounding."""
+    prior: bool = False
+    """Whether it rests on other users alone, since this one has no history."""
+    sources: tuple[tuple[str, float], ...] = ()
+    """The history turns that it rests on, each with its cosine."""
+
+
+class NothingKnown(LookupError):
+    """Neither the user nor anybody else has rated anything: there is nothing to guess from."""
+
+
+Rule = Callable[[BlockView, Population], Sequence[Guess]]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDimension:
+    """The one dimension of these judges."""
+
+    name: str = DIMENSION
+    level: Level = "turn"
+    scale: Scale = ONE_TO_FIVE
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryJudge:
+    """A rule under a name."""
+
+    name: str
+    rule: Rule
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Changes with the rule's name, settings and version."""
+        return digest({"judge": self.name, "settings": dict(self.settings), "version": _VERSION})
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """Ratings, the user's own or those of others."""
+        return frozenset({"history", "others"})
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings."""
+        return {"kind": "history", "settings": dict(self.settings)}
+
+    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
+        """Judge the targets; all fail when nobody's ratings are known."""
+        try:
+            guesses = self.rule(view, population)
+        except NothingKnown:
+            failure = JudgeFailure("judge_error", "the user has no history, and no other user is known")
+            return tuple(Judged(reply.target, failure) for reply in view.targets)
+        return tuple(_judged(r, g) for r, g in zip(view.targets, guesses, strict=True))
+
+
+def _judged(reply: Reply, guess: Guess) -> Judged:
+    details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: guess.value}
+    if guess.prior:
+        details["prior"] = True
+    if guess.sources:
+        details["sources"] = [{"turn_id": name, "cosine": round(cosine, 6)} for name, cosine in guess.sources]
+    return Judged(reply.target, Judgement({DIMENSION: guess.score}, details=details))
+
+
+def majority(scores: Sequence[float]) -> float:
+    """Return the most frequent score, the lowest of several: no reward for optimism.
+
+    Raises:
+        NothingKnown: There is none.
+    """
+    if not scores:
+        raise NothingKnown
+    counts = Counter(scores)
+    most = max(counts.values())
+    return min(score for score, n in counts.items() if n == most)
+
+
+def prior(population: Population) -> float:
+    """Return the mean score of the training users; NothingKnown when there is none."""
+    scores = population.scores
+    if not scores:
+        raise NothingKnown
+    return sum(scores) / len(scores)
+
+
+Floats = NDArray[np.float64]
+
+Strategy = Literal["topk", "boundary-paired", "score-balanced"]
+
+MAX_FEATURES: Final = 50_000
+_FLOOR: Final = 1e-3
+"""Added to every weight, so that turns that are nothing like the target still count a little."""
+
+
+def episodic(strategy: Strategy, k: int) -> Rule:
+    """Return the rule: the mean score of k retrieved turns, weighted by cosine, halves to even.
+
+    Texts are task context, request twice and reply; TF-IDF over character 2- to 5-grams, the 50,000 most
+    frequent, fitted to the history of the block. Without history the training users' mean.
+    """
+    return partial(_episodic, strategy=strategy, k=k)
+
+
+def _episodic(view: BlockView, population: Population, *, strategy: Strategy, k: int) -> Sequence[Guess]:
+    if not view.history:
+        value = prior(population)
+        return [Guess(half_even(value), value, prior=True)] * len(view.targets)
+    return [weigh(view, cosines, strategy, k) for cosines in likeness(view)]
+
+
+def likeness(view: BlockView) -> Iterator[Floats]:
+    """Yield for each target its cosine with every history turn, shape (turns,)."""
+    texts = [_published_text(r.reply) for r in view.history]
+    index = TfidfIndex(texts, shortest=2, longest=5, max_features=MAX_FEATURES)
+    return (index.cosines(_published_text(target)) for target in view.targets)
+
+
+def weigh(view: BlockView, cosines: Floats, strategy: Strategy, k: int) -> Guess:
+    """Guess from k turns, each weighted by its cosine."""
+    found = retrieve(view, cosines, strategy, k)
+    weights = np.array([max(float(cosines[i]), 0.0) + _FLOOR for i in found])
+    scores = np.array([view.history[i].score for i in found])
+    value = float(weights @ scores / weights.sum())
+    sources = tuple((view.history[i].reply.id, float(cosines[i])) for i in found)
+    return Guess(half_even(value), value, sources=sources)
+
+
+def retrieve(view: BlockView, cosines: Floats, strategy: Strategy, k: int) -> list[int]:
+    """Choose k history turns by their cosines, as indices; of equal cosines the later turn comes first."""
+    ranked = [int(i) for i in np.argsort(cosines, kind="stable")[::-1]]
+    return pick(view.history, ranked, strategy, k)
+
+
+def _published_text(reply: Reply) -> str:
+    # The labels are part of the published text, and so of its n-grams.
+    request = f"用户请求：{reply.request}"
+    return "\n".join([f"任务背景：{reply.context}", request, request, f"助手回复：{reply.text}"])
+
+
+def pick(history: Sequence[RatedReply], ranked: Sequence[int], strategy: Strategy, k: int) -> list[int]:
+    """Choose k history turns, as indices.
+
+    Args:
+        history: The rated turns.
+        ranked: Their indices, the most similar first.
+        strategy: `topk`; `boundary-paired`: half of them dissatisfied, then satisfied ones; `score-balanced`:
+            a third each of at most 3, 4 and 5. What is missing is filled with the most similar others.
+        k: How many, 1 or more.
+    """
+    return STRATEGIES[strategy](history, ranked, k)
+
+
+def _topk(history: Sequence[RatedReply], ranked: Sequence[int], k: int) -> list[int]:
+    return list(ranked[:k])
+
+
+def _boundary_paired(history: Sequence[RatedReply], ranked: Sequence[int], k: int) -> list[int]:
+    low = [i for i in ranked if history[i].score < 4][: max(1, k // 2)]
+    high = [i for i in ranked if history[i].score >= 4]
+    return _filled((low + high)[:k], ranked, k)
+
+
+def _score_balanced(history: Sequence[RatedReply], ranked: Sequence[int], k: int) -> list[int]:
+    each = max(1, k // 3)
+    sides: tuple[Callable[[float], bool], ...] = (
+        lambda score: score < 4,
+        lambda score: 4 <= score < 5,
+        lambda score: score >= 5,
+    )
+    chosen = [i for side in sides for i in [i for i in ranked if side(history[i].score)][:each]]
+    return _filled(chosen[:k], ranked, k)
+
+
+def _filled(chosen: list[int], ranked: Sequence[int], k: int) -> list[int]:
+    others = [i for i in ranked if i not in set(chosen)]
+    return chosen + others[: max(0, k - len(chosen))]
+
+
+STRATEGIES: Final[Mapping[Strategy, Callable[[Sequence[RatedReply], Sequence[int], int], list[int]]]] = {
+    "topk": _topk,
+    "boundary-paired": _boundary_paired,
+    "score-balanced": _score_balanced,
+}
+"""How episodic retrieval chooses among the ranked turns."""
+
+
+def nearest(k: int) -> Rule:
+    """Return the rule: the mean score of the k nearest turns, halves upward.
+
+    Texts are the request twice and the reply; TF-IDF over character 2- to 4-grams, with sublinear term
+    frequency, fitted to the history of the block. Without history the training users' mean.
+    """
+    return partial(_nearest, k=k)
+
+
+def _nearest(view: BlockView, population: Population, *, k: int) -> Sequence[Guess]:
+    if not view.history:
+        value = prior(population)
+        return [Guess(half_up(value), value, prior=True)] * len(view.targets)
+    return [average(view, cosines, k) for cosines in likeness_of_exchanges(view)]
+
+
+def likeness_of_exchanges(view: BlockView) -> Iterator[Floats]:
+    """Yield for each target its cosine with every history turn, shape (turns,)."""
+    index = TfidfIndex([_exchange(r.reply) for r in view.history], shortest=2, longest=4, sublinear=True)
+    return (index.cosines(_exchange(target)) for target in view.targets)
+
+
+def average(view: BlockView, cosines: Floats, k: int) -> Guess:
+    """Guess the mean score of the k turns with the highest cosine."""
+    found = [int(i) for i in np.argsort(cosines, kind="stable")[::-1][:k]]
+    value = sum(view.history[i].score for i in found) / len(found)
+    sources = tuple((view.history[i].reply.id, float(cosines[i])) for i in found)
+    return Guess(half_up(value), value, sources=sources)
+
+
+def _exchange(reply: Reply) -> str:
+    return f"{reply.request} {reply.request} {reply.text}"
+
+
+def global_mean(view: BlockView, population: Population) -> Sequence[Guess]:
+    """The mean score of the training users, halves upward."""
+    return _same(view, _mean(population.scores))
+
+
+def global_majority(view: BlockView, population: Population) -> Sequence[Guess]:
+    """The score that the training users gave most."""
+    return _same(view, majority(population.scores))
+
+
+def task_mean(view: BlockView, population: Population) -> Sequence[Guess]:
+    """The mean score of the training users in the target's scenario, else in all."""
+    return _same(view, _mean(population.scores_in(view.scenario) or population.scores))
+
+
+def task_majority(view: BlockView, population: Population) -> Sequence[Guess]:
+    """The score that the training users gave most in the target's scenario, else the rounded mean of all."""
+    held = population.scores_in(view.scenario)
+    return _same(view, majority(held) if held else half_up(_mean(population.scores)))
+
+
+def _mean(scores: Sequence[float]) -> float:
+    if not scores:
+        raise NothingKnown
+    return sum(scores) / len(scores)
+
+
+def _same(view: BlockView, value: float) -> Sequence[Guess]:
+    return [Guess(half_up(value), value, prior=not view.history)] * len(view.targets)
+
+
+def history_mean(view: BlockView, population: Population) -> Sequence[Guess]:
+    """The mean of the user's scores, halves upward; without history that of the training users."""
+    scores = _scores(view, population)
+    return _same(view, sum(scores) / len(scores))
+
+
+def history_median(view: BlockView, population: Population) -> Sequence[Guess]:
+    """The median of the user's scores, halves upward."""
+    return _same(view, float(median(_scores(view, population))))
+
+
+def history_majority(view: BlockView, population: Population) -> Sequence[Guess]:
+    """The score that the user gave most, the lowest of several; without history the rounded prior."""
+    if not view.history:
+        return _same(view, half_up(prior(population)))
+    return _same(view, majority(view.scores))
+
+
+def history_cdf_hash(view: BlockView, population: Population) -> Sequence[Guess]:
+    """The user's scores dealt to the targets in the order of the SHA-1 of their ids: reads nothing at all."""
+    ordered = sorted(_scores(view, population))
+    hashes = [hashlib.sha1(r.id.encode(), usedforsecurity=False).hexdigest() for r in view.targets]
+    rank = {name: i for i, name in enumerate(sorted(hashes))}
+    found = [quantile_at(ordered, (rank[name] + 0.5) / len(hashes)) for name in hashes]
+    return [Guess(half_up(score), score, prior=not view.history) for score in found]
+
+
+def quantile_at(ordered: Sequence[float], q: float) -> float:
+    """Return the score at floor(q n) of sorted scores, the last one at most.
+
+    At exact steps this differs from the inverse of the distribution that calibration uses.
+    """
+    return ordered[min(len(ordered) - 1, max(0, int(q * len(ordered))))]
+
+
+def _scores(view: BlockView, population: Population) -> tuple[float, ...]:
+    scores = view.scores or population.scores
+    if not scores:
+        raise NothingKnown
+    return scores
+
+
+_PLAIN: Final[Mapping[str, Rule]] = {
+    "global-mean": global_mean,
+    "global-majority": global_majority,
+    "task-mean": task_mean,
+    "task-majority": task_majority,
+    "history-mean": history_mean,
+    "history-median": history_median,
+    "history-majority": history_majority,
+    "history-cdf-hash": history_cdf_hash,
+    "nearest-1": nearest(1),
+    "nearest-3": nearest(3),
+}
+_EPISODIC: Final = "episodic-nearest"
+
+HISTORY_JUDGES: Final = (*_PLAIN, _EPISODIC)
+"""Their names, the least informed first."""
+
+_K: Final = 6
+"""The published row."""
+
+
+def build_history_judge(name: str, *, strategy: Strategy | None = None, k: int | None = None) -> HistoryJudge:
+    """Build a judge by its name.
+
+    Args:
+        name: One of `HISTORY_JUDGES`.
+        strategy: How `episodic-nearest` chooses turns; `topk` when None.
+        k: How many turns it takes; 6 when None.
+
+    Raises:
+        UsageError: No judge is called so, or it takes no strategy or k.
+    """
+    if name == _EPISODIC:
+        chosen, many = strategy or "topk", k or _K
+        return HistoryJudge(name, episodic(chosen, many), {"strategy": chosen, "k": many})
+    if name not in _PLAIN:
+        msg = f"no judge without a model is called {name!r}"
+        raise UsageError(msg, hint=f"there are {', '.join(HISTORY_JUDGES)}")
+    if strategy is not None or k is not None:
+        msg = f"the judge {name} takes neither --strategy nor --k"
+        raise UsageError(msg, hint=f"they belong to {_EPISODIC}")
+    return HistoryJudge(name, _PLAIN[name])

@@ -1,0 +1,128 @@
+"""What the judge `rag` is told: what the same user said of the replies that are most like the target."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from dialogauge.core import JudgeFailure, digest
+from dialogauge.core.protocols import BlockView, Kept, Population, RatedReply, Reads, Reply
+from dialogauge.judges.personal.baselines import Strategy, likeness, retrieve
+from dialogauge.judges.personal.judge import Told
+from dialogauge.judges.rubric.prompt import rated_line
+from dialogauge.rubrics import phrase
+from dialogauge.stats import half_up
+
+_SEED: Final = 42
+_SCORES: Final = (1, 2, 3, 4, 5)
+_REQUEST: Final = 400
+_REPLY: Final = 1200
+"""Characters of a text that are shown; the middle of a longer one is cut."""
+
+
+def draw_examples(population: Population, n: int = 10) -> tuple[RatedReply, ...]:
+    """Draw n rated turns, as many of each score as there are alike; fewer where a score is rare."""
+    rng = random.Random(_SEED)
+    pools: dict[int, list[RatedReply]] = {score: [] for score in _SCORES}
+    for block in population.blocks:
+        for rated in block.ratings:
+            pools[half_up(rated.score)].append(rated)
+    drawn: list[RatedReply] = []
+    for score in _SCORES:
+        rng.shuffle(pools[score])
+        drawn += pools[score][: -(-n // len(_SCORES))]
+    rng.shuffle(drawn)
+    return tuple(drawn[:n])
+
+
+@dataclass
+class FewShotKnowledge:
+    """Fills `rated_examples`; implements `judge.personal_rubric.Knowledge`."""
+
+    n: int = 10
+    reads: frozenset[Reads] = frozenset({"others"})
+    _written: tuple[int, str, str] | None = None
+    """Of the population that was asked about last: its identity, the examples, and their digest."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the number and the draw."""
+        return {"examples": self.n, "seed": _SEED, "cut": [_REQUEST, _REPLY]}
+
+    async def tell(
+        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
+    ) -> tuple[Told, JudgeFailure | None]:
+        """Return the examples, one JSON object a line."""
+        del view, reply, kept
+        if self._written is None or self._written[0] != id(population):
+            text = "\n".join(
+                rated_line(rated, request_chars=_REQUEST, reply_chars=_REPLY)
+                for rated in draw_examples(population, self.n)
+            )
+            self._written = id(population), text, digest(text)
+        _, text, name = self._written
+        return Told({"rated_examples": text or phrase(language, "none")}, {"examples": name}), None
+
+
+_Found = tuple[tuple[RatedReply, float], ...]
+
+
+@dataclass(frozen=True)
+class RetrievedExamples:
+    """Retrieves rated replies of the user's other scenarios, as the judge `episodic-nearest` does."""
+
+    strategy: Strategy = "topk"
+    k: int = 4
+    request_chars: int = 300
+    reply_chars: int = 800
+    """Longer texts are cut in the middle."""
+    _blocks: dict[str, Mapping[tuple[str, str], _Found]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """The user's history."""
+        return frozenset({"history"})
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings."""
+        return {
+            "retrieved": "episodic",
+            "strategy": self.strategy,
+            "k": self.k,
+            "request_chars": self.request_chars,
+            "reply_chars": self.reply_chars,
+        }
+
+    async def tell(
+        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
+    ) -> tuple[Told, JudgeFailure | None]:
+        """Tell the examples of one target, the most similar first; nothing of a user without a history."""
+        del population, kept
+        if not view.history:
+            return Told({"rated_examples": phrase(language, "none")}, {"sources": []}), None
+        if _key(reply) not in self._blocks.get(view.id, {}):
+            self._blocks[view.id] = self._found_for(view)
+        found = self._blocks[view.id][_key(reply)]
+        text = "\n".join(
+            rated_line(rated, request_chars=self.request_chars, reply_chars=self.reply_chars)
+            for rated, _ in found
+        )
+        sources = [{"turn_id": rated.reply.id, "cosine": round(cosine, 6)} for rated, cosine in found]
+        return Told({"rated_examples": text}, {"sources": sources}), None
+
+    def _found_for(self, view: BlockView) -> dict[tuple[str, str], _Found]:
+        """Retrieve for all targets of a block at once: the index is made for the block, and not kept."""
+        out: dict[tuple[str, str], _Found] = {}
+        for target, cosines in zip(view.targets, likeness(view), strict=True):
+            found = retrieve(view, cosines, self.strategy, self.k)
+            ordered = sorted(found, key=lambda i: -cosines[i])
+            out[_key(target)] = tuple((view.history[i], float(cosines[i])) for i in ordered)
+        return out
+
+
+def _key(reply: Reply) -> tuple[str, str]:
+    # Several candidates may answer in one state, and each is judged by what is like its own reply.
+    return reply.id, reply.text

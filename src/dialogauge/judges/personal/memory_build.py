@@ -1,0 +1,219 @@
+"""The memory as what a rubric is told of its user: built once per block, kept, never changed afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from dialogauge.core import JudgeFailure, StoreError, Usage, digest
+from dialogauge.core.protocols import BlockView, Kept, Population, Reads, Reply
+from dialogauge.core.unit import conversation_digest
+from dialogauge.judges.personal.judge import Told
+from dialogauge.judges.personal.memory import (
+    BUDGET,
+    Evidence,
+    Findings,
+    MemoryFault,
+    ScoreScale,
+    UserMemory,
+    coverage_text,
+    evidence_of,
+    findings_schema,
+    grouped_turns,
+    memory_text,
+    read_findings,
+    statistics_text,
+)
+from dialogauge.judges.rubric.prompt import as_json, messages_of, reasker
+from dialogauge.llm.cache import client_identity
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
+from dialogauge.llm.structured import ask
+from dialogauge.rubrics import memory_words, own_template, phrase, sketch, split_template
+
+ROLE: Final = "memory_builder"
+_FORM: Final = 1
+"""Raised when what a memory holds, or what its builder is shown, changes otherwise than in the wording."""
+
+
+@cache
+def memory_version(language: str) -> str:
+    """Return the digest of all wording and of the form: a memory of another one is not used."""
+    words = dict(memory_words(language))
+    return digest([_FORM, own_template("user_memory", language), words, own_template("reask", language)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Material:
+    view: BlockView
+    scale: ScoreScale
+    conversations: int
+    scenarios: tuple[str, ...]
+    evidence: Evidence
+
+
+async def build_memory(
+    client: ChatClient, view: BlockView, population: Population, language: str, *, budget: int = BUDGET
+) -> tuple[UserMemory | ChatFailure, Usage]:
+    """Build the memory of one block, before its first target is judged.
+
+    Args:
+        client: The memory builder's model; not asked where the user has rated nothing.
+        view: Profile and history. Of the targets only the task of the first is looked at.
+        population: The training users: their scores stand in for those of a user without any.
+        language: Of the prompt, and of what the model writes.
+        budget: Characters of rated turns in the prompt.
+
+    Raises what the client raises (`EndpointError`, `BudgetSpent`).
+    """
+    if not view.history:
+        return UserMemory(ScoreScale.of(population.scores), 0, (), None), Usage()
+    talks = {r.reply.conversation.id: str(r.reply.conversation.scenario) for r in view.history}
+    material = _Material(
+        view,
+        ScoreScale.of(view.scores),
+        len(talks),
+        tuple(dict.fromkeys(talks.values())),
+        evidence_of(view, budget=budget),
+    )
+
+    def validate(data: dict[str, Any]) -> Findings:
+        return read_findings(data, material.scale, material.scenarios)
+
+    outcome = await ask(client, _request(material, language), validate, reask=reasker(language))
+    if isinstance(outcome, ChatFailure):
+        return outcome, outcome.usage
+    m = material
+    memory = UserMemory(m.scale, m.conversations, m.scenarios, outcome.value, m.evidence.to_json())
+    return memory, outcome.usage
+
+
+def _request(m: _Material, language: str) -> ChatRequest:
+    schema = findings_schema(m.scale, m.scenarios, _hints(language))
+    profile = as_json(dict(m.view.profile)) if m.view.profile else phrase(language, "none")
+    values = {
+        "reply_format": sketch(schema),
+        "profile": profile,
+        "statistics": statistics_text(m.scale, m.conversations, language),
+        "coverage": coverage_text(m.evidence, language),
+        "turns": grouped_turns(m.evidence, language),
+    }
+    messages = messages_of(split_template(own_template("user_memory", language)), values)
+    return ChatRequest(messages, role=ROLE, schema=ReplySchema("user_memory", schema))
+
+
+def _hints(language: str) -> Mapping[str, str]:
+    words = memory_words(language)
+    return {k.removeprefix("hint_"): text for k, text in words.items() if k.startswith("hint_")}
+
+
+Held = UserMemory | JudgeFailure
+
+
+@dataclass
+class MemoryKnowledge:
+    """Fills `memory`; implements `judge.personal_rubric.Knowledge`.
+
+    The turns of a block are asked about side by side: the first that comes builds the memory under the
+    block's lock, the others wait for it. A memory that could not be built fails every turn of its block,
+    and is not tried again in the same run.
+    """
+
+    client: ChatClient
+    """The memory builder's."""
+    languages: tuple[str, ...] = ("en", "zh")
+    """Those that the rubric has."""
+    budget: int = BUDGET
+    reads: frozenset[Reads] = frozenset({"profile", "history"})
+    _held: dict[str, Held] = field(default_factory=dict)
+    _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the version of the memory's prompts, its builder and the budget."""
+        return {
+            "memory": {language: memory_version(language) for language in self.languages},
+            "builder": dict(client_identity(self.client)),
+            "budget": self.budget,
+        }
+
+    async def tell(
+        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
+    ) -> tuple[Told, JudgeFailure | None]:
+        """Return the memory in words; the turn that had it built carries what that took.
+
+        Raises StoreError where the run holds this memory as another version of the prompt made it.
+        """
+        del reply
+        held, usage = await self._memory(view, population, kept, language)
+        spent = {} if usage is None else {ROLE: usage}
+        if isinstance(held, JudgeFailure):
+            return Told(usage=spent), held
+        details: dict[str, Any] = {"memory": held.digest}
+        if left_out := sum(held.evidence.get("left_out", {}).values()):
+            details["memory_left_out"] = left_out
+        return Told({"memory": memory_text(held, language)}, details, spent), None
+
+    async def _memory(
+        self, view: BlockView, population: Population, kept: Kept, language: str
+    ) -> tuple[Held, Usage | None]:
+        block = f"{language}:{view.id}"
+        async with self._locks.setdefault(block, asyncio.Lock()):
+            if block in self._held:
+                return self._held[block], None
+            held, usage = await self._found_or_built(view, population, kept, language)
+            self._held[block] = held
+            return held, usage
+
+    async def _found_or_built(
+        self, view: BlockView, population: Population, kept: Kept, language: str
+    ) -> tuple[Held, Usage | None]:
+        key = self._key(view, population, language)
+        found = _kept_memory(kept, key, view, language)
+        if found is not None:
+            return found, None
+        built, usage = await build_memory(self.client, view, population, language, budget=self.budget)
+        if isinstance(built, ChatFailure):
+            return _failure(built), usage
+        made = {"block": view.id, "language": language, "version": memory_version(language)}
+        kept.put(key, {**made, "usage": asdict(usage), "memory": built.to_json()})
+        return built, usage if view.history else None  # else no model was asked
+
+    def _key(self, view: BlockView, population: Population, language: str) -> str:
+        """Name the memory by all that it is made from, but for the wording of the prompt."""
+        rated = [[r.reply.id, r.score, r.reason] for r in view.history]
+        talks = {r.reply.conversation.id: r.reply.conversation for r in view.history}
+        made_from = {
+            "block": view.id,
+            "language": language,
+            "profile": None if view.profile is None else dict(view.profile),
+            "history": rated,
+            "texts": [conversation_digest(c) for c in talks.values()],
+            "others": None if view.history else list(population.scores),
+            "ahead": view.targets[0].context if view.targets else "",
+            "builder": dict(client_identity(self.client)),
+            "budget": self.budget,
+        }
+        return f"memory:{digest(made_from)}"
+
+
+def _kept_memory(kept: Kept, key: str, view: BlockView, language: str) -> UserMemory | None:
+    value = kept.get(key)
+    if value is None:
+        return None
+    if value.get("version") != memory_version(language):
+        msg = (
+            f"the memory of {view.id} in this run was made by another version of the memory prompt "
+            f"({value.get('version')}; this one is {memory_version(language)})"
+        )
+        raise StoreError(msg, hint="judge into another directory with -o, or start again with --fresh")
+    try:
+        return UserMemory.from_json(value["memory"])
+    except (MemoryFault, KeyError, TypeError) as error:
+        msg = f"the memory of {view.id} in this run cannot be used: {error}"
+        raise StoreError(msg, hint="start again with --fresh") from error
+
+
+def _failure(failure: ChatFailure) -> JudgeFailure:
+    return JudgeFailure(failure.kind, f"the user's memory could not be built: {failure.message}", failure.raw)

@@ -1,0 +1,1 @@
+"""The judge that runs rubric files on a language model: prompt, reply, rows, windows."""

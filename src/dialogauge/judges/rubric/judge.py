@@ -1,0 +1,194 @@
+"""The judge that runs every rubric file on a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from dialogauge.core.conversation import Conversation, Turn
+from dialogauge.core.errors import UsageError
+from dialogauge.core.judgement import Judged, JudgeFailure, Target
+from dialogauge.core.protocols import DimensionSpec
+from dialogauge.core.unit import digest, digest_text
+from dialogauge.judges.rubric.prompt import Asking, Call, FixedPrompts, Mode, gathered, prompt_language
+from dialogauge.judges.rubric.rows import conversation_row, failure_rows, turn_row, turn_rows
+from dialogauge.judges.rubric.windows import LARGEST, judge_in_windows, judge_window_level, plan_windows
+from dialogauge.llm.cache import client_identity
+from dialogauge.llm.protocol import ChatClient, ChatFailure
+from dialogauge.rubrics import PERSONAL, Rubric, Scope
+
+
+def refuse_language(rubric: Rubric, language: str) -> None:
+    """Raise UsageError for a language, other than `auto`, in which the rubric has no template."""
+    if language != "auto" and language not in rubric.languages:
+        msg = f"the rubric {rubric.id!r} has no template in {language!r}"
+        raise UsageError(msg, hint=f"it has {', '.join(rubric.languages)}")
+
+
+def chosen_language(rubric: Rubric, language: str, conversation: Conversation) -> str:
+    """Return the language of the prompts; `auto` goes by the conversation."""
+    return prompt_language(conversation, rubric.languages) if language == "auto" else language
+
+
+def identity(kind: str, rubric: Rubric, client: ChatClient, language: str) -> dict[str, Any]:
+    """Return judge, rubric, prompt digests and model as plain JSON values."""
+    languages = rubric.languages if language == "auto" else (language,)
+    return {
+        "judge": kind,
+        "rubric": rubric.id,
+        "rubric_version": rubric.version,
+        "prompts": {lang: rubric.prompt_digest(lang) for lang in languages},
+        "client": dict(client.describe()),
+    }
+
+
+def identity_digest(described: Mapping[str, Any], client: ChatClient) -> str:
+    """Return the digest of a judge: it changes with prompts, model, parameters and settings."""
+    return digest({**described, "client": dict(client_identity(client))})
+
+
+@dataclass(frozen=True)
+class RubricJudge:
+    """Judges conversations by a rubric; implements `core.protocols.Judge`.
+
+    Turn rubrics take one call for each replied turn. Conversation rubrics take one call for all turns and
+    the conversation together, up to `long_after` turns, and windows beyond. In foresight the turns of a
+    conversation rubric are asked about one by one, each seeing nothing after its reply, and the
+    conversation in a call of its own. A failed call fails its own targets only.
+    """
+
+    rubric: Rubric
+    client: ChatClient
+    _: KW_ONLY
+    language: Literal["auto"] | str = "auto"
+    """`auto`: Chinese for Chinese conversations, English otherwise."""
+    window: int = LARGEST
+    """The longest window, 4 to 6 turns."""
+    long_after: int = 10
+    """Conversations with more replied turns are judged in windows; at least 6."""
+    mode: Mode = "hindsight"
+    tool_chars: int = 2000
+    """Tool results longer than this are cut in the middle; the cuts are counted in the details."""
+    source: str | None = None
+    """A text that rubrics with the placeholder `source` check against."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be done."""
+        if self.rubric.level == "pair":
+            msg = f"the rubric {self.rubric.id!r} compares pairs"
+            raise UsageError(msg, hint="give a rubric of the level turn, window or conversation")
+        personal = PERSONAL.intersection(self.rubric.shows)
+        if personal:
+            msg = f"the rubric {self.rubric.id!r} shows how people rated ({', '.join(sorted(personal))})"
+            raise UsageError(msg, hint="it belongs to `dialogauge satisfaction`")
+        refuse_language(self.rubric, self.language)
+        if self.long_after < LARGEST:
+            msg = f"windows after {self.long_after} turns"
+            raise UsageError(
+                msg, hint=f"a conversation of up to {LARGEST} turns is one window: give 6 or more"
+            )
+        plan_windows(1, self.window)
+
+    @property
+    def name(self) -> str:
+        """`rubric/model`."""
+        return f"{self.rubric.id}/{self.client.name}"
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes with prompts, model, parameters and settings."""
+        return identity_digest(self.describe(), self.client)
+
+    @cached_property
+    def _fixed(self) -> FixedPrompts:
+        return FixedPrompts(self.rubric)
+
+    @property
+    def dimensions(self) -> tuple[DimensionSpec, ...]:
+        """The rubric's dimensions, computed ones included."""
+        return self.rubric.dimensions
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return rubric, prompt digests, model and settings as plain JSON values."""
+        settings: dict[str, Any] = {"language": self.language, "mode": self.mode}
+        if self.rubric.level != "turn":
+            settings |= {"window": self.window, "long_after": self.long_after}
+        if "dialogue" in self.rubric.shows or "tool_results" in self.rubric.shows:
+            settings["tool_chars"] = self.tool_chars
+        if "source" in self.rubric.shows and self.source is not None:
+            settings["source"] = digest_text(self.source)
+        return {
+            **identity("rubric", self.rubric, self.client, self.language),
+            "settings": settings,
+        }
+
+    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
+        """Judge every target: each replied turn in order, then the conversation, as the rubric asks.
+
+        Args:
+            conversation: What is judged; ratings and metadata are not looked at.
+            repeat: 1-based; part of the cache key, so that repeats are asked anew.
+            seed: Not used: chance is in the model alone, and its seed belongs to the client.
+
+        Raises `EndpointError` or `BudgetSpent` from the client.
+        """
+        del seed
+        asking = self._asking(conversation.blinded(), repeat)
+        turns = asking.conversation.replied_turns
+        if not turns:
+            target = Target(conversation.id, "conversation", candidate=conversation.candidate)
+            failure = JudgeFailure("no_reply", "the conversation has no assistant reply to a user message")
+            return (Judged(target, failure),)
+        if self.rubric.level == "turn":
+            return await _judge_turns(asking, turns)
+        if self.rubric.level == "window":
+            return await judge_window_level(asking, plan_windows(len(turns), self.window))
+        return await self._judge_whole(asking, turns)
+
+    def _asking(self, conversation: Conversation, repeat: int) -> Asking:
+        language = chosen_language(self.rubric, self.language, conversation)
+        return Asking(
+            self._fixed,
+            self.client,
+            conversation,
+            language,
+            self.mode,
+            self.tool_chars,
+            self.source,
+            salt=repeat,
+        )
+
+    async def _judge_whole(self, asking: Asking, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
+        before: tuple[Judged, ...] = ()
+        together = bool(self.rubric.at("turn"))
+        if together and self.mode == "foresight":
+            before = await _judge_turns(asking, turns)
+            together = False
+        if len(turns) > self.long_after:
+            plan = plan_windows(len(turns), self.window)
+            return before + await judge_in_windows(asking, plan, before, with_turns=together)
+        return before + await _judge_at_once(asking, turns, before, with_turns=together)
+
+
+async def _judge_turns(asking: Asking, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
+    """Ask about each turn by itself; nothing after the reply is in the dialogue that is shown."""
+    calls = [
+        Call(Scope((turn.number,), ("turn",)), asking.conversation.until(turn.number).turns) for turn in turns
+    ]
+    answers = await gathered([asking.ask(call) for call in calls])
+    return tuple(turn_row(asking, answer, turn) for answer, turn in zip(answers, turns, strict=True))
+
+
+async def _judge_at_once(
+    asking: Asking, turns: tuple[Turn, ...], before: tuple[Judged, ...], *, with_turns: bool
+) -> tuple[Judged, ...]:
+    """Ask about all turns and the conversation in one call."""
+    numbers = tuple(t.number for t in turns)
+    scope = Scope(numbers, ("turn", "conversation") if with_turns else ("conversation",))
+    answer = await asking.ask(Call(scope, asking.conversation.turns))
+    if isinstance(answer.outcome, ChatFailure):
+        return failure_rows(asking, answer, turns if with_turns else ())
+    rows = turn_rows(asking, answer, turns) if with_turns else ()
+    return (*rows, conversation_row(asking, answer, before or rows))

@@ -1,0 +1,446 @@
+"""One call of a judge model: the prompt from rubric and dialogue, the reply read against the rubric."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
+
+import orjson
+
+from dialogauge.core.conversation import Conversation, Message, Turn
+from dialogauge.core.judgement import Usage
+from dialogauge.core.protocols import RatedReply
+from dialogauge.judges.rubric.reply import ParsedReply, ReplyFault, parse_reply
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
+from dialogauge.llm.structured import Structured, ask
+from dialogauge.rubrics import (
+    Recent,
+    Rubric,
+    Scope,
+    Template,
+    built_in_values,
+    own_template,
+    phrase,
+    placeholders,
+    render,
+    reply_schema,
+    split_template,
+)
+
+_FRAME = re.compile(
+    r"<(?=[|｜]|(?:dialogue|s|bos|eos|start_of_turn|end_of_turn|start_header_id|eot_id)>)|\[(?=/?INST\])"
+)
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """A text for a prompt, and how many tool results in it were cut."""
+
+    text: str
+    cut: int = 0
+
+
+def as_json(value: Any) -> str:  # noqa: ANN401 (any JSON value)
+    """Write a value as JSON on one line.
+
+    Line and paragraph separators, control characters and lone surrogates are escaped, `</` is written
+    `<\\/`, and what chat templates read as the end of a message (`<|`, `[INST]` ...) has its first sign
+    escaped. JSON reads all of that as the same: data can neither begin a new line, nor close or open a
+    tag of a template, nor end the message that it stands in.
+    """
+    return _harmless(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _harmless(text: str) -> str:
+    # Of ASCII, json itself leaves only DEL as it is.
+    if not text.isascii() or "\x7f" in text:
+        text = _UNSAFE.sub(lambda m: f"\\u{ord(m.group()):04x}", text)
+    if "<" in text or "INST]" in text:
+        text = _FRAME.sub(lambda m: f"\\u{ord(m.group()):04x}", text).replace("</", "<\\/")
+    return text
+
+
+def cut_middle(text: str, limit: int) -> tuple[str, bool]:
+    """Keep the first two thirds and the last third of `limit` characters, with a mark between."""
+    if len(text) <= limit:
+        return text, False
+    head, tail = limit - limit // 3, limit // 3
+    left_out = len(text) - head - tail
+    return f"{text[:head]} [... {left_out} characters cut ...] {text[len(text) - tail :]}", True
+
+
+def dialogue_text(turns: Sequence[Turn], *, tool_chars: int, beyond: Turn | None = None) -> ShownText:
+    """Write turns as JSON lines.
+
+    Args:
+        turns: What is shown, in order; turn 0 is a greeting.
+        tool_chars: Tool results that are longer are cut in the middle and counted.
+        beyond: The turn after the last one shown, of which the user's words are added and marked.
+    """
+    lines: list[str] = []
+    cut = 0
+    for turn in turns:
+        for line, was_cut in _turn_lines(turn, tool_chars):
+            lines.append(_written(line))
+            cut += was_cut
+    if beyond is not None and beyond.user:
+        line = {"turn": beyond.number, "role": "user", "beyond": True, "text": beyond.user_text}
+        lines.append(_written(line))
+    return ShownText(_harmless("\n".join(lines)), cut)
+
+
+def _written(line: Mapping[str, Any]) -> str:
+    """Write a line of a dialogue; the same text as `json` writes, at a tenth of the time."""
+    try:
+        return orjson.dumps(line).decode()
+    except TypeError:  # half a surrogate pair, or a number of more than 64 bits
+        return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+
+
+def _turn_lines(turn: Turn, tool_chars: int) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    names = {call.id: call.name for message in turn.messages for call in message.tool_calls}
+    for message in turn.messages:
+        yield _line(turn.number, message, names, tool_chars)
+    if turn.number >= 1 and not turn.has_reply:
+        yield {"turn": turn.number, "role": "assistant", "no_reply": True}, False
+
+
+def _line(
+    number: int, message: Message, names: Mapping[str, str], tool_chars: int
+) -> tuple[Mapping[str, Any], bool]:
+    line: dict[str, Any] = {"turn": number, "role": message.role}
+    text, was_cut = message.text, False
+    if message.role == "tool":
+        name = message.name or names.get(message.tool_call_id or "")
+        line |= {"name": name} if name else {}
+        text, was_cut = cut_middle(text, tool_chars)
+    if message.tool_calls:
+        line["calls"] = [{"name": c.name, "arguments": c.arguments} for c in message.tool_calls]
+    if text or not message.tool_calls:
+        line["text"] = text
+    return line, was_cut
+
+
+def tool_results_text(turn: Turn, *, tool_chars: int) -> ShownText:
+    """Write what the tools returned in one turn as a JSON list; an empty list if there is nothing."""
+    found = [cut_middle(m.text, tool_chars) for m in turn.messages if m.role == "tool"]
+    return ShownText(as_json([text for text, _ in found]), sum(cut for _, cut in found))
+
+
+def prompt_language(conversation: Conversation, languages: Sequence[str]) -> str:
+    """Choose the language of the prompt: the data's own word, else Chinese or English by the script.
+
+    Returns one of `languages`: English if it is among them and nothing else fits, otherwise the first.
+    """
+    stated = (conversation.language or "").lower()[:2]
+    if stated in languages:
+        return stated
+    fallback = "en" if "en" in languages else languages[0]
+    if stated or "zh" not in languages:
+        return fallback
+    from dialogauge.text import LanguageTally, has_chinese  # loads numpy: not at import
+
+    texts = [m.text for m in conversation.messages if m.role in ("user", "assistant")]
+    if not any(map(has_chinese, texts)):
+        return fallback
+    tally = LanguageTally()
+    for text in texts:
+        tally.add(text)
+    return "zh" if tally.language() == "zh" else fallback
+
+
+# Conversations of up to ten turns have ten scopes, windows and single turns as many as there are lengths.
+_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class FixedParts:
+    """The parts of a call's prompt that do not depend on the conversation."""
+
+    schema: ReplySchema
+    values: Mapping[str, str]
+    """Of the built-in placeholders; to be copied, not changed."""
+    instructions: str | None
+    """The system message, if it stands on built-in placeholders alone."""
+
+
+class FixedPrompts:
+    """The fixed parts of one rubric's prompts, by scope and language; the latest 256 are kept."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        self.rubric = rubric
+        self._name = re.sub(r"[^A-Za-z0-9_-]", "_", rubric.id)[:64]
+        self.parts = lru_cache(maxsize=_KEPT)(self._make)
+
+    def _make(self, scope: Scope, language: str) -> FixedParts:
+        values = built_in_values(self.rubric, scope, language)
+        schema = ReplySchema(self._name, reply_schema(self.rubric, scope, language))
+        template = self.rubric.templates[language].instructions
+        fixed = template and set(placeholders(template)) <= values.keys()
+        return FixedParts(schema, values, render(template, values) if fixed else None)
+
+
+T = TypeVar("T")
+Mode = Literal["hindsight", "foresight"]
+ROLE = "judge"
+_RESULT_SHARE = 4
+"""The tool results of the judged turn may be this much longer than those in the dialogue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What one call judges, and the turns that it may see."""
+
+    scope: Scope
+    shown: tuple[Turn, ...]
+    beyond: Turn | None = None
+    """The turn after the shown ones, of which hindsight sees the user's words."""
+    summary: str | None = None
+    """Notes on what came before the shown turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one call."""
+
+    call: Call
+    outcome: Structured[ParsedReply] | ChatFailure
+    tool_results_cut: int = 0
+
+    @property
+    def usage(self) -> Usage:
+        """What the call took, failed attempts included."""
+        return self.outcome.usage
+
+
+@dataclass(frozen=True)
+class Asking:
+    """All that the calls about one conversation have in common."""
+
+    fixed: FixedPrompts
+    client: ChatClient
+    conversation: Conversation
+    language: str
+    mode: Mode
+    tool_chars: int
+    source: str | None = None
+    salt: int = 0
+    known: Mapping[str, str] = field(default_factory=dict)
+    """Values of placeholders that the caller fills; they come before those made here."""
+
+    @property
+    def rubric(self) -> Rubric:
+        """The rubric that is judged by."""
+        return self.fixed.rubric
+
+    async def ask(self, call: Call) -> Answer:
+        """Make one call; what goes wrong with it is in the answer."""
+        request, cut = self.request(call)
+
+        def validate(data: dict[str, Any]) -> ParsedReply:
+            return parse_reply(self.rubric, call.scope, data)
+
+        outcome = await ask(self.client, request, validate, reask=reasker(self.language))
+        return Answer(call, outcome, cut)
+
+    def request(self, call: Call) -> tuple[ChatRequest, int]:
+        """Return the request of one call, and how many tool results in it were cut."""
+        parts = self.fixed.parts(call.scope, self.language)
+        values, cut = self._values(call, parts)
+        template = self.rubric.templates[self.language]
+        messages = messages_of(template, values, parts.instructions)
+        return ChatRequest(messages, role=ROLE, schema=parts.schema, salt=self.salt), cut
+
+    def _values(self, call: Call, parts: FixedParts) -> tuple[dict[str, str], int]:
+        shows = self.rubric.shows
+        values = {
+            **parts.values,
+            "scenario": self._scenario(),
+            "profile": self._or_none(dict(self.conversation.profile or {})),
+            "source": self._or_none(self.source),
+            "criteria": self._criteria(),
+            "earlier_summary": as_json(call.summary) if call.summary else self._phrase("begins"),
+        }
+        cut = 0
+        if "dialogue" in shows:
+            turns = recent_turns(call.shown, self.rubric.recent)
+            shown = dialogue_text(turns, tool_chars=self.tool_chars, beyond=call.beyond)
+            values["dialogue"], cut = shown.text, shown.cut
+        if self.rubric.level == "turn":
+            turn = call.shown[-1]
+            results = tool_results_text(turn, tool_chars=self.tool_chars * _RESULT_SHARE)
+            values |= self._turn_values(turn, results)
+            cut += results.cut if "tool_results" in shows else 0
+        return {**values, **self.known}, cut
+
+    def _turn_values(self, turn: Turn, results: ShownText) -> dict[str, str]:
+        return {
+            "last_request": as_json(turn.user_text),
+            "reply": as_json(turn.reply_text),
+            "tool_results": results.text,
+            "next_message": self._next_message(turn),
+        }
+
+    def _next_message(self, turn: Turn) -> str:
+        if self.mode == "foresight":
+            return self._phrase("not_shown")
+        following = following_turn(self.conversation, turn)
+        return as_json(following.user_text) if following else self._phrase("ends")
+
+    def _scenario(self) -> str:
+        c = self.conversation
+        known = {"kind": c.scenario, "description": c.context, "instructions": c.instructions}
+        return self._or_none({key: value for key, value in known.items() if value})
+
+    def _criteria(self) -> str:
+        told = f"{self.conversation.scenario or ''}\n{self.conversation.context or ''}"
+        fit = (c for c in self.rubric.criteria if re.search(c.scenario, told, re.IGNORECASE))
+        found = next(fit, None)
+        return self._phrase("none") if found is None else found.text[self.language].strip()
+
+    def _or_none(self, value: object) -> str:
+        return as_json(value) if value else self._phrase("none")
+
+    def _phrase(self, key: str) -> str:
+        return phrase(self.language, key)
+
+
+def recent_turns(turns: Sequence[Turn], recent: Recent) -> tuple[Turn, ...]:
+    """Return the last turns that the rubric shows; the last of all is always among them."""
+    kept = list(turns if recent.turns is None else turns[-recent.turns :])
+    if recent.chars is not None:
+        room = recent.chars
+        for index in range(len(kept) - 2, -1, -1):
+            room -= sum(len(m.text) for m in kept[index].messages)
+            if room < 0:
+                return tuple(kept[index + 1 :])
+    return tuple(kept)
+
+
+def following_turn(conversation: Conversation, turn: Turn) -> Turn | None:
+    """Return the turn after `turn`, if the conversation has one."""
+    return next((t for t in conversation.turns if t.start == turn.stop), None)
+
+
+def messages_of(
+    template: Template, values: Mapping[str, str], instructions: str | None = None
+) -> tuple[dict[str, str], ...]:
+    """Fill a template: what stands above the data line is the system message, the rest the user's.
+
+    `instructions` is the system message where it has been filled already.
+    """
+    data = {"role": "user", "content": render(template.data, values)}
+    if not template.instructions:
+        return (data,)
+    above = instructions if instructions is not None else render(template.instructions, values)
+    return {"role": "system", "content": above}, data
+
+
+def reasker(language: str) -> Callable[[str], str]:
+    """Return the function that words the message with which a model is asked once more."""
+    template = own_template("reask", language)
+    return lambda error: render(template, {"error": error})
+
+
+async def gathered(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run coroutines together; if one raises, the others are cancelled and waited for."""
+    tasks = [asyncio.create_task(c) for c in coroutines]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def rated_line(rated: RatedReply, *, request_chars: int, reply_chars: int) -> str:
+    """Write kind of task, request, reply, score and, where there is one, the reason.
+
+    Args:
+        rated: The reply and its rating.
+        request_chars: A longer request is cut in the middle.
+        reply_chars: A longer reply is cut in the middle.
+    """
+    reply, score = rated.reply, rated.score
+    line = {
+        "kind": reply.conversation.scenario,
+        "request": cut_middle(reply.request, request_chars)[0],
+        "reply": cut_middle(reply.text, reply_chars)[0],
+        "score": int(score) if float(score).is_integer() else score,
+        "reason": rated.reason,
+    }
+    return as_json({key: value for key, value in line.items() if value is not None})
+
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {"summary": {"type": "string"}},
+    "required": ["summary"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """The notes in front of each window."""
+
+    before: tuple[str | ChatFailure | None, ...]
+    """One for each window, in order; None where nothing came before."""
+    usage: Usage
+    tool_results_cut: int = 0
+
+
+async def summarise_before(asking: Asking, starts: Sequence[int]) -> Summaries:
+    """Write notes on all that precedes each window.
+
+    Each call sees the notes written so far and only the turns since, so that its prompt stays short in
+    however long a conversation. Where a call fails, the next one takes on the turns that it left.
+
+    Args:
+        asking: The conversation and the client.
+        starts: The number of each window's first shown turn, in order.
+    """
+    turns = asking.conversation.turns
+    notes: str | None = None
+    covered = turns[0].number if turns else 0
+    before: list[str | ChatFailure | None] = []
+    usage, cut = Usage(), 0
+    for start in starts:
+        fresh = [t for t in turns if covered <= t.number < start]
+        if not fresh:
+            before.append(notes)
+            continue
+        outcome, used, was_cut = await _summarise(asking, notes, fresh)
+        usage, cut = usage + used, cut + was_cut
+        before.append(outcome)
+        if isinstance(outcome, str):
+            notes, covered = outcome, start
+    return Summaries(tuple(before), usage, cut)
+
+
+async def _summarise(
+    asking: Asking, notes: str | None, turns: Sequence[Turn]
+) -> tuple[str | ChatFailure, Usage, int]:
+    language = asking.language
+    shown = dialogue_text(turns, tool_chars=asking.tool_chars)
+    earlier = as_json(notes) if notes else phrase(language, "begins")
+    template = split_template(own_template("summary", language))
+    messages = messages_of(template, {"earlier_summary": earlier, "dialogue": shown.text})
+    request = ChatRequest(messages, role=ROLE, schema=ReplySchema("summary", _SCHEMA), salt=asking.salt)
+    outcome = await ask(asking.client, request, _read, reask=reasker(language))
+    result = outcome if isinstance(outcome, ChatFailure) else outcome.value
+    return result, outcome.usage, shown.cut
+
+
+def _read(data: dict[str, Any]) -> str:
+    summary = data.get("summary")
+    if not isinstance(summary, str) or not summary.strip():
+        msg = "summary: expected a text that is not empty"
+        raise ReplyFault(msg)
+    return summary.strip()

@@ -1,0 +1,393 @@
+"""Windows over long conversations: where they lie, and how what they say becomes one.
+
+The choices are argued in `docs/decisions/0002-windows.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from dialogauge.core.conversation import Turn
+from dialogauge.core.errors import UsageError
+from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
+from dialogauge.core.scores import NOT_APPLICABLE, Scale, Score
+from dialogauge.judges.rubric.prompt import (
+    Answer,
+    Asking,
+    Call,
+    Summaries,
+    following_turn,
+    gathered,
+    summarise_before,
+)
+from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply, share
+from dialogauge.judges.rubric.rows import (
+    decide,
+    failure_of,
+    joined_notes,
+    label_details,
+    row,
+    turn_judgement,
+    turn_scores,
+    whole_judgement,
+)
+from dialogauge.llm.protocol import ChatFailure
+from dialogauge.llm.structured import Structured
+from dialogauge.rubrics import Dimension, Rubric, Scope
+
+SMALLEST: Final = 4
+LARGEST: Final = 6
+
+
+def plan_windows(count: int, size: int = LARGEST) -> tuple[tuple[int, int], ...]:
+    """Lay windows over `count` turns.
+
+    Args:
+        count: How many turns are judged.
+        size: The longest window, 4 to 6 turns.
+
+    Returns:
+        Start (included) and stop (excluded) of each window, by position from 0. One window if all turns
+        fit into it; otherwise as few as possible, evenly long, none shorter than 4, each sharing one or
+        two turns with the next (three only where 5 turns are laid in windows of 4).
+    """
+    if not SMALLEST <= size <= LARGEST:
+        msg = f"a window of {size} turns"
+        raise UsageError(msg, hint=f"give {SMALLEST} to {LARGEST} turns")
+    if count <= size:
+        return ((0, count),)
+    windows = math.ceil((count - 1) / (size - 1))
+    total = max(count + windows - 1, SMALLEST * windows)
+    sizes = _even(total, windows)
+    overlaps = [*_even(total - count, windows - 1), 0]
+    plan, start = [], 0
+    for length, overlap in zip(sizes, overlaps, strict=True):
+        plan.append((start, start + length))
+        start += length - overlap
+    return tuple(plan)
+
+
+def _even(total: int, parts: int) -> list[int]:
+    """Split a number into whole parts that differ by at most one, the larger first."""
+    small, larger = divmod(total, parts)
+    return [small + (i < larger) for i in range(parts)]
+
+
+def merge_turn(parts: Sequence[ParsedPart]) -> tuple[ParsedPart, dict[str, float]]:
+    """Merge what one or two windows say of the same turn.
+
+    Returns the merged part (scores are means, so they need not be whole; a number goes before n/a) and
+    by dimension the difference between the largest and the smallest score, where there were two.
+    """
+    first = parts[0]
+    if len(parts) == 1:
+        return first, {}
+    scores: dict[str, Score] = {}
+    differences: dict[str, float] = {}
+    for name in first.scores:
+        numbers = [v for p in parts if not isinstance(v := p.scores[name], str)]
+        scores[name] = sum(numbers) / len(numbers) if numbers else NOT_APPLICABLE
+        if len(numbers) > 1:
+            differences[name] = max(numbers) - min(numbers)
+    merged = replace(
+        first,
+        scores=scores,
+        issues=tuple(dict.fromkeys(issue for p in parts for issue in p.issues)),
+        quotes=tuple(dict.fromkeys(quote for p in parts for quote in p.quotes)),
+    )
+    return merged, differences
+
+
+def roll_up(dimension: Dimension, scores: Sequence[Score], lengths: Sequence[int]) -> Score:
+    """Make one score of the windows' scores, in the way that the rubric names for the dimension.
+
+    n/a takes no part; if all are n/a, so is the whole. On a scale of whole numbers the result is rounded,
+    halves towards the worse score.
+
+    Args:
+        dimension: What is scored.
+        scores: One for each window, in order.
+        lengths: How many turns each window has.
+    """
+    applicable = [(s, n) for s, n in zip(scores, lengths, strict=True) if not isinstance(s, str)]
+    if not applicable:
+        return NOT_APPLICABLE
+    numbers = [s for s, _ in applicable]
+    worst = min(numbers) if dimension.scale.higher_is_better else max(numbers)
+    mean = sum(s * n for s, n in applicable) / sum(n for _, n in applicable)
+    value = {
+        "mean": mean,
+        "minimum": worst,
+        "pulled_mean": (mean + worst) / 2,
+        "outcome": (numbers[-1] + worst) / 2,
+    }[dimension.rollup]
+    return _rounded(value, dimension.scale)
+
+
+def _rounded(value: float, scale: Scale) -> float:
+    if not scale.integer:
+        return value
+    # Sums of products are exact here only up to float noise: 3.5 must be a half on every machine.
+    value = round(value, 9)
+    return math.ceil(value - 0.5) if scale.higher_is_better else math.floor(value + 0.5)
+
+
+def merge_whole(rubric: Rubric, parts: Sequence[ParsedPart], lengths: Sequence[int]) -> ParsedPart:
+    """Roll up what the windows say of the conversation.
+
+    Lists of items are joined, of an item that is named twice the later says how it stands, and their
+    share is computed anew; labels are those of the last window.
+    """
+    level = rubric.level
+    scores: dict[str, Score] = {
+        d.name: roll_up(d, [p.scores[d.name] for p in parts], lengths) for d in rubric.asked(level)
+    }
+    items = {
+        x.name: tuple(dict(entry for p in parts for entry in p.items[x.name]).items())
+        for x in rubric.items
+        if x.level == level
+    }
+    scores |= {x.dimension: share(x, items[x.name]) for x in rubric.items if x.level == level}
+    return ParsedPart(scores, labels=parts[-1].labels, items=items)
+
+
+def weakest_of(named: Sequence[int | None], turns: Mapping[int, Mapping[str, Score]]) -> int | None:
+    """Choose among the weakest turns that the windows named: the one with the lowest scores.
+
+    Compared by their lowest score, then by the mean, then the earlier turn; None if no window named one.
+    """
+    candidates = sorted({n for n in named if n is not None})
+    return min(candidates, key=lambda n: (*_standing(turns.get(n, {})), n), default=None)
+
+
+def _standing(scores: Mapping[str, Score]) -> tuple[float, float]:
+    numbers = [v for v in scores.values() if not isinstance(v, str)]
+    return (min(numbers), sum(numbers) / len(numbers)) if numbers else (math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    turns: tuple[Turn, ...]
+    """The turns that are judged."""
+    call: Call
+    outcome: Structured[ParsedReply] | JudgeFailure
+    usage: Usage
+    tool_results_cut: int = 0
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.turns[0].number, self.turns[-1].number
+
+    @property
+    def reply(self) -> ParsedReply | None:
+        return self.outcome.value if isinstance(self.outcome, Structured) else None
+
+
+async def judge_in_windows(
+    asking: Asking, plan: Sequence[tuple[int, int]], before: Sequence[Judged], *, with_turns: bool
+) -> tuple[Judged, ...]:
+    """Judge a conversation in windows and put together what they say.
+
+    Args:
+        asking: The conversation and how to ask.
+        plan: The windows, by position among the replied turns.
+        before: The rows of turns that were judged one by one, in foresight; else empty.
+        with_turns: Whether the windows score the turns too.
+
+    All usage, that of the summaries included, is booked on the conversation's row.
+    """
+    windows, extra = await _ask_windows(asking, plan, with_turns=with_turns)
+    rows = _turn_rows(asking, windows) if with_turns else ()
+    usage = sum((w.usage for w in windows), extra.usage)
+    outcome = _whole(asking, windows, before or rows)
+    return (*rows, row(asking, "conversation", None, outcome, usage))
+
+
+async def judge_window_level(asking: Asking, plan: Sequence[tuple[int, int]]) -> tuple[Judged, ...]:
+    """Judge each window as a target of its own, named by its last turn; the first carries the summaries."""
+    windows, extra = await _ask_windows(asking, plan, with_turns=False)
+    rows = []
+    for index, w in enumerate(windows):
+        outcome: Judgement | JudgeFailure = (
+            w.outcome
+            if isinstance(w.outcome, JudgeFailure)
+            else whole_judgement(asking, Answer(w.call, w.outcome, w.tool_results_cut), w.outcome, ())
+        )
+        usage = w.usage + extra.usage if index == 0 else w.usage
+        rows.append(row(asking, "window", w.span[1], outcome, usage))
+    return tuple(rows)
+
+
+async def _ask_windows(
+    asking: Asking, plan: Sequence[tuple[int, int]], *, with_turns: bool
+) -> tuple[tuple[_Window, ...], Summaries]:
+    judged = asking.conversation.replied_turns
+    groups = [judged[start:stop] for start, stop in plan]
+    shown = [_shown(asking, group, last=group is groups[-1]) for group in groups]
+    summaries = Summaries((None,) * len(groups), Usage())
+    if "earlier_summary" in asking.rubric.shows:
+        summaries = await summarise_before(asking, [turns[0].number for turns in shown])
+    level = asking.rubric.level
+    coroutines = []
+    for group, turns, notes in zip(groups, shown, summaries.before, strict=True):
+        scope = Scope(
+            tuple(t.number for t in group),
+            ("turn", level) if with_turns else (level,),
+            _part(asking, turns) if len(groups) > 1 else None,
+        )
+        beyond = following_turn(asking.conversation, turns[-1]) if asking.mode == "hindsight" else None
+        call = Call(scope, turns, beyond, notes if isinstance(notes, str) else None)
+        coroutines.append(_ask(asking, group, call, notes))
+    return tuple(await gathered(coroutines)), summaries
+
+
+def _part(asking: Asking, turns: Sequence[Turn]) -> tuple[int, int, int]:
+    return max(turns[0].number, 1), turns[-1].number, asking.conversation.turns[-1].number
+
+
+def _shown(asking: Asking, group: Sequence[Turn], *, last: bool) -> tuple[Turn, ...]:
+    """Return the turns a window sees: the judged ones, unanswered ones between, and both ends whole."""
+    turns = asking.conversation.turns
+    first_judged = asking.conversation.replied_turns[0]
+    start = turns[0].number if group[0] is first_judged else group[0].number
+    stop = turns[-1].number if last else group[-1].number
+    return tuple(t for t in turns if start <= t.number <= stop)
+
+
+async def _ask(
+    asking: Asking, group: tuple[Turn, ...], call: Call, notes: str | ChatFailure | None
+) -> _Window:
+    """Ask about one window; without the notes that it needs it is not asked about but fails.
+
+    A window judged without its past would score context_use as if there were none: another measurement
+    under the same name.
+    """
+    span = f"turns {group[0].number}-{group[-1].number}"
+    if isinstance(notes, ChatFailure):
+        message = f"{span}: the summary of what came before failed ({notes.kind}): {notes.message}"
+        return _Window(group, call, JudgeFailure("window_failed", message, notes.raw), Usage())
+    answer = await asking.ask(call)
+    outcome = answer.outcome
+    if isinstance(outcome, ChatFailure):
+        failure = failure_of(outcome)
+        failure = JudgeFailure(failure.kind, f"window of {span}: {failure.message}", failure.raw)
+        return _Window(group, call, failure, answer.usage)
+    return _Window(group, call, outcome, answer.usage, answer.tool_results_cut)
+
+
+def _turn_rows(asking: Asking, windows: Sequence[_Window]) -> tuple[Judged, ...]:
+    rows = []
+    for turn in asking.conversation.replied_turns:
+        holding = [w for w in windows if turn in w.turns]
+        parts = [w.reply.turns[turn.number] for w in holding if w.reply is not None]
+        if not parts:
+            failure = next(w.outcome for w in holding if isinstance(w.outcome, JudgeFailure))
+            bare = JudgeFailure(failure.kind, failure.message)
+            rows.append(row(asking, "turn", turn.number, bare))
+            continue
+        merged, differences = merge_turn(parts)
+        details = _turn_details(holding, parts, differences)
+        judgement = turn_judgement(asking.rubric, merged, turn, details)
+        rows.append(row(asking, "turn", turn.number, judgement))
+    return tuple(rows)
+
+
+def _turn_details(
+    holding: Sequence[_Window], parts: Sequence[ParsedPart], differences: Mapping[str, float]
+) -> dict[str, Any]:
+    details: dict[str, Any] = {"windows": [list(w.span) for w in holding]}
+    if differences:
+        details["window_difference"] = dict(differences)
+    if len(parts) < len(holding):
+        details["windows_failed"] = [list(w.span) for w in holding if w.reply is None]
+    if len({tuple(sorted(p.labels.items())) for p in parts}) > 1:
+        details["labels_differ"] = True
+    return details
+
+
+def _whole(asking: Asking, windows: Sequence[_Window], turns: Sequence[Judged]) -> Judgement | JudgeFailure:
+    failed = [w for w in windows if isinstance(w.outcome, JudgeFailure)]
+    if failed:
+        named = "; ".join(_failure_text(w) for w in failed)
+        raw = next((w.outcome.raw for w in failed if isinstance(w.outcome, JudgeFailure)), None)
+        return JudgeFailure("window_failed", f"{len(failed)} of {len(windows)} windows failed: {named}", raw)
+    replies = [w.reply for w in windows if w.reply is not None]
+    parts = [r.whole for r in replies if r.whole is not None]
+    merged = merge_whole(asking.rubric, parts, [len(w.turns) for w in windows])
+    scores = turn_scores(turns)
+    by_turn = {r.target.turn: s for r, s in zip(turns, scores, strict=True) if s and r.target.turn}
+    weakest = weakest_of([r.weakest_turn for r in replies], {n: s for n, s in by_turn.items() if n})
+    verdict, basis, decided = decide(asking.rubric, scores, merged.scores)
+    deciding = _deciding(replies, parts, weakest)
+    details = {**label_details(merged), **decided, **_whole_details(asking, windows, turns)}
+    return Judgement(
+        scores=dict(merged.scores),
+        verdict=verdict,
+        verdict_basis=basis,
+        weakest_turn=weakest,
+        rationale=deciding.decision_basis or (joined_notes(deciding.whole.notes) if deciding.whole else None),
+        details=details,
+    )
+
+
+def _failure_text(window: _Window) -> str:
+    outcome = window.outcome
+    return f"{outcome.kind}, {outcome.message}" if isinstance(outcome, JudgeFailure) else ""
+
+
+def _deciding(
+    replies: Sequence[ParsedReply], parts: Sequence[ParsedPart], weakest: int | None
+) -> ParsedReply:
+    """Return the reply whose basis speaks for the conversation.
+
+    That is the first that named the weakest turn, else the one with the lowest score.
+    """
+    for reply in replies:
+        if weakest is not None and reply.weakest_turn == weakest:
+            return reply
+    lowest = [
+        min((v for v in part.scores.values() if not isinstance(v, str)), default=float("inf"))
+        for part in parts
+    ]
+    return replies[lowest.index(min(lowest))]
+
+
+def _whole_details(asking: Asking, windows: Sequence[_Window], turns: Sequence[Judged]) -> dict[str, Any]:
+    answered = [w.outcome for w in windows if isinstance(w.outcome, Structured)]
+    details: dict[str, Any] = {
+        "language": asking.language,
+        "repaired": sum(w.repaired for w in answered),
+        "reasked": sum(w.reasked for w in answered),
+        "windows": [_window_details(w) for w in windows],
+    }
+    counted = {
+        "basis_cut": sum(w.reply.basis_cut for w in windows if w.reply),
+        "extra_keys": sum(w.reply.extra_keys for w in windows if w.reply),
+        "tool_results_cut": sum(w.tool_results_cut for w in windows),
+    }
+    details |= {key: count for key, count in counted.items() if count}
+    differences = [
+        value
+        for r in turns
+        if isinstance(r.outcome, Judgement)
+        for value in r.outcome.details.get("window_difference", {}).values()
+    ]
+    if differences:
+        mean = sum(differences) / len(differences)
+        details["window_differences"] = {"n": len(differences), "mean": mean, "max": max(differences)}
+    return details
+
+
+def _window_details(window: _Window) -> dict[str, Any]:
+    reply = window.reply
+    scores: dict[str, Score] = dict(reply.whole.scores) if reply and reply.whole else {}
+    return {
+        "turns": list(window.span),
+        "scores": scores,
+        "notes": dict(reply.whole.notes) if reply and reply.whole else {},
+        "weakest_turn": reply.weakest_turn if reply else None,
+        "decision_basis": reply.decision_basis if reply else None,
+    }

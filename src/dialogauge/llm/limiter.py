@@ -1,0 +1,172 @@
+"""Finds out how many requests an endpoint can bear at once, and keeps to it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+_START = 20
+_CUT = 0.8
+_GROWTH = 1.05
+_COOLDOWN = 15.0
+_MEMORY = 20
+"""Answers over which the share of "unavailable" is smoothed."""
+_STRAY = 0.2
+"""Up to this share it says nothing of how many requests are in flight."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimiterState:
+    """What the limiter does just now, for a progress line."""
+
+    limit: int
+    """Requests allowed at once."""
+    maximum: int
+    in_flight: int
+    waiting: int
+    paused_for: float
+    """Seconds until the endpoint may be asked again; 0 when it may."""
+    cuts: int
+    """How often the limit was lowered."""
+
+
+class AdaptiveLimiter:
+    """A semaphore whose size follows what the endpoint answers.
+
+    It starts at 20, or at the maximum if that is smaller. Until the endpoint shows any strain, every
+    success while others wait raises the limit by one, so that it doubles with each round of replies.
+    Each episode of "too many requests" lowers it to 0.8, the first one to a half of what the doubling
+    had come to (but not below 0.8 of the start); an episode lasts 15 seconds or as long as the endpoint
+    asked to wait, whichever is longer, and within it nothing else changes the limit. After it, a limit
+    that is used up and a whole window of successes raise it by 5 %. While the endpoint has asked to
+    wait, nobody is let through. Waiters are served in order.
+
+    A bare "unavailable" (503) may have nothing to do with the number of requests: servers behind a gateway
+    restart, and one answer in a hundred is lost. It counts as "too many" from one answer in five on.
+    """
+
+    def __init__(
+        self,
+        maximum: int = 64,
+        *,
+        start: int = _START,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.maximum = max(1, maximum)
+        self._limit = self._start = float(min(max(1, start), self.maximum))
+        self._doubling = True
+        self._clock = clock
+        self._sleep = sleep
+        self._in_flight = 0
+        self._waiters: deque[asyncio.Future[None]] = deque()
+        self._successes = 0
+        self._crowded = False
+        self._calm_after = float("-inf")
+        self._paused_until = float("-inf")
+        self._alarm: asyncio.Task[None] | None = None
+        self._cuts = 0
+        self._unavailable = 0.0
+
+    def state(self) -> LimiterState:
+        """Return what the limiter does just now."""
+        paused = max(0.0, self._paused_until - self._clock())
+        waiting = len(self._waiters)
+        return LimiterState(int(self._limit), self.maximum, self._in_flight, waiting, paused, self._cuts)
+
+    async def acquire(self) -> None:
+        """Wait for a place; give it back with `release`."""
+        if not self._waiters and self._has_room():
+            self._in_flight += 1
+            return
+        self._crowded = True
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        self._let_in()
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                self.release()  # the place came together with the cancellation
+            elif waiter in self._waiters:
+                self._waiters.remove(waiter)
+            raise
+
+    def release(self) -> None:
+        """Give a place back."""
+        self._in_flight -= 1
+        self._let_in()
+
+    def succeeded(self) -> None:
+        """Tell that the endpoint answered properly."""
+        self._unavailable -= self._unavailable / _MEMORY
+        if self._limit >= self.maximum:
+            return
+        if self._doubling:
+            if self._waiters:
+                self._limit = min(self.maximum, self._limit + 1.0)
+                self._let_in()
+            return
+        self._successes += 1
+        if self._successes >= self._limit:
+            if self._crowded and self._clock() >= self._calm_after:
+                self._limit = min(self.maximum, max(self._limit * _GROWTH, self._limit + 0.5))
+            self._successes = 0
+            self._crowded = bool(self._waiters)
+
+    def strained(self) -> None:
+        """Tell that the endpoint erred, broke off or kept silent: from now on the limit grows slowly."""
+        self._doubling = False
+
+    def unavailable(self) -> None:
+        """Tell that the endpoint answered "unavailable" and no more: overload, where it says so often."""
+        self._unavailable += (1.0 - self._unavailable) / _MEMORY
+        if self._unavailable > _STRAY:
+            self.overloaded()
+        else:
+            self.strained()
+
+    def overloaded(self, wait: float | None = None) -> None:
+        """Tell that the endpoint answered "too many requests", or asked to wait.
+
+        Args:
+            wait: Seconds that it asked to wait, if it did; nobody is let through until then.
+        """
+        now = self._clock()
+        self._successes = 0
+        if now >= self._calm_after:
+            # Doubling may have gone past the endpoint's capacity by as much as a factor of two.
+            lowered = max(self._limit / 2, self._start * _CUT) if self._doubling else self._limit * _CUT
+            self._limit = max(1.0, lowered)
+            self._doubling = False
+            self._calm_after = now + max(_COOLDOWN, wait or 0.0)
+            self._cuts += 1
+        if wait:
+            self._paused_until = max(self._paused_until, now + wait)
+
+    def close(self) -> None:
+        """Stop the alarm that ends a pause."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    def _has_room(self) -> bool:
+        return self._in_flight < int(self._limit) and self._clock() >= self._paused_until
+
+    def _let_in(self) -> None:
+        while self._waiters and self._has_room():
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                self._in_flight += 1
+                waiter.set_result(None)
+        if self._waiters and self._alarm is None and self._clock() < self._paused_until:
+            self._alarm = asyncio.get_running_loop().create_task(self._wake_after_pause())
+
+    async def _wake_after_pause(self) -> None:
+        while (left := self._paused_until - self._clock()) > 0:
+            await self._sleep(left)
+        self._alarm = None
+        self._let_in()

@@ -1,0 +1,198 @@
+"""How long one item is worth trying: deadlines, retries, and how long to wait between them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+from dialogauge.core.errors import EndpointError
+from dialogauge.llm.refusals import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Time and chance, as arguments."""
+
+    clock: Callable[[], float] = time.monotonic
+    """Seconds, from anywhere, never going back."""
+    wall: Callable[[], float] = time.time
+    """Seconds since 1970, for dates that an endpoint names."""
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    rng: random.Random = field(default_factory=random.Random)
+
+
+@dataclass(frozen=True, slots=True)
+class PatienceSettings:
+    """Deadlines in seconds, and how often and how fast to try again."""
+
+    attempt_deadline: float = 120.0
+    item_deadline: float = 600.0
+    """For all attempts on one request together; it runs from the first that is sent."""
+    connect_deadline: float = 30.0
+    max_retries: int = 5
+    """After faults; "too many requests" is waited out until the item's deadline instead."""
+    backoff_base: float = 0.5
+    backoff_cap: float = 30.0
+    retry_after_cap: float = 120.0
+    """The longest wait that an endpoint may ask for."""
+
+
+class Patience:
+    """Counts the attempts on one item and says how long to wait before the next."""
+
+    def __init__(self, settings: PatienceSettings, timing: Timing) -> None:
+        self._settings = settings
+        self._timing = timing
+        self._left = settings.max_retries
+        self._started: float | None = None
+        self._waits = 0
+        self._endpoint_left = 2
+        self.attempts = 0
+        self.hurried = False
+        """Whether the item's deadline left the last attempt less time than an attempt may take."""
+        self._unreached: list[float] = []
+
+    def start(self) -> None:
+        """Note that an attempt is about to be sent; the first one starts the item's deadline."""
+        self.attempts += 1
+        if self._started is None:
+            self._started = self._timing.clock()
+        self.hurried = self.attempt_limit < self._settings.attempt_deadline
+
+    def met(self, problem: Problem) -> None:
+        """Note what an attempt came to."""
+        if problem.unreached:
+            self._unreached.append(self._timing.clock())
+        else:
+            self._unreached.clear()
+
+    @property
+    def unreached_since(self) -> float | None:
+        """When the last attempt but one ended, if neither it nor the last got to the endpoint; else None."""
+        return self._unreached[-2] if len(self._unreached) > 1 else None
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the first attempt was sent."""
+        return 0.0 if self._started is None else self._timing.clock() - self._started
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds until the item's deadline; None while nothing has been sent."""
+        return None if self._started is None else self._settings.item_deadline - self.elapsed
+
+    @property
+    def attempt_limit(self) -> float:
+        """Seconds that the next attempt may take."""
+        remaining = self.remaining
+        limit = self._settings.attempt_deadline
+        return limit if remaining is None else min(limit, max(remaining, 0.001))
+
+    def delay(self, problem: Problem) -> float | None:
+        """Return the seconds to wait before the next attempt; None when there should be none.
+
+        Full jitter over an exponentially growing interval, never less than the endpoint asked for.
+        """
+        if problem.remedy == "give_up" or not self._may_go_on(problem):
+            return None
+        settings = self._settings
+        width = min(settings.backoff_cap, settings.backoff_base * 2.0 ** min(self._waits, 20))
+        self._waits += 1
+        delay = self._timing.rng.uniform(0.0, width)
+        if problem.retry_after is not None:
+            asked = min(problem.retry_after, settings.retry_after_cap)
+            delay = asked + min(delay, settings.backoff_base)
+        remaining = self.remaining
+        return delay if remaining is None or delay < remaining else None
+
+    def _may_go_on(self, problem: Problem) -> bool:
+        if problem.remedy == "wait":
+            return True
+        if problem.remedy == "endpoint":
+            self._endpoint_left -= 1
+            return self._endpoint_left >= 0
+        self._left -= 1
+        return self._left >= 0
+
+
+def read_retry_after(headers: Callable[[str], str | None], now: float) -> float | None:
+    """Return the seconds that the headers ask to wait, None if they do not.
+
+    Args:
+        headers: Looks a header up by its name.
+        now: Seconds since 1970, for the form that names a date.
+    """
+    in_ms = _number(headers("retry-after-ms"))
+    if in_ms is not None:
+        return in_ms / 1000
+    text = headers("Retry-After")
+    if text is None:
+        return None
+    seconds = _number(text)
+    if seconds is not None:
+        return seconds
+    try:
+        date = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return max(0.0, date.timestamp() - now)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text) if text is not None else None
+    except ValueError:
+        return None
+    return value if value is not None and 0 <= value < float("inf") else None
+
+
+class Standing:
+    """Tells problems of the endpoint from problems of one item."""
+
+    def __init__(self) -> None:
+        self.proven = False
+        """Whether it ever gave a proper answer."""
+        self.of_no_use: EndpointError | None = None
+        """The latest error that ended an item for the endpoint's sake."""
+        self._heard = float("-inf")
+
+    def heard(self, now: float) -> None:
+        """Note that it said something, whatever it was."""
+        self._heard = now
+
+    def end_with_others(self, known: EndpointError | None) -> None:
+        """Raise the `EndpointError` that another item met, unless it is the one that is known.
+
+        Without it every item in flight would find out for itself, and while the first ones wait for the
+        probe of schema support even one after the other.
+        """
+        if self.of_no_use is not None and self.of_no_use is not known:
+            raise EndpointError(self.of_no_use.message, hint=self.of_no_use.hint)
+
+    def is_lost(self, problem: Problem, patience: Patience, *, probing: bool) -> bool:
+        """Say whether a problem that outlasted all patience is the endpoint's and not the item's.
+
+        Args:
+            problem: What the last attempt came to.
+            patience: Of the item.
+            probing: Whether the item is a probe of schema support.
+        """
+        if problem.remedy == "endpoint":
+            return problem.status != 403
+        if problem.unreached:
+            # It went away half-way. That must fail no item: what was not judged stays to be done. One that
+            # shuts down in good order still answers what it had accepted, so only silence counts.
+            since = patience.unreached_since
+            return not self.proven or (since is not None and self._heard < since)
+        if self.proven:
+            return False
+        # A probe asks next to nothing: a server that never answers it will not answer any other question.
+        silent = probing and problem.kind == "timeout" and self._heard == float("-inf")
+        return silent or (problem.status == 200 and problem.kind != "empty_reply")

@@ -1,0 +1,285 @@
+"""What in a rubric must fit together. Every check returns its faults as `key: reason`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final, get_args
+
+from dialogauge.core.judgement import Level, Verdict
+from dialogauge.core.scores import ONE_TO_FIVE, Scale
+from dialogauge.rubrics.rubric import SHOWABLE, Dimension, ItemList, Label, Rubric
+from dialogauge.rubrics.templates import placeholders
+
+BUILT_IN: Final = ("dimensions", "reply_format", "asked", "examples")
+"""Placeholders that we fill from the rubric itself; always allowed, not named in `shows`."""
+
+_LEVELS: Final[dict[Level, tuple[Level, ...]]] = {
+    "turn": ("turn",),
+    "window": ("window",),
+    "conversation": ("turn", "conversation"),
+    "pair": ("pair",),
+}
+_RESERVED: Final = frozenset(
+    {"turn", "scores", "issues", "evidence", "note", "per_turn", "decision_basis", "weakest_turn", "verdict"}
+)
+_CARD: Final[dict[Level, tuple[str, ...]]] = {
+    "turn": ("context_use", "helpfulness", "safety"),
+    "conversation": ("coherence", "task_completion", "repair_handling"),
+}
+
+
+def faults_of(rubric: Rubric) -> list[str]:
+    """Return every fault as `key: reason`; an empty list when the rubric is sound."""
+    faults = [*_languages(rubric), *_dimension_list(rubric)]
+    for dimension in rubric.dimensions:
+        faults += _dimension(dimension, rubric)
+    faults += [*_weights(rubric), *_reply(rubric), *_shows(rubric), *_names(rubric)]
+    for label in rubric.labels:
+        faults += _label(label, rubric)
+    for items in rubric.items:
+        faults += _items(items, rubric)
+    faults += [*_verdict(rubric), *_scenario_rules(rubric), *_recent(rubric), *_criteria(rubric)]
+    for language in rubric.languages:
+        faults += _template(rubric, language)
+    return faults
+
+
+def _scenario_rules(rubric: Rubric) -> Iterator[str]:
+    dimensions = {d.name: d for d in rubric.dimensions}
+    for rule in rubric.scenario_rules:
+        key = f"scenario_rules.{rule.name}"
+        for name in ("scenario", "reply"):
+            try:
+                re.compile(getattr(rule, name))
+            except re.error as error:
+                yield f"{key}.{name}: not a regular expression: {error}"
+        dimension = dimensions.get(rule.dimension)
+        if dimension is None:
+            yield f"{key}.dimension: there is no dimension {rule.dimension!r}"
+        elif not dimension.scale.low <= rule.at_most <= dimension.scale.high:
+            yield f"{key}.at_most: {rule.at_most:g} is not on the scale of {dimension.scale}"
+    for name in _twice(rule.name for rule in rubric.scenario_rules):
+        yield f"scenario_rules.{name}: a rule of that name exists already"
+
+
+def _recent(rubric: Rubric) -> Iterator[str]:
+    stated = {"turns": rubric.recent.turns, "chars": rubric.recent.chars}
+    for name, value in stated.items():
+        least = 1 if name == "turns" else 0
+        if value is not None and rubric.level != "turn":
+            yield f"recent.{name}: a rubric of the level {rubric.level!r} shows all of the dialogue"
+        elif value is not None and value < least:
+            yield f"recent.{name}: {value}; give {least} or more"
+
+
+def _criteria(rubric: Rubric) -> Iterator[str]:
+    shown = "criteria" in rubric.shows
+    if shown != bool(rubric.criteria):
+        yield "criteria: named in shows, but none is stated" if shown else "criteria: stated, not in shows"
+    for number, criteria in enumerate(rubric.criteria, 1):
+        try:
+            re.compile(criteria.scenario)
+        except re.error as error:
+            yield f"criteria[{number}].scenario: not a regular expression: {error}"
+    if rubric.criteria and rubric.criteria[-1].scenario:
+        yield "criteria: the last one must fit every scenario: leave its pattern out"
+
+
+def _twice(names: Iterable[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def _languages(rubric: Rubric) -> Iterator[str]:
+    if not rubric.languages:
+        yield "languages: empty; state at least one, as ['en']"
+    for name in _twice(rubric.languages):
+        yield f"languages: {name!r} is stated twice"
+
+
+def _dimension_list(rubric: Rubric) -> Iterator[str]:
+    if not rubric.dimensions:
+        yield "dimensions: empty; a rubric scores at least one"
+    elif not rubric.at(rubric.level):
+        yield f"dimensions: none at the rubric's own level, {rubric.level!r}"
+    for name in _twice(d.name for d in rubric.dimensions):
+        yield f"dimensions.{name}: a dimension of that name exists already"
+
+
+def _dimension(d: Dimension, rubric: Rubric) -> Iterator[str]:
+    key = f"dimensions.{d.name}"
+    if d.level not in _LEVELS[rubric.level]:
+        allowed = " or ".join(_LEVELS[rubric.level])
+        yield f"{key}.level: {d.level!r}, but a rubric of the level {rubric.level!r} scores {allowed}"
+    if d.scale.low >= d.scale.high:
+        yield f"{key}.scale: low ({d.scale.low:g}) must be below high ({d.scale.high:g})"
+        return
+    if d.scale.integer and not (_whole(d.scale.low) and _whole(d.scale.high)):
+        yield f"{key}.scale: the ends of a scale of whole numbers must be whole, not {d.scale}"
+    off = {score for anchors in d.anchors.values() for score in anchors if not _on(d.scale, score)}
+    for score in sorted(off):
+        yield f"{key}.anchors.{score:g}: off the scale {d.scale}"
+    for lang in sorted(set(d.anchors) - set(rubric.languages)):
+        yield f"{key}.anchors.{lang}: the rubric does not state the language {lang!r}"
+
+
+def _on(scale: Scale, score: float) -> bool:
+    return scale.low <= score <= scale.high and (_whole(score) or not scale.integer)
+
+
+def _whole(number: float) -> bool:
+    return float(number).is_integer()
+
+
+def _weights(rubric: Rubric) -> Iterator[str]:
+    stated = [d for d in rubric.dimensions if d.weight is not None]
+    for d in stated:
+        if d.weight is not None and not 0 <= d.weight < float("inf"):
+            yield f"dimensions.{d.name}.weight: {d.weight:g}; a weight is 0 or more"
+    for level in dict.fromkeys(d.level for d in stated):
+        group = rubric.at(level)
+        if sum(d.weight or 0 for d in group) == 0:
+            yield f"dimensions.weight: the weights at the level {level!r} sum to nothing"
+        if len({d.scale for d in group if d.weight}) > 1:
+            yield f"dimensions.weight: the dimensions at the level {level!r} have different scales"
+
+
+def _reply(rubric: Rubric) -> Iterator[str]:
+    if rubric.level == "turn":
+        for name in ("decision_basis", "weakest_turn", "verdict"):
+            if getattr(rubric.reply, name):
+                yield f"reply.{name}: a rubric of the level 'turn' has none"
+    if rubric.reply.verdict and rubric.verdict is None:
+        yield "reply.verdict: asks the model for a verdict, but there is no [verdict] table"
+    if rubric.reply.verdict and rubric.verdict is not None and not rubric.verdict.text:
+        yield "verdict.text: missing; the model is asked for a verdict and must know the rule"
+
+
+def _shows(rubric: Rubric) -> Iterator[str]:
+    for name in _twice(rubric.shows):
+        yield f"shows: {name!r} is named twice"
+    for name in rubric.shows:
+        if name not in SHOWABLE:
+            yield f"shows: {name!r} is unknown; there are {', '.join(SHOWABLE)}"
+        elif rubric.level not in SHOWABLE[name]:
+            yield f"shows: there is no {name!r} at the level {rubric.level!r}"
+
+
+def _names(rubric: Rubric) -> Iterator[str]:
+    names = [x.name for x in rubric.labels] + [x.name for x in rubric.items]
+    for name in _twice(names):
+        yield f"labels, items: the name {name!r} is used twice"
+    for name in names:
+        if name in _RESERVED:
+            yield f"labels, items: the name {name!r} is a field of every reply; choose another"
+
+
+def _label(label: Label, rubric: Rubric) -> Iterator[str]:
+    key = f"labels.{label.name}"
+    if not label.options:
+        yield f"{key}.options: empty"
+    for name in _twice(word for o in label.options for word in (o.name, *o.spellings)):
+        yield f"{key}.options.{name}: an option of that name exists already"
+    if label.level not in _LEVELS[rubric.level]:
+        yield f"{key}.level: {label.level!r} is not scored by a rubric of the level {rubric.level!r}"
+    if label.of is None:
+        return
+    of = next((d for d in rubric.asked(label.level) if d.name == label.of), None)
+    if of is None:
+        yield f"{key}.of: {label.of!r} is not a dimension that is asked at the level {label.level!r}"
+    else:
+        yield from _fitting(label, of.scale)
+
+
+def _fitting(label: Label, scale: Scale) -> Iterator[str]:
+    key = f"labels.{label.name}.options"
+    for option in label.options:
+        if option.fits and not all(_on(scale, end) for end in option.fits):
+            yield f"{key}.{option.name}.fits: off the scale {scale}"
+    for score in range(int(scale.low), int(scale.high) + 1) if scale.integer else ():
+        if not any(o.fits is None or o.fits[0] <= score <= o.fits[1] for o in label.options):
+            yield f"{key}: none fits the score {score}"
+
+
+def _items(items: ItemList, rubric: Rubric) -> Iterator[str]:
+    key = f"items.{items.name}"
+    names = [o.name for o in items.options]
+    for name in _twice(names):
+        yield f"{key}.options.{name}: an option of that name exists already"
+    for name, worth in items.worth.items():
+        if name not in names:
+            yield f"{key}.worth.{name}: not one of the options {', '.join(names)}"
+        elif not 0 <= worth <= 1:
+            yield f"{key}.worth.{name}: {worth:g}; an item is worth 0 to 1"
+    if not items.worth:
+        yield f"{key}.worth: empty; nothing could be computed"
+    d = next((d for d in rubric.at(items.level) if d.name == items.dimension), None)
+    if d is None:
+        yield f"{key}.dimension: there is no dimension {items.dimension!r} at the level {items.level!r}"
+    elif d.scale.integer or (d.scale.low, d.scale.high) != (0, 1) or not d.allow_na:
+        yield (
+            f"dimensions.{d.name}: computed from {items.name} as a share, so it needs "
+            "scale = { low = 0, high = 1, integer = false } and allow_na = true"
+        )
+
+
+def _verdict(rubric: Rubric) -> Iterator[str]:
+    rule = rubric.verdict
+    if rule is None:
+        return
+    if rule.rule == "card":
+        for level, names in _CARD.items():
+            for name in names:
+                if not any(d.name == name and d.scale == ONE_TO_FIVE for d in rubric.at(level)):
+                    yield f"verdict.rule: 'card' needs {name!r} at the level {level!r} on the scale 1-5"
+        return
+    if not rule.at_least:
+        yield "verdict.at_least: empty; name at least one class, as { SAT = 4, DSAT = 1 }"
+        return
+    known = [name for name in rule.at_least if name in get_args(Verdict)]
+    if known and len(known) < len(rule.at_least):
+        yield "verdict.at_least: use names of your own, or only excellent, good, borderline, poor"
+    yield from _threshold_scale(rubric)
+
+
+def _threshold_scale(rubric: Rubric) -> Iterator[str]:
+    rule = rubric.verdict
+    if rule is None:
+        return
+    if rule.dimension is None:
+        scales = {d.scale for d in rubric.at(rubric.level) if d.weight is None or d.weight > 0}
+        if len(scales) != 1:
+            yield "verdict.dimension: missing, and the scales differ: name the dimension that decides"
+            return
+        scale = scales.pop()
+    else:
+        d = next((d for d in rubric.at(rubric.level) if d.name == rule.dimension), None)
+        if d is None:
+            yield f"verdict.dimension: no dimension {rule.dimension!r} at the level {rubric.level!r}"
+            return
+        scale = d.scale
+    for name, score in rule.at_least.items():
+        if not scale.low <= score <= scale.high:
+            yield f"verdict.at_least.{name}: off the scale {scale}"
+    if min(rule.at_least.values()) > scale.low:
+        yield f"verdict.at_least: scores below {min(rule.at_least.values()):g} have no class"
+
+
+def _template(rubric: Rubric, language: str) -> Iterator[str]:
+    key = f"template.{language}"
+    template = rubric.templates[language]
+    above = placeholders(template.instructions)
+    used = {*above, *placeholders(template.data)}
+    for name in sorted(used - set(BUILT_IN) - set(rubric.shows)):
+        hint = "; name it in shows" if name in SHOWABLE else ""
+        yield f"{key}: unknown placeholder {{{{{name}}}}}{hint}"
+    needed = [*rubric.shows, "dimensions", "reply_format"]
+    needed += ["asked"] if rubric.level in ("conversation", "window") else []
+    needed += ["examples"] if any(e.language in (None, language) for e in rubric.examples) else []
+    for name in dict.fromkeys(needed):
+        if name not in used:
+            yield f"{key}: {{{{{name}}}}} is declared but not used"
+    for name in above:
+        if name in SHOWABLE and name != "source":
+            yield f"{key}: {{{{{name}}}}} stands above the data line; data belongs below it"

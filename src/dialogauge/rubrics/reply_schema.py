@@ -1,0 +1,244 @@
+"""The JSON schema of a reply, generated from the rubric; the format shown to the model comes from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dialogauge.core.judgement import Level
+from dialogauge.core.scores import NOT_APPLICABLE, Scale
+from dialogauge.rubrics.rubric import Dimension, ItemList, Label, Option, Rubric, Scope
+from dialogauge.rubrics.templates import phrase
+
+VERDICTS = ("excellent", "good", "borderline", "poor")
+_MOST_ENUMERATED = 12
+
+Schema = dict[str, Any]
+
+
+def reply_schema(rubric: Rubric, scope: Scope, language: str) -> Schema:
+    """Return the schema of the reply to one call.
+
+    Every object is closed and every key required, as the strict modes of endpoints ask; the
+    descriptions are in `language`. Notes stand before scores.
+    """
+    if rubric.level in ("turn", "pair"):
+        return _closed(_entry(rubric, rubric.level, language))
+    fields: Schema = {}
+    if "turn" in scope.levels and rubric.at("turn"):
+        turn = {"type": "integer", "enum": list(scope.turns), "description": phrase(language, "hint_turn")}
+        entry = _closed({"turn": turn, **_entry(rubric, "turn", language)})
+        count = len(scope.turns)
+        fields["per_turn"] = {"type": "array", "items": entry, "minItems": count, "maxItems": count}
+    if rubric.level in scope.levels:
+        fields.update(_whole(rubric, scope, language))
+    return _closed(fields)
+
+
+def _closed(fields: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def _entry(rubric: Rubric, level: Level, language: str) -> Schema:
+    """Return the fields of one judged turn."""
+    fields: Schema = {}
+    if rubric.reply.note:
+        fields["note"] = _string(phrase(language, "hint_note"))
+    fields.update({x.name: _items(x, language) for x in rubric.items if x.level == level})
+    if rubric.reply.issues:
+        fields["issues"] = {"type": "array", "items": _string(phrase(language, "hint_issue"))}
+    asked = rubric.asked(level)
+    if rubric.reply.evidence:
+        fields["evidence"] = {"type": "array", "items": _quote(asked, language), "maxItems": 2}
+    if asked:
+        fields["scores"] = _closed({d.name: _score(d, language) for d in asked})
+    fields.update({x.name: _label(x, language) for x in rubric.labels if x.level == level})
+    return fields
+
+
+def _whole(rubric: Rubric, scope: Scope, language: str) -> Schema:
+    """Return the fields that stand for the conversation or the window."""
+    level = rubric.level
+    fields: Schema = {x.name: _items(x, language) for x in rubric.items if x.level == level}
+    asked = rubric.asked(level)
+    if asked:
+        note = _string(phrase(language, "hint_note"))
+        fields[f"{level}_level"] = _closed(
+            {d.name: _closed({"note": note, "score": _score(d, language)}) for d in asked}
+        )
+    fields.update({x.name: _label(x, language) for x in rubric.labels if x.level == level})
+    if rubric.reply.decision_basis:
+        fields["decision_basis"] = _string(phrase(language, "hint_basis"))
+    if rubric.reply.weakest_turn:
+        fields["weakest_turn"] = {
+            "anyOf": [{"type": "integer", "enum": list(scope.turns)}, {"type": "null"}],
+            "description": phrase(language, "hint_weakest"),
+        }
+    if rubric.reply.verdict and rubric.verdict is not None and scope.part is None:
+        names = list(rubric.verdict.at_least) or list(VERDICTS)
+        hint = phrase(language, "hint_verdict", names=", ".join(names))
+        fields["verdict"] = {"type": "string", "enum": names, "description": hint}
+    return fields
+
+
+def _string(hint: str) -> Schema:
+    return {"type": "string", "description": hint}
+
+
+def _quote(asked: tuple[Dimension, ...], language: str) -> Schema:
+    hint = phrase(language, "hint_dimension")
+    names: Schema = {"type": "string", "enum": [d.name for d in asked], "description": hint}
+    return _closed({"dimension": names, "quote": _string(phrase(language, "hint_quote"))})
+
+
+def _items(items: ItemList, language: str) -> Schema:
+    fields = {
+        items.key: _string(phrase(language, "hint_item")),
+        "label": _enum([o.name for o in items.options], language),
+    }
+    return {"type": "array", "items": _closed(fields)}
+
+
+def _label(label: Label, language: str) -> Schema:
+    return _enum([o.name for o in label.options], language)
+
+
+def _enum(names: list[str], language: str) -> Schema:
+    return {
+        "type": "string",
+        "enum": names,
+        "description": phrase(language, "hint_label", names=", ".join(names)),
+    }
+
+
+def _score(d: Dimension, language: str) -> Schema:
+    hint = scale_text(d.scale, language)
+    number = _number(d.scale)
+    if not d.allow_na:
+        return {**number, "description": hint}
+    hint = phrase(language, "scale_na", scale=hint)
+    return {"anyOf": [number, {"type": "string", "enum": [NOT_APPLICABLE]}], "description": hint}
+
+
+def _number(scale: Scale) -> Schema:
+    if not scale.integer:
+        return {"type": "number", "minimum": scale.low, "maximum": scale.high}
+    low, high = int(scale.low), int(scale.high)
+    if high - low < _MOST_ENUMERATED:
+        return {"type": "integer", "enum": list(range(low, high + 1))}
+    return {"type": "integer", "minimum": low, "maximum": high}
+
+
+def scale_text(scale: Scale, language: str) -> str:
+    """Return a scale in words."""
+    key = "scale_integer" if scale.integer else "scale_number"
+    return phrase(language, key, low=f"{scale.low:g}", high=f"{scale.high:g}")
+
+
+def sketch(schema: Schema, indent: str = "") -> str:
+    """Write a schema as the reply it asks for, with what belongs in each place in angle brackets."""
+    kind = schema.get("type")
+    deeper = indent + "  "
+    if kind == "object":
+        rows = [f'{deeper}"{key}": {sketch(value, deeper)}' for key, value in schema["properties"].items()]
+        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+    if kind == "array":
+        return f"[{sketch(schema['items'], indent)}]"
+    hint = f"<{schema['description']}>"
+    return f'"{hint}"' if kind == "string" else hint
+
+
+_ORDER: tuple[Level, ...] = ("turn", "window", "conversation", "pair")
+
+
+def built_in_values(rubric: Rubric, scope: Scope, language: str) -> dict[str, str]:
+    """Return the values of the built-in placeholders for one call."""
+    return {
+        "dimensions": _dimensions_text(rubric, scope, language),
+        "reply_format": _reply_text(rubric, scope, language),
+        "asked": asked_text(rubric, scope, language),
+        "examples": _examples_text(rubric, language),
+    }
+
+
+def _dimensions_text(rubric: Rubric, scope: Scope, language: str) -> str:
+    blocks = []
+    for level in _ORDER:
+        if level not in scope.levels:
+            continue
+        parts = [_dimension_text(d, language) for d in rubric.asked(level)]
+        parts += [_items_text(x, language) for x in rubric.items if x.level == level]
+        parts += [_label_text(x, language) for x in rubric.labels if x.level == level]
+        if parts:
+            blocks.append("\n\n".join((f"### {phrase(language, level)}", *parts)))
+    return "\n\n".join(blocks)
+
+
+def _dimension_text(d: Dimension, language: str) -> str:
+    lines = [f"**{d.name}** ({scale_text(d.scale, language)}). {d.description[language].strip()}"]
+    lines += [f"- {score:g}: {text}" for score, text in sorted(d.anchors[language].items(), reverse=True)]
+    if d.allow_na:
+        lines.append(f"- {phrase(language, 'or_na')}")
+    return "\n".join(lines)
+
+
+def _items_text(items: ItemList, language: str) -> str:
+    head = phrase(language, "items", name=items.name, description=items.description[language].strip())
+    return "\n".join((head, *(_option_text(o, None, language) for o in items.options)))
+
+
+def _label_text(label: Label, language: str) -> str:
+    head = phrase(language, "label", name=label.name, description=label.description[language].strip())
+    return "\n".join((head, *(_option_text(o, label.of, language) for o in label.options)))
+
+
+def _option_text(option: Option, of: str | None, language: str) -> str:
+    line = f"- {option.name}: {option.description[language]}"
+    if option.fits is None or of is None:
+        return line
+    low, high = (f"{end:g}" for end in option.fits)
+    key = "fits_one" if low == high else "fits"
+    return f"{line} ({phrase(language, key, of=of, low=low, high=high)})"
+
+
+def _reply_text(rubric: Rubric, scope: Scope, language: str) -> str:
+    schema = reply_schema(rubric, scope, language)
+    return "\n\n".join((phrase(language, "reply"), sketch(schema), *_reply_notes(rubric, schema, language)))
+
+
+def _reply_notes(rubric: Rubric, schema: dict[str, object], language: str) -> Iterator[str]:
+    fields = schema["properties"]
+    if not isinstance(fields, dict):
+        return
+    if "per_turn" in fields:
+        yield phrase(language, "reply_turns")
+    if rubric.reply.evidence and ("per_turn" in fields or "evidence" in fields):
+        yield phrase(language, "evidence")
+    if "verdict" in fields and rubric.verdict is not None:
+        yield rubric.verdict.text[language].strip()
+
+
+def _examples_text(rubric: Rubric, language: str) -> str:
+    shown = [e for e in rubric.examples if e.language in (None, language)]
+    return "\n\n".join(f"{e.text.strip()}\n\n{e.answer.strip()}" for e in shown)
+
+
+def asked_text(rubric: Rubric, scope: Scope, language: str) -> str:
+    """Say which turns are asked for, and whether the conversation or a part of it is."""
+    turns = ", ".join(str(n) for n in scope.turns)
+    with_turns = "turn" in scope.levels and bool(rubric.at("turn"))
+    if rubric.level in ("turn", "pair"):
+        return phrase(language, "asked_turn", turns=turns)
+    if rubric.level not in scope.levels:
+        return phrase(language, "asked_turns", turns=turns)
+    if scope.part is None:
+        return phrase(language, "asked_whole" if with_turns else "asked_only_whole", turns=turns)
+    first, last, total = scope.part
+    end = phrase(language, "part_ends" if last == total else "part_goes_on")
+    key = "asked_part" if with_turns else "asked_only_part"
+    return phrase(language, key, turns=turns, first=str(first), last=str(last), total=str(total), end=end)

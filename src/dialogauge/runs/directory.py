@@ -1,0 +1,161 @@
+"""The run directory: its files, its lock, and writing them so that a reader never sees half a file."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any, Final
+
+import orjson
+
+from dialogauge.core.errors import StoreError
+from dialogauge.runs.records import json_document
+from dialogauge.runs.store import RunDatabase
+
+try:
+    import fcntl
+except ImportError:  # Windows has no advisory locks of this kind
+    fcntl = None  # type: ignore[assignment]
+
+
+FILES: Final = {
+    "database": "run.db",
+    "manifest": "manifest.json",
+    "summary": "summary.json",
+    "judgements": "judgements.jsonl",
+    "report": "report.html",
+    "replay": "replay.db",
+    "items": "items.json",
+    "scores": "scores.jsonl",
+    "kept": "kept.jsonl",
+}
+
+
+class RunDirectory:
+    """A directory that holds one run."""
+
+    def __init__(self, path: Path) -> None:
+        """Name the directory; nothing is opened yet."""
+        self.path = path
+        self._lock: IO[str] | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a run in it."""
+        return (self.path / FILES["database"]).is_file()
+
+    def file(self, name: str) -> Path:
+        """Return the path of one of `FILES`."""
+        return self.path / FILES[name]
+
+    def open_for_writing(self, *, fresh: bool = False) -> RunDatabase:
+        """Create the directory if need be, lock it for this process, and open its database.
+
+        With `fresh` the database of an earlier run is deleted first, be it damaged.
+        """
+        self.lock()
+        if fresh:
+            self._forget()
+        return RunDatabase(self.file("database"))
+
+    def lock(self) -> None:
+        """Create the directory if need be, and keep other processes from writing it until `release`."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = (self.path / ".lock").open("w")
+        except OSError as error:
+            msg = f"the run directory {self.path} cannot be written: {error.strerror}"
+            raise StoreError(msg, hint="choose another with -o") from error
+        if fcntl is not None:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                self._lock.close()
+                self._lock = None
+                msg = f"another process is writing the run {self.path}"
+                raise StoreError(msg, hint="wait for it, or choose another directory with -o") from error
+
+    def _forget(self) -> None:
+        database = self.file("database")
+        try:
+            for ending in ("", "-wal", "-shm", "-journal"):
+                database.with_name(database.name + ending).unlink(missing_ok=True)
+        except OSError as error:
+            msg = f"{database} cannot be deleted: {error.strerror}"
+            raise StoreError(msg, hint="choose another directory with -o") from error
+
+    def open_for_reading(self) -> RunDatabase:
+        """Open the database of a run that exists."""
+        if not self.exists:
+            if self._is_fit():
+                msg = f"{self.path} holds no judgements: `dialogauge fit` wrote it"
+                raise StoreError(
+                    msg, hint="its figures are in summary.json; give what `dialogauge judge` wrote"
+                )
+            msg = f"{self.path} holds no run: there is no {FILES['database']} in it"
+            raise StoreError(msg, hint="give the directory that `dialogauge judge` wrote (its -o)")
+        return RunDatabase(self.file("database"), readonly=True)
+
+    def _is_fit(self) -> bool:
+        try:
+            return self.read_json("manifest").get("study") == "fit"
+        except (StoreError, OSError):
+            return False
+
+    def release(self) -> None:
+        """Give the lock back."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Read the manifest or the summary."""
+        try:
+            value = orjson.loads(self.file(name).read_bytes())
+        except FileNotFoundError as error:
+            msg = f"the run {self.path} has no {FILES[name]}"
+            raise StoreError(msg, hint="run `dialogauge judge` on it once more to finish it") from error
+        except orjson.JSONDecodeError as error:
+            msg = f"{self.file(name)} is not JSON: {error}"
+            raise StoreError(msg) from error
+        if not isinstance(value, dict):
+            msg = f"{self.file(name)} does not hold a JSON object"
+            raise StoreError(msg)
+        return value
+
+    def write_json(self, name: str, value: Mapping[str, Any]) -> None:
+        """Write the manifest or the summary, whole or not at all."""
+        self.write_lines(name, [json_document(value)])
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file, whole or not at all."""
+        self.write_lines(name, [text.encode()])
+
+    def write_lines(self, name: str, chunks: Iterable[bytes]) -> None:
+        """Write a file from chunks, whole or not at all."""
+        write_whole(self.file(name), chunks)
+
+
+def write_whole(target: Path, chunks: Iterable[bytes]) -> None:
+    """Write a file under a passing name in the same directory, made if need be, then give it its own."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, passing = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.writelines(chunks)
+            Path(passing).chmod(0o644)
+            Path(passing).replace(target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(passing).unlink()
+            raise
+    except OSError as error:
+        msg = f"{target} cannot be written: {error.strerror}"
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        hint = "free some space and run the same command again" if full else "check the directory"
+        raise StoreError(msg, hint=hint) from error

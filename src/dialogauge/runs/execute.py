@@ -1,0 +1,257 @@
+"""The loop: a bounded number of workers take units from one lazy queue and hand results to a sink.
+
+Memory is bounded by the number of workers: a unit is read from the input when a worker is free for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from dialogauge.core.errors import BudgetSpent, DialogaugeError
+from dialogauge.core.judgement import Judged, Usage
+from dialogauge.core.protocols import Judge
+from dialogauge.core.unit import UnitResult, WorkUnit
+
+_NOTHING = Usage()
+
+
+@dataclass
+class Progress:
+    """Counts of one run, updated by the engine and read by whoever shows them."""
+
+    total: int | None = None
+    """Units that the input plans, once it has been read to its end."""
+    expected: int | None = None
+    """Units that the input was found to hold, when it was counted ahead."""
+    planned: int = 0
+    """Units seen in the input so far."""
+    resumed: int = 0
+    """Units that an earlier run had finished."""
+    done: int = 0
+    """Units finished by this run, failed ones included."""
+    failed: int = 0
+    """Units of this run with at least one failed target."""
+    in_flight: int = 0
+    usage: Usage = field(default_factory=Usage)
+    clock: Callable[[], float] = time.monotonic
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    def took(self, result: UnitResult) -> None:
+        """Count a finished unit."""
+        self.done += 1
+        self.failed += result.failed
+        for row in result.rows:
+            if row.usage != _NOTHING:
+                self.usage = self.usage + row.usage
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the run began."""
+        return self.clock() - self.started
+
+    @property
+    def rate(self) -> float:
+        """Units a second, of this run."""
+        return self.done / self.elapsed_s if self.elapsed_s > 0 else 0.0
+
+    @property
+    def remaining_s(self) -> float | None:
+        """Seconds left at the present rate; None while the total is unknown."""
+        total = self.total if self.total is not None else self.expected
+        if total is None or self.rate == 0:
+            return None
+        return max(0, total - self.resumed - self.done) / self.rate
+
+
+class StopSignal:
+    """Tells the workers of a run to take no further units, or to drop what they do."""
+
+    def __init__(self) -> None:
+        """Begin unset."""
+        self.requested = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def watch(self, task: asyncio.Task[None]) -> None:
+        """Register a worker that a second request cancels."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def request(self) -> None:
+        """Ask to stop; asked a second time, cancel the workers."""
+        if self.requested:
+            for task in tuple(self._tasks):
+                task.cancel()
+        self.requested = True
+
+
+@contextlib.contextmanager
+def stop_on_interrupt(stop: StopSignal, notify: Callable[[bool], None]) -> Iterator[None]:
+    """Turn Ctrl-C into `stop.request()` while the context lasts.
+
+    Args:
+        stop: What to set.
+        notify: Called at each Ctrl-C, with whether it was the first.
+    """
+
+    def on_interrupt() -> None:
+        notify(not stop.requested)
+        stop.request()
+
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(signal.SIGINT, on_interrupt)
+    except (NotImplementedError, RuntimeError, ValueError):
+        # No signal handlers on this platform or outside the main thread: Ctrl-C then ends the process,
+        # and what was stored is kept.
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+Work = Callable[[WorkUnit], Awaitable[tuple[Judged, ...]]]
+"""Does one unit: its typed errors end the run, its failures are results."""
+
+# How often a sink in which nothing waits is asked again.
+_FLUSH_SECONDS = 0.05
+
+
+class Sink(Protocol):
+    """Takes what the workers finish."""
+
+    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+        """Take a finished unit."""
+
+    def flush_if_due(self) -> float | None:
+        """Make durable what has waited long enough; say in how many seconds the rest will have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run of the engine ended."""
+
+    ended: Literal["finished", "interrupted", "budget", "error"]
+    error: DialogaugeError | None = None
+    """What ended it, when it was not finished or interrupted."""
+
+
+@dataclass
+class _Crew:
+    """The state that the workers of one run share."""
+
+    units: Iterator[WorkUnit]
+    do: Work
+    sink: Sink
+    progress: Progress
+    stop: StopSignal
+    error: DialogaugeError | None = None
+
+    async def work(self) -> None:
+        ended = False
+        try:
+            while not self.stop.requested:
+                unit = next(self.units, None)
+                if unit is None:
+                    break
+                await self._one(unit)
+            ended = True
+        except DialogaugeError as error:
+            self._end(error)
+        finally:
+            # A fault of the program ends the run too: it must not wait until all else has been paid for.
+            self.stop.requested = self.stop.requested or not ended
+
+    async def tick(self) -> None:
+        """Keep results from waiting for company when few finish."""
+        try:
+            wait: float | None = None
+            while True:
+                await asyncio.sleep(_FLUSH_SECONDS if wait is None else wait)
+                wait = self.sink.flush_if_due()
+        except DialogaugeError as error:
+            self._end(error)
+
+    async def _one(self, unit: WorkUnit) -> None:
+        self.progress.in_flight += 1
+        try:
+            rows = await self.do(unit)
+        finally:
+            self.progress.in_flight -= 1
+        result = UnitResult(unit.key, unit.repeat, rows)
+        self.sink.add(unit, result)
+        self.progress.took(result)
+        # A judge that never waits would keep signals and the progress line from their turn.
+        await asyncio.sleep(0)
+
+    def _end(self, error: DialogaugeError) -> None:
+        # The first error that ends the run is the one to report; the rest are its echoes.
+        self.error = self.error or error
+        self.stop.requested = True
+
+
+async def run_units(
+    units: Iterator[WorkUnit],
+    judge: Judge,
+    sink: Sink,
+    *,
+    workers: int,
+    progress: Progress,
+    stop: StopSignal,
+) -> Outcome:
+    """Judge every unit: `run_work` with a judge of whole conversations, handed to it blinded."""
+
+    def judged(unit: WorkUnit) -> Awaitable[tuple[Judged, ...]]:
+        return judge.judge(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+
+    return await run_work(units, judged, sink, workers=workers, progress=progress, stop=stop)
+
+
+async def run_work(
+    units: Iterator[WorkUnit],
+    do: Work,
+    sink: Sink,
+    *,
+    workers: int,
+    progress: Progress,
+    stop: StopSignal,
+) -> Outcome:
+    """Do every unit.
+
+    Args:
+        units: Taken lazily, one for each free worker.
+        do: Does one unit; its typed errors end the run, its failures are results.
+        sink: Takes each finished unit, in the order in which they finish.
+        workers: How many units are in flight at most.
+        progress: Updated as units finish.
+        stop: Once requested, no further unit is taken.
+
+    Any error that is not ours is a fault of the program: no further unit is taken, and it is raised once
+    what is in flight has ended.
+    """
+    crew = _Crew(units, do, sink, progress, stop)
+    tasks = [asyncio.create_task(crew.work()) for _ in range(workers)]
+    for task in tasks:
+        stop.watch(task)
+    ticker = asyncio.create_task(crew.tick())
+    try:
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    finally:
+        ticker.cancel()
+    faults = [r for r in results if isinstance(r, BaseException)]
+    for fault in faults:
+        if not isinstance(fault, asyncio.CancelledError):
+            raise fault
+    if crew.error is not None:
+        return Outcome("budget" if isinstance(crew.error, BudgetSpent) else "error", crew.error)
+    return Outcome("interrupted" if faults or stop.requested else "finished")

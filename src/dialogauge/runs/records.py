@@ -1,0 +1,249 @@
+"""The public form of a judged target: one JSON row, as `judgements.jsonl` holds it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+import zlib
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import orjson
+
+from dialogauge.core.conversation import Conversation, Message, ToolCall
+from dialogauge.core.judgement import NO_USAGE, Evidence, Judged, JudgeFailure, Judgement, Target, Usage
+from dialogauge.core.packing import squeeze
+from dialogauge.core.rating import Rating
+
+_OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
+_HIDDEN = "\0extra"
+"""Under this key stands what came under a key of ours and is not what that key means."""
+
+_RATING = tuple(field.name for field in dataclasses.fields(Rating) if field.name != "place")
+_PLAIN = ("user_id", "scenario", "context", "candidate", "language")
+
+
+def pack(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
+    """Write a JSON value as compressed bytes.
+
+    What UTF-8 or 64 bits cannot hold is replaced: half a surrogate pair (a model that was cut off within
+    an escaped emoji) by U+FFFD, a larger whole number by the nearest float.
+    """
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    except orjson.JSONEncodeError:
+        text = orjson.dumps(_holdable(value), option=orjson.OPT_NON_STR_KEYS)
+    return squeeze(text)
+
+
+def unpack(blob: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    """Read what `pack` wrote."""
+    return orjson.loads(zlib.decompress(blob))
+
+
+def _holdable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return float(value) if abs(value) < sys.float_info.max else None
+    if isinstance(value, dict):
+        return {_holdable(k): _holdable(v) for k, v in value.items()}
+    return [_holdable(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def encode_conversation(conversation: Conversation) -> bytes:
+    """Write a conversation as compressed JSON; its place, and those of its ratings, are left out."""
+    body: dict[str, Any] = {"id": conversation.id, "messages": [_stored(m) for m in conversation.messages]}
+    body.update({k: v for k in _PLAIN if (v := getattr(conversation, k)) is not None})
+    if conversation.profile is not None:
+        body["profile"] = dict(conversation.profile)
+    if conversation.metadata:
+        body["metadata"] = dict(conversation.metadata)
+    if conversation.ratings:
+        body["ratings"] = [[getattr(r, name) for name in _RATING] for r in conversation.ratings]
+    return pack(body)
+
+
+def _stored(message: Message) -> dict[str, Any]:
+    out = message.to_openai()
+    hidden = {k: v for k, v in message.extra.items() if k not in out or k in _OWN_KEYS}
+    if hidden:
+        out[_HIDDEN] = hidden
+    return out
+
+
+def decode_conversation(blob: bytes) -> Conversation:
+    """Read what `encode_conversation` wrote."""
+    body = unpack(blob)
+    plain = {k: body.get(k) for k in _PLAIN}
+    return Conversation(
+        id=body["id"],
+        messages=tuple(_message(m) for m in body["messages"]),
+        profile=body.get("profile"),
+        metadata=body.get("metadata", {}),
+        ratings=tuple(Rating(*values) for values in body.get("ratings", ())),
+        **plain,
+    )
+
+
+def _message(raw: dict[str, Any]) -> Message:
+    hidden = raw.pop(_HIDDEN, {})
+    content = raw.pop("content")
+    calls = raw.pop("tool_calls", ())
+    return Message(
+        role=raw.pop("role"),
+        content=tuple(content) if isinstance(content, list) else content,
+        tool_calls=tuple(ToolCall(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in calls),
+        tool_call_id=raw.pop("tool_call_id", None),
+        name=raw.pop("name", None),
+        extra={**raw, **hidden},
+    )
+
+
+# JSON allows these in strings as they are. But C1 controls and marks of direction act on a terminal that
+# shows the file, and many readers of lines take U+0085, U+2028 and U+2029 for their end.
+_ACTED_ON = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+
+
+def json_line(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
+    """Write a value as one line of JSON."""
+    return _inert(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def json_document(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
+    """Write a value as indented JSON."""
+    return _inert(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def _inert(raw: bytes) -> bytes:
+    """Write what readers act on as escapes; the value stays the same."""
+    if raw.isascii() and b"\x7f" not in raw:
+        return raw
+    text = raw.decode()
+    return raw if _ACTED_ON.search(text) is None else _ACTED_ON.sub(_escape, text).encode()
+
+
+def _escape(match: re.Match[str]) -> str:
+    units = match.group().encode("utf-16-be")
+    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+
+
+ROW_FIELDS = (
+    "conversation_id",
+    "user_id",
+    "scenario",
+    "candidate",
+    "level",
+    "turn",
+    "repeat",
+    "scores",
+    "failure",
+    "verdict",
+    "verdict_basis",
+    "weakest_turn",
+    "issues",
+    "evidence",
+    "rationale",
+    "details",
+    "judge",
+    "prompt_digest",
+    "usage",
+)
+
+
+def row_json(conversation: Conversation, judged: Judged, *, repeat: int, judge: str) -> dict[str, Any]:
+    """Write one judged target as a row with the keys `ROW_FIELDS`.
+
+    `scores` is {dimension: number | "n/a"}, or null with a `failure` {kind, message} beside it. On a
+    row that did not fail, `failure` is null.
+    """
+    target = judged.target
+    row: dict[str, Any] = {
+        "conversation_id": target.conversation_id,
+        "user_id": conversation.user_id,
+        "scenario": conversation.scenario,
+        "candidate": target.candidate or conversation.candidate,
+        "level": target.level,
+        "turn": target.turn,
+        "repeat": repeat,
+    }
+    row.update(_outcome_json(judged.outcome))
+    row["judge"] = judge
+    row["prompt_digest"] = judged.prompt_digest
+    row["usage"] = _NOTHING_USED if judged.usage is NO_USAGE else _usage(judged)
+    return row
+
+
+def _usage(judged: Judged) -> dict[str, Any]:
+    by_role = {role: usage_json(usage) for role, usage in judged.role_usage.items()}
+    return {**usage_json(judged.usage), "by_role": by_role}
+
+
+def _outcome_json(outcome: Judgement | JudgeFailure) -> dict[str, Any]:
+    if isinstance(outcome, JudgeFailure):
+        failure: dict[str, Any] = {"kind": outcome.kind, "message": outcome.message}
+        if outcome.raw is not None:
+            failure["raw"] = outcome.raw
+        outcome, scores = Judgement(), None
+    else:
+        failure, scores = {}, dict(outcome.scores)
+    return {
+        "scores": scores,
+        "failure": failure or None,
+        "verdict": outcome.verdict,
+        "verdict_basis": outcome.verdict_basis,
+        "weakest_turn": outcome.weakest_turn,
+        "issues": list(outcome.issues),
+        "evidence": [{"turn": e.turn, "quote": e.quote, e.kind: e.source} for e in outcome.evidence],
+        "rationale": outcome.rationale,
+        "details": dict(outcome.details),
+    }
+
+
+def usage_json(usage: Usage) -> dict[str, Any]:
+    """Write a usage; an unknown cost is null."""
+    return {
+        "calls": usage.calls,
+        "cached": usage.cached,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost": usage.cost,
+        "prompt_chars": usage.prompt_chars,
+        "repeated_chars": usage.repeated_chars,
+    }
+
+
+_NOTHING_USED = {**usage_json(NO_USAGE), "by_role": dict[str, Any]()}
+
+
+def judged_of(row: Mapping[str, Any]) -> Judged:
+    """Read a row back: what `row_json` was given, but for the conversation, the repeat and the judge."""
+    target = Target(row["conversation_id"], row["level"], row["turn"], row["candidate"])
+    usage = dict(row["usage"])
+    by_role = {role: Usage(**used) for role, used in usage.pop("by_role").items()}
+    return Judged(target, _outcome_of(row), Usage(**usage), row["prompt_digest"], by_role)
+
+
+def _outcome_of(row: Mapping[str, Any]) -> Judgement | JudgeFailure:
+    failure = row["failure"]
+    if failure is not None:
+        return JudgeFailure(failure["kind"], failure["message"], failure.get("raw"))
+    return Judgement(
+        scores=row["scores"],
+        verdict=row["verdict"],
+        verdict_basis=row["verdict_basis"],
+        weakest_turn=row["weakest_turn"],
+        issues=tuple(row["issues"]),
+        evidence=tuple(_evidence_of(e) for e in row["evidence"]),
+        rationale=row["rationale"],
+        details=row["details"],
+    )
+
+
+def _evidence_of(value: Mapping[str, Any]) -> Evidence:
+    kind: Literal["signal", "criterion"] = "signal" if "signal" in value else "criterion"
+    return Evidence(value["turn"], value["quote"], value[kind], kind)

@@ -1,0 +1,292 @@
+"""One SQLite file a run: what was judged, and what came of it.
+
+The file is the only truth: what is left to do is computed from what is missing in it. Rows are written
+in transactions of at most 50 ms; a killed process loses no more than the batch not yet
+written. Conversations are kept beside their rows, so that a run directory is enough to report, export,
+fork and judge again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+import orjson
+
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import StoreError
+from dialogauge.core.unit import UnitResult, WorkUnit
+from dialogauge.runs.records import decode_conversation, encode_conversation, pack, row_json, unpack
+
+# A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
+BATCH_SECONDS = 0.05
+BATCH_UNITS = 200
+
+_META = "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
+
+P = TypeVar("P")
+
+
+class RunFile(ABC, Generic[P]):
+    """One SQLite file whose rows wait as `P` for the next batch. Not for use from several threads."""
+
+    _schema: ClassVar[str]
+    """The tables beside `meta`."""
+    _version: ClassVar[int]
+    """Raised when the tables or what is packed in them change."""
+    _instead: ClassVar[str]
+    """What to do about a file of another version."""
+
+    def __init__(
+        self, path: Path, *, readonly: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Open the file, and create it unless `readonly`; StoreError when that cannot be done."""
+        self.path = path
+        self.readonly = readonly
+        self._clock = clock
+        self._pending: list[P] = []
+        self._oldest = 0.0
+        with store_errors(path):
+            if readonly:
+                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            else:
+                self._db = sqlite3.connect(path)
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.executescript(_META + self._schema)
+            self._check_version()
+
+    def _check_version(self) -> None:
+        (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        if found == 0 and not self.readonly:
+            self._db.execute(f"PRAGMA user_version = {self._version}")
+        elif found != self._version:
+            self._db.close()
+            msg = (
+                f"the run file {self.path} has version {found}; this dialogauge reads version {self._version}"
+            )
+            raise StoreError(msg, hint=self._instead)
+
+    def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep a JSON value under a name."""
+        with store_errors(self.path), self._db:
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, pack(value)))
+
+    def _take(self, row: P) -> None:
+        """Let a row wait for the next batch."""
+        if not self._pending:
+            self._oldest = self._clock()
+        self._pending.append(row)
+        self.flush_if_due()
+
+    def flush_if_due(self) -> float | None:
+        """Write the batch if it is full or old enough.
+
+        Returns the seconds until what still waits is old enough; None when nothing waits.
+        """
+        if not self._pending:
+            return None
+        left = self._oldest + BATCH_SECONDS - self._clock()
+        if left > 0 and len(self._pending) < BATCH_UNITS:
+            return left
+        self.flush()
+        return None
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Write all that is pending in one transaction; on an error it stays pending."""
+
+    def get_meta(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
+        """Return the value kept under a name."""
+        with store_errors(self.path):
+            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+            return default if row is None else unpack(row[0])
+
+    def all_meta(self, prefix: str) -> dict[str, Any]:
+        """Return the values kept under names that begin so, in the order of the names."""
+        with store_errors(self.path):
+            rows = self._db.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
+            return {key: unpack(value) for key, value in rows if key.startswith(prefix)}
+
+    def close(self) -> None:
+        """Write what is pending and close the file.
+
+        A file that was written is left without a write-ahead log, so that it can be read where nothing
+        can be written.
+        """
+        try:
+            self.flush()
+            if not self.readonly:
+                with contextlib.suppress(sqlite3.Error):
+                    self._db.execute("PRAGMA journal_mode=DELETE")
+        finally:
+            self._db.close()
+
+
+@contextmanager
+def store_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of a file into a StoreError."""
+    try:
+        yield
+    except (sqlite3.Error, zlib.error, orjson.JSONDecodeError) as error:
+        msg = f"the run file {path} cannot be used: {error}"
+        raise StoreError(msg, hint=_hint(str(error))) from error
+
+
+def _hint(text: str) -> str:
+    if "readonly" in text or "unable to open" in text:
+        return "check that the directory exists and can be written, or choose another with -o"
+    if "full" in text or "I/O" in text:
+        return "free some space and run the same command again; what was stored is kept"
+    if "locked" in text:
+        return "another process is using this run; wait for it, or choose another directory with -o"
+    return "if the file is damaged, start again with --fresh or another -o"
+
+
+# Under this name stand the keys of the units that the latest input plans, if it leaves others out.
+PLANNED = "planned"
+
+_VERSION = 1
+"""Raised when the tables or what is packed in them change."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS conversations (
+    target BLOB PRIMARY KEY, id TEXT NOT NULL, body BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS conversation_ids ON conversations (id);
+CREATE TABLE IF NOT EXISTS units (
+    key BLOB PRIMARY KEY, judge BLOB NOT NULL, target BLOB NOT NULL, position INTEGER NOT NULL,
+    repeat INTEGER NOT NULL, failed INTEGER NOT NULL, rows BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS unit_order ON units (judge, position, repeat, failed, key);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUnit:
+    """One finished unit as it stands in the file."""
+
+    key: bytes
+    target: bytes
+    rows: tuple[Mapping[str, Any], ...]
+
+
+class RunDatabase(RunFile[tuple[Any, ...]]):
+    """The SQLite file of one run. Not for use from several threads."""
+
+    _schema = _SCHEMA
+    _version = _VERSION
+    _instead = "judge its input again into another directory, or use --fresh"
+
+    def __init__(
+        self, path: Path, *, readonly: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Open the file, and create it unless `readonly`; StoreError when that cannot be done."""
+        super().__init__(path, readonly=readonly, clock=clock)
+        self._bodies: dict[bytes, tuple[str, bytes]] = {}
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def add(self, unit: WorkUnit, position: int, result: UnitResult, judge: str) -> None:
+        """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
+        target = bytes.fromhex(unit.target_digest)
+        rows = [row_json(unit.conversation, j, repeat=result.repeat, judge=judge) for j in result.rows]
+        if target not in self._bodies:
+            self._bodies[target] = (unit.conversation.id, encode_conversation(unit.conversation))
+        self._take(
+            (
+                bytes.fromhex(unit.key),
+                bytes.fromhex(unit.judge_digest),
+                target,
+                position,
+                result.repeat,
+                int(result.failed),
+                pack(rows),
+            )
+        )
+
+    def flush(self) -> None:
+        """Write all that is pending in one transaction; on an error it stays pending."""
+        if not self._pending:
+            return
+        bodies = [(target, *body) for target, body in self._bodies.items()]
+        with store_errors(self.path), self._db:
+            self._db.executemany("INSERT OR IGNORE INTO conversations VALUES (?, ?, ?)", bodies)
+            self._db.executemany("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?, ?)", self._pending)
+        self._pending.clear()
+        self._bodies.clear()
+
+    def place_units(self, positions: Mapping[bytes, int]) -> None:
+        """Set the units' places in the input: what was stored earlier may stand elsewhere in it by now."""
+        moved = ((position, key, position) for key, position in positions.items())
+        with store_errors(self.path), self._db:
+            self._db.executemany("UPDATE units SET position = ? WHERE key = ? AND position <> ?", moved)
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def finished(self, judge_digest: str) -> dict[bytes, bool]:
+        """Return the keys of the finished units of that judge, each with whether it failed."""
+        judge = bytes.fromhex(judge_digest)
+        with store_errors(self.path):
+            found = self._db.execute("SELECT key, failed FROM units WHERE judge = ?", (judge,))
+            return {key: bool(failed) for key, failed in found}
+
+    def units(self, judge_digest: str, keys: Mapping[bytes, int] | None = None) -> Iterator[StoredUnit]:
+        """Yield the units of that judge in the order of the input, the repeats of a conversation together.
+
+        Args:
+            judge_digest: Whose judgements.
+            keys: Yield only these, when given: what the present input plans.
+        """
+        judge = bytes.fromhex(judge_digest)
+        query = "SELECT key, target, rows FROM units WHERE judge = ? ORDER BY position, target, repeat"
+        with store_errors(self.path):
+            for key, target, rows in self._db.execute(query, (judge,)):
+                if keys is None or key in keys:
+                    yield StoredUnit(key, target, tuple(unpack(rows)))
+
+    def judges(self) -> list[str]:
+        """Return the digests of the judges that have units in the file."""
+        with store_errors(self.path):
+            return [row[0].hex() for row in self._db.execute("SELECT DISTINCT judge FROM units")]
+
+    def conversations(self) -> Iterator[Conversation]:
+        """Yield the conversations of the latest input, in its order."""
+        blob = self.get_meta(PLANNED)
+        planned = None if blob is None else {bytes.fromhex(key) for key in blob}
+        with store_errors(self.path):
+            units = self._db.execute("SELECT key, target FROM units ORDER BY position, target")
+            targets = dict.fromkeys(target for key, target in units if planned is None or key in planned)
+        for target in targets:
+            if (conversation := self.conversation(target)) is not None:
+                yield conversation
+
+    def conversation(self, target: bytes) -> Conversation | None:
+        """Return the conversation of that digest."""
+        with store_errors(self.path):
+            query = "SELECT body FROM conversations WHERE target = ?"
+            row = self._db.execute(query, (target,)).fetchone()
+            return None if row is None else decode_conversation(row[0])
+
+    def conversations_named(self, ids: Sequence[str]) -> dict[str, Conversation]:
+        """Return the conversations of those ids; the one stored last where an id has several."""
+        out: dict[str, Conversation] = {}
+        query = "SELECT body FROM conversations WHERE id = ? ORDER BY rowid DESC LIMIT 1"
+        with store_errors(self.path):
+            for name in ids:
+                row = self._db.execute(query, (name,)).fetchone()
+                if row is not None:
+                    out[name] = decode_conversation(row[0])
+        return out
+
+    def conversations_of(self, ids: Collection[str]) -> list[Conversation]:
+        """Return the conversations of those ids, in the order of the ids; unknown ids are left out."""
+        return list(self.conversations_named(sorted(ids)).values())

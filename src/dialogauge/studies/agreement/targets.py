@@ -1,0 +1,301 @@
+"""Joining what a judge said with what people said of the same targets."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import floor
+from typing import Any, Final, NamedTuple
+
+from dialogauge.core import NOT_APPLICABLE, Conversation, Rating, RecordFault, UsageError
+from dialogauge.data.ratings import ADMIT_ALL, Admission
+from dialogauge.text import count_units, words
+
+_FORM: Final = re.compile(r"(<=|>=|<|>)?\s*(-?[0-9]*\.?[0-9]+)")
+_COMPARE: Final[dict[str, Callable[[float, float], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DissatisfiedRule:
+    """Made by `parse_rule`; `str()` of it is `<=3`, `<3` or `=DSAT`."""
+
+    sign: str
+    threshold: float
+    category: str | None = None
+    """For ratings that are names: the one that stands for dissatisfied."""
+
+    @property
+    def lower(self) -> bool:
+        """Whether low scores are the dissatisfied ones."""
+        return self.sign in ("<", "<=")
+
+    def holds(self, score: float | str) -> bool:
+        """Say whether a rating or a score is a dissatisfied one."""
+        if isinstance(score, str):
+            return score == self.category
+        return self.category is None and _COMPARE[self.sign](score, self.threshold)
+
+    def __str__(self) -> str:
+        """Write the rule."""
+        return f"={self.category}" if self.category is not None else f"{self.sign}{self.threshold:g}"
+
+
+def parse_rule(text: str) -> DissatisfiedRule:
+    """Read `3` (3 or less), `<3`, `>=4` (where low is good), or the name of a category.
+
+    Raises:
+        UsageError: Nothing is named.
+    """
+    stripped = text.strip()
+    if match := _FORM.fullmatch(stripped):
+        return DissatisfiedRule(match[1] or "<=", float(match[2]))
+    name = stripped.removeprefix("=").strip()
+    if not name:
+        msg = f"--dissatisfied {text!r} says nothing"
+        raise UsageError(msg, hint="give 3 (3 or less), '<3', or the name of a category such as DSAT")
+    return DissatisfiedRule("<=", 0.0, name)
+
+
+Row = Mapping[str, Any]
+
+
+class TargetKey(NamedTuple):
+    """A target across runs: the same reply, or the same conversation."""
+
+    conversation_id: str
+    candidate: str | None
+    turn: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionPair:
+    """A dimension of the judge and the dimension that people rated."""
+
+    judge: str
+    rated: str
+
+    def __str__(self) -> str:
+        """`helpfulness`, or `helpfulness against satisfaction`."""
+        return self.judge if self.judge == self.rated else f"{self.judge} against {self.rated}"
+
+
+@dataclass(frozen=True, slots=True)
+class RatedTarget:
+    """One target that people rated and the judge scored."""
+
+    key: TargetKey
+    user: str | None
+    people: float | str
+    """Mean over the raters, or the category that most of them chose."""
+    raters: int
+    score: float
+    """Mean over the repeats, with fractions where the judge gives them: what ranks the targets."""
+    called: str | None
+    """The class that the judge named (SAT, DSAT), where it names one."""
+    length: float
+    """Of the reply: words and Chinese characters."""
+    given: float | None = None
+    """Mean over the repeats of the whole scores that stand in the rows; None where it is `score`.
+
+    A judge need not round its fraction: what it calls a 3 is its own to say.
+    """
+
+    @property
+    def whole(self) -> float:
+        """The score as a whole number, halves upward."""
+        return floor((self.score if self.given is None else self.given) + 0.5)
+
+
+@dataclass(slots=True)
+class TargetCounts:
+    """What became of the targets that people rated."""
+
+    rated: int = 0
+    scored: int = 0
+    not_applicable: int = 0
+    failed: int = 0
+    not_judged: int = 0
+    """Rated, but no reply that the judge was asked about (turn 0, another level, left out of the run)."""
+    undecided: int = 0
+    """Categories of which no one was chosen most often."""
+    several_raters: int = 0
+    refused: int = 0
+    """Ratings, not targets, that are no score as the others are."""
+
+
+@dataclass(slots=True)
+class TargetTable:
+    """The targets of one run for one pair of dimensions."""
+
+    pair: DimensionPair
+    targets: list[RatedTarget] = field(default_factory=list)
+    counts: TargetCounts = field(default_factory=TargetCounts)
+    fractions: bool = False
+    """Whether scores with fractions stood beside the whole ones, and were used."""
+    ranked_by_fractions: bool = True
+    """Whether they are to be used."""
+    languages: Counter[str] = field(default_factory=Counter)
+    """Rated conversations by the language that the judge, or else the data, says."""
+    refused: list[RecordFault] = field(default_factory=list)
+    """A fault for each rating that is not used."""
+
+    @property
+    def conversations(self) -> int:
+        """Conversations that hold a target of the table."""
+        return len({t.key.conversation_id for t in self.targets})
+
+
+def collect_targets(
+    judged: Iterable[tuple[Conversation, Sequence[Row]]],
+    ratings_of: Callable[[Conversation], Iterable[Rating]],
+    pairs: Sequence[DimensionPair],
+    *,
+    admissions: Sequence[Admission] = (),
+    fractions: bool = True,
+) -> tuple[TargetTable, ...]:
+    """Join rows with ratings, in one pass; of a conversation only the figures are kept.
+
+    Args:
+        judged: Conversations, each with its rows of all repeats.
+        ratings_of: People's ratings of a conversation.
+        pairs: Which dimensions to hold against each other; one table comes back for each.
+        admissions: For each pair which of its ratings count; without them all do.
+        fractions: Whether fractions beside the whole scores rank the targets; else the whole scores do.
+
+    Several raters of one target are averaged; of categories the one that most of them chose counts.
+    """
+    tables = tuple(TargetTable(pair, ranked_by_fractions=fractions) for pair in pairs)
+    for conversation, rows in judged:
+        ratings = [r for r in ratings_of(conversation) if r.candidate in (None, conversation.candidate)]
+        if not ratings:
+            continue
+        by_turn: dict[int | None, list[Row]] = {}
+        for row in rows:
+            if row["level"] in ("turn", "conversation"):
+                by_turn.setdefault(row["turn"], []).append(row)
+        language = _language(conversation, rows)
+        for table, admission in zip(tables, admissions or (ADMIT_ALL,) * len(tables), strict=True):
+            counted = _admitted(table, conversation, ratings, admission)
+            _join(table, conversation, by_turn, counted, language)
+    return tables
+
+
+def _language(conversation: Conversation, rows: Sequence[Row]) -> str | None:
+    said = next((r["details"]["language"] for r in rows if (r["details"] or {}).get("language")), None)
+    return str(said) if said else conversation.language
+
+
+def _admitted(
+    table: TargetTable, conversation: Conversation, ratings: Sequence[Rating], admission: Admission
+) -> list[Rating]:
+    """Return the ratings of the table's dimension that count; the others are its faults."""
+    out: list[Rating] = []
+    for rating in ratings:
+        if rating.dimension == table.pair.rated:
+            fault = admission.fault(conversation, rating)
+            if fault is None:
+                out.append(rating)
+            else:
+                table.refused.append(fault)
+                table.counts.refused += 1
+    return out
+
+
+def _join(
+    table: TargetTable,
+    conversation: Conversation,
+    by_turn: Mapping[int | None, list[Row]],
+    ratings: Sequence[Rating],
+    language: str | None,
+) -> None:
+    given: dict[int | None, list[float | str]] = {}
+    for rating in ratings:
+        given.setdefault(rating.turn, []).append(rating.score)
+    lengths = {t.number: reply_length(t.reply_text) for t in conversation.turns} if given else {}
+    before = len(table.targets)
+    for turn, scores in given.items():
+        length = sum(lengths.values()) if turn is None else lengths.get(turn, 0.0)
+        key = TargetKey(conversation.id, conversation.candidate, turn)
+        _take(table, key, scores, by_turn.get(turn, []), (conversation.user_id, length))
+    if len(table.targets) > before and language:
+        table.languages[language] += 1
+
+
+def reply_length(text: str) -> float:
+    """Length of a text in words and Chinese characters."""
+    return count_units(words(text))
+
+
+def _take(
+    table: TargetTable,
+    key: TargetKey,
+    given: Sequence[float | str],
+    rows: Sequence[Row],
+    about: tuple[str | None, float],
+) -> None:
+    counts = table.counts
+    counts.rated += 1
+    counts.several_raters += len(given) > 1
+    people = _agreed(given)
+    said = [_said(row, table.pair.judge, fractions=table.ranked_by_fractions) for row in rows]
+    numbers = [s for s in said if isinstance(s, _Score)]
+    if people is None:
+        counts.undecided += 1
+    elif numbers:
+        counts.scored += 1
+        table.fractions = table.fractions or any(n.fraction for n in numbers)
+        score, whole = (sum(values) / len(numbers) for values in zip(*(n[:2] for n in numbers), strict=True))
+        user, length = about
+        target = RatedTarget(key, user, people, len(given), score, _class(rows), length, whole)
+        table.targets.append(target)
+    elif NOT_APPLICABLE in said:
+        counts.not_applicable += 1
+    elif "failed" in said:
+        counts.failed += 1
+    else:
+        counts.not_judged += 1
+
+
+def _agreed(given: Sequence[float | str]) -> float | str | None:
+    numbers = [float(g) for g in given if not isinstance(g, str)]
+    if numbers:
+        return sum(numbers) / len(numbers)
+    ranked = Counter(g for g in given if isinstance(g, str)).most_common(2)
+    return None if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
+
+
+class _Score(NamedTuple):
+    value: float
+    whole: float
+    """As the row has it; the value itself where the row has none."""
+    fraction: bool
+
+
+def _said(row: Row, name: str, *, fractions: bool) -> _Score | str | None:
+    """Return the score, `n/a`, `failed`, or None for nothing at all."""
+    if row["failure"]:
+        return "failed"
+    score = (row["scores"] or {}).get(name)
+    if score == NOT_APPLICABLE:
+        return NOT_APPLICABLE
+    found = (row["details"] or {}).get(name) if fractions or score is None else None
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return _Score(float(found), float(found if score is None else score), fraction=True)
+    return None if score is None else _Score(float(score), float(score), fraction=False)
+
+
+def _class(rows: Sequence[Row]) -> str | None:
+    for row in rows:
+        details = row["details"] or {}
+        found = details.get("label") or details.get("class")
+        if found is not None:
+            return str(found)
+    return None

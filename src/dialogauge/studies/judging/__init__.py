@@ -1,0 +1,68 @@
+"""The judging study: what a run of judgements comes to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.studies.judging.gate import Gate, GateResult, parse_gate
+    from dialogauge.studies.judging.page import figures_of, view_of
+    from dialogauge.studies.judging.sampling import Limits
+    from dialogauge.studies.judging.summary import (
+        MAX_GROUPS,
+        Bin,
+        ConversationCounts,
+        CurvePoint,
+        DimensionSummary,
+        GroupSummary,
+        Spending,
+        Spread,
+        Summary,
+        VerdictSummary,
+        WindowDifference,
+        summarise,
+    )
+
+__all__ = [
+    "MAX_GROUPS",
+    "Bin",
+    "ConversationCounts",
+    "CurvePoint",
+    "DimensionSummary",
+    "Gate",
+    "GateResult",
+    "GroupSummary",
+    "Limits",
+    "Spending",
+    "Spread",
+    "Summary",
+    "VerdictSummary",
+    "WindowDifference",
+    "figures_of",
+    "parse_gate",
+    "summarise",
+    "view_of",
+]
+
+_HOMES = {
+    "gate": ("Gate", "GateResult", "parse_gate"),
+    "page": ("figures_of", "view_of"),
+    "sampling": ("Limits",),
+    "summary": (
+        "Bin",
+        "ConversationCounts",
+        "CurvePoint",
+        "DimensionSummary",
+        "GroupSummary",
+        "MAX_GROUPS",
+        "Spending",
+        "Spread",
+        "Summary",
+        "VerdictSummary",
+        "WindowDifference",
+        "summarise",
+    ),
+}
+__getattr__ = loading(__name__, _HOMES)

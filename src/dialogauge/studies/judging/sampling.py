@@ -1,0 +1,201 @@
+"""Which conversations a page shows: weakest first, chosen the same way every time, in one pass."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final, get_args
+
+from dialogauge.core import DimensionSpec, Verdict, digest_text
+
+Row = Mapping[str, Any]
+
+_RANK: Final = {verdict: rank for rank, verdict in enumerate(reversed(get_args(Verdict)))}
+_UNRANKED = 8
+"""No verdict, but scores."""
+_FAILED = 9
+"""Nothing was judged: last, for there is nothing to learn about the assistant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a page holds."""
+
+    listed: int = 10_000
+    """Conversations in the list."""
+    transcripts: int = 60
+    """Conversations shown in full: two thirds the weakest, one third spread over the others."""
+    weak_turns: int = 12
+    message_chars: int = 1_500
+    """Longer messages are cut."""
+    transcript_turns: int = 40
+    transcript_bytes: int = 2_000_000
+    """Of all transcripts together; what does not fit is left out, the strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One conversation as the list shows it."""
+
+    conversation_id: str
+    candidate: str | None
+    verdict: str | None
+    partial: bool
+    weakest_turn: int | None
+    weakest_quality: float | None
+    """Quality of the weakest turn: 0 worst, 1 best; None when no turn is named."""
+    scores: tuple[float | str | None, ...]
+    failure: str | None
+    order: tuple[int, float, str]
+    """Ascending from the weakest."""
+
+    @property
+    def key(self) -> tuple[str, str | None]:
+        """The conversation and the candidate that it is of."""
+        return self.conversation_id, self.candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was chosen of all rows."""
+
+    total: int
+    listed: tuple[Case, ...]
+    """Weakest first."""
+    shown: tuple[Case, ...]
+    """To be shown in full, weakest first."""
+    weak: tuple[Case, ...]
+    """With the weakest of the weakest turns."""
+
+
+@dataclass(slots=True)
+class _Sums:
+    total: float = 0.0
+    n: int = 0
+    na: int = 0
+
+    def value(self) -> float | str | None:
+        if self.n:
+            return self.total / self.n
+        return "n/a" if self.na else None
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The smallest `size` cases by a key, in bounded memory."""
+
+    size: int
+    heap: list[tuple[Any, int, Case]] = field(default_factory=list)
+
+    def offer(self, key: Any, number: int, case: Case) -> None:  # noqa: ANN401 - any ordered key
+        entry = (_Reversed(key), -number, case)
+        if len(self.heap) < self.size:
+            heapq.heappush(self.heap, entry)
+        elif self.size and self.heap[0][:2] < entry[:2]:
+            heapq.heapreplace(self.heap, entry)
+
+    def ascending(self) -> list[Case]:
+        return [case for _, _, case in sorted(self.heap, key=lambda e: e[:2], reverse=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reversed:
+    key: Any
+
+    def __lt__(self, other: _Reversed) -> bool:
+        return bool(other.key < self.key)
+
+
+def survey(rows: Iterable[Row], dimensions: Sequence[DimensionSpec], limits: Limits) -> Survey:
+    """Choose from all rows what a page lists, shows in full and names as weakest turns.
+
+    Rows of one unit stand together, as `judgements.jsonl` has them; of several repeats the first counts.
+    """
+    listed = _Kept(limits.listed)
+    weak = _Kept(limits.weak_turns)
+    spread = _Kept(limits.transcripts)
+    total = 0
+    for case in _cases(rows, dimensions):
+        listed.offer(case.order, total, case)
+        spread.offer(digest_text(case.conversation_id), total, case)
+        if case.weakest_quality is not None:
+            weak.offer((case.weakest_quality, *case.order), total, case)
+        total += 1
+    ordered = listed.ascending()
+    return Survey(total, tuple(ordered), _shown(ordered, spread.ascending(), limits), tuple(weak.ascending()))
+
+
+def _shown(ordered: Sequence[Case], spread: Sequence[Case], limits: Limits) -> tuple[Case, ...]:
+    weakest = ordered[: limits.transcripts - limits.transcripts // 3]
+    taken = {case.key for case in weakest}
+    others = [case for case in spread if case.key not in taken]
+    chosen = [*weakest, *others[: limits.transcripts - len(weakest)]]
+    return tuple(sorted(chosen, key=lambda case: case.order))
+
+
+def _cases(rows: Iterable[Row], dimensions: Sequence[DimensionSpec]) -> Iterator[Case]:
+    first = (r for r in rows if r["repeat"] == 1)
+    for _, unit in groupby(first, key=lambda r: (r["conversation_id"], r["candidate"])):
+        yield _case(list(unit), dimensions)
+
+
+def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:
+    sums = {d.name: _Sums() for d in dimensions}
+    qualities: dict[int, float] = {}
+    head: Row = unit[-1]
+    failure = None
+    for row in unit:
+        if row["level"] == "conversation":
+            head = row
+        if row["failure"]:
+            failure = row["failure"]["kind"] if row["level"] == "conversation" else failure
+            continue
+        quality = _add(row["scores"] or {}, sums, dimensions)
+        if row["turn"] is not None and quality is not None:
+            qualities[row["turn"]] = quality
+    named = head["weakest_turn"]
+    if named is None and head["level"] != "conversation" and qualities:
+        named = min(qualities, key=lambda t: (qualities[t], t))
+    overall = _overall(sums, dimensions)
+    rank = _FAILED if overall is None else _RANK.get(head["verdict"], _UNRANKED)
+    return Case(
+        conversation_id=head["conversation_id"],
+        candidate=head["candidate"],
+        verdict=head["verdict"],
+        partial=head["verdict_basis"] == "partial",
+        weakest_turn=named,
+        weakest_quality=qualities.get(named) if named is not None else None,
+        scores=tuple(sums[d.name].value() for d in dimensions),
+        failure=failure,
+        order=(rank, 1.0 if overall is None else overall, head["conversation_id"]),
+    )
+
+
+def _add(
+    scores: Mapping[str, Any], sums: dict[str, _Sums], dimensions: Sequence[DimensionSpec]
+) -> float | None:
+    """Add a row's scores to the sums; return its mean quality from 0 to 1."""
+    total, n = 0.0, 0
+    for dimension in dimensions:
+        value = scores.get(dimension.name)
+        held = sums[dimension.name]
+        if isinstance(value, str):
+            held.na += 1
+        elif value is not None:
+            held.total += value
+            held.n += 1
+            total += _quality(value, dimension)
+            n += 1
+    return total / n if n else None
+
+
+def _quality(value: float, dimension: DimensionSpec) -> float:
+    best, worst = dimension.scale.best, dimension.scale.worst
+    return (value - worst) / (best - worst) if best != worst else 1.0
+
+
+def _overall(sums: Mapping[str, _Sums], dimensions: Sequence[DimensionSpec]) -> float | None:
+    found = [_quality(sums[d.name].total / sums[d.name].n, d) for d in dimensions if sums[d.name].n]
+    return sum(found) / len(found) if found else None

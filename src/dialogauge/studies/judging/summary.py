@@ -1,0 +1,433 @@
+"""What a run of judgements comes to: frozen figures, each with the counts that it stands on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from dialogauge.core import DimensionSpec, Level, Scale, Verdict
+from dialogauge.stats import Bounds, ClusteredMean, clustered_mean_of_sums, mean_bounds, t_quantile
+from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Spend, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One bar of a histogram; `low` equals `high` for a whole number."""
+
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The mean at one turn number, over the first repeat; one value per conversation."""
+
+    turn: int
+    mean: ClusteredMean
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far repeats of one target lie apart."""
+
+    targets: int
+    """Targets with at least two scores."""
+    mean_sd: float | None
+    """Mean over the targets of their standard deviation (n - 1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionSummary:
+    """One dimension over all targets of its level. `requested = mean.n + n_na + n_failed`."""
+
+    name: str
+    level: Level
+    scale: Scale
+    requested: int
+    mean: ClusteredMean
+    """Clustered by conversation, the interval cut at the ends of the scale; failures and n/a take no part."""
+    n_na: int
+    n_failed: int
+    bounds: Bounds
+    bins: tuple[Bin, ...]
+    curve: tuple[CurvePoint, ...] = ()
+    spread: Spread | None = None
+    """None without repeats."""
+    uncalibrated: bool = False
+    """The judge says that it was never compared with people on this dimension."""
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Why it is n/a, with how often the judge said so; the first few."""
+
+    @property
+    def n(self) -> int:
+        """How many scores."""
+        return self.mean.n
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the dimension as it stands in `summary.json`."""
+        return {
+            "level": self.level,
+            "scale": {
+                "low": self.scale.low,
+                "high": self.scale.high,
+                "integer": self.scale.integer,
+                "higher_is_better": self.scale.higher_is_better,
+            },
+            "requested": self.requested,
+            **_mean_json(self.mean),
+            "n_na": self.n_na,
+            "n_failed": self.n_failed,
+            "bounds": None if self.bounds.worst is None else [self.bounds.worst, self.bounds.best],
+            "histogram": [asdict(b) for b in self.bins],
+            "by_turn": [{"turn": p.turn, **_mean_json(p.mean)} for p in self.curve],
+            "uncalibrated": self.uncalibrated,
+            "na_reasons": dict(self.reasons),
+            "repeats": None if self.spread is None else asdict(self.spread),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationCounts:
+    """Conversations (of one candidate each); the parts sum to `requested`."""
+
+    requested: int
+    judged: int
+    """At least one of its targets was judged."""
+    failed: int
+    """Every target failed."""
+    without_reply: int
+    unreadable: int
+    pending: int
+    """Not done yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictSummary:
+    """Verdicts of conversations (times repeats)."""
+
+    requested: int
+    """Conversations asked for; those that failed, were unreadable or are pending included."""
+    counts: Mapping[str, int]
+    basis: Mapping[str, int]
+    compared: int
+    """Conversations for which the model gave a verdict of its own."""
+    mismatched: int
+    """... that differs from the computed one."""
+
+    @property
+    def missing(self) -> int:
+        """Conversations without a verdict."""
+        return self.requested - sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class WindowDifference:
+    """Turns that two overlapping windows judged."""
+
+    dimension: str
+    n: int
+    mean_absolute: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What calls were made and what they took."""
+
+    calls: int
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    """In the currency of the price table; None as soon as one call has no known price."""
+    prompt_chars: int = 0
+    """Of the prompts sent, where the client counts them."""
+    repeated_chars: int = 0
+    """Of these, what repeats the beginning of the previous prompt to the same endpoint."""
+
+    @property
+    def repeated_share(self) -> float | None:
+        """What a prefix cache can save at the least, as a share of the prompts; None without any."""
+        return self.repeated_chars / self.prompt_chars if self.prompt_chars else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the spending as it stands in `summary.json`."""
+        return {**asdict(self), "repeated_share": self.repeated_share}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """The conversations that share a language, a scenario or a candidate."""
+
+    name: str | None
+    """None for conversations that do not say."""
+    conversations: int
+    means: Mapping[str, ClusteredMean]
+    n_na: Mapping[str, int]
+    n_failed: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All figures of a run; `to_json()` is `summary.json`."""
+
+    requested: int
+    """Targets; `scored + not_applicable + failed`."""
+    scored: int
+    not_applicable: int
+    failed: int
+    failures: Mapping[str, int]
+    """By kind."""
+    conversations: ConversationCounts
+    dimensions: tuple[DimensionSummary, ...]
+    verdicts: VerdictSummary | None
+    """None when the judge gives no verdicts."""
+    weakest_named: int
+    windows: tuple[WindowDifference, ...]
+    labels: Mapping[str, Mapping[str, int]]
+    """Per question how often each option was chosen; `class` for SAT/DSAT and the like."""
+    marks: Mapping[str, int]
+    """What was mended or cut in the judge's replies; keys of `MARKS`."""
+    repeats: int
+    total: Spending
+    by_role: Mapping[str, Spending]
+    by: Mapping[str, tuple[GroupSummary, ...]]
+    """Breakdowns by `language`, `scenario`, `candidate`; absent when no conversation says."""
+    groups_left_out: Mapping[str, int]
+    unreadable: tuple[str, ...] = ()
+    """The first messages about records that could not be read."""
+
+    @property
+    def failed_share(self) -> float | None:
+        """Failed targets over those that had a reply to judge; None when there were none."""
+        idle = self.failures.get("no_reply", 0)
+        asked = self.requested - idle
+        return (self.failed - idle) / asked if asked else None
+
+    def dimension(self, name: str) -> DimensionSummary | None:
+        """Return the dimension of that name, if there is one."""
+        return next((d for d in self.dimensions if d.name == name), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the summary as plain JSON values; what is undefined is null."""
+        return {
+            "requested": self.requested,
+            "scored": self.scored,
+            "not_applicable": self.not_applicable,
+            "failed": self.failed,
+            "failed_share": self.failed_share,
+            "failures": dict(self.failures),
+            "conversations": asdict(self.conversations),
+            "dimensions": {d.name: d.to_json() for d in self.dimensions},
+            "verdicts": None if self.verdicts is None else _verdict_json(self.verdicts),
+            "weakest_turns_named": self.weakest_named,
+            "windows": [asdict(w) for w in self.windows],
+            "labels": {name: dict(counts) for name, counts in self.labels.items()},
+            "marks": dict(self.marks),
+            "repeats": self.repeats,
+            "usage": {
+                "total": self.total.to_json(),
+                "by_role": {role: s.to_json() for role, s in self.by_role.items()},
+            },
+            "by": {field: self._groups_json(field) for field in self.by},
+            "unreadable": list(self.unreadable),
+        }
+
+    def _groups_json(self, field: str) -> dict[str, Any]:
+        groups = [
+            {
+                "name": g.name,
+                "conversations": g.conversations,
+                "dimensions": {
+                    k: {**_mean_json(m), "n_na": g.n_na[k], "n_failed": g.n_failed[k]}
+                    for k, m in g.means.items()
+                },
+            }
+            for g in self.by[field]
+        ]
+        return {"groups": groups, "left_out": self.groups_left_out.get(field, 0)}
+
+
+def _mean_json(mean: ClusteredMean) -> dict[str, Any]:
+    interval = None if mean.interval is None else list(mean.interval)
+    return {"mean": mean.mean, "n": mean.n, "clusters": mean.clusters, "interval95": interval}
+
+
+def _verdict_json(verdicts: VerdictSummary) -> dict[str, Any]:
+    return {
+        "requested": verdicts.requested,
+        "counts": dict(verdicts.counts),
+        "missing": verdicts.missing,
+        "basis": dict(verdicts.basis),
+        "model_verdicts": {"compared": verdicts.compared, "mismatched": verdicts.mismatched},
+    }
+
+
+Floats = npt.NDArray[np.float64]
+
+MAX_GROUPS: Final = 50
+"""Groups shown per breakdown, the largest first; the others are counted."""
+
+_UNREADABLE_SHOWN = 20
+
+
+def summarise(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    dimensions: Sequence[DimensionSpec],
+    unreadable: Sequence[str] = (),
+    pending: int = 0,
+    repeats: int | None = None,
+) -> Summary:
+    """Summarise the rows of a run.
+
+    Args:
+        rows: As `row_json` writes them, in any order; read once, not kept.
+        dimensions: What the judge was asked to score.
+        unreadable: One message per record that could not be read; each counts as a failed conversation.
+        pending: Conversations that were asked for and are not done.
+        repeats: How often each conversation was judged; 1 saves the memory that the spread of repeats
+            needs, None finds out.
+
+    Of the `details` of a row, `model_verdict` (the verdict that the model gave itself), `language` and
+    what `extras` names are read, where present.
+    """
+    tally = Tally(dimensions, follow_repeats=repeats != 1)
+    for row in rows:
+        tally.add(row)
+    sums, lost = tally.sums(), len(unreadable)
+    by, left_out = _breakdowns(tally, sums)
+    failures = dict(sorted(tally.failures.items(), key=lambda kv: (-kv[1], kv[0])))
+    if lost:
+        failures["unreadable"] = failures.get("unreadable", 0) + lost
+    conversations = _conversations(tally, lost, pending)
+    times = max(repeats or tally.max_repeat, 1)
+    return Summary(
+        requested=tally.requested.total() + lost,
+        scored=tally.outcomes["scored"],
+        not_applicable=tally.outcomes["not_applicable"],
+        failed=tally.outcomes["failed"] + lost,
+        failures=failures,
+        conversations=conversations,
+        dimensions=tuple(_dimension(tally, sums, i, lost) for i in range(len(tally.dimensions))),
+        verdicts=_verdicts(tally, lost + pending * times),
+        weakest_named=tally.weakest_named,
+        windows=tuple(WindowDifference(k, int(n), s / n) for k, (n, s) in tally.extras.windows.items()),
+        labels={name: dict(counts.most_common()) for name, counts in tally.extras.labels.items()},
+        marks={name: n for name, n in tally.extras.marks.items() if n},
+        repeats=times,
+        total=_spending(tally.total),
+        by_role={role: _spending(spend) for role, spend in tally.roles.items()},
+        by=by,
+        groups_left_out=left_out,
+        unreadable=tuple(unreadable[:_UNREADABLE_SHOWN]),
+    )
+
+
+def _conversations(tally: Tally, lost: int, pending: int) -> ConversationCounts:
+    states = tally.states()
+    judged = int(((states & 1) == 1).sum())
+    without = int((states == 4).sum())
+    failed = len(states) - judged - without
+    return ConversationCounts(len(states) + lost + pending, judged, failed, without, lost, pending)
+
+
+def _dimension(tally: Tally, sums: Floats, position: int, lost: int) -> DimensionSummary:
+    spec = tally.dimensions[position]
+    total, count, n_na = (sums[:, 3 * position + k] for k in range(3))
+    requested = tally.requested[spec.level] + (lost if spec.level == "conversation" else 0)
+    mean = _mean(total, count, tally.clusters(), spec.scale)
+    n_failed = requested - mean.n - int(n_na.sum())
+    scale, bins = spec.scale, tally.bins[position]
+    spread = None
+    if tally.repeats is not None and tally.max_repeat > 1:
+        spread = Spread(*tally.repeats.spread(position))
+    return DimensionSummary(
+        name=spec.name,
+        level=spec.level,
+        scale=scale,
+        requested=requested,
+        mean=mean,
+        n_na=int(n_na.sum()),
+        n_failed=n_failed,
+        bounds=mean_bounds(float(total.sum()), mean.n, n_failed, worst=scale.worst, best=scale.best),
+        bins=tuple(Bin(lo, hi, c) for (lo, hi), c in zip(bins.edges(), bins.counts, strict=True)),
+        curve=tuple(
+            CurvePoint(t, _point(s).within(scale.low, scale.high))
+            for t, s in sorted(tally.curves[position].items())
+        ),
+        spread=spread,
+        uncalibrated=spec.name in tally.extras.uncalibrated,
+        reasons=dict(tally.extras.reasons.get(spec.name, {})),
+    )
+
+
+def _mean(total: Floats, count: Floats, clusters: npt.NDArray[np.intp], scale: Scale) -> ClusteredMean:
+    sums = np.bincount(clusters, total).astype(np.float64)
+    found = clustered_mean_of_sums(sums, np.bincount(clusters, count))
+    return found.within(scale.low, scale.high)
+
+
+def _point(sums: Sequence[float]) -> ClusteredMean:
+    """The mean of values of which each is a cluster of its own, from n, sum and sum of squares."""
+    n, total, squares = int(sums[0]), sums[1], sums[2]
+    mean = total / n
+    if n == 1:
+        return ClusteredMean(mean, None, None, None, 1, 1)
+    stderr = math.sqrt(max(squares - total * mean, 0.0) / (n - 1) / n)
+    reach = t_quantile(0.975, n - 1) * stderr
+    return ClusteredMean(mean, mean - reach, mean + reach, stderr, n, n)
+
+
+def _verdicts(tally: Tally, absent: int) -> VerdictSummary | None:
+    if not tally.verdicts:
+        return None
+    known = [v for v in get_args(Verdict) if v in tally.verdicts]
+    names = [*known, *sorted(set(tally.verdicts) - set(known))]
+    return VerdictSummary(
+        requested=tally.conversation_rows + absent,
+        counts={name: tally.verdicts[name] for name in names},
+        basis={name: tally.bases[name] for name in ("full", "partial")},
+        compared=tally.verdicts_compared,
+        mismatched=tally.verdicts_mismatched,
+    )
+
+
+def _breakdowns(tally: Tally, sums: Floats) -> tuple[dict[str, tuple[GroupSummary, ...]], dict[str, int]]:
+    shown: dict[str, tuple[GroupSummary, ...]] = {}
+    left_out: dict[str, int] = {}
+    for group in GROUP_FIELDS:
+        names, code = tally.groups(group)
+        if not any(name is not None for name in names):
+            continue
+        sizes = np.bincount(code, minlength=len(names))
+        held = [g for g in range(len(names)) if sizes[g]]
+        order = sorted(held, key=lambda g: (-sizes[g], names[g] or ""))
+        shown[group] = tuple(_group(tally, sums, names[g], code == g) for g in order[:MAX_GROUPS])
+        left_out[group] = max(len(order) - MAX_GROUPS, 0)
+    return shown, left_out
+
+
+def _group(tally: Tally, sums: Floats, name: str | None, member: npt.NDArray[np.bool_]) -> GroupSummary:
+    mine = sums[member]
+    _, clusters = np.unique(tally.clusters()[member], return_inverse=True)
+    means: dict[str, ClusteredMean] = {}
+    absent: dict[str, int] = {}
+    failed: dict[str, int] = {}
+    for i, spec in enumerate(tally.dimensions):
+        total, count, n_na = (mine[:, 3 * i + k] for k in range(3))
+        asked = mine[:, 3 * len(tally.dimensions) + LEVELS.index(spec.level)].sum()
+        means[spec.name] = _mean(total, count, clusters, spec.scale)
+        absent[spec.name] = int(n_na.sum())
+        failed[spec.name] = int(asked - count.sum() - n_na.sum())
+    return GroupSummary(name, int(member.sum()), means, absent, failed)
+
+
+def _spending(spend: Spend) -> Spending:
+    calls, cached, prompt, completion, chars, repeated = spend.counts
+    return Spending(calls, cached, prompt, completion, spend.cost, chars, repeated)

@@ -1,0 +1,332 @@
+"""What `summarise` remembers of the rows: counts and running sums, never the rows themselves.
+
+A *cell* is one conversation of one candidate. Per cell and dimension there is a sum, a count and the
+number of n/a; per cell and level the number of targets. That is all a clustered mean, its bounds and
+every breakdown need, and it stays small however long the conversations are.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dialogauge.core import NOT_APPLICABLE, DimensionSpec, Scale
+
+MARKS: Final = {
+    "repaired": "replies whose JSON had to be repaired",
+    "reasked": "replies that were asked for once more",
+    "basis_cut": "decision bases over 40 words, cut",
+    "extra_keys": "keys that were not asked for, dropped",
+    "quotes_unsupported": "quotes that do not occur in the conversation, dropped",
+    "tool_results_cut": "tool results that were cut to fit the prompt",
+}
+"""Counters in the details and what they count."""
+
+_MAX_OPTIONS = 50
+_MAX_REASONS = 3
+
+
+class Extras:
+    """Counters over the details of rows; bounded, however many rows there are."""
+
+    def __init__(self, dimensions: Collection[str]) -> None:
+        self.dimensions = frozenset(dimensions)
+        self.windows: dict[str, list[float]] = {}
+        self.labels: dict[str, Counter[str]] = {}
+        self.reasons: dict[str, Counter[str]] = {}
+        self.uncalibrated: set[str] = set()
+        self.marks: Counter[str] = Counter()
+        self._readers: dict[str, Callable[[Any], None]] = {
+            "window_difference": self._differ,
+            "class": self._class,
+            "label": self._class,
+            "labels": self._options,
+            "items": self._items,
+            "not_judged": self._excuse,
+            "uncalibrated": self.uncalibrated.update,
+        }
+
+    def add(self, details: Mapping[str, Any]) -> None:
+        """Count the details of one judged row."""
+        for key, value in details.items():
+            if key in MARKS:
+                self.marks[key] += int(value)
+            elif (read := self._readers.get(key)) is not None:
+                read(value)
+
+    def _class(self, value: object) -> None:
+        self._label("class", value)
+
+    def _options(self, labels: Mapping[str, object]) -> None:
+        for name, option in labels.items():
+            self._label(name, option)
+
+    def _items(self, lists: Mapping[str, list[Mapping[str, object]]]) -> None:
+        for name, found in lists.items():
+            for item in found:
+                self._label(name, item["label"])
+
+    def _differ(self, differences: Mapping[str, float]) -> None:
+        # the row of a conversation sums the same differences up under other keys: n, mean, max
+        for name, difference in differences.items():
+            if name in self.dimensions:
+                sums = self.windows.setdefault(name, [0, 0.0])
+                sums[0] += 1
+                sums[1] += abs(difference)
+
+    def _label(self, name: str, option: object) -> None:
+        counts = self.labels.setdefault(name, Counter())
+        shown = str(option)
+        counts[shown if shown in counts or len(counts) < _MAX_OPTIONS else "(others)"] += 1
+
+    def _excuse(self, reasons: Mapping[str, str]) -> None:
+        for name, reason in reasons.items():
+            counts = self.reasons.setdefault(name, Counter())
+            if reason in counts or len(counts) < _MAX_REASONS:
+                counts[reason] += 1
+
+
+LEVELS: Final = ("turn", "window", "conversation", "pair")
+GROUP_FIELDS: Final = ("language", "scenario", "candidate")
+
+_USAGE_FIELDS = (
+    "calls",
+    "cached",
+    "prompt_tokens",
+    "completion_tokens",
+    "prompt_chars",
+    "repeated_chars",
+)
+_PER_DIMENSION = 3  # sum, count, n/a
+
+
+class Bins:
+    """A histogram over a scale: one bin per whole number, or equal steps on a scale of fractions."""
+
+    def __init__(self, scale: Scale) -> None:
+        self.low = scale.low
+        span = scale.high - scale.low
+        self.whole = scale.integer
+        self.size = int(span) + 1 if scale.integer else _steps(span)
+        self.width = 1.0 if scale.integer else span / self.size
+        self.counts = [0] * self.size
+
+    def add(self, value: float) -> None:
+        """Count one score; what lies outside the scale goes to the nearest bin."""
+        at = (value - self.low) / self.width
+        position = math.floor(at + 0.5) if self.whole else math.floor(at)
+        self.counts[min(max(position, 0), self.size - 1)] += 1
+
+    def edges(self) -> tuple[tuple[float, float], ...]:
+        """Lower and upper end of each bin; the same number twice for a whole number."""
+        starts = [self.low + i * self.width for i in range(self.size)]
+        return tuple((s, s) if self.whole else (s, s + self.width) for s in starts)
+
+
+def _steps(span: float) -> int:
+    if span <= 0:
+        return 1
+    return int(2 * span) if span in (2, 3, 4, 5) else 10
+
+
+class Spend:
+    """Calls, tokens and cost; a cost that is not known stays unknown."""
+
+    def __init__(self) -> None:
+        self.counts = [0] * len(_USAGE_FIELDS)
+        self.cost: float | None = 0.0
+
+    def add(self, usage: Mapping[str, Any]) -> None:
+        """Add one `usage` object of a row."""
+        for i, name in enumerate(_USAGE_FIELDS):
+            self.counts[i] += usage.get(name) or 0
+        cost = usage.get("cost")
+        self.cost = None if self.cost is None or cost is None else self.cost + cost
+
+
+class Tally:
+    """Running sums over rows; `add` takes one row and keeps nothing of it."""
+
+    def __init__(self, dimensions: Sequence[DimensionSpec], *, follow_repeats: bool) -> None:
+        self.dimensions = tuple(dimensions)
+        self.positions = {d.name: i for i, d in enumerate(self.dimensions)}
+        self.levels = {d.level for d in self.dimensions}
+        self.bins = [Bins(d.scale) for d in self.dimensions]
+        self.requested: Counter[str] = Counter()
+        self.outcomes: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self.verdicts: Counter[str] = Counter()
+        self.bases: Counter[str] = Counter()
+        self.verdicts_compared = 0
+        self.verdicts_mismatched = 0
+        self.weakest_named = 0
+        self.conversation_rows = 0
+        self.max_repeat = 0
+        self.total = Spend()
+        self.roles: dict[str, Spend] = {}
+        self.curves: list[dict[int, list[float]]] = [{} for _ in self.dimensions]
+        self.extras = Extras(self.positions)
+        self.repeats = RepeatSums(len(self.dimensions)) if follow_repeats else None
+        self._stride = _PER_DIMENSION * len(self.dimensions) + len(LEVELS)
+        self._cells: dict[tuple[str, str | None], int] = {}
+        self._clusters: dict[str, int] = {}
+        self._cluster_of = array("l")
+        self._sums = array("d")
+        self._state = bytearray()  # bit 0: something was judged, bit 1: something failed, bit 2: no reply
+        self._groups: dict[str, dict[str | None, int]] = {f: {} for f in GROUP_FIELDS}
+        self._group_of = {f: array("l") for f in GROUP_FIELDS}
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count one row of `judgements.jsonl`."""
+        level, failure, scores = row["level"], row["failure"], row["scores"]
+        verdict = row["verdict"]
+        usage = row.get("usage")
+        if usage:
+            self._spend(usage)
+        if not failure and not scores and verdict is None and level not in self.levels:
+            return  # a conversation row that a rubric of turns has no question for
+        cell = self._cell(row)
+        self.requested[level] += 1
+        self._sums[cell * self._stride + self._stride - len(LEVELS) + LEVELS.index(level)] += 1
+        if level == "conversation":
+            self._name_language(cell, row)
+            self._conclude(row, verdict)
+        if failure:
+            self._fail(cell, failure["kind"])
+            return
+        numbers = self._score(cell, row, scores or {})
+        self.extras.add(row.get("details") or {})
+        self._state[cell] |= 1
+        judged = numbers or not scores
+        self.outcomes["scored" if judged else "not_applicable"] += 1
+
+    def _cell(self, row: Mapping[str, Any]) -> int:
+        key = (row["conversation_id"], row["candidate"])
+        cell = self._cells.get(key)
+        if cell is None:
+            cell = self._cells[key] = len(self._cells)
+            self._sums.extend([0.0] * self._stride)
+            self._state.append(0)
+            self._cluster_of.append(self._clusters.setdefault(key[0], len(self._clusters)))
+            for field in GROUP_FIELDS:
+                codes = self._groups[field]
+                self._group_of[field].append(codes.setdefault(_group(row, field), len(codes)))
+        return cell
+
+    def _name_language(self, cell: int, row: Mapping[str, Any]) -> None:
+        """A judge may say only on the conversation's row which language it found."""
+        codes, of = self._groups["language"], self._group_of["language"]
+        found = _group(row, "language")
+        if found is not None and of[cell] == codes.get(None):
+            of[cell] = codes.setdefault(found, len(codes))
+
+    def _fail(self, cell: int, kind: str) -> None:
+        self.outcomes["failed"] += 1
+        self.failures[kind] += 1
+        self._state[cell] |= 4 if kind == "no_reply" else 2
+
+    def _conclude(self, row: Mapping[str, Any], verdict: str | None) -> None:
+        self.conversation_rows += 1
+        if row["weakest_turn"] is not None:
+            self.weakest_named += 1
+        if verdict is None:
+            return
+        self.verdicts[verdict] += 1
+        self.bases[row["verdict_basis"] or "full"] += 1
+        own = (row.get("details") or {}).get("model_verdict")
+        if own is not None:
+            self.verdicts_compared += 1
+            self.verdicts_mismatched += own != verdict
+
+    def _score(self, cell: int, row: Mapping[str, Any], scores: Mapping[str, Any]) -> int:
+        """Add the scores of a row; return how many of them are numbers."""
+        numbers, base = 0, cell * self._stride
+        turn, repeat = row["turn"], row["repeat"]
+        self.max_repeat = max(self.max_repeat, repeat)
+        for name, value in scores.items():
+            position = self.positions.get(name)
+            if position is None:
+                continue
+            at = base + _PER_DIMENSION * position
+            if value == NOT_APPLICABLE:
+                self._sums[at + 2] += 1
+            elif value is not None:
+                numbers += 1
+                self._sums[at] += value
+                self._sums[at + 1] += 1
+                self.bins[position].add(value)
+                if turn is not None and repeat == 1:
+                    self._point(position, turn, value)
+                if self.repeats is not None:
+                    self.repeats.add(cell, turn, position, value)
+        return numbers
+
+    def _point(self, position: int, turn: int, value: float) -> None:
+        sums = self.curves[position].setdefault(turn, [0.0, 0.0, 0.0])
+        sums[0] += 1
+        sums[1] += value
+        sums[2] += value * value
+
+    def _spend(self, usage: Mapping[str, Any]) -> None:
+        self.total.add(usage)
+        for role, part in (usage.get("by_role") or {}).items():
+            self.roles.setdefault(role, Spend()).add(part)
+
+    def sums(self) -> npt.NDArray[np.float64]:
+        """Return the cells' sums, shape (cells, 3 * dimensions + levels)."""
+        return np.array(self._sums, dtype=np.float64).reshape(len(self._cells), self._stride)
+
+    def clusters(self) -> npt.NDArray[np.intp]:
+        """Return the conversation of each cell, as a number; shape (cells,)."""
+        return np.array(self._cluster_of, dtype=np.intp)
+
+    def groups(self, field: str) -> tuple[list[str | None], npt.NDArray[np.intp]]:
+        """Return the group names of a field and the group of each cell."""
+        return list(self._groups[field]), np.array(self._group_of[field], dtype=np.intp)
+
+    def states(self) -> npt.NDArray[np.uint8]:
+        """Return the cells' states: bit 0 something judged, 1 something failed, 2 without a reply."""
+        return np.frombuffer(bytes(self._state), dtype=np.uint8)
+
+
+def _group(row: Mapping[str, Any], field: str) -> str | None:
+    value = row.get(field)
+    if value is None and field == "language":
+        value = (row.get("details") or {}).get("language")
+    return value if value is None else str(value)
+
+
+class RepeatSums:
+    """Per target and dimension: count, sum and sum of squares over the repeats."""
+
+    def __init__(self, dimensions: int) -> None:
+        self._targets: dict[tuple[int, int | None], int] = {}
+        self._stride = 3 * dimensions
+        self._sums = array("d")
+
+    def add(self, cell: int, turn: int | None, position: int, value: float) -> None:
+        """Add one score of one target."""
+        target = self._targets.setdefault((cell, turn), len(self._targets))
+        at = target * self._stride + 3 * position
+        if target * self._stride == len(self._sums):
+            self._sums.extend([0.0] * self._stride)
+        self._sums[at] += 1
+        self._sums[at + 1] += value
+        self._sums[at + 2] += value * value
+
+    def spread(self, position: int) -> tuple[int, float | None]:
+        """Return how many targets have several scores, and the mean of their standard deviations."""
+        table = np.array(self._sums, dtype=np.float64).reshape(-1, self._stride)
+        n, total, squares = table[:, 3 * position : 3 * position + 3].T
+        several = n >= 2
+        if not several.any():
+            return 0, None
+        n, total, squares = n[several], total[several], squares[several]
+        variance = np.maximum(squares - total**2 / n, 0.0) / (n - 1)
+        return int(several.sum()), float(np.sqrt(variance).mean())

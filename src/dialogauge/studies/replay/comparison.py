@@ -1,0 +1,204 @@
+"""A finished benchmark: every candidate in every view, beside ceiling and controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dialogauge.stats import ScoreHistory, Ties
+from dialogauge.studies.replay.diagnostics import (
+    LengthControl,
+    LengthFigures,
+    SelfPreference,
+    Shuffled,
+    by_position,
+    ladder,
+    length_control,
+    length_figures,
+    self_preference,
+    shuffled,
+)
+from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.table import (
+    ORIGINAL,
+    VIEWS,
+    Aggregate,
+    Given,
+    Pairing,
+    UserDraws,
+    View,
+    Viewer,
+    aggregate,
+    compare_pairs,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CompareSettings:
+    """How candidates are compared."""
+
+    draws: int = 1000
+    seed: int = 42
+    ties: Ties = "mid"
+    margin: float = 0.0
+    """A difference of no more than this is a tie."""
+    deals: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What one evaluator gave."""
+
+    items: tuple[ReplayItem, ...]
+    reference: Sequence[Given]
+    """All original replies of the touched blocks that it scored."""
+    reference_lengths: Mapping[str, int]
+    """Characters, by turn."""
+    candidates: Mapping[str, Mapping[str, Given]]
+    """By candidate and item."""
+    lengths: Mapping[str, Mapping[str, int]]
+    """Characters of the candidates' replies, by candidate and item."""
+    histories: Mapping[str, ScoreHistory]
+    """By block."""
+    cut_short: Mapping[str, int] = field(default_factory=dict)
+    """Replies that ended early, of the candidates of which this is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewResult:
+    """One view of all candidates."""
+
+    view: View
+    aggregates: Mapping[str, Aggregate]
+    """In order of the primary figure, the highest first."""
+    pairs: tuple[Pairing, ...]
+    ladder: Mapping[int, Aggregate]
+    """The constant candidates; 5 is the ceiling."""
+    length: LengthControl
+    shuffled: tuple[Shuffled, ...]
+    positions: Mapping[str, Mapping[str, tuple[float | None, int]]]
+    self_preference: SelfPreference
+    left_as_they_are: Mapping[str, int]
+    """Blocks that the view's map leaves as they are, by reason."""
+
+    @property
+    def ceiling(self) -> float | None:
+        """The user macro mean of a candidate whose every reply is given a 5."""
+        return self.ladder[5].user_macro
+
+    @property
+    def at_the_ceiling(self) -> tuple[str, ...]:
+        """Candidates whose interval reaches the ceiling: this view cannot tell them from perfect ones.
+
+        On ranks an interval may lie above it: unequal scores spread over ranks that equal ones share.
+        """
+        top, found = self.ceiling, self.aggregates.items()
+        return tuple(n for n, a in found if top is not None and (a.interval.high or 0.0) >= top)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the view."""
+        return {
+            "candidates": {name: found.to_json() for name, found in self.aggregates.items()},
+            "pairs": [pair.to_json() for pair in self.pairs],
+            "ceiling": {
+                "user_macro": self.ceiling,
+                "within_the_interval_of": list(self.at_the_ceiling),
+                "constant": {str(level): found.to_json() for level, found in self.ladder.items()},
+            },
+            "controls": {
+                "reply_length": self.length.to_json(),
+                "shuffled": [found.to_json() for found in self.shuffled],
+            },
+            "by_position": {
+                name: {label: {"mean": mean, "n": n} for label, (mean, n) in found.items()}
+                for name, found in self.positions.items()
+            },
+            "self_preference": self.self_preference.to_json(),
+            "blocks_left_as_they_are": dict(self.left_as_they_are),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that a benchmark comes to."""
+
+    views: Mapping[View, ViewResult]
+    lengths: Mapping[str, LengthFigures]
+    settings: CompareSettings
+    reference: tuple[int, int]
+    """Original replies of the touched blocks: with a score, and all that the evaluator was asked about."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All candidates and the original replies, by the primary figure of the raw view."""
+        return tuple(self.views["raw"].aggregates)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figures."""
+        s = self.settings
+        return {
+            "settings": {
+                "draws": s.draws,
+                "seed": s.seed,
+                "ties": s.ties,
+                "margin": s.margin,
+                "deals": s.deals,
+            },
+            "views": {view: found.to_json() for view, found in self.views.items()},
+            "reference": dict(zip(("scored", "requested"), self.reference, strict=True)),
+            "length": {name: found.to_json() for name, found in self.lengths.items()},
+        }
+
+
+def compare(
+    scores: Scores,
+    settings: CompareSettings,
+    *,
+    family: str | None = None,
+    families: Mapping[str, str | None] | None = None,
+) -> Comparison:
+    """Compare candidates with the original replies and with each other, in every view.
+
+    Args:
+        scores: Of one evaluator.
+        settings: How.
+        family: The evaluator's family of models; None when it has none.
+        families: The candidates'.
+    """
+    draws = UserDraws(settings.draws, settings.seed)
+    viewer = Viewer(scores.items, scores.reference, scores.histories, settings.ties)
+    tables = viewer.tables(scores.candidates)
+    steps = ladder(viewer, draws)
+    wanted = {i.id for i in scores.items}
+    scored = {
+        n: {i: c for i, c in scores.lengths.get(n, {}).items() if i in held} for n, held in _held(scores)
+    }
+    by_length = length_control(viewer, scores.reference_lengths, scored, draws)
+    views: dict[View, ViewResult] = {}
+    for view in VIEWS:
+        table = tables[view]
+        figures = {
+            name: aggregate(table.items, table.row(name), draws, fractions=table.fractions(name))
+            for name in table.names
+        }
+        views[view] = ViewResult(
+            view=view,
+            aggregates=dict(sorted(figures.items(), key=lambda entry: -(entry[1].user_macro or 0.0))),
+            pairs=compare_pairs(table, draws, margin=settings.margin),
+            ladder=steps[view],
+            length=by_length[view],
+            shuffled=shuffled(table, deals=settings.deals, seed=settings.seed),
+            positions=by_position(table),
+            self_preference=self_preference(table, family, families or {}, draws),
+            left_as_they_are=viewer.left_as_they_are(view),
+        )
+    original = {i: n for i, n in scores.reference_lengths.items() if i in wanted}
+    figures_of_length = length_figures(tables["raw"], scores.lengths, original, scores.cut_short)
+    return Comparison(
+        views, figures_of_length, settings, (len(scores.reference), len(scores.reference_lengths))
+    )
+
+
+def _held(scores: Scores) -> list[tuple[str, set[str]]]:
+    return [(name, set(found)) for name, found in scores.candidates.items() if name != ORIGINAL]

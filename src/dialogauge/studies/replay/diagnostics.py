@@ -1,0 +1,328 @@
+"""Whether scores follow length or position rather than content, and whether a judge favours its family."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from dialogauge.stats import BootstrapInterval, spearman
+from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.table import (
+    ORIGINAL,
+    Aggregate,
+    Floats,
+    Given,
+    Pairing,
+    ScoreTable,
+    UserDraws,
+    View,
+    Viewer,
+    aggregate,
+    compare_pairs,
+    group_means,
+    interval_json,
+)
+
+LADDER: Final = (5, 4, 3)
+"""The constant candidates: what one gets whose every reply is given a 5, a 4, a 3."""
+
+
+def ladder(viewer: Viewer, draws: UserDraws) -> dict[View, dict[int, Aggregate]]:
+    """Return the figures of the constant candidates in each view; that of 5 is the ceiling.
+
+    On a scale of ranks even a candidate whose every reply gets a 5 stays below 5, and candidates whose
+    interval holds that ceiling cannot be told from it.
+    """
+    columns = {
+        str(level): {i.id: Given(i.id, i.block, i.position, level, float(level)) for i in viewer.items}
+        for level in LADDER
+    }
+    tables = viewer.tables(columns, original=False)
+    return {
+        view: {
+            level: aggregate(
+                viewer.items, table.row(str(level)), draws, fractions=table.fractions(str(level))
+            )
+            for level in LADDER
+        }
+        for view, table in tables.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class LengthControl:
+    """The leaderboard that reply length alone would make."""
+
+    aggregates: Mapping[str, Aggregate]
+    pairs: tuple[Pairing, ...]
+    """Every candidate against the original replies."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figures."""
+        return {
+            "candidates": {name: found.to_json() for name, found in self.aggregates.items()},
+            "pairs": [pair.to_json() for pair in self.pairs],
+        }
+
+
+def length_control(
+    viewer: Viewer,
+    reference: Mapping[str, int],
+    lengths: Mapping[str, Mapping[str, int]],
+    draws: UserDraws,
+) -> dict[View, LengthControl]:
+    """Score every reply by its length alone: 3, 4 or 5 by the thirds of the original replies' lengths.
+
+    Args:
+        viewer: Of the evaluator; its scores are replaced.
+        reference: Characters of the original replies of the touched blocks, by turn.
+        lengths: Characters of the candidates' replies, by candidate and item.
+        draws: Of users.
+    """
+    low, high = np.quantile(list(reference.values()), [1 / 3, 2 / 3]) if reference else (0.0, 0.0)
+
+    def scored(given: Given, length: int) -> Given:
+        level = 3 + int(length > low) + int(length > high)
+        return replace(given, whole=level, value=float(level))
+
+    blind = replace(viewer, reference=[scored(g, reference[g.id]) for g in viewer.reference])
+    held = {i.id: Given(i.id, i.block, i.position, 0, 0.0) for i in viewer.items}
+    columns = {
+        name: {item: scored(held[item], n) for item, n in found.items() if item in held}
+        for name, found in lengths.items()
+    }
+    out: dict[View, LengthControl] = {}
+    for view, table in blind.tables(columns).items():
+        figures = {name: aggregate(table.items, table.row(name), draws) for name in table.names}
+        pairs = tuple(p for p in compare_pairs(table, draws) if p.b == ORIGINAL)
+        out[view] = LengthControl(figures, pairs)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffled:
+    """What a difference is when, item by item, chance decides whose score is whose."""
+
+    name: str
+    low: float | None
+    """2.5 % quantile of the user macro difference over the deals."""
+    high: float | None
+    p: float | None
+    """Share of deals that are at least as far from zero, the given one counted in."""
+    deals: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the range of the deals."""
+        ends = None if self.low is None else [self.low, self.high]
+        return {"candidate": self.name, "range": ends, "p": self.p, "deals": self.deals}
+
+
+def shuffled(table: ScoreTable, *, deals: int = 200, seed: int = 0) -> tuple[Shuffled, ...]:
+    """Deal the scores of each candidate and of the original replies anew, item by item."""
+    if ORIGINAL not in table.names:
+        return ()
+    rng = np.random.default_rng([seed, 2])
+    pairs = [table.shared((name, ORIGINAL)) for name in table.names if name != ORIGINAL]
+    return tuple(_dealt(t.names[0], t.items, t.whole[0] - t.whole[1], rng, deals) for t in pairs)
+
+
+def _dealt(
+    name: str, items: Sequence[ReplayItem], delta: Floats, rng: np.random.Generator, deals: int
+) -> Shuffled:
+    known = ~np.isnan(delta)
+    if not known.any():
+        return Shuffled(name, None, None, None, deals)
+    users = [i.user for i, k in zip(items, known, strict=True) if k]
+    sizes = Counter(users)
+    weights = np.array([1 / sizes[user] / len(sizes) for user in users])
+    # Swapping a pair changes the sign of its difference.
+    signs = rng.integers(0, 2, size=(deals, weights.size)) * 2 - 1
+    found = signs @ (delta[known] * weights)
+    given = float(delta[known] @ weights)
+    low, high = np.quantile(found, [0.025, 0.975])
+    far = int((np.abs(found) >= abs(given) - 1e-12).sum())
+    return Shuffled(name, float(low), float(high), (far + 1) / (deals + 1), deals)
+
+
+POSITIONS: Final = ("0", "1", "2", "3", "4", "5+")
+"""The 0-based place of a reply in its conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class LengthFigures:
+    """How long a candidate's replies are, and what length has to do with its scores."""
+
+    mean: float | None
+    """Characters."""
+    ratio: float | None
+    """Its characters to those of the original replies, on the items that both have."""
+    within: float | None
+    """Spearman of raw score and length over its own replies."""
+    against_original: float | None
+    """Spearman of the difference in raw score with the difference in length, item by item."""
+    cut_short: int | None
+    """Replies that ended at the limit of tokens or in a filter; None where that is not known."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figures."""
+        return {
+            "mean_characters": self.mean,
+            "ratio_to_original": self.ratio,
+            "score_length_spearman": self.within,
+            "delta_score_delta_length_spearman": self.against_original,
+            "cut_short": self.cut_short,
+        }
+
+
+def length_figures(
+    table: ScoreTable,
+    lengths: Mapping[str, Mapping[str, int]],
+    original: Mapping[str, int],
+    cut_short: Mapping[str, int],
+) -> dict[str, LengthFigures]:
+    """Return the figures of every candidate and of the original replies.
+
+    Args:
+        table: Of the raw view.
+        lengths: Characters by candidate and item.
+        original: Characters of the original replies, by item.
+        cut_short: Replies that ended early, by candidate; one of which that is not known is left out.
+    """
+    ids = [i.id for i in table.items]
+    own = _column(ids, original)
+    out = {}
+    for name in table.names:
+        held = own if name == ORIGINAL else _column(ids, lengths.get(name, {}))
+        score = table.fractions(name)
+        both = ~np.isnan(held) & ~np.isnan(own)
+        delta = score - table.fractions(ORIGINAL) if ORIGINAL in table.names else np.full(len(ids), np.nan)
+        out[name] = LengthFigures(
+            float(np.nanmean(held)) if not np.isnan(held).all() else None,
+            float(held[both].sum() / own[both].sum()) if both.any() and own[both].sum() else None,
+            _spearman(score, held),
+            None if name == ORIGINAL else _spearman(delta, held - own),
+            cut_short.get(name),
+        )
+    return out
+
+
+def _column(ids: Sequence[str], lengths: Mapping[str, int]) -> Floats:
+    return np.array([lengths.get(i, np.nan) for i in ids], dtype=np.float64)
+
+
+def _spearman(a: Floats, b: Floats) -> float | None:
+    both = ~np.isnan(a) & ~np.isnan(b)
+    return spearman(a[both].tolist(), b[both].tolist()).value
+
+
+def by_position(table: ScoreTable) -> dict[str, dict[str, tuple[float | None, int]]]:
+    """Return by candidate and position the mean whole score, and how many there are."""
+    places = np.array([min(i.position, len(POSITIONS) - 1) for i in table.items])
+    out: dict[str, dict[str, tuple[float | None, int]]] = {}
+    for name in table.names:
+        row = table.row(name)
+        out[name] = {}
+        for number, label in enumerate(POSITIONS):
+            held = row[(places == number) & ~np.isnan(row)]
+            out[name][label] = (float(held.mean()) if held.size else None, int(held.size))
+    return out
+
+
+_FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "gpt": ("gpt", "chatgpt", "o1", "o3", "o4"),
+    "claude": ("claude",),
+    "gemini": ("gemini", "gemma"),
+    "qwen": ("qwen", "qwq"),
+    "deepseek": ("deepseek",),
+    "llama": ("llama",),
+    "mistral": ("mistral", "mixtral", "ministral", "magistral"),
+    "glm": ("glm", "chatglm"),
+    "kimi": ("kimi", "moonshot"),
+    "minimax": ("minimax", "abab"),
+    "doubao": ("doubao",),
+    "hunyuan": ("hunyuan",),
+    "ernie": ("ernie",),
+    "yi": ("yi-",),
+    "phi": ("phi-", "phi3", "phi4"),
+    "grok": ("grok",),
+    "command": ("command-",),
+}
+
+
+def family_of(model: str) -> str | None:
+    """Return the family that a model's name tells; None when it tells none."""
+    name = model.lower().rpartition("/")[2]
+    return next((family for family, stems in _FAMILIES.items() if name.startswith(stems)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfPreference:
+    """Candidates of the judge's family against the others, on the same items."""
+
+    family: str | None
+    """The judge's; None when it has none, or none that is known."""
+    own: tuple[str, ...]
+    others: tuple[str, ...]
+    delta: float | None
+    """User macro mean of what the own get more than the others."""
+    interval: BootstrapInterval | None
+
+    @property
+    def words(self) -> str:
+        """Say what can be said."""
+        if self.family is None:
+            return "the judge belongs to no known family of models"
+        if not self.own or not self.others:
+            return f"no candidates both within and outside the judge's family {self.family!r}"
+        return (
+            f"a difference between {self.family} and other candidates may be quality or self-preference: "
+            "a judge of another family tells which"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figure."""
+        return {
+            "judge_family": self.family,
+            "own": list(self.own),
+            "others": list(self.others),
+            "user_macro_delta": self.delta,
+            "interval": None if self.interval is None else interval_json(self.interval),
+            "in_words": self.words,
+        }
+
+
+def self_preference(
+    table: ScoreTable, family: str | None, families: Mapping[str, str | None], draws: UserDraws
+) -> SelfPreference:
+    """Hold candidates of the judge's family against those of other known families.
+
+    Args:
+        table: Of one view.
+        family: The judge's.
+        families: The candidates'; one of no known family takes no part.
+        draws: Of users.
+    """
+    named = {n: families.get(n) for n in table.names if n != ORIGINAL and families.get(n)}
+    own = tuple(n for n, f in named.items() if f == family)
+    others = tuple(n for n, f in named.items() if f != family)
+    if family is None or not own or not others:
+        return SelfPreference(family, own, others, None, None)
+    both = table.shared((*own, *others))
+    delta = _mean_of(both, own) - _mean_of(both, others)
+    by_user = group_means(delta, _users(table.items))
+    mean = sum(by_user.values()) / len(by_user) if by_user else None
+    return SelfPreference(family, own, others, mean, draws.interval(by_user))
+
+
+def _mean_of(table: ScoreTable, names: Sequence[str]) -> Floats:
+    """Mean over candidates, on the items that all of them have."""
+    found: Floats = np.mean([table.row(name) for name in names], axis=0)
+    return found
+
+
+def _users(items: Sequence[ReplayItem]) -> list[str]:
+    return [i.user for i in items]

@@ -1,0 +1,533 @@
+"""Scores of all candidates on all items: one column of items, one row for each candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from dialogauge.core import ONE_TO_FIVE
+from dialogauge.stats import (
+    BootstrapInterval,
+    CalibrationName,
+    RawScore,
+    ScoreHistory,
+    Ties,
+    calibrate,
+    choice_weights,
+    draw_p,
+    holm,
+    order_interval,
+)
+from dialogauge.studies.replay.items import ReplayItem
+
+Floats = npt.NDArray[np.float64]
+
+ORIGINAL: Final = "original"
+"""The replies that stand in the data, as one more candidate."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """What each candidate got on each item; NaN where it has no score."""
+
+    items: tuple[ReplayItem, ...]
+    names: tuple[str, ...]
+    whole: Floats
+    """Whole scores, shape (candidates, items)."""
+    value: Floats
+    """The same with fractions."""
+    again: Callable[[Sequence[str], Collection[str]], ScoreTable] | None = None
+    """Shows candidates as if these items alone had been asked for; None where a score depends on no other."""
+
+    def row(self, name: str) -> Floats:
+        """Return the whole scores of a candidate, shape (items,)."""
+        found: Floats = self.whole[self.names.index(name)]
+        return found
+
+    def fractions(self, name: str) -> Floats:
+        """Return its scores with fractions, shape (items,)."""
+        found: Floats = self.value[self.names.index(name)]
+        return found
+
+    def shared(self, names: Sequence[str]) -> ScoreTable:
+        """Return some candidates, fit to be compared on the items that all of them have a score for.
+
+        Where a view ranks a candidate's scores among each other, one that failed has other ranks for all of
+        its replies: on the shared items they are ranked anew, as if there were no others.
+        """
+        rows = [self.names.index(name) for name in names]
+        whole, value = self.whole[rows], self.value[rows]
+        known = ~np.isnan(whole)
+        common = np.logical_and.reduce(known, axis=0)
+        uneven = np.logical_or.reduce(known, axis=0) & ~common
+        if self.again is not None and uneven.any():
+            # Scores are ranked block by block: where nobody's is missing, or everybody's, ranks stay.
+            blocks = {i.block for i, differs in zip(self.items, uneven, strict=True) if differs}
+            moved = common & np.array([i.block in blocks for i in self.items])
+            found = self.again(names, {i.id for i, held in zip(self.items, moved, strict=True) if held})
+            whole, value = np.where(moved, found.whole, whole), np.where(moved, found.value, value)
+        return ScoreTable(self.items, tuple(names), whole, value)
+
+
+@dataclass
+class UserDraws:
+    """Bootstrap draws of whole users, the same for every figure on the same users."""
+
+    draws: int = 1000
+    seed: int = 42
+    _known: dict[int, Floats] = field(default_factory=dict)
+
+    def weights(self, users: int) -> Floats:
+        """Return how often each of the sorted users is drawn, shape (draws, users)."""
+        if users not in self._known:
+            self._known[users] = choice_weights(range(users), seed=self.seed, draws=self.draws)
+        return self._known[users]
+
+    def means(self, by_user: Mapping[str, float]) -> Floats:
+        """Return the mean over users of each draw, shape (draws,)."""
+        if not by_user:
+            return np.full(self.draws, np.nan)
+        values = np.array([by_user[user] for user in sorted(by_user)])
+        means: Floats = self.weights(values.size) @ values / values.size
+        return means
+
+    def interval(self, by_user: Mapping[str, float]) -> BootstrapInterval:
+        """Return the 95 % interval of the mean over users."""
+        return order_interval(self.means(by_user), clusters=len(by_user))
+
+
+def group_means(values: Sequence[float] | Floats, groups: Sequence[str]) -> dict[str, float]:
+    """Return the mean of each group; NaN values take no part."""
+    sums: dict[str, list[float]] = {}
+    for value, group in zip(values, groups, strict=True):
+        if not np.isnan(value):
+            sums.setdefault(group, []).append(float(value))
+    return {group: sum(held) / len(held) for group, held in sums.items()}
+
+
+_SATISFIED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """What a candidate got on the items, in one view. A mean over nothing is None."""
+
+    requested: int
+    n: int
+    failed: int
+    """Items without a score: the candidate or the evaluator failed."""
+    users: int
+    scenarios: int
+    blocks: int
+    micro: float | None
+    user_macro: float | None
+    """The primary figure: the mean over users of each user's mean."""
+    interval: BootstrapInterval
+    """95 %, of the user macro mean, by users."""
+    bounds: tuple[float, float] | None
+    """The user macro mean if every failure had been a 1, and a 5."""
+    task_macro: float | None
+    block_macro: float | None
+    sat: float | None
+    """Share of scores of 4 and more."""
+    dsat: float | None
+    """Share of scores of 3 and less."""
+    counts: tuple[int, ...]
+    """How often each of 1 to 5 was given."""
+    scenario_means: Mapping[str, float]
+    fraction_macro: float | None
+    """The user macro mean of the scores with their fractions."""
+    fraction_interval: BootstrapInterval
+    gold_error: float | None
+    """Mean distance to what the user gave the original: a diagnosis, not a quality."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figures."""
+        return {
+            "requested": self.requested,
+            "n": self.n,
+            "failed": self.failed,
+            "users": self.users,
+            "scenarios": self.scenarios,
+            "blocks": self.blocks,
+            "micro": self.micro,
+            "user_macro": self.user_macro,
+            "user_macro_interval": interval_json(self.interval),
+            "user_macro_bounds": None if self.bounds is None else list(self.bounds),
+            "task_macro": self.task_macro,
+            "block_macro": self.block_macro,
+            "sat": self.sat,
+            "dsat": self.dsat,
+            "counts": {str(s): n for s, n in enumerate(self.counts, 1)},
+            "scenario_means": dict(self.scenario_means),
+            "fraction_user_macro": self.fraction_macro,
+            "fraction_user_macro_interval": interval_json(self.fraction_interval),
+            "mean_distance_to_gold": self.gold_error,
+        }
+
+
+def interval_json(found: BootstrapInterval) -> list[float] | None:
+    """Write the ends of an interval; null where it is undefined."""
+    return None if found.low is None or found.high is None else [found.low, found.high]
+
+
+def aggregate(
+    items: Sequence[ReplayItem], whole: Floats, draws: UserDraws, *, fractions: Floats | None = None
+) -> Aggregate:
+    """Compute the figures of one candidate.
+
+    Source: PersTurnBench, section 5.1 and appendix G.1.
+
+    Args:
+        items: The items asked for.
+        whole: Its whole scores, shape (items,); NaN where there is none.
+        draws: Of users.
+        fractions: The same with fractions; the whole scores when None.
+    """
+    users = [i.user for i in items]
+    scored = whole[~np.isnan(whole)]
+    held = [i for i, score in zip(items, whole, strict=True) if not np.isnan(score)]
+    by_user = group_means(whole, users)
+    by_scenario = group_means(whole, [i.scenario for i in items])
+    exact = group_means(whole if fractions is None else fractions, users)
+    gold = np.array([i.gold for i in held])
+    n = int(scored.size)
+    return Aggregate(
+        requested=len(items),
+        n=n,
+        failed=len(items) - n,
+        users=len(by_user),
+        scenarios=len(by_scenario),
+        blocks=len({i.block for i in held}),
+        micro=float(scored.mean()) if n else None,
+        user_macro=_mean(by_user),
+        interval=draws.interval(by_user),
+        bounds=_bounds(whole, users),
+        task_macro=_mean(by_scenario),
+        block_macro=_mean(group_means(whole, [i.block for i in items])),
+        sat=float((scored >= _SATISFIED).mean()) if n else None,
+        dsat=float((scored < _SATISFIED).mean()) if n else None,
+        counts=tuple(int((np.rint(scored) == s).sum()) for s in range(1, 6)),
+        scenario_means=by_scenario,
+        fraction_macro=_mean(exact),
+        fraction_interval=draws.interval(exact),
+        gold_error=float(np.abs(scored - gold).mean()) if n else None,
+    )
+
+
+def _mean(groups: Mapping[str, float]) -> float | None:
+    return sum(groups.values()) / len(groups) if groups else None
+
+
+def _bounds(whole: Floats, users: Sequence[str]) -> tuple[float, float] | None:
+    if not np.isnan(whole).any():
+        return None
+    ends = [
+        _mean(group_means(np.nan_to_num(whole, nan=end), users))
+        for end in (ONE_TO_FIVE.worst, ONE_TO_FIVE.best)
+    ]
+    low, high = ends
+    return None if low is None or high is None else (low, high)
+
+
+_ALPHA: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Wins, ties and losses of a candidate against another, over items or over groups of them."""
+
+    n: int
+    wins: int
+    ties: int
+    losses: int
+    mean_delta: float | None
+
+    @property
+    def non_tie_win_rate(self) -> float | None:
+        """Share of wins among what is no tie; None when all are ties."""
+        decided = self.wins + self.losses
+        return self.wins / decided if decided else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write counts and rates."""
+        rates = {
+            f"{name}_rate": count / self.n if self.n else None
+            for name, count in (("win", self.wins), ("tie", self.ties), ("lose", self.losses))
+        }
+        return {
+            "n": self.n,
+            "wins": self.wins,
+            "ties": self.ties,
+            "losses": self.losses,
+            **rates,
+            "non_tie_win_rate": self.non_tie_win_rate,
+            "mean_delta": self.mean_delta,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """A candidate against another."""
+
+    a: str
+    b: str
+    only_a: int
+    """Items that only the first has a score for; they take no part."""
+    only_b: int
+    items: Outcomes
+    users: Outcomes
+    scenarios: Outcomes
+    blocks: Outcomes
+    delta: float | None
+    """Mean over users of the mean difference: the primary figure."""
+    interval: BootstrapInterval
+    """95 %, of that difference, paired: users are drawn with all their items."""
+    bounds: tuple[float, float] | None
+    """The difference over all items if every missing score had been a 1 for the first and a 5 for the
+    second, and the other way round; None where none is missing."""
+    p: float | None
+    """Of the draws, two-sided; never below 2 / 2^users, the least that flipping the signs of whole users
+    can give."""
+    p_holm: float | None = None
+    """Adjusted over all pairs of the view."""
+    least_p: float | None = None
+    """The lowest `p_holm` that so few users and draws can give so many pairs; over .05 they show nothing."""
+    fraction_delta: float | None = None
+    """The same of the scores with their fractions."""
+    fraction_interval: BootstrapInterval | None = None
+
+    @property
+    def words(self) -> str:
+        """Say what the adjusted p says."""
+        if self.delta is None or self.p_holm is None:
+            return "undefined"
+        if (self.least_p or 0.0) > _ALPHA:
+            return "too few users or draws to tell"
+        if self.p_holm > _ALPHA:
+            return "not distinguishable"
+        return "above" if self.delta > 0 else "below"
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the comparison."""
+        return {
+            "candidate": self.a,
+            "against": self.b,
+            "only_candidate": self.only_a,
+            "only_against": self.only_b,
+            "items": self.items.to_json(),
+            "users": self.users.to_json(),
+            "scenarios": self.scenarios.to_json(),
+            "blocks": self.blocks.to_json(),
+            "user_macro_delta": self.delta,
+            "user_macro_delta_interval": interval_json(self.interval),
+            "user_macro_delta_bounds": None if self.bounds is None else list(self.bounds),
+            "p": self.p,
+            "p_holm": self.p_holm,
+            "least_p": self.least_p,
+            "in_words": self.words,
+            "fraction_user_macro_delta": self.fraction_delta,
+            "fraction_user_macro_delta_interval": None
+            if self.fraction_interval is None
+            else interval_json(self.fraction_interval),
+        }
+
+
+def compare_pairs(table: ScoreTable, draws: UserDraws, *, margin: float = 0.0) -> tuple[Pairing, ...]:
+    """Compare every candidate with the original replies, and with every other candidate.
+
+    p-values are adjusted by Holm over all pairs together.
+    """
+    others = [name for name in table.names if name != ORIGINAL]
+    named = [(name, ORIGINAL) for name in others if ORIGINAL in table.names] + list(combinations(others, 2))
+    found = []
+    for a, b in named:
+        two = table.shared((a, b))
+        whole, exact = (two.row(a), two.row(b)), (two.fractions(a), two.fractions(b))
+        found.append(compare_pair((a, b), table.items, whole, draws, margin, exact))
+    adjusted = holm([f.p for f in found])
+    tested = sum(f.p is not None for f in found)
+    return tuple(
+        replace(f, p_holm=p, least_p=None if p is None else min(1.0, tested * _least_p(f, draws)))
+        for f, p in zip(found, adjusted, strict=True)
+    )
+
+
+def _least_p(found: Pairing, draws: UserDraws) -> float:
+    return max(2 / (draws.draws + 1), _flipped(found.users.n))
+
+
+def _flipped(users: int) -> float:
+    """Return the least two-sided p of flipping the signs of whole users' differences."""
+    return float(2.0 ** (1 - users))
+
+
+def compare_pair(
+    names: tuple[str, str],
+    items: Sequence[ReplayItem],
+    scores: tuple[Floats, Floats],
+    draws: UserDraws,
+    margin: float = 0.0,
+    fractions: tuple[Floats, Floats] | None = None,
+) -> Pairing:
+    """Compare two candidates item by item.
+
+    Source: PersTurnBench, appendix G.2; the paired interval is ours.
+
+    Args:
+        names: Of the two.
+        items: The items asked for.
+        scores: Whole scores of both, each of shape (items,); NaN where there is none.
+        draws: Of users.
+        margin: A difference of no more than this is a tie.
+        fractions: The same with fractions.
+    """
+    a, b = scores
+    both = ~np.isnan(a) & ~np.isnan(b)
+    delta = np.where(both, a - b, np.nan)
+    by_user = group_means(delta, [i.user for i in items])
+    drawn = draws.means(by_user)
+    exact = None if fractions is None else np.where(both, fractions[0] - fractions[1], np.nan)
+    exact_users = {} if exact is None else group_means(exact, [i.user for i in items])
+    p = draw_p(drawn) if len(by_user) > 1 else None
+    return Pairing(
+        names[0],
+        names[1],
+        int((~np.isnan(a) & np.isnan(b)).sum()),
+        int((np.isnan(a) & ~np.isnan(b)).sum()),
+        items=_outcomes(delta[both], margin),
+        users=_outcomes(_differences(items, a, b, both, "user"), margin),
+        scenarios=_outcomes(_differences(items, a, b, both, "scenario"), margin),
+        blocks=_outcomes(_differences(items, a, b, both, "block"), margin),
+        delta=_mean(by_user),
+        interval=order_interval(drawn, clusters=len(by_user)),
+        bounds=None if both.all() else _difference_bounds(a, b, [i.user for i in items]),
+        p=None if p is None else max(p, _flipped(len(by_user))),
+        fraction_delta=_mean(exact_users),
+        fraction_interval=draws.interval(exact_users) if exact_users else None,
+    )
+
+
+def _differences(
+    items: Sequence[ReplayItem], a: Floats, b: Floats, both: np.typing.NDArray[np.bool_], group: str
+) -> Floats:
+    """Return the difference of the two means in each group."""
+    names = [str(getattr(i, group)) for i in items]
+    first = group_means(np.where(both, a, np.nan), names)
+    second = group_means(np.where(both, b, np.nan), names)
+    return np.array([first[name] - second[name] for name in first], dtype=np.float64)
+
+
+def _outcomes(delta: Floats, margin: float) -> Outcomes:
+    # Means of groups differ by rounding alone where the scores are equal.
+    wins, losses = int((delta > margin + 1e-12).sum()), int((delta < -margin - 1e-12).sum())
+    n = int(delta.size)
+    return Outcomes(n, wins, n - wins - losses, losses, float(delta.mean()) if n else None)
+
+
+def _difference_bounds(a: Floats, b: Floats, users: Sequence[str]) -> tuple[float, float] | None:
+    worst, best = ONE_TO_FIVE.worst, ONE_TO_FIVE.best
+    low, high = (
+        _mean(group_means(np.nan_to_num(a, nan=mine) - np.nan_to_num(b, nan=other), users))
+        for mine, other in ((worst, best), (best, worst))
+    )
+    return None if low is None or high is None else (low, high)
+
+
+View = Literal["raw", "mean-shift", "reference-cdf"]
+VIEWS: Final[tuple[View, ...]] = get_args(View)
+"""`raw`: as the evaluator says. `mean-shift`: moved by what brings the block's original replies to the mean
+of the user's history. `reference-cdf`: the rank among the block's original replies, as a score of the
+history; the published score."""
+
+_METHODS: Final[Mapping[View, CalibrationName]] = {
+    "mean-shift": "reference-mean-shift",
+    "reference-cdf": "reference-cdf",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What an evaluator, or a control, gave one reply."""
+
+    id: str
+    block: str
+    position: int
+    whole: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Shows raw scores in each view."""
+
+    items: tuple[ReplayItem, ...]
+    reference: Sequence[Given]
+    """The original replies of the touched blocks, all of them."""
+    histories: Mapping[str, ScoreHistory]
+    """By block."""
+    ties: Ties = "mid"
+
+    def tables(
+        self, columns: Mapping[str, Mapping[str, Given]], *, original: bool = True
+    ) -> dict[View, ScoreTable]:
+        """Return a table of each view.
+
+        Args:
+            columns: By candidate and item; an item without a score is left out.
+            original: Whether the original replies are shown as one more candidate, through the same map.
+        """
+        wanted = {i.id for i in self.items}
+        own = {ORIGINAL: {g.id: g for g in self.reference if g.id in wanted}} if original else {}
+        every = {**own, **columns}
+        return {view: self._table(view, every) for view in VIEWS}
+
+    def left_as_they_are(self, view: View) -> dict[str, int]:
+        """Return how many touched blocks a view leaves as they are, by reason."""
+        if view == "raw":
+            return {}
+        blocks = dict.fromkeys(i.block for i in self.items)
+        probes = [RawScore("", 3.0, 0, block, "") for block in blocks]
+        run = calibrate(
+            probes, self.histories, _METHODS[view], ties=self.ties, reference=self._raw_reference()
+        )
+        return dict(run.identity)
+
+    def _table(self, view: View, columns: Mapping[str, Mapping[str, Given]]) -> ScoreTable:
+        shape = (len(columns), len(self.items))
+        whole, value = np.full(shape, np.nan), np.full(shape, np.nan)
+        for row, held in enumerate(columns.values()):
+            places = [i for i, item in enumerate(self.items) if item.id in held]
+            given = [held[self.items[i].id] for i in places]
+            shown = self._shown(view, given)
+            for place, (score, fraction) in zip(places, shown, strict=True):
+                whole[row, place], value[row, place] = score, fraction
+        again = partial(self._again, view, columns) if view == "reference-cdf" else None
+        return ScoreTable(self.items, tuple(columns), whole, value, again)
+
+    def _again(
+        self,
+        view: View,
+        columns: Mapping[str, Mapping[str, Given]],
+        names: Sequence[str],
+        items: Collection[str],
+    ) -> ScoreTable:
+        return self._table(view, {name: {i: columns[name][i] for i in items} for name in names})
+
+    def _shown(self, view: View, given: Sequence[Given]) -> list[tuple[float, float]]:
+        if view == "raw":
+            return [(float(g.whole), g.value) for g in given]
+        scores = [RawScore(g.id, g.value, g.position, g.block) for g in given]
+        run = calibrate(
+            scores, self.histories, _METHODS[view], ties=self.ties, reference=self._raw_reference()
+        )
+        return [(float(c.rounded), c.value) for c in run.scores]
+
+    def _raw_reference(self) -> list[RawScore]:
+        return [RawScore(g.id, g.value, g.position, g.block) for g in self.reference]

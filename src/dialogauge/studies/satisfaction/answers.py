@@ -1,0 +1,165 @@
+"""What a judge said of each target, beside what the user said: the table that all figures are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dialogauge.core import Conversation, Judged, Judgement, UsageError
+from dialogauge.core.protocols import RatedBlock
+from dialogauge.stats import RawScore, ScoreHistory
+from dialogauge.studies.satisfaction.blocks import collect_rated
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One target with its rating and the judge's score."""
+
+    id: str
+    """The published form of the turn's id."""
+    block: str
+    user: str
+    scenario: str
+    position: int
+    """The 0-based index among the conversation's assistant messages."""
+    length: int
+    """Characters of the reply."""
+    gold: float
+    reason: str | None
+    """What the user gave as a reason."""
+    history: bool
+    """Whether the user has any."""
+    score: int | None
+    """The judge's whole score; None when it failed."""
+    value: float | None
+    """The same with a fraction, where the judge gives one."""
+
+    @property
+    def session(self) -> str:
+        """The conversation."""
+        return self.id.rpartition("__turn_")[0]
+
+
+def answers_of(block: RatedBlock, rows: Sequence[Judged], dimension: str = "satisfaction") -> list[Answer]:
+    """Lay a block's judgements beside its ratings; `rows` has one row for each target, in order."""
+    out = []
+    for rated, row in zip(block.ratings, rows, strict=True):
+        score, value = _said(row, dimension)
+        reply = rated.reply
+        out.append(
+            Answer(
+                id=reply.id,
+                block=block.view.id,
+                user=block.view.user,
+                scenario=block.view.scenario,
+                position=reply.position,
+                length=len(reply.text),
+                gold=rated.score,
+                reason=rated.reason,
+                history=bool(block.view.history),
+                score=score,
+                value=value,
+            )
+        )
+    return out
+
+
+def _said(row: Judged, dimension: str) -> tuple[int | None, float | None]:
+    if not isinstance(row.outcome, Judgement):
+        return None, None
+    score = row.outcome.scores.get(dimension)
+    if score is None or isinstance(score, str):
+        return None, None
+    fraction = row.outcome.details.get(dimension, score)
+    return int(score), float(fraction)
+
+
+def stored_raw(row: Mapping[str, Any]) -> float | None:
+    """Return what the judge of a stored satisfaction row said, before any calibration.
+
+    Args:
+        row: One that did not fail.
+
+    Returns:
+        None where the turn was not applicable.
+    """
+    score = row["details"].get("raw", row["scores"]["satisfaction"])
+    return None if isinstance(score, str) else float(score)
+
+
+def histories_of(blocks: Iterable[RatedBlock], turns: Mapping[str, int]) -> dict[str, ScoreHistory]:
+    """Count the histories of the blocks that have one.
+
+    Args:
+        blocks: With histories whole or cut.
+        turns: By block, how many rated turns the whole history has.
+    """
+    return {
+        b.view.id: ScoreHistory.of(b.view.scores, turns=turns.get(b.view.id))
+        for b in blocks
+        if b.view.history
+    }
+
+
+def raw_scores(answers: Sequence[Answer], values: Sequence[float]) -> list[RawScore]:
+    """Pair the targets with raw scores, ready to be calibrated."""
+    return [RawScore(a.id, value, a.position, a.block) for a, value in zip(answers, values, strict=True)]
+
+
+_SHOWN = 5
+
+
+def reference_answers(
+    judged: Iterable[tuple[Conversation, Sequence[Mapping[str, Any]]]],
+    dimension: str,
+    blocks: Collection[str],
+    name: str,
+) -> tuple[Answer, ...]:
+    """Return the raw scores of the original replies, with what the users gave them.
+
+    Args:
+        judged: Each conversation of the reference run, with its rows.
+        dimension: The rated one.
+        blocks: Those that are judged; the others are left out.
+        name: Of the reference run, for messages.
+
+    Raises:
+        UsageError: The run holds no scored turn of any of the blocks.
+    """
+    out: list[Answer] = []
+    seen: set[str] = set()
+    for conversation, rows in judged:
+        user, scenario = conversation.user_id, conversation.scenario
+        block = f"{user}__{scenario}"
+        if user is None or scenario is None:
+            continue
+        seen.add(block)
+        if block not in blocks:
+            continue
+        said = {str(r["details"]["turn_id"]): r for r in rows if r["failure"] is None}
+        for rated in collect_rated(conversation, dimension).replies:
+            row = said.get(rated.reply.id)
+            raw = None if row is None else stored_raw(row)
+            if raw is None:
+                continue
+            out.append(
+                Answer(
+                    id=rated.reply.id,
+                    block=block,
+                    user=user,
+                    scenario=scenario,
+                    position=rated.reply.position,
+                    length=len(rated.reply.text),
+                    gold=rated.score,
+                    reason=rated.reason,
+                    history=True,
+                    score=None,
+                    value=raw,
+                )
+            )
+    if not out:
+        wanted, held = (", ".join(sorted(names)[:_SHOWN]) or "none" for names in (blocks, seen))
+        msg = f"the reference run {name} holds no scored turn of the blocks that are judged"
+        raise UsageError(msg, hint=f"judged are {wanted}; the reference holds {held}")
+    return tuple(out)

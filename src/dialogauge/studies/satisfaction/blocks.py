@@ -1,0 +1,373 @@
+"""The protocol: blocks of one user and one scenario, judged from what the user rated in the others."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from dialogauge.core import Conversation, Message, Rating, RecordFault, UsageError
+from dialogauge.core.protocols import BlockView, Population, RatedBlock, RatedReply, Reply, Sight
+from dialogauge.data import RECLLMSIM_TASKS, RatedDimensions, UserSplit, message_turns, split_users
+
+LOW, HIGH = 1, 5
+
+
+@dataclass(slots=True)
+class Collected:
+    """The rated replies of one conversation, and the ratings that are no scores."""
+
+    replies: list[RatedReply] = field(default_factory=list)
+    faults: list[RecordFault] = field(default_factory=list)
+    unrated: int = 0
+    """Assistant messages without a rating."""
+
+
+def stripped(conversation: Conversation) -> Conversation:
+    """Return the conversation without ratings, metadata, place, and unknown keys of its messages."""
+    bare = conversation.blinded()
+    if not any(m.extra for m in bare.messages):
+        return bare
+    return replace(bare, messages=tuple(replace(m, extra={}) if m.extra else m for m in bare.messages))
+
+
+def collect_rated(conversation: Conversation, dimension: str) -> Collected:
+    """Return the rated replies of a conversation, in order.
+
+    A turn usually has one assistant message. Where it has several and one rater rated each, the ratings go
+    to them in order; else the mean of all ratings of the turn goes to its last assistant message.
+    """
+    out = Collected()
+    given: dict[int, list[Rating]] = defaultdict(list)
+    for rating in conversation.ratings:
+        if rating.dimension == dimension and rating.turn is not None:
+            fault = _fault(conversation, rating)
+            if fault is None:
+                given[rating.turn].append(rating)
+            else:
+                out.faults.append(fault)
+    bare = stripped(conversation)
+    for turn, indices in _assistant_messages(bare.messages).items():
+        ratings, twice = _once(conversation, given.pop(turn, []), len(indices))
+        out.faults += twice
+        found = _dealt(ratings, len(indices))
+        out.unrated += sum(rating is None for rating in found)
+        out.replies += [
+            RatedReply(_reply(bare, index, turn, position), rating[0], rating[1])
+            for (index, position), rating in zip(indices, found, strict=True)
+            if rating is not None
+        ]
+    out.faults += [
+        _no_reply(conversation, rating) for ratings in given.values() for rating in ratings if rating.turn
+    ]
+    return out
+
+
+def unnamed_together(conversations: Iterable[Conversation], dimension: str) -> int:
+    """Count the turns that have more ratings without a rater than replies: they are averaged."""
+    found = 0
+    for conversation in conversations:
+        given = Counter(
+            r.turn for r in conversation.ratings if r.dimension == dimension and r.rater is None and r.turn
+        )
+        if any(n > 1 for n in given.values()):
+            replies = _assistant_messages(conversation.messages)
+            found += sum(n > len(replies[turn]) for turn, n in given.items() if turn in replies)
+    return found
+
+
+def _reply(bare: Conversation, index: int, turn: int, position: int) -> Reply:
+    return Reply(f"{bare.id}__turn_{position}", bare, index, turn, position)
+
+
+def _assistant_messages(messages: Sequence[Message]) -> dict[int, list[tuple[int, int]]]:
+    """Return by turn the assistant messages: their index among all, and among the assistant's."""
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    position = 0
+    for index, (message, turn) in enumerate(zip(messages, message_turns(messages), strict=True)):
+        if message.role == "assistant" and turn is not None:
+            found[turn].append((index, position))
+            position += 1
+    return found
+
+
+def _once(
+    conversation: Conversation, ratings: Sequence[Rating], replies: int
+) -> tuple[list[Rating], list[RecordFault]]:
+    """Keep of each rater as many ratings of a turn as it has replies; the others are faults.
+
+    Raters without a name may be several people, and are left to speak for themselves.
+    """
+    kept: list[Rating] = []
+    faults: list[RecordFault] = []
+    for rating in ratings:
+        if rating.rater is None or sum(r.rater == rating.rater for r in kept) < replies:
+            kept.append(rating)
+            continue
+        msg = f"turn {rating.turn} was rated before by the same rater, and is rated {rating.score:g} again"
+        faults.append(RecordFault(msg, place=conversation.place_of(rating), hint="the first is kept"))
+    return kept, faults
+
+
+def _dealt(ratings: Sequence[Rating], replies: int) -> list[tuple[float, str | None] | None]:
+    """Deal the ratings of one turn to its assistant messages."""
+    scores = [float(r.score) for r in ratings]
+    if len({r.rater for r in ratings}) == 1 and len(ratings) == replies:
+        return [(score, r.note) for score, r in zip(scores, ratings, strict=True)]
+    empty: list[tuple[float, str | None] | None] = [None] * replies
+    if not ratings:
+        return empty
+    note = next((r.note for r in ratings if r.note), None)
+    return [*empty[1:], (sum(scores) / len(scores), note)]
+
+
+def _fault(conversation: Conversation, rating: Rating) -> RecordFault | None:
+    score = rating.score
+    if isinstance(score, str):
+        msg = f"the rating {score!r} is a text: satisfaction is a number from {LOW} to {HIGH}"
+    elif not LOW <= score <= HIGH:
+        msg = f"the rating {score:g} is off the scale {LOW}-{HIGH}"
+    else:
+        return None
+    return RecordFault(msg, place=conversation.place_of(rating), hint="the turn counts as unrated")
+
+
+def _no_reply(conversation: Conversation, rating: Rating) -> RecordFault:
+    msg = "a rating of a turn that has no reply"
+    return RecordFault(msg, place=conversation.place_of(rating), hint="it is left out")
+
+
+StudyLevel = Literal["turn", "session"]
+
+
+def rated_as_session(
+    conversation: Conversation, dimension: str
+) -> tuple[Conversation, tuple[RecordFault, ...]]:
+    """Return the conversation with its ratings of the whole, in one dimension, as ratings of its last reply.
+
+    Ratings of turns in that dimension are dropped; other dimensions stay.
+
+    Args:
+        conversation: With its ratings.
+        dimension: The rated one.
+
+    Returns:
+        The conversation, and its ratings of the whole that cannot be used: there is no reply.
+    """
+    last = max((t.number for t in conversation.turns if t.number and t.reply), default=None)
+    kept: list[Rating] = []
+    faults: list[RecordFault] = []
+    for rating in conversation.ratings:
+        if rating.dimension != dimension:
+            kept.append(rating)
+        elif rating.turn is None and last is None:
+            msg = "a rating of a session that has no reply"
+            faults.append(RecordFault(msg, place=conversation.place_of(rating), hint="it is left out"))
+        elif rating.turn is None:
+            kept.append(replace(rating, turn=last))
+    return replace(conversation, ratings=tuple(kept)), tuple(faults)
+
+
+MAX_SESSIONS = 8
+"""Above so many conversations the published prompt keeps the first of each scenario."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    conversation: Conversation
+    replies: tuple[RatedReply, ...]
+
+
+def collect_blocks(
+    conversations: Iterable[Conversation], *, dimension: str = "satisfaction", sight: Sight = "foresight"
+) -> tuple[tuple[RatedBlock, ...], tuple[RecordFault, ...], Counter[str]]:
+    """Build the blocks of all users, with whole histories.
+
+    Users come in plain string order, their scenarios in the order of the published data, else by name;
+    the conversations of a scenario in the order of the data. A block without a history is built too.
+
+    Returns:
+        The blocks, the ratings that cannot be used, and how many conversations were left out and why.
+    """
+    users: dict[str, dict[str, list[_Session]]] = {}
+    faults: list[RecordFault] = []
+    left_out: Counter[str] = Counter()
+    for conversation in conversations:
+        found = collect_rated(conversation, dimension)
+        faults += found.faults
+        if conversation.user_id is None or conversation.scenario is None:
+            left_out["no user" if conversation.user_id is None else "no scenario"] += 1
+            continue
+        left_out["no rating"] += not found.replies
+        sessions = users.setdefault(conversation.user_id, {}).setdefault(conversation.scenario, [])
+        sessions.append(_Session(conversation, tuple(found.replies)))
+    blocks = [block for user in sorted(users) for block in _blocks_of(user, users[user], sight)]
+    return tuple(blocks), tuple(faults), +left_out
+
+
+def _blocks_of(user: str, scenarios: Mapping[str, list[_Session]], sight: Sight) -> Iterable[RatedBlock]:
+    ordered = sorted(scenarios, key=_scenario_order)
+    profile = next(
+        (s.conversation.profile for n in ordered for s in scenarios[n] if s.conversation.profile), None
+    )
+    for target in ordered:
+        rated = [r for session in scenarios[target] for r in session.replies]
+        if not rated:
+            continue
+        history = [r for n in ordered if n != target for session in scenarios[n] for r in session.replies]
+        shown = tuple(_shown(r.reply, sight) for r in rated)
+        view = BlockView(f"{user}__{target}", user, target, _plain(profile), tuple(history), shown, sight)
+        yield RatedBlock(view, tuple(replace(r, reply=s) for r, s in zip(rated, shown, strict=True)))
+
+
+def _scenario_order(name: str) -> tuple[int, str]:
+    known = RECLLMSIM_TASKS
+    return (known.index(name) if name in known else len(known), name)
+
+
+def _plain(profile: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    return None if profile is None else dict(profile)
+
+
+def _shown(reply: Reply, sight: Sight) -> Reply:
+    """Cut the conversation behind the reply, unless what followed may be read."""
+    if sight == "hindsight":
+        return reply
+    cut = reply.conversation.messages[: reply.message + 1]
+    return replace(reply, conversation=replace(reply.conversation, messages=cut))
+
+
+def kept_sessions(history: Sequence[RatedReply]) -> tuple[RatedReply, ...]:
+    """Cut a history as the published memory prompt does.
+
+    Up to 8 conversations stay; of more, the first floor(8 / number of scenarios) of each scenario.
+    """
+    sessions: dict[str, str] = {r.reply.conversation.id: str(r.reply.conversation.scenario) for r in history}
+    if len(sessions) <= MAX_SESSIONS:
+        return tuple(history)
+    each = max(1, MAX_SESSIONS // len(set(sessions.values())))
+    seen: Counter[str] = Counter()
+    kept: set[str] = set()
+    for session, scenario in sessions.items():
+        seen[scenario] += 1
+        if seen[scenario] <= each and len(kept) < MAX_SESSIONS:
+            kept.add(session)
+    return tuple(r for r in history if r.reply.conversation.id in kept)
+
+
+Part = Literal["train", "test", "all"]
+HistoryCut = Literal["all", "prompt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What is judged, by whom it is known, and what was left out."""
+
+    blocks: tuple[RatedBlock, ...]
+    """The blocks of the part that was asked for; those without history at the end."""
+    population: Population
+    """The blocks of the training users."""
+    split: UserSplit
+    history_turns: Mapping[str, int]
+    """By block: rated replies of the whole history, also where `--history prompt` cuts it."""
+    faults: tuple[RecordFault, ...]
+    """Ratings that are no scores."""
+    left_out: Mapping[str, int]
+    """What takes no part, by the reason: conversations without user, scenario or rating, blocks outside the
+    split."""
+
+    @property
+    def users(self) -> int:
+        """Users that are judged."""
+        return len({block.view.user for block in self.blocks})
+
+    @property
+    def others(self) -> Population:
+        """What is known of users other than the one at hand, who may be the only one that is judged."""
+        alone = {block.view.user for block in self.blocks}
+        return self.population.without(*alone) if len(alone) == 1 else self.population
+
+    @property
+    def targets(self) -> int:
+        """Replies that are judged."""
+        return sum(len(block.view.targets) for block in self.blocks)
+
+
+def plan_study(
+    conversations: Iterable[Conversation],
+    *,
+    part: Part = "test",
+    split: UserSplit | None = None,
+    dimension: str = "satisfaction",
+    sight: Sight = "foresight",
+    history: HistoryCut = "all",
+) -> Study:
+    """Build blocks, split the users, and say what is judged.
+
+    Args:
+        conversations: With user, scenario and ratings; read once.
+        part: Whose blocks are judged. With `all` and `train` a user is still never part of their own prior.
+        split: Which users are for training; None splits by seed the users that have a history, or all users
+            where nobody has one.
+        dimension: The rated dimension.
+        sight: Whether what followed a target may be read.
+        history: `prompt` cuts histories as the published prompt does.
+
+    Raises:
+        UsageError: Nothing is left to judge, or there are too few users to split.
+    """
+    rated = RatedDimensions()
+    blocks, faults, left_out = collect_blocks(rated.watch(conversations), dimension=dimension, sight=sight)
+    if not blocks:
+        raise _nothing(dimension, left_out, rated.instead_of(dimension))
+    # A seeded split knows only users with a history, where there are any; the others are judged with the
+    # test part.
+    known = [b for b in blocks if b.view.history] or blocks
+    found = split or _split(known, part)
+    lonely = frozenset(b.view.user for b in blocks) - frozenset(b.view.user for b in known)
+    wanted = {
+        "train": found.train,
+        "test": found.test | (lonely if split is None else frozenset()),
+        "all": frozenset(b.view.user for b in blocks),
+    }[part]
+    judged = [b for b in blocks if b.view.user in wanted]
+    if not judged:
+        msg = f"no user of the part {part!r} has rated conversations"
+        raise UsageError(msg, hint="check the split file against the user ids, or give --split all")
+    outside = [b for b in blocks if b.view.user not in wanted | found.train | found.test]
+    left_out["block of a user outside the split"] = len(outside)
+    cut = _cut if history == "prompt" else _whole
+    return Study(
+        blocks=tuple(cut(b) for b in sorted(judged, key=lambda b: not b.view.history)),
+        population=Population(tuple(cut(b) for b in blocks if b.view.user in found.train)),
+        split=found,
+        history_turns={b.view.id: len(b.view.history) for b in blocks},
+        faults=faults,
+        left_out=dict(+left_out),
+    )
+
+
+def _split(known: Sequence[RatedBlock], part: Part) -> UserSplit:
+    users = {b.view.user for b in known}
+    try:
+        return split_users(users)
+    except UsageError:
+        if part == "all":
+            return UserSplit(frozenset(users), frozenset())
+        raise
+
+
+def _whole(block: RatedBlock) -> RatedBlock:
+    return block
+
+
+def _cut(block: RatedBlock) -> RatedBlock:
+    return replace(block, view=replace(block.view, history=kept_sessions(block.view.history)))
+
+
+def _nothing(dimension: str, left_out: Mapping[str, int], instead: str | None) -> UsageError:
+    told = ", ".join(f"{n} with {why}" for why, n in left_out.items()) or "no conversation at all"
+    msg = f"there is no rated reply with a user and a scenario to judge ({told})"
+    needed = f"conversations need user_id, scenario and turn ratings of {dimension!r}"
+    return UsageError(msg, hint=needed if instead is None else f"{needed}; {instead}")

@@ -1,0 +1,500 @@
+"""The rationale check (PersTurnBench, appendix I): does a judge name what the user minded, and of this task?
+
+A personalised judge knows the user's other scenarios, and may give their requirements as grounds for a turn
+that has nothing to do with them. A rationale's terms are held against the conversation and against the
+user's history; what the same rationales share with the history of *another* user is what chance gives.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from dialogauge.core import Conversation, Judged, Judgement
+from dialogauge.core.protocols import Population, RatedBlock, RatedReply
+from dialogauge.stats import cluster_bootstrap, mean_draws
+from dialogauge.studies.satisfaction.figures import BOUNDARY
+from dialogauge.text import LanguageTally, content_terms, pieces
+
+RationaleKind = Literal["core", "not_core", "off_task"]
+
+KINDS: Final[Mapping[RationaleKind, str]] = {
+    "core": "the judge gives the user's own reason",
+    "not_core": "the judge names something else than what mattered to the user",
+    "off_task": "more of the rationale belongs to the user's other scenarios than to this conversation",
+}
+"""The three kinds of PersTurnBench's appendix I, and how each is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class RationaleCase:
+    """One turn that both the user and the judge are dissatisfied with."""
+
+    turn_id: str
+    user: str
+    kind: RationaleKind
+    user_score: float
+    user_reason: str
+    judge_score: int
+    judge_reason: str
+    rationale: str
+    here: tuple[str, ...]
+    """Terms of the rationale that occur in the conversation."""
+    of_sources: tuple[str, ...]
+    """Terms that belong to the user's other scenarios."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the case."""
+        return {**asdict(self), "here": list(self.here), "of_sources": list(self.of_sources)}
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonAgreement:
+    """How often the judge gives the user's reason, on turns with a reason of both."""
+
+    n: int
+    agreed: float | None
+    """Share of n; None when n is 0."""
+    interval: tuple[float, float] | None
+    """95 % by users."""
+    kappa: float | None
+    """Cohen's, unweighted; None where chance alone agrees always."""
+    shuffled: float | None
+    """Control: what the judge's own reasons agree when dealt anew, in expectation."""
+    constant: float | None
+    """Control: always the most frequent reason of the training users."""
+    constant_reason: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figures with their controls."""
+        return {
+            "n": self.n,
+            "agreed": self.agreed,
+            "interval": None if self.interval is None else list(self.interval),
+            "kappa": self.kappa,
+            "controls": {"shuffled": self.shuffled, "constant": self.constant},
+            "constant_reason": self.constant_reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TermUse:
+    """Terms of rationales by where they occur, summed over rationales."""
+
+    rationales: int = 0
+    terms: int = 0
+    here: int = 0
+    """In the target conversation."""
+    sources_only: int = 0
+    """In the user's source scenarios and not in the target conversation: the contamination."""
+    of_sources: int = 0
+    """Of these, the ones that are at home there."""
+    neither: int = 0
+    off_task: int = 0
+    """Rationales that are off-task."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write counts and shares; a share of nothing is null."""
+        return {
+            **asdict(self),
+            "contamination": _share(self.sources_only, self.terms),
+            "contamination_of_sources": _share(self.of_sources, self.terms),
+            "off_task_share": _share(self.off_task, self.rationales),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RationaleCheck:
+    """The whole check."""
+
+    judged: int
+    """Turns that the judge scored."""
+    without_rationale: int
+    not_comparable: int
+    """Rationales without content terms, or in another language than the conversation."""
+    table: Mapping[str, Mapping[str, int]]
+    """Turns by the user's reason, then by the judge's; `satisfied` is a score of 4 or 5."""
+    agreement: ReasonAgreement
+    use: TermUse
+    chance: TermUse | None
+    """Control: the same rationales held against the history of another user; None when there is none."""
+    missed: int
+    """Turns that the user is dissatisfied with and the judge is not."""
+    kinds: Mapping[RationaleKind, int]
+    """Cases of each kind, among turns that both are dissatisfied with."""
+    examples: Mapping[RationaleKind, Sequence[RationaleCase]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the check as `summary.json` holds it."""
+        return {
+            "judged": self.judged,
+            "without_rationale": self.without_rationale,
+            "not_comparable": self.not_comparable,
+            "reasons": {name: dict(row) for name, row in self.table.items()},
+            "reason_agreement": self.agreement.to_json(),
+            "terms": self.use.to_json(),
+            "terms_by_chance": None if self.chance is None else self.chance.to_json(),
+            "missed": self.missed,
+            "kinds": dict(self.kinds),
+            "examples": {kind: [c.to_json() for c in found] for kind, found in self.examples.items()},
+        }
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+SATISFIED: Final = "satisfied"
+NO_REASON: Final = "(none given)"
+OTHER_WORDS: Final = "(other words)"
+
+_SPELLINGS: Final = {
+    "insufficient_detail": ("insufficient detail", "不够细致"),
+    "need_not_met": ("need not met", "failure to satisfy the requirement", "不满足需求"),
+    "not_diverse": ("not diverse", "insufficient diversity", "不够多样"),
+    "not_usable": ("not usable", "unusable", "unusable in practice", "不可用"),
+    "other": ("other", "其它", "其他"),
+}
+REASONS: Final = tuple(_SPELLINGS)
+"""The five reasons."""
+
+_NAMES: Final = {
+    spelling: name for name, spellings in _SPELLINGS.items() for spelling in (name, *spellings)
+} | dict.fromkeys((SATISFIED, "满意"), SATISFIED)
+
+
+def reason_of(text: str | None) -> str:
+    """Return the name of a reason as data or a judge writes it.
+
+    What is not one of the taxonomy is `OTHER_WORDS`: it is never taken for `other`, which people choose.
+    """
+    plain = (text or "").strip().casefold()
+    return _NAMES.get(plain, OTHER_WORDS) if plain else NO_REASON
+
+
+_AT_HOME = 4.0
+"""A term is of the source scenarios when it is at least so many times as frequent there."""
+
+_TEXTS_KEPT = 1024
+
+Terms = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TermOrigin:
+    """The content terms of one rationale: stems of words, numbers, bigrams of Chinese."""
+
+    here: Terms
+    """They occur in the target conversation."""
+    sources_only: Terms
+    """They occur in the user's source scenarios and not in the target conversation."""
+    of_sources: Terms
+    """Of these, the ones that belong there: at least four times as frequent in a source scenario as in the
+    target's, over the conversations of all users. The others are common words that this one lacks."""
+    neither: Terms
+
+    @property
+    def off_task(self) -> bool:
+        """Whether more of the rationale belongs to source scenarios than to the conversation."""
+        return len(self.of_sources) > len(self.here)
+
+
+class Vocabulary:
+    """The content terms of the conversations of a study."""
+
+    def __init__(self, blocks: Sequence[RatedBlock], rationales: Iterable[str]) -> None:
+        """Count in how many conversations of each scenario the terms of the rationales occur."""
+        # A user's conversations are read for each of their blocks, and for the block before.
+        self._read = lru_cache(maxsize=_TEXTS_KEPT)(terms_of)
+        wanted = self._union(rationales)
+        self._frequency: dict[str, Counter[str]] = {}
+        self._conversations: Counter[str] = Counter()
+        for block in blocks:
+            longest = {r.conversation.id: r.conversation for r in block.view.targets}
+            held = self._frequency.setdefault(block.view.scenario, Counter())
+            for conversation in longest.values():
+                held.update(self.of(conversation) & wanted)
+                self._conversations[block.view.scenario] += 1
+
+    def of(self, conversation: Conversation) -> Terms:
+        """Return the terms of a conversation, its task included."""
+        texts = [conversation.scenario or "", conversation.context or ""]
+        return self._union([*texts, *(m.text for m in conversation.messages)])
+
+    def of_history(self, history: Iterable[RatedReply]) -> Terms:
+        """Return the terms of all conversations of a history."""
+        held = {r.reply.conversation.id: r.reply.conversation for r in history}
+        return frozenset[str]().union(*(self.of(c) for c in held.values()))
+
+    def origin(
+        self, rationale: str, conversation: Conversation, sources: Terms, scenarios: Iterable[str]
+    ) -> TermOrigin | None:
+        """Say where the terms of a rationale occur; None when they cannot be compared.
+
+        That is when it has none, or is in another language than the conversation.
+
+        Args:
+            rationale: What the judge gave as its grounds.
+            conversation: As the judge was shown it.
+            sources: The terms of the user's source scenarios.
+            scenarios: Their names.
+        """
+        terms = terms_of(rationale)
+        if not terms or _language([rationale]) != _language(m.text for m in conversation.messages):
+            return None
+        here = terms & self.of(conversation)
+        sources_only = (terms & sources) - here
+        names = tuple(scenarios)
+        at_home = {t for t in sources_only if self._at_home(t, str(conversation.scenario), names)}
+        return TermOrigin(here, sources_only, frozenset(at_home), terms - here - sources_only)
+
+    def _at_home(self, term: str, target: str, sources: Sequence[str]) -> bool:
+        there = max((self._share(term, name) for name in sources), default=0.0)
+        return there >= _AT_HOME * self._share(term, target)
+
+    def _share(self, term: str, scenario: str) -> float:
+        n = self._conversations[scenario]
+        return self._frequency[scenario][term] / n if n else 0.0
+
+    def _union(self, texts: Iterable[str]) -> Terms:
+        return frozenset[str]().union(*(self._read(text) for text in texts))
+
+
+def terms_of(text: str) -> Terms:
+    """Return the content terms of a text."""
+    return content_terms(pieces(text))
+
+
+def _language(texts: Iterable[str]) -> str:
+    tally = LanguageTally()
+    for text in texts:
+        tally.add(text)
+    return tally.language()
+
+
+_LABEL = "reason"
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One judged turn with what both sides gave as a reason."""
+
+    rated: RatedReply
+    user: str
+    score: int
+    user_reason: str
+    judge_reason: str
+    rationale: str | None
+    own: TermOrigin | None = None
+    chance: TermOrigin | None = None
+
+    @property
+    def missed(self) -> bool:
+        return self.rated.score < BOUNDARY <= self.score
+
+    @property
+    def both_dissatisfied(self) -> bool:
+        return self.rated.score < BOUNDARY and self.score < BOUNDARY
+
+    @property
+    def both_reasons(self) -> bool:
+        return self.both_dissatisfied and self.user_reason in REASONS and self.judge_reason in REASONS
+
+    @property
+    def kind(self) -> RationaleKind | None:
+        """The kind of the case; None where there is no rationale or no reason to compare."""
+        if not self.both_reasons or self.rationale is None:
+            return None
+        if self.own is not None and self.own.off_task:
+            return "off_task"
+        return "core" if self.user_reason == self.judge_reason else "not_core"
+
+
+def check_rationales(
+    blocks: Sequence[RatedBlock],
+    rows: Sequence[Sequence[Judged]],
+    population: Population,
+    *,
+    dimension: str = "satisfaction",
+    draws: int = 1000,
+    seed: int = 0,
+) -> RationaleCheck | None:
+    """Check reasons and rationales; None when the judge gave neither.
+
+    Args:
+        blocks: What was judged.
+        rows: For each block one row for each target, in order, with the judge's own scores.
+        population: The training users, whose most frequent reason is a control.
+        dimension: The judged dimension.
+        draws: Of the bootstrap over users; 0 leaves the interval out.
+        seed: Of the draws.
+    """
+    said = [row.outcome for judged in rows for row in judged if isinstance(row.outcome, Judgement)]
+    if not any(j.rationale or _label(j) for j in said):
+        return None
+    turns = list(_turns(blocks, rows, dimension))
+    cases: dict[RationaleKind, list[_Turn]] = {kind: [] for kind in KINDS}
+    for turn in turns:
+        if turn.kind is not None:
+            cases[turn.kind].append(turn)
+    chance = [t.chance for t in turns if t.chance is not None]
+    return RationaleCheck(
+        judged=len(turns),
+        without_rationale=sum(t.rationale is None for t in turns),
+        not_comparable=sum(t.rationale is not None and t.own is None for t in turns),
+        table=_table(turns),
+        agreement=_agreement([t for t in turns if t.both_reasons], population, draws, seed),
+        use=_use([t.own for t in turns if t.own is not None]),
+        chance=_use(chance) if chance else None,
+        missed=sum(t.missed for t in turns),
+        kinds={kind: len(found) for kind, found in cases.items()},
+        examples={kind: _examples(kind, found) for kind, found in cases.items()},
+    )
+
+
+def _turns(blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]], dimension: str) -> Iterator[_Turn]:
+    said = [row.outcome for found in rows for row in found if isinstance(row.outcome, Judgement)]
+    vocabulary = Vocabulary(blocks, (j.rationale for j in said if j.rationale))
+    stranger = _strangers(blocks)
+    for block, judged in zip(blocks, rows, strict=True):
+        own = _Sources(vocabulary, block)
+        other = _Sources(vocabulary, stranger[block.view.id]) if block.view.id in stranger else None
+        for rated, row in zip(block.ratings, judged, strict=True):
+            score = row.outcome.scores.get(dimension) if isinstance(row.outcome, Judgement) else None
+            if isinstance(row.outcome, Judgement) and isinstance(score, int | float):
+                text = row.outcome.rationale
+                yield _Turn(
+                    rated,
+                    block.view.user,
+                    int(score),
+                    SATISFIED if rated.score >= BOUNDARY else reason_of(rated.reason),
+                    reason_of(_label(row.outcome)),
+                    text,
+                    own.origin(text, rated),
+                    other.origin(text, rated) if other else None,
+                )
+
+
+class _Sources:
+    """The history of a block, as the terms of its conversations."""
+
+    def __init__(self, vocabulary: Vocabulary, block: RatedBlock) -> None:
+        self._vocabulary = vocabulary
+        self._terms = vocabulary.of_history(block.view.history)
+        self._scenarios = tuple({str(r.reply.conversation.scenario) for r in block.view.history})
+
+    def origin(self, text: str | None, rated: RatedReply) -> TermOrigin | None:
+        if text is None:
+            return None
+        return self._vocabulary.origin(text, rated.reply.conversation, self._terms, self._scenarios)
+
+
+def _label(judgement: Judgement) -> str | None:
+    labels = judgement.details.get("labels")
+    return labels.get(_LABEL) if isinstance(labels, Mapping) else None
+
+
+def _strangers(blocks: Sequence[RatedBlock]) -> dict[str, RatedBlock]:
+    """Give each block with a history the next one of the same scenario that is another user's."""
+    out: dict[str, RatedBlock] = {}
+    known = [b for b in blocks if b.view.history]
+    for scenario in {b.view.scenario for b in known}:
+        held = [b for b in known if b.view.scenario == scenario]
+        if len(held) > 1:
+            out |= {b.view.id: after for b, after in zip(held, [*held[1:], held[0]], strict=True)}
+    return out
+
+
+def _table(turns: Sequence[_Turn]) -> dict[str, dict[str, int]]:
+    counts = Counter((t.user_reason, t.judge_reason) for t in turns)
+    extra = sorted({name for pair in counts for name in pair} - {*REASONS, SATISFIED})
+    names = (*REASONS, SATISFIED, *extra)
+    return {a: {b: counts[a, b] for b in names} for a in names}
+
+
+def _agreement(turns: Sequence[_Turn], population: Population, draws: int, seed: int) -> ReasonAgreement:
+    n = len(turns)
+    hits = [float(t.user_reason == t.judge_reason) for t in turns]
+    users, judged = Counter(t.user_reason for t in turns), Counter(t.judge_reason for t in turns)
+    shuffled = sum(users[r] * judged[r] for r in REASONS) / n**2 if n else None
+    agreed = sum(hits) / n if n else None
+    kappa = None
+    if agreed is not None and shuffled is not None and shuffled < 1:
+        kappa = (agreed - shuffled) / (1 - shuffled)
+    usual = _usual_reason(population)
+    return ReasonAgreement(
+        n=n,
+        agreed=agreed,
+        interval=_interval(hits, [t.user for t in turns], draws, seed) if n and draws else None,
+        kappa=kappa,
+        shuffled=shuffled,
+        constant=users[usual] / n if n and usual else None,
+        constant_reason=usual,
+    )
+
+
+def _interval(
+    hits: Sequence[float], users: Sequence[str], draws: int, seed: int
+) -> tuple[float, float] | None:
+    statistic = partial(mean_draws, hits)
+    found = cluster_bootstrap(statistic, users, rng=np.random.default_rng(seed), draws=draws)
+    return None if found.low is None or found.high is None else (found.low, found.high)
+
+
+def _usual_reason(population: Population) -> str | None:
+    given = Counter(
+        reason
+        for block in population.blocks
+        for rated in block.ratings
+        if rated.score < BOUNDARY and (reason := reason_of(rated.reason)) in REASONS
+    )
+    return max(REASONS, key=lambda name: given[name]) if given else None
+
+
+def _use(found: Sequence[TermOrigin]) -> TermUse:
+    here, only = sum(len(o.here) for o in found), sum(len(o.sources_only) for o in found)
+    neither = sum(len(o.neither) for o in found)
+    return TermUse(
+        rationales=len(found),
+        terms=here + only + neither,
+        here=here,
+        sources_only=only,
+        of_sources=sum(len(o.of_sources) for o in found),
+        neither=neither,
+        off_task=sum(o.off_task for o in found),
+    )
+
+
+def _examples(kind: RationaleKind, turns: Sequence[_Turn]) -> tuple[RationaleCase, ...]:
+    """Take a few cases: one of each user first, the most off-task ones where that is the kind."""
+    if kind == "off_task":
+        turns = sorted(turns, key=lambda t: -len(t.own.of_sources) if t.own else 0)
+    seen: set[str] = set()
+    first: list[_Turn] = []
+    later: list[_Turn] = []
+    for turn in turns:
+        (later if turn.user in seen else first).append(turn)
+        seen.add(turn.user)
+    chosen = [*first, *later][:_EXAMPLES]
+    return tuple(_case(kind, t) for t in chosen)
+
+
+def _case(kind: RationaleKind, turn: _Turn) -> RationaleCase:
+    return RationaleCase(
+        turn_id=turn.rated.reply.id,
+        user=turn.user,
+        kind=kind,
+        user_score=turn.rated.score,
+        user_reason=turn.user_reason,
+        judge_score=turn.score,
+        judge_reason=turn.judge_reason,
+        rationale=turn.rationale or "",
+        here=tuple(sorted(turn.own.here)) if turn.own else (),
+        of_sources=tuple(sorted(turn.own.of_sources)) if turn.own else (),
+    )

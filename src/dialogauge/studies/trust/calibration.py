@@ -1,0 +1,106 @@
+"""The calibration gate: may a dimension stand on a dashboard?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from dialogauge.core import Scale
+from dialogauge.studies.agreement import JudgeAgreement, JudgedRun, MetaSettings, TargetTable, agreement
+from dialogauge.studies.trust.checks import only
+from dialogauge.studies.trust.result import Calibration, CalibrationDimension, Readiness, TrustThresholds
+from dialogauge.text import counted
+
+_RUN: Final = JudgedRun("judge", "", "", "")
+
+
+def calibrate(
+    tables: Sequence[TargetTable],
+    scales: Mapping[str, Scale],
+    *,
+    ratings: str,
+    limits: TrustThresholds,
+    settings: MetaSettings | None = None,
+) -> Calibration:
+    """Hold each rated dimension against people by quadratic weighted kappa, beside the controls.
+
+    Args:
+        tables: One for each dimension that was rated under its own name.
+        scales: By dimension.
+        ratings: Where the ratings are from.
+        limits: The kappa and the number of dialogues that are asked for.
+        settings: Of the bootstrap.
+    """
+    found = tuple(
+        _dimension(t, scales[t.pair.judge], limits, settings or MetaSettings())
+        for t in tables
+        if t.counts.rated
+    )
+    dialogues = len({target.key.conversation_id for t in tables for target in t.targets})
+    languages: dict[str, int] = {}
+    for t in tables:
+        for language, n in t.languages.items():
+            languages[language] = max(n, languages.get(language, 0))
+    sentence = _sentence(found, dialogues, limits)
+    if refused := sum(t.counts.refused for t in tables):
+        told = "1 rating is" if refused == 1 else f"{refused:,} ratings are"
+        sentence += f" {told} not used: off the scale, or not of the kind of the others."
+    return Calibration(ratings, dialogues, sentence, found, languages)
+
+
+def _dimension(
+    table: TargetTable, scale: Scale, limits: TrustThresholds, settings: MetaSettings
+) -> CalibrationDimension:
+    return judge_gate(agreement(_RUN, table, scale, None, settings, only=("kappa",)), limits)
+
+
+def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDimension:
+    """Say whether a dimension is ready, by the kappa that was found against people."""
+    name, n, dialogues = judge.pair.judge, judge.counts.scored, judge.conversations
+    estimate = judge.figures.get("kappa")
+    kappa = None if estimate is None else estimate.value
+    controls = {c.name: c.figures["kappa"].value for c in judge.controls if "kappa" in c.figures}
+    if estimate is None or kappa is None:
+        reason = "scores and ratings have no scale in common"
+        if not n:
+            reason = "no rated target has a score"
+        elif estimate is not None:
+            reason = "all scores, or all ratings, are the same"
+        sentence = f"{_title(name)}: {reason}, so there is no kappa."
+        return CalibrationDimension(name, "cannot tell", sentence, None, None, n, dialogues, controls, {})
+    low, high = estimate.by_conversation.low, estimate.by_conversation.high
+    interval = None if low is None or high is None else (low, high)
+    told = f"kappa {kappa:z.2f}" + ("" if interval is None else f" [{interval[0]:z.2f}, {interval[1]:z.2f}]")
+    told += f" on {counted(n, 'target')} of {counted(dialogues, 'dialogue')}"
+    status, sentence = _ready(_title(name), told, kappa, dialogues, limits)
+    above = judge.above("kappa")
+    return CalibrationDimension(name, status, sentence, kappa, interval, n, dialogues, controls, above)
+
+
+def _ready(
+    title: str, told: str, kappa: float, dialogues: int, limits: TrustThresholds
+) -> tuple[Readiness, str]:
+    asked, limit = limits.calibration_dialogues, limits.calibration_kappa
+    if dialogues < asked:
+        return "cannot tell", f"{title}: {told}; {asked} dialogues are needed to say whether it is ready."
+    if kappa < limit:
+        return "not ready", f"{title} is not ready: {told}, below {limit:g}."
+    return "ready", f"{title} is ready: {told}, at least {limit:g}."
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _sentence(found: Sequence[CalibrationDimension], dialogues: int, limits: TrustThresholds) -> str:
+    if not found:
+        return "None of the rated dimensions is called like one of the judge's, so nothing was calibrated."
+    if dialogues < limits.calibration_dialogues:
+        seen, needed = only(dialogues, "rated dialogue", "rated dialogues"), limits.calibration_dialogues
+        return f"{seen}: {needed} are needed to say whether a dimension is ready."
+    compared = f"Compared with people on {counted(dialogues, 'dialogue')}"
+    not_ready = [d.name for d in found if d.status == "not ready"]
+    if not not_ready:
+        return f"{compared}; no dimension is below the threshold."
+    names = ", ".join(n.replace("_", " ") for n in not_ready)
+    return f"{compared}. Not ready: {names}."

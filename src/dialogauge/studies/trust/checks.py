@@ -1,0 +1,341 @@
+"""The checks that need scores alone: averaging, verdicts, the same score for every turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dialogauge.core import NOT_APPLICABLE, Conversation
+from dialogauge.signals import cut, read_dialogue, read_repairs
+from dialogauge.stats import clustered_mean, pearson, spearman, wilson_interval
+from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
+from dialogauge.studies.trust.tally import LONG, Sampled, TrustTally
+from dialogauge.text import count_units, counted, words
+
+
+def only(n: int, one: str, several: str) -> str:
+    """Begin a sentence: `No reply was`, `Only 1 reply was`, `Only 4 replies were`."""
+    return f"Only {counted(n, one, several)}" if n else f"No {one}"
+
+
+Floats = npt.NDArray[np.float64]
+
+_NEAR: Final = 0.125 + 1e-9
+"""Half a point of a scale of 1 to 5."""
+_ENOUGH: Final = 20
+_ENOUGH_LONG: Final = 5
+_FAULT: Final = 0.6
+_CASES: Final = 20
+
+
+def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) -> TrustCheck:
+    """Whether the conversation's scores are more than the average of its turns'."""
+    table: Floats = np.array(tally.pairs, dtype=np.float64).reshape(-1, 2)
+    n = len(table)
+    near = np.abs(table[:, 0] - table[:, 1]) <= _NEAR
+    r = pearson(table[:, 0], table[:, 1]).value
+    share = float(near.mean()) if n else None
+    chance = _chance(table)
+    interval = wilson_interval(int(near.sum()), n)
+    figures = (
+        TrustFigure("within half a point of the turns’ mean", share, n, interval, share=True),
+        TrustFigure("the same between unrelated conversations", chance, n, share=True),
+        TrustFigure("correlation with the turns’ mean", r, n),
+    )
+    status, sentence = _averages(tally, n, (share, chance, r), limits, judge)
+    return TrustCheck(
+        "single_turn_aggregation",
+        "Averaging the turns",
+        status,
+        sentence,
+        n,
+        limits.aggregation_share,
+        "aggregation_share",
+        figures,
+    )
+
+
+def _averages(
+    tally: TrustTally,
+    n: int,
+    found: tuple[float | None, float | None, float | None],
+    limits: TrustThresholds,
+    judge: str,
+) -> tuple[Status, str]:
+    share, chance, r = found
+    if not tally.whole or not tally.turn:
+        return "cannot tell", "The rubric does not score both turns and conversations."
+    if n < _ENOUGH or share is None or chance is None:
+        return (
+            "cannot tell",
+            f"{only(n, 'conversation has', 'conversations have')} turns with different scores; "
+            f"{_ENOUGH} are needed.",
+        )
+    told = f"{_percent(share)} of {n:,} conversations lie within half a point of the mean of their turns"
+    if r is not None and r >= limits.aggregation_correlation:
+        return "flagged", f"{judge} only averages: {told}, and the two correlate at {r:z.2f}."
+    if share < limits.aggregation_share:
+        end = "" if r is None else f"; the two correlate at {r:z.2f}"
+        return "ok", f"The scores of the whole are not the average of the turns: {told}{end}."
+    if chance >= limits.aggregation_share:
+        return "cannot tell", f"{told.capitalize()}, but so would unrelated ones: the scores hardly vary."
+    return (
+        "flagged",
+        f"{judge} only averages: {told}; between unrelated conversations it would be {_percent(chance)}.",
+    )
+
+
+def _chance(table: Floats) -> float | None:
+    """Share of near pairs when each conversation's score meets the turns of another one."""
+    n = len(table)
+    if n < 2:
+        return None
+    whole, ordered = table[:, 0], np.sort(table[:, 1])
+    low = np.searchsorted(ordered, whole - _NEAR, side="left")
+    high = np.searchsorted(ordered, whole + _NEAR, side="right")
+    own = int((np.abs(table[:, 0] - table[:, 1]) <= _NEAR).sum())
+    return float((int((high - low).sum()) - own) / (n * (n - 1)))
+
+
+def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
+    """Whether the verdict that the model gives itself follows from its own scores."""
+    compared, mismatched = tally.verdicts
+    share = mismatched / compared if compared else None
+    figure = TrustFigure(
+        "own verdict differs from the computed one",
+        share,
+        compared,
+        wilson_interval(mismatched, compared),
+        share=True,
+    )
+    status: Status = "cannot tell"
+    sentence = "The judge gives no verdict of its own; the verdict is computed from its scores."
+    if share is not None:
+        status = "flagged" if share > limits.verdict_mismatch_share else "ok"
+        sentence = (
+            f"The model’s own verdict differs from the one that its scores give in {mismatched:,} of "
+            f"{compared:,} conversations; ours is the one that counts."
+        )
+    return TrustCheck(
+        "verdict_mismatch",
+        "Verdict against scores",
+        status,
+        sentence,
+        compared,
+        limits.verdict_mismatch_share,
+        "verdict_mismatch_share",
+        (figure,),
+    )
+
+
+def check_identical(
+    tally: TrustTally,
+    limits: TrustThresholds,
+    conversations: Callable[[list[tuple[str, str | None]]], Iterable[Conversation]],
+) -> TrustCheck:
+    """Whether long conversations get the same scores at every turn although the turns differ."""
+    long, alike = tally.identical["long"]
+    short, short_alike = tally.identical["short"]
+    cases = [c for c in map(_varied, conversations(tally.alike())) if c is not None]
+    looked = min(alike, len(tally.alike()))
+    differing = alike * len(cases) / looked if looked else 0.0
+    share = differing / long if long else None
+    figures = (
+        _share("long, all turns alike", alike, long),
+        TrustFigure("long, alike although the turns differ", share, long, share=True),
+        _share("shorter, all turns alike", short_alike, short),
+    )
+    status: Status = "cannot tell"
+    seen = only(long, "conversation has", "conversations have")
+    sentence = f"{seen} over {LONG} scored turns; {_ENOUGH_LONG} are needed."
+    if share is not None and long >= _ENOUGH_LONG:
+        status = "flagged" if share > limits.identical_share else "ok"
+        sentence = (
+            f"Of {long:,} conversations with over {LONG} turns, {alike:,} have the same scores at every turn"
+            + (f", {_percent(share)} of all although some turns are faulty and some not" if alike else "")
+            + (f"; of {short:,} shorter ones {_percent(short_alike / short)}." if short else ".")
+        )
+    return TrustCheck(
+        "identical_scores",
+        "The same score for every turn",
+        status,
+        sentence,
+        long,
+        limits.identical_share,
+        "identical_share",
+        figures,
+        tuple(cases[:_CASES]),
+        len(cases),
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")
+
+
+def _share(name: str, hits: int, n: int) -> TrustFigure:
+    return TrustFigure(name, hits / n if n else None, n, wilson_interval(hits, n), share=True)
+
+
+def _varied(conversation: Conversation) -> TrustCase | None:
+    """Point at the gravest finding of a conversation of which some turns have one and others none."""
+    from dialogauge.signals import find_signals, read_dialogue  # many patterns, and hardly ever asked for
+
+    faults = [s for s in find_signals(read_dialogue(conversation), "hindsight") if s.strength >= _FAULT]
+    turns = {s.turn for s in faults}
+    if not turns or len(turns) == len(conversation.replied_turns):
+        return None
+    worst = max(faults, key=lambda s: s.strength)
+    return TrustCase(conversation.id, worst.turn, f"{worst.note} “{worst.quote}”")
+
+
+_ENOUGH_REPLIES: Final = 30
+_ENOUGH_REPAIRS: Final = 5
+_PARTS: Final = ("short replies", "middling replies", "long replies")
+
+
+@dataclass(slots=True)
+class TextFindings:
+    """What was read in the sampled conversations."""
+
+    scores: list[float] = field(default_factory=list)
+    """Helpfulness of each scored turn."""
+    tokens: list[float] = field(default_factory=list)
+    """Words and Chinese characters of its reply."""
+    characters: list[float] = field(default_factory=list)
+    clusters: list[str] = field(default_factory=list)
+    corrected: int = 0
+    """Conversations with a correction of the assistant and something said of repair handling."""
+    passed_over: list[TrustCase] = field(default_factory=list)
+    """... where that is n/a."""
+
+
+def read_texts(sampled: Sequence[Sampled], conversations: Iterable[Conversation]) -> TextFindings:
+    """Read the sampled conversations, one after the other."""
+    found = TextFindings()
+    known = {(s.conversation_id, s.candidate): s for s in sampled}
+    for conversation in conversations:
+        sample = known.get((conversation.id, conversation.candidate))
+        if sample is not None:
+            _measure(found, conversation, sample.helpfulness)
+            if sample.repair is not None:
+                _look_for_repairs(found, conversation, sample)
+    return found
+
+
+def _measure(found: TextFindings, conversation: Conversation, scores: Mapping[int, float]) -> None:
+    for turn in conversation.replied_turns:
+        if turn.number in scores:
+            text = turn.reply_text
+            found.scores.append(scores[turn.number])
+            found.tokens.append(count_units(words(text)))
+            found.characters.append(len(text))
+            found.clusters.append(conversation.id)
+
+
+def _look_for_repairs(found: TextFindings, conversation: Conversation, sample: Sampled) -> None:
+    # Corrections are read alike in every language; to detect it would take a quarter of the time.
+    repairs = [r for r in read_repairs(read_dialogue(conversation, "en")) if r.on_assistant]
+    if not repairs:
+        return
+    found.corrected += 1
+    if sample.repair == NOT_APPLICABLE:
+        number = repairs[0].turn
+        said = f"“{cut(conversation.turn(number).user_text)}”"
+        note = f" The judge notes: {cut(sample.repair_note)}" if sample.repair_note else ""
+        found.passed_over.append(TrustCase(conversation.id, number, said + note))
+
+
+def check_repair(found: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
+    """Whether corrections by the user are passed over as not applicable."""
+    n, passed = found.corrected, len(found.passed_over)
+    share = passed / n if n else None
+    figure = TrustFigure(
+        "repair handling n/a although the user corrects",
+        share,
+        n,
+        wilson_interval(passed, n),
+        share=True,
+    )
+    status: Status = "cannot tell"
+    if "repair_handling" not in tally.whole:
+        sentence = "The rubric has no repair_handling."
+    elif n < _ENOUGH_REPAIRS or share is None:
+        seen = only(n, "conversation of those read holds", "conversations of those read hold")
+        sentence = f"{seen} a correction; {_ENOUGH_REPAIRS} are needed."
+    else:
+        status = "flagged" if share > limits.repair_na_share else "ok"
+        sentence = (
+            f"In {passed:,} of {n:,} conversations in which the user corrects or objects, "
+            "repair handling is n/a."
+        )
+    return TrustCheck(
+        "repair_false_na",
+        "Corrections passed over",
+        status,
+        sentence,
+        n,
+        limits.repair_na_share,
+        "repair_na_share",
+        (figure,),
+        tuple(found.passed_over[:_CASES]),
+        passed,
+    )
+
+
+def check_length(found: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
+    """Whether long replies are scored as more helpful."""
+    name, n = (tally.helpful or "helpfulness").replace("_", " "), len(found.scores)
+    coefficients = (
+        ("Pearson, tokens", pearson(found.scores, found.tokens).value),
+        ("Spearman, tokens", spearman(found.scores, found.tokens).value),
+        ("Pearson, characters", pearson(found.scores, found.characters).value),
+        ("Spearman, characters", spearman(found.scores, found.characters).value),
+    )
+    figures = tuple(TrustFigure(label, value, n) for label, value in coefficients)
+    known = [value for _, value in coefficients if value is not None]
+    status: Status = "cannot tell"
+    if n < _ENOUGH_REPLIES:
+        sentence = f"{only(n, 'scored reply was', 'scored replies were')} read; {_ENOUGH_REPLIES} are needed."
+    elif not known:
+        sentence = f"Every reply read has the same {name}, so nothing can go along with its length."
+    else:
+        most = max(known)
+        status = "flagged" if most > limits.length_correlation else "ok"
+        verb = "rewards" if status == "flagged" else "hardly rewards"
+        sentence = (
+            f"The judge {verb} length: {name} correlates with the reply’s length at {most:z.2f} at most "
+            f"({n:,} replies)."
+        )
+        if status == "ok" and most > limits.length_correlation / 2:
+            sentence = sentence.replace("hardly rewards length", "leans a little towards length")
+    return TrustCheck(
+        "length",
+        "Length taken for help",
+        status,
+        sentence,
+        n,
+        limits.length_correlation,
+        "length_correlation",
+        figures + _terciles(found, name),
+    )
+
+
+def _terciles(found: TextFindings, name: str) -> tuple[TrustFigure, ...]:
+    """Mean score of the shortest, the middling and the longest third of the replies."""
+    if not found.scores:
+        return ()
+    tokens = np.array(found.tokens)
+    scores, clusters = np.array(found.scores), np.array(found.clusters, dtype=object)
+    low, high = np.quantile(tokens, [1 / 3, 2 / 3])
+    out = []
+    for label, here in zip(
+        _PARTS, (tokens <= low, (tokens > low) & (tokens <= high), tokens > high), strict=True
+    ):
+        mean = clustered_mean(scores[here], clusters[here].tolist())
+        out.append(TrustFigure(f"{name}, {label}", mean.mean, mean.n, mean.interval))
+    return tuple(out)

@@ -1,0 +1,179 @@
+"""What the checks found: frozen records that go into `summary.json` under `trust`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class TrustThresholds:
+    """The settings of the checks; all shares and coefficients lie between 0 and 1."""
+
+    aggregation_share: float = 0.9
+    """Share of conversations whose score lies within an eighth of the scale (0.5 on 1-5) of the mean of
+    their turns, although the turns differ: from here on the judge is said to average."""
+    aggregation_correlation: float = 0.95
+    """The same for the correlation of the two."""
+    repair_na_share: float = 0.1
+    """Share of conversations with a correction whose repair handling is n/a."""
+    length_correlation: float = 0.6
+    """Correlation of helpfulness with the reply's length."""
+    verdict_mismatch_share: float = 0.1
+    """Share of the model's own verdicts that differ from the computed ones."""
+    identical_share: float = 0.2
+    """Share of long conversations (over 10 turns) with all turns scored alike although they differ."""
+    scenario_rule_share: float = 0.0
+    """Share of the replies that break a scenario rule and are scored above its limit."""
+    calibration_kappa: float = 0.5
+    """Quadratic weighted kappa against people below which a dimension is not ready."""
+    calibration_dialogues: int = 100
+    """Rated dialogues below which nothing is said of readiness."""
+    sample: int = 200
+    """Conversations whose text is read for the checks that need text, chosen by their id."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the settings."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> TrustThresholds:
+        """Read what `to_json` wrote; unknown names are passed over."""
+        known = {f.name for f in fields(cls)}
+        return cls(**{k: v for k, v in value.items() if k in known})
+
+
+Status = Literal["ok", "flagged", "cannot tell"]
+Readiness = Literal["ready", "not ready", "cannot tell"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrustFigure:
+    """One figure of a check."""
+
+    name: str
+    value: float | None
+    """None when it is undefined."""
+    n: int
+    interval: tuple[float, float] | None = None
+    """95 %, clustered by conversation where a conversation gives several values."""
+    share: bool = False
+    """Whether it is a share, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustCase:
+    """A conversation or turn that a check points at."""
+
+    conversation_id: str
+    turn: int | None
+    text: str
+    """What was seen there: the user's words, a note, the rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustCheck:
+    """One way in which a judge can go wrong, and whether this one does."""
+
+    name: str
+    title: str
+    status: Status
+    sentence: str
+    """What was found, in one plain sentence."""
+    n: int
+    threshold: float | None
+    threshold_name: str | None
+    """Its name in the `[trust]` table."""
+    figures: tuple[TrustFigure, ...] = ()
+    cases: tuple[TrustCase, ...] = ()
+    """The first of those found."""
+    cases_total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationDimension:
+    """One dimension against people."""
+
+    name: str
+    status: Readiness
+    sentence: str
+    kappa: float | None
+    """Quadratic weighted kappa."""
+    interval: tuple[float, float] | None
+    """95 %, of a bootstrap that draws whole conversations."""
+    n: int
+    """Targets that people rated and the judge scored."""
+    dialogues: int
+    controls: Mapping[str, float | None]
+    """Kappa of the controls."""
+    above: Mapping[str, bool | None]
+    """Whether the judge is above each control by an interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The judge against people's ratings, dimension by dimension."""
+
+    ratings: str
+    """The file."""
+    dialogues: int
+    """Rated dialogues that the run holds, of any dimension."""
+    sentence: str
+    dimensions: tuple[CalibrationDimension, ...]
+    languages: Mapping[str, int] = field(default_factory=dict)
+    """Rated dialogues by language."""
+
+    @property
+    def not_ready(self) -> tuple[str, ...]:
+        """The dimensions below the threshold."""
+        return tuple(d.name for d in self.dimensions if d.status == "not ready")
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """All checks of a run."""
+
+    checks: tuple[TrustCheck, ...]
+    thresholds: TrustThresholds
+    calibration: Calibration | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the checks by name, the thresholds and the calibration."""
+        return {
+            "checks": {c.name: _without_name(asdict(c)) for c in self.checks},
+            "thresholds": self.thresholds.to_json(),
+            "calibration": None if self.calibration is None else asdict(self.calibration),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Trust:
+        """Read what `to_json` wrote."""
+        found = value["calibration"]
+        return cls(
+            tuple(check_from_json(name, check) for name, check in value["checks"].items()),
+            TrustThresholds.from_json(value["thresholds"]),
+            None if found is None else _calibration(found),
+        )
+
+
+def check_from_json(name: str, value: Mapping[str, Any]) -> TrustCheck:
+    """Read one check as it stands under its name."""
+    figures = tuple(TrustFigure(**{**f, "interval": _pair(f["interval"])}) for f in value.get("figures", ()))
+    cases = tuple(TrustCase(**c) for c in value.get("cases", ()))
+    return TrustCheck(**{**value, "name": name, "figures": figures, "cases": cases})
+
+
+def _without_name(value: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in value.items() if k != "name"}
+
+
+def _pair(value: Any) -> tuple[float, float] | None:  # noqa: ANN401 - a JSON value
+    return None if value is None else (value[0], value[1])
+
+
+def _calibration(value: Mapping[str, Any]) -> Calibration:
+    dimensions = tuple(
+        CalibrationDimension(**{**d, "interval": _pair(d["interval"])}) for d in value["dimensions"]
+    )
+    return Calibration(**{**value, "dimensions": dimensions})

@@ -1,0 +1,289 @@
+"""Whether the judge looks at the scenario: a sample judged again without it, and with another's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol
+
+from dialogauge.core import NOT_APPLICABLE, Conversation, Judged, JudgeFailure, Message, digest_text
+from dialogauge.signals import cut
+from dialogauge.stats import clustered_mean, wilson_interval
+from dialogauge.studies.trust.checks import only
+from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
+
+Row = Mapping[str, Any]
+
+_TITLE: Final = "The scenario ignored"
+_NAME: Final = "scenario_ignored"
+_ENOUGH: Final = 10
+_WORDS: Final = {"without": "without its scenario", "another": "with another conversation’s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A conversation to be judged again."""
+
+    kind: str
+    """`without` or `another`."""
+    conversation: Conversation
+
+
+def scenario_text(conversation: Conversation) -> str:
+    """Return all that tells a judge what kind of conversation it is: kind, description, instructions."""
+    parts = (conversation.scenario, conversation.context, conversation.instructions)
+    return "\n".join(p for p in parts if p)
+
+
+def draw_variants(conversations: Iterable[Conversation], size: int, seed: int) -> list[Variant]:
+    """Draw `size` conversations that have a scenario, by seed and id; return two variants of each.
+
+    One has no kind, description and instructions; the other has those of the next conversation drawn
+    whose differ, and is left out where there is none.
+    """
+    able = [c for c in conversations if scenario_text(c) and c.replied_turns]
+    drawn = sorted(able, key=lambda c: digest_text(f"{seed}\x1f{c.id}"))[:size]
+    out: list[Variant] = []
+    for at, conversation in enumerate(drawn):
+        out.append(Variant("without", _with_scenario(conversation, None)))
+        others = (*drawn[at + 1 :], *drawn[:at])
+        mine = scenario_text(conversation)
+        other = next((c for c in others if scenario_text(c) != mine), None)
+        if other is not None:
+            out.append(Variant("another", _with_scenario(conversation, other)))
+    return out
+
+
+def _with_scenario(conversation: Conversation, other: Conversation | None) -> Conversation:
+    instructions = () if other is None else _head(other)
+    rest = conversation.messages[len(_head(conversation)) :]
+    return replace(
+        conversation,
+        messages=(*instructions, *rest),
+        scenario=None if other is None else other.scenario,
+        context=None if other is None else other.context,
+    )
+
+
+def _head(conversation: Conversation) -> tuple[Message, ...]:
+    """The instructions that stand before the dialogue."""
+    for at, message in enumerate(conversation.messages):
+        if message.role not in ("system", "developer"):
+            return conversation.messages[:at]
+    return conversation.messages
+
+
+def not_checked(*, shown: bool = True) -> TrustCheck:
+    """Say that this was not checked: it takes judging a sample again."""
+    sentence = "Not checked yet: `dialogauge trust RUN --scenario-sample 50` judges a sample without it."
+    if not shown:
+        sentence = "The rubric does not show the judge a scenario."
+    return TrustCheck(_NAME, _TITLE, "cannot tell", sentence, 0, None, None)
+
+
+def check_scenario(
+    before: Mapping[tuple[str, str | None], Sequence[Row]],
+    again: Iterable[tuple[Variant, Sequence[Judged]]],
+    names: Sequence[str],
+) -> TrustCheck:
+    """Compare the scores with those of the same conversations without, or with another's, scenario.
+
+    Args:
+        before: The rows of the run, by conversation and candidate; of repeats the first.
+        again: The variants with what the judge now says.
+        names: The dimensions.
+    """
+    changes: dict[str, dict[str, list[float]]] = {}
+    failed = 0
+    for variant, judged in again:
+        failed += sum(isinstance(j.outcome, JudgeFailure) for j in judged)
+        rows = before.get((variant.conversation.id, variant.conversation.candidate), ())
+        of_kind = changes.setdefault(variant.kind, {})
+        moved = _moved(rows, judged, names)
+        for name, change in moved.items():
+            of_kind.setdefault(name, []).append(change)
+        if moved:
+            of_kind.setdefault("", []).append(sum(moved.values()) / len(moved))
+    figures = tuple(_figures(changes, names))
+    status, sentence = _found(figures, changes, failed)
+    n = max((len(of[""]) for of in changes.values() if "" in of), default=0)
+    return TrustCheck(_NAME, _TITLE, status, sentence, n, None, None, figures)
+
+
+def _moved(rows: Sequence[Row], judged: Sequence[Judged], names: Sequence[str]) -> dict[str, float]:
+    """By dimension the mean change over the targets that have a score both times."""
+    old = {(r["level"], r["turn"]): r["scores"] or {} for r in rows}
+    sums: dict[str, list[float]] = {}
+    for one in judged:
+        if isinstance(one.outcome, JudgeFailure):
+            continue
+        earlier = old.get((one.target.level, one.target.turn), {})
+        for name in names:
+            a, b = earlier.get(name), one.outcome.scores.get(name)
+            if a is None or b is None or NOT_APPLICABLE in (a, b):
+                continue
+            sums.setdefault(name, []).append(float(b) - float(a))
+    return {name: sum(values) / len(values) for name, values in sums.items()}
+
+
+def _figures(changes: Mapping[str, Mapping[str, list[float]]], names: Sequence[str]) -> Iterable[TrustFigure]:
+    for kind, words in _WORDS.items():
+        of_kind = changes.get(kind, {})
+        for name in ("", *names):
+            if name in of_kind:
+                mean = clustered_mean(of_kind[name])
+                label = f"{kind}: {name.replace('_', ' ')}" if name else f"change {words}"
+                yield TrustFigure(label, mean.mean, mean.n, mean.interval)
+        if "" in of_kind:
+            moved, n = sum(abs(v) > 1e-9 for v in of_kind[""]), len(of_kind[""])
+            yield TrustFigure(
+                f"{kind}: conversations that change", moved / n, n, wilson_interval(moved, n), share=True
+            )
+
+
+def _found(
+    figures: Sequence[TrustFigure], changes: Mapping[str, Mapping[str, list[float]]], failed: int
+) -> tuple[Status, str]:
+    overall = {
+        kind: next((f for f in figures if f.name == f"change {words}"), None)
+        for kind, words in _WORDS.items()
+    }
+    lost = f" {failed:,} of the new judgements failed and take no part." if failed else ""
+    if all(f is None or f.n < _ENOUGH for f in overall.values()):
+        n = max((len(of.get("", ())) for of in changes.values()), default=0)
+        seen = only(n, "conversation with a scenario was", "conversations with a scenario were")
+        return "cannot tell", f"{seen} judged again.{lost}"
+    told = [_told(f, _WORDS[kind]) for kind, f in overall.items() if f is not None and f.value is not None]
+    sure = any(
+        f is not None and f.interval is not None and (f.interval[0] > 0 or f.interval[1] < 0)
+        for f in overall.values()
+    )
+    start = "The scores depend on the scenario" if sure else "No sign that the judge looks at the scenario"
+    end = "" if sure else "; neither is distinguishable from no change"
+    return ("ok" if sure else "flagged"), f"{start}: {', '.join(told)} on average{end}.{lost}"
+
+
+def _told(figure: TrustFigure, words: str) -> str:
+    if figure.interval is None:
+        return f"{words} they move by {figure.value:+z.2f}"
+    low, high = figure.interval
+    return f"{words} they move by {figure.value:+z.2f} [{low:+z.2f}, {high:+z.2f}]"
+
+
+_CASES: Final = 20
+
+
+class Rule(Protocol):
+    """What a rubric file says under `[[scenario_rules]]`."""
+
+    @property
+    def name(self) -> str:
+        """What the rule is called."""
+
+    @property
+    def scenario(self) -> str:
+        """Pattern that the scenario matches where the rule holds."""
+
+    @property
+    def reply(self) -> str:
+        """Pattern that a reply matches when it breaks the rule."""
+
+    @property
+    def dimension(self) -> str:
+        """The dimension that must be low then."""
+
+    @property
+    def at_most(self) -> float:
+        """The highest score that is still right."""
+
+
+@dataclass(slots=True)
+class RuleFindings:
+    """Breaches found and what became of them."""
+
+    breaches: list[float] = field(default_factory=list)
+    """Of each scored breach whether it was scored above the limit: 1 or 0."""
+    clusters: list[str] = field(default_factory=list)
+    unscored: int = 0
+    cases: list[TrustCase] = field(default_factory=list)
+    rules: int = 0
+
+
+def find_breaches(
+    judged: Iterable[tuple[Conversation, Sequence[Row]]], rules: Sequence[Rule]
+) -> RuleFindings:
+    """Look for replies that break a rule of their scenario, and at the scores that they got.
+
+    A rule on a dimension of the whole conversation counts once for a conversation. Of repeats the first
+    is looked at.
+    """
+    found = RuleFindings(rules=len(rules))
+    compiled = [(r, re.compile(r.scenario, re.I), re.compile(r.reply, re.I)) for r in rules]
+    for conversation, rows in judged:
+        text = scenario_text(conversation)
+        first = [r for r in rows if r["repeat"] == 1]
+        for rule, scenario, reply in compiled:
+            if scenario.search(text):
+                _hold(found, conversation, first, rule, reply)
+    return found
+
+
+def _hold(
+    found: RuleFindings, conversation: Conversation, rows: Sequence[Row], rule: Rule, reply: re.Pattern[str]
+) -> None:
+    seen: set[int | None] = set()
+    for turn in conversation.replied_turns:
+        match = reply.search(turn.reply_text)
+        if match is None:
+            continue
+        for row in rows:
+            own = row["turn"] if row["level"] == "turn" else None
+            if own not in (turn.number, None) or own in seen or row["level"] not in ("turn", "conversation"):
+                continue
+            score = (row["scores"] or {}).get(rule.dimension)
+            if score is None:
+                continue
+            seen.add(own)
+            _count(found, TrustCase(conversation.id, turn.number, _words(rule, score, match[0])), score, rule)
+
+
+def _words(rule: Rule, score: float | str, said: str) -> str:
+    return f"{rule.name}: {rule.dimension} is {score}, at most {rule.at_most:g} is right; said: “{cut(said)}”"
+
+
+def _count(found: RuleFindings, case: TrustCase, score: float | str, rule: Rule) -> None:
+    if isinstance(score, str):
+        found.unscored += 1
+        return
+    above = score > rule.at_most
+    found.breaches.append(float(above))
+    found.clusters.append(case.conversation_id)
+    if above:
+        found.cases.append(case)
+
+
+def check_rules(found: RuleFindings, limits: TrustThresholds) -> TrustCheck:
+    """Whether breaches of the scenario's rules lower the score."""
+    n, above = len(found.breaches), int(sum(found.breaches))
+    mean = clustered_mean(found.breaches, found.clusters).within(0, 1)
+    figure = TrustFigure("breaches scored above the limit", mean.mean, n, mean.interval, share=True)
+    status: Status = "cannot tell"
+    sentence = f"No scored reply breaks one of the {found.rules} scenario rules."
+    if mean.mean is not None:
+        status = "flagged" if mean.mean > limits.scenario_rule_share else "ok"
+        sentence = f"Of {n:,} replies that break a scenario rule, {above:,} are scored above its limit."
+    if found.unscored:
+        sentence += f" {found.unscored:,} breaches have no score."
+    return TrustCheck(
+        "scenario_rules",
+        "Rules of the scenario",
+        status,
+        sentence,
+        n,
+        limits.scenario_rule_share,
+        "scenario_rule_share",
+        (figure,),
+        tuple(found.cases[:_CASES]),
+        above,
+    )

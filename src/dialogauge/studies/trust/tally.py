@@ -1,0 +1,168 @@
+"""What the checks remember of the rows: three numbers a conversation, and a sample of bounded size."""
+
+from __future__ import annotations
+
+import heapq
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from dialogauge.core import NOT_APPLICABLE, DimensionSpec, digest_text
+
+Row = Mapping[str, Any]
+
+LONG: Final = 10
+"""A conversation of more scored turns is long."""
+SHORT: Final = 3
+"""One of fewer says nothing of whether scores vary."""
+_IDENTICAL_KEPT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Of a sampled conversation what the checks of texts need."""
+
+    conversation_id: str
+    candidate: str | None
+    helpfulness: Mapping[int, float]
+    """Turn to score."""
+    repair: float | str | None
+    """The score, `n/a`, or None where there is none."""
+    repair_note: str | None
+    """What the judge noted of it."""
+
+
+@dataclass(slots=True)
+class _Sample:
+    """The `size` entries with the smallest digests: the same whatever the order of the rows."""
+
+    size: int
+    heap: list[tuple[int, int, Any]] = field(default_factory=list)
+
+    def offer(self, rank: int, number: int, entry: Any) -> None:  # noqa: ANN401 - what is sampled
+        item = (-rank, -number, entry)
+        if len(self.heap) < self.size:
+            heapq.heappush(self.heap, item)
+        elif self.size and item[:2] > self.heap[0][:2]:
+            heapq.heapreplace(self.heap, item)
+
+    def admits(self, rank: int) -> bool:
+        return len(self.heap) < self.size or (self.size > 0 and -rank >= self.heap[0][0])
+
+    def entries(self) -> list[Any]:
+        return [entry for _, _, entry in sorted(self.heap, key=lambda e: e[:2], reverse=True)]
+
+
+class TrustTally:
+    """Sums over rows; rows of one conversation stand together, and of repeats the first counts."""
+
+    def __init__(self, dimensions: Sequence[DimensionSpec], *, sample: int) -> None:
+        """Take note of the dimensions.
+
+        Args:
+            dimensions: Of the rubric.
+            sample: How many conversations the checks of texts may read.
+        """
+        self.turn = {d.name: d for d in dimensions if d.level == "turn"}
+        self.whole = {d.name: d for d in dimensions if d.level == "conversation"}
+        self.helpful = "helpfulness" if "helpfulness" in self.turn else next(iter(self.turn), None)
+        self.pairs = array("d")
+        """Of conversations whose turns differ: mean of the whole, mean of the turns, on 0..1."""
+        self.verdicts = [0, 0]
+        """Of the model's own verdicts: compared, mismatched."""
+        self.identical = {"long": [0, 0], "short": [0, 0]}
+        """Conversations with enough scored turns, and those with all turns scored alike."""
+        self._sample = _Sample(sample)
+        self._alike = _Sample(_IDENTICAL_KEPT)
+        self._unit: list[Row] = []
+        self._key: tuple[str, str | None] | None = None
+        self._number = 0
+
+    def through(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Count rows while they pass; the last conversation is counted when they end."""
+        for row in rows:
+            self.add(row)
+            yield row
+        self.close()
+
+    def add(self, row: Row) -> None:
+        """Take one row of `judgements.jsonl`."""
+        if row["repeat"] != 1:
+            return
+        key = (row["conversation_id"], row["candidate"])
+        if key != self._key:
+            self.close()
+            self._key = key
+        self._unit.append(row)
+
+    def close(self) -> None:
+        """Count the conversation that is under way, if there is one."""
+        unit, self._unit, key, self._key = self._unit, [], self._key, None
+        if not unit or key is None:
+            return
+        self._number += 1
+        turns = {r["turn"]: self._numbers(r, self.turn) for r in unit if r["level"] == "turn"}
+        turns = {number: scores for number, scores in turns.items() if scores}
+        whole = next((r for r in unit if r["level"] == "conversation"), None)
+        rank = int(digest_text(key[0]), 16)
+        self._compare(turns, whole)
+        self._vary(turns, rank, key)
+        if self._sample.admits(rank):
+            self._sample.offer(rank, self._number, self._sampled(key, unit, whole))
+        if whole is not None and whole["verdict"] is not None:
+            own = (whole["details"] or {}).get("model_verdict")
+            if own is not None:
+                self.verdicts[0] += 1
+                self.verdicts[1] += own != whole["verdict"]
+
+    def sampled(self) -> list[Sampled]:
+        """Return the sampled conversations, by the digest of their id."""
+        return self._sample.entries()
+
+    def alike(self) -> list[tuple[str, str | None]]:
+        """Return some of the long conversations whose turns are all scored alike: id and candidate."""
+        return self._alike.entries()
+
+    def _numbers(self, row: Row, dimensions: Mapping[str, DimensionSpec]) -> dict[str, float]:
+        """Scores as places on their scale, 0 worst to 1 best."""
+        out: dict[str, float] = {}
+        for name, value in (row["scores"] or {}).items():
+            spec = dimensions.get(name)
+            if spec is not None and value is not None and value != NOT_APPLICABLE:
+                scale = spec.scale
+                out[name] = (value - scale.worst) / ((scale.best - scale.worst) or 1)
+        return out
+
+    def _compare(self, turns: Mapping[int, Mapping[str, float]], whole: Row | None) -> None:
+        numbers = {} if whole is None else self._numbers(whole, self.whole)
+        values = [v for scores in turns.values() for v in scores.values()]
+        if numbers and values and not _same(turns):
+            self.pairs.append(sum(numbers.values()) / len(numbers))
+            self.pairs.append(sum(values) / len(values))
+
+    def _vary(self, turns: Mapping[int, Mapping[str, float]], rank: int, key: tuple[str, str | None]) -> None:
+        if len(turns) < SHORT:
+            return
+        counts = self.identical["long" if len(turns) > LONG else "short"]
+        counts[0] += 1
+        if _same(turns):
+            counts[1] += 1
+            if len(turns) > LONG:
+                self._alike.offer(rank, self._number, key)
+
+    def _sampled(self, key: tuple[str, str | None], unit: Sequence[Row], whole: Row | None) -> Sampled:
+        helpful: dict[int, float] = {}
+        for row in unit:
+            value = (row["scores"] or {}).get(self.helpful) if row["level"] == "turn" else None
+            if value is not None and value != NOT_APPLICABLE:
+                helpful[row["turn"]] = value
+        scores = {} if whole is None else whole["scores"] or {}
+        notes = {} if whole is None else (whole["details"] or {}).get("notes") or {}
+        note = notes.get("repair_handling")
+        return Sampled(*key, helpful, scores.get("repair_handling"), None if note is None else str(note))
+
+
+def _same(turns: Mapping[int, Mapping[str, float]]) -> bool:
+    first, *others = turns.values()
+    return all(scores == first for scores in others)

@@ -1,0 +1,357 @@
+"""Finds telephone numbers, e-mail addresses, bank-card and identity-card numbers in text.
+
+With precision in mind: dates, prices, order and tracking numbers, ISBNs and times should not count. What
+is found is a shape, not a person: the number of a hotel counts like that of a guest. Names, postal
+addresses, passport numbers and numbers written as words are not found; see `docs/privacy.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Final, Literal, get_args
+
+# Issuer prefixes with the lengths that their cards have: ISO/IEC 7812 and the networks' own pages.
+_ISSUERS: Final = re.compile(
+    r"4(?:\d{12}|\d{15}|\d{18})"  # Visa
+    r"|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}"  # Mastercard
+    r"|3[47]\d{13}"  # American Express
+    r"|3(?:0[0-5]|09|6\d|[89]\d)\d{11,16}"  # Diners Club
+    r"|35(?:2[89]|[3-8]\d)\d{12,15}"  # JCB
+    r"|(?:6011|64[4-9]\d|65\d\d)\d{12,15}"  # Discover
+    r"|62\d{14,17}"  # UnionPay
+    r"|220[0-4]\d{12,15}"  # Mir
+    r"|(?:50|5[678]|6[0379])\d{11,17}"  # Maestro and domestic debit cards
+)
+
+# The province, in the first two digits of an identity number (GB/T 2260).
+_PROVINCES: Final = frozenset(
+    f"{n:02d}"
+    for first, last in ((11, 15), (21, 23), (31, 37), (41, 46), (50, 54), (61, 65), (71, 71), (81, 83))
+    for n in range(first, last + 1)
+)
+_WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+_CHECKS: Final = "10X98765432"
+
+
+def luhn(digits: str) -> bool:
+    """Say whether the digits have a Luhn sum that is a multiple of ten (ISO/IEC 7812-1, annex B)."""
+    total = 0
+    for position, character in enumerate(reversed(digits)):
+        value = int(character)
+        if position % 2:
+            value = value * 2 - 9 if value > 4 else value * 2
+        total += value
+    return total % 10 == 0
+
+
+def is_bank_card(digits: str) -> bool:
+    """Say whether 13 to 19 digits are a bank card's: issuer, length for it, Luhn sum, not all alike."""
+    if not 13 <= len(digits) <= 19 or _ISSUERS.fullmatch(digits) is None:
+        return False
+    return len(set(digits)) > 1 and luhn(digits)
+
+
+def is_chinese_id(text: str) -> bool:
+    """Say whether 17 digits and a digit or X are a resident identity number (GB 11643-1999).
+
+    Province, date of birth (from 1900 on) and check character must be right.
+    """
+    if len(text) != 18 or text[:2] not in _PROVINCES:
+        return False
+    try:
+        born = date(int(text[6:10]), int(text[10:12]), int(text[12:14]))
+    except ValueError:
+        return False
+    if not 1900 <= born.year <= 2100:
+        return False
+    total = sum(int(digit) * weight for digit, weight in zip(text, _WEIGHTS, strict=False))
+    return _CHECKS[total % 11] == text[17].upper()
+
+
+CONTEXT: Final = 32
+"""Characters in front of a number that are looked at."""
+
+_AREA = r"0(?:10|2[0-9]|[3-9][0-9]{2})"
+_SHAPES: Final = tuple(
+    re.compile(shape)
+    for shape in (
+        # China: mobile, landline with an extension, service numbers
+        r"(?:(?:\+|00)?\(?86\)?[ -]?)?1[3-9][0-9](?:[0-9]{8}|([ -])[0-9]{4}\1[0-9]{4})",
+        rf"(?:\({_AREA}\)[ -]?|{_AREA}[ -])[1-9][0-9]{{2,3}}[ -]?[0-9]{{4}}"
+        r"(?:(?:-| ?转 ?| ?[Ee]xt\.? ?)[0-9]{1,6})?",
+        r"[48]00[ -](?:[0-9]{3}[ -]?[0-9]{4}|[0-9]{4}[ -]?[0-9]{3})",
+        # North America
+        r"(?:\+?1[ .-]?)?\([2-9][0-9]{2}\)[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}",
+        r"(?:\+?1[ .-]?)?[2-9][0-9]{2}([.-])[2-9][0-9]{2}\1[0-9]{4}",
+        r"(?:\+?1[ .-])?[2-9][0-9]{2} [2-9][0-9]{2}-[0-9]{4}",
+    )
+)
+_BRITISH: Final = re.compile(
+    r"\(?0[1-37-9][0-9]{1,4}\)?[ -]?[0-9]{3,8}(?:[ -][0-9]{3,4})?(?:[ -][0-9]{3,4})?"
+)
+_INTERNATIONAL: Final = re.compile(r"(?:\+|00)\(?[1-9][0-9]*+\)?(?:[ .-]?\(?[0-9]++\)?){0,7}")
+_ANY: Final = re.compile(r"\(?[0-9]++\)?(?:[ .-][0-9]++){0,4}")
+_DATE: Final = re.compile(r"(?:19|20)[0-9]{2}([ .-])[01]?[0-9]\1[0-3]?[0-9](?![0-9])")
+_GROUP: Final = re.compile("[0-9]+")
+
+_SAYS_PHONE: Final = re.compile(
+    r"(?:(?<![a-z])(?:(?:tele)?phone|tel|mobile|cell|fax|whatsapp|call|dial|ring|text|sms)"
+    r"|电话|手机|座机|传真|拨打|致电|联系方式)"
+    r"[^0-9a-z\u4e00-\u9fff]{0,6}(?:(?:numbers?|no|号码?)[^0-9a-z\u4e00-\u9fff]{0,6})?"
+    r"(?:(?:is|was|at|on|为|是|：)[^0-9a-z\u4e00-\u9fff]{0,6})?\Z"
+)
+_SAYS_OTHER: Final = re.compile(
+    r"(?:(?<![a-z])(?:orders?|tracking|invoice|ticket|ref|reference|serial|booking|reservation|confirmation"
+    r"|sku|isbn|issn|ean|upc|barcode|items?|product|model|part|case|flight|version|timestamp|imei|doi)"
+    r"|订单|单号|编号|运单|快递|发票|序列号|流水号?|条码|型号|车次|航班|[#№$€£¥￥])"
+    r"[^0-9a-z\u4e00-\u9fff]{0,6}(?:(?:numbers?|no|id|code|号码?)[^0-9a-z\u4e00-\u9fff]{0,6})?"
+    r"(?:(?:is|was|为|是)[^0-9a-z\u4e00-\u9fff]{0,6})?\Z"
+)
+
+
+def says_phone(before: str) -> bool:
+    """Say whether the words in front of a number announce a telephone number."""
+    return _SAYS_PHONE.search(before.lower()) is not None
+
+
+def says_other_number(before: str) -> bool:
+    """Say whether the words in front of a number announce an order, a ticket, a price, a book ..."""
+    return _SAYS_OTHER.search(before.lower()) is not None
+
+
+def phone_end(text: str, start: int) -> int | None:
+    """Return where a telephone number that begins at `start` ends; None when none does.
+
+    Args:
+        text: Text with ASCII digits, hyphens and spaces.
+        start: Where a digit, a plus or a bracket stands.
+    """
+    before = text[max(0, start - CONTEXT) : start]
+    announced = says_phone(before)
+    if not announced and says_other_number(before):
+        return None
+    for shape in _SHAPES:
+        found = shape.match(text, start)
+        if found is not None and _ends(text, found.end()):
+            return found.end()
+    end = _international(text, start) or _british(text, start)
+    return end or (_announced(text, start) if announced else None)
+
+
+def _ends(text: str, end: int) -> bool:
+    """Say whether no letter, digit or code goes on behind a number."""
+    following = text[end : end + 1]
+    if following.isalnum() and not "\u3000" <= following <= "\u9fff":
+        return False
+    return not (following in ("_", "%") or (following in ("-", ".") and text[end + 1 : end + 2].isdigit()))
+
+
+def _cut(text: str, start: int, end: int, least: int, most: int) -> int | None:
+    """Leave out whole groups at the end until there are at most `most` digits, if `least` remain."""
+    groups = [(g.end(), len(g.group())) for g in _GROUP.finditer(text, start, end)]
+    total = sum(length for _, length in groups)
+    while groups and total > most:
+        total -= groups.pop()[1]
+    if total < least or not groups or not _ends(text, groups[-1][0]):
+        return None
+    return groups[-1][0]
+
+
+def _international(text: str, start: int) -> int | None:
+    found = _INTERNATIONAL.match(text, start)
+    if found is None:
+        return None
+    if not text.startswith("+", start):  # 00 is as often padding: a parted country code tells
+        if re.match(r"00[1-9][0-9]{0,2}[ -]", found.group()) is None:
+            return None
+        return _cut(text, start, found.end(), 11, 17)
+    return _cut(text, start, found.end(), 9, 11 if text.startswith("+1", start) else 15)
+
+
+def _british(text: str, start: int) -> int | None:
+    found = _BRITISH.match(text, start)
+    if found is None:
+        return None
+    parted = not found.group().isdigit()
+    return _cut(text, start, found.end(), 10 if parted else 11, 11)
+
+
+def _announced(text: str, start: int) -> int | None:
+    found = _ANY.match(text, start)
+    if found is None or _DATE.match(text, start):
+        return None
+    return _cut(text, start, found.end(), 7, 12)
+
+
+PersonalKind = Literal["phone", "email", "card", "id"]
+PERSONAL_KINDS: Final[tuple[PersonalKind, ...]] = get_args(PersonalKind)
+
+# Other digits, hyphens, spaces and at-signs; each becomes one character, so that places stay true.
+_PLAIN: Final = str.maketrans(
+    {
+        **{chr(zero + n): str(n) for zero in (0xFF10, 0x660, 0x6F0, 0x966) for n in range(10)},
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212\ufe63\uff0d", "-"),
+        **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000\t", " "),
+        "\uff20": "@",
+        "\uff0e": ".",
+        "\uff0b": "+",
+        "\uff08": "(",
+        "\uff09": ")",
+        "\uff3f": "_",
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff\u200e\u200f", "-"),
+    }
+)
+_WORTH_A_LOOK: Final = re.compile(r"[@\uff20]|\d(?:\D{0,3}\d){6}")
+_DIGITS: Final = re.compile("[0-9]+")
+_CJK: Final = "\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
+_LOCAL: Final = re.compile(rf"(?:[^\W{_CJK}]|[.%+'-]){{1,64}}\Z")
+_DOMAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){1,8}")
+_ENDING: Final = re.compile(r"[A-Za-z]{2,24}|xn--[A-Za-z0-9-]{2,59}")
+_FILE_ENDINGS: Final = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "py"})
+_SSN: Final = re.compile(r"(?!000|666|9)[0-9]{3}([ -]?)(?!00)[0-9]{2}\1(?!0000)[0-9]{4}")
+_SAYS_SSN: Final = re.compile(r"(?:ssn|social security)[^0-9]{0,20}\Z")
+_MARKS: Final[dict[PersonalKind, str]] = {kind: f"[{kind}]" for kind in PERSONAL_KINDS}
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalSpan:
+    """Where something personal stands: `text[start:end]`."""
+
+    kind: PersonalKind
+    start: int
+    end: int
+
+
+def find_personal(text: str) -> tuple[PersonalSpan, ...]:
+    """Return what looks personal, in order, without overlaps; the time is linear in the text."""
+    if _WORTH_A_LOOK.search(text) is None:
+        return ()
+    plain = text.translate(_PLAIN)
+    found = sorted((*_emails(plain), *_numbers(plain)), key=lambda span: (span.start, -span.end))
+    out: list[PersonalSpan] = []
+    for span in found:
+        if not out or span.start >= out[-1].end:
+            out.append(span)
+    return tuple(out)
+
+
+def count_personal(text: str) -> Counter[PersonalKind]:
+    """Return how often each kind occurs."""
+    return Counter(span.kind for span in find_personal(text))
+
+
+def redact(text: str) -> str:
+    """Return the text with `[phone]`, `[email]`, `[card]` or `[id]` in place of what looks personal."""
+    spans = find_personal(text)
+    if not spans:
+        return text
+    parts, at = [], 0
+    for span in spans:
+        parts += [text[at : span.start], _MARKS[span.kind]]
+        at = span.end
+    return "".join((*parts, text[at:]))
+
+
+def _emails(text: str) -> Iterator[PersonalSpan]:
+    at = text.find("@")
+    while at >= 0:
+        local = _LOCAL.search(text, max(0, at - 64), at)
+        domain = _DOMAIN.match(text, at + 1)
+        if local is not None and domain is not None and local.group() != "git":
+            ending = domain.group().rstrip("-").rpartition(".")[2]
+            if _ENDING.fullmatch(ending) and ending.lower() not in _FILE_ENDINGS:
+                yield PersonalSpan("email", local.start(), domain.end())
+        at = text.find("@", at + 1)
+
+
+def _numbers(text: str) -> Iterator[PersonalSpan]:
+    done = 0
+    for group in _DIGITS.finditer(text):
+        if group.start() < done:
+            continue
+        span = _number(text, group.start())
+        if span is not None:
+            yield span
+            done = span.end
+
+
+def _number(text: str, digit: int) -> PersonalSpan | None:
+    """Return what begins at this digit, or at the plus or bracket in front of it."""
+    start = digit
+    while start > max(0, digit - 2) and text[start - 1] in "+(":
+        start -= 1
+    if not _begins(text, start) or _in_address(text, start):
+        return None
+    end = _card_or_id(text, digit)
+    if end is not None:
+        return PersonalSpan(end[0], digit, end[1])
+    phone = phone_end(text, start)
+    if phone is None and start < digit:
+        start, phone = digit, phone_end(text, digit)
+    return None if phone is None else PersonalSpan("phone", start, phone)
+
+
+def _begins(text: str, start: int) -> bool:
+    """Say whether no letter, digit or code stands in front of a number."""
+    before = text[start - 1 : start]
+    if text[start] in "+(":
+        return not before.isdigit()
+    if before.isalnum() and not "\u3000" <= before <= "\u9fff":
+        return False
+    return not (before == "_" or (before in ("-", ".") and text[start - 2 : start - 1].isdigit()))
+
+
+def _in_address(text: str, start: int) -> bool:
+    """Say whether a number is part of a web address that does not call it a telephone number."""
+    before = text[max(0, start - 4 * CONTEXT) : start]
+    word = before[max(before.rfind(" "), before.rfind("\n")) + 1 :]
+    return ("://" in word or "www." in word) and not (
+        says_phone(before) or any(mark in word for mark in ("wa.me/", "tel:", "phone=", "mobile="))
+    )
+
+
+def _card_or_id(text: str, start: int) -> tuple[PersonalKind, int] | None:
+    """Look for a number of 13 to 19 digits with one kind of separator, or for a social security number."""
+    ends: list[tuple[str, int]] = []
+    digits, at, separator = "", start, None
+    while (group := _DIGITS.match(text, at)) is not None and len(digits) + len(group.group()) <= 19:
+        digits, at = digits + group.group(), group.end()
+        ends.append((digits, at))
+        if text[at : at + 1] not in ("-", " ") or separator not in (None, text[at]) or len(group.group()) < 3:
+            break
+        separator, at = text[at], at + 1
+    other = says_other_number(text[max(0, start - CONTEXT) : start])
+    for number, end in reversed(ends):
+        kind = _proved(text, number, end)
+        if kind is not None and (kind[0] == "id" or not other):
+            return kind
+    return _ssn(text, start)
+
+
+def _proved(text: str, number: str, end: int) -> tuple[PersonalKind, int] | None:
+    if len(number) == 17 and text[end : end + 1] in ("X", "x"):
+        number, end = number + text[end], end + 1
+    if not _stops(text, end):
+        return None
+    if is_chinese_id(number):
+        return "id", end
+    return ("card", end) if is_bank_card(number.rstrip("Xx")) and number.isdigit() else None
+
+
+def _stops(text: str, end: int) -> bool:
+    following = text[end : end + 1]
+    if following.isalnum() and not "\u3000" <= following <= "\u9fff":
+        return False
+    return not (following == "_" or (following in ("-", ".") and text[end + 1 : end + 2].isdigit()))
+
+
+def _ssn(text: str, start: int) -> tuple[PersonalKind, int] | None:
+    found = _SSN.match(text, start)
+    if found is None or not _stops(text, found.end()):
+        return None
+    announced = _SAYS_SSN.search(text[max(0, start - CONTEXT) : start].lower()) is not None
+    return ("id", found.end()) if found[1] == "-" or announced else None

@@ -1,0 +1,139 @@
+"""What people should label next: the lowest conversations and the ones the judge is least sure of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from dialogauge.training.pairs import Fork, JudgedConversation, plain_message, prompt_and_reply
+
+_HALF_WAY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveItem:
+    """One conversation to have labelled, and why."""
+
+    conversation_id: str
+    reason: Literal["lowest", "uncertain", "failed"]
+    quality: float | None
+    """Mean of its scores brought to 0 to 1."""
+    uncertainty: float
+    verdict: str | None
+    weakest_turn: int | None
+
+    def to_row(self, judged: JudgedConversation) -> dict[str, Any]:
+        """Write the item with its messages, for a labelling tool."""
+        return {
+            "conversation_id": self.conversation_id,
+            "reason": self.reason,
+            "quality": self.quality,
+            "uncertainty": self.uncertainty,
+            "verdict": self.verdict,
+            "weakest_turn": self.weakest_turn,
+            "messages": [m.to_openai() for m in judged.conversation.messages],
+        }
+
+
+def rank_for_labelling(judged: Iterable[JudgedConversation], limit: int) -> list[ActiveItem]:
+    """Choose at most `limit` conversations: in turn the lowest and the most uncertain, none twice.
+
+    Uncertainty is the spread over repeats, plus the share of targets that failed, plus nearness of the
+    mean score to the middle of the scale (0 at either end, 0.5 in the middle). A conversation of which
+    nothing was scored counts as `failed` and comes last: a label teaches nothing about the judge there.
+    """
+    everything = list(judged)
+    scored = [j for j in everything if j.quality is not None]
+    lowest = iter(sorted(scored, key=lambda j: (j.quality or 0.0, j.conversation.id)))
+    unsure = iter(sorted(scored, key=lambda j: (-_uncertainty(j), j.conversation.id)))
+    chosen: dict[str, ActiveItem] = {}
+    for _ in scored:  # each round takes at least one that was not chosen yet, as long as there is one
+        _take("lowest", lowest, chosen, limit)
+        _take("uncertain", unsure, chosen, limit)
+    for item in everything:
+        if item.quality is None and len(chosen) < limit:
+            chosen[item.conversation.id] = _item(item, "failed")
+    return list(chosen.values())
+
+
+def _take(
+    reason: Literal["lowest", "uncertain"],
+    queue: Iterator[JudgedConversation],
+    chosen: dict[str, ActiveItem],
+    limit: int,
+) -> None:
+    found = next((j for j in queue if j.conversation.id not in chosen), None)
+    if found is not None and len(chosen) < limit:
+        chosen[found.conversation.id] = _item(found, reason)
+
+
+def _uncertainty(judged: JudgedConversation) -> float:
+    failed = judged.failed / max(judged.targets, 1)
+    quality = judged.quality if judged.quality is not None else _HALF_WAY
+    return judged.spread + failed + _HALF_WAY - abs(quality - _HALF_WAY)
+
+
+def _item(judged: JudgedConversation, reason: Literal["lowest", "uncertain", "failed"]) -> ActiveItem:
+    return ActiveItem(
+        judged.conversation.id,
+        reason,
+        judged.quality,
+        round(_uncertainty(judged), 6),
+        judged.verdict,
+        judged.weakest_turn,
+    )
+
+
+VERDICTS: Final = ("poor", "borderline", "good", "excellent")
+
+# On a 1-5 scale these are a mean of 4 and more, and of 2.6 and less; what lies between teaches neither.
+_DESIRABLE = 0.75
+_UNDESIRABLE = 0.4
+
+
+def dpo_row(fork: Fork, chosen: str) -> dict[str, Any]:
+    """Return a preference pair: `prompt`, `chosen`, `rejected`."""
+    return {
+        "prompt": list(fork.prompt),
+        "chosen": [{"role": "assistant", "content": chosen}],
+        "rejected": [{"role": "assistant", "content": fork.rejected}],
+    }
+
+
+def kto_rows(judged: JudgedConversation) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield turn number and row (`prompt`, `completion`, `label`) of every turn that is clear enough.
+
+    A reply is undesirable when it is the weakest turn or its mean score is low, desirable when its mean
+    score is high and no issue was raised.
+    """
+    for figures in judged.turns:
+        turn = judged.conversation.turn(figures.turn)
+        label = _label(judged, figures.turn)
+        parted = prompt_and_reply(judged.conversation, turn)
+        if label is None or parted is None:
+            continue
+        prompt, reply = parted
+        completion = [{"role": "assistant", "content": reply}]
+        yield turn.number, {"prompt": list(prompt), "completion": completion, "label": label}
+
+
+def _label(judged: JudgedConversation, number: int) -> bool | None:
+    figures = judged.turn(number)
+    if number == judged.weakest_turn:
+        return False
+    if figures is None or figures.quality is None:
+        return None
+    if figures.quality <= _UNDESIRABLE:
+        return False
+    return True if figures.quality >= _DESIRABLE and not figures.issues else None
+
+
+def sft_row(judged: JudgedConversation, min_verdict: str) -> dict[str, Any] | None:
+    """Return the whole conversation as `messages`, if its verdict is at least `min_verdict`."""
+    if judged.verdict is None or VERDICTS.index(judged.verdict) < VERDICTS.index(min_verdict):
+        return None
+    messages = [plain_message(m) for m in judged.conversation.messages]
+    while messages and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):
+        messages.pop()  # what was left unanswered teaches nothing
+    return {"messages": messages} if messages else None

@@ -1,0 +1,225 @@
+"""A conversation together with all that was said of it: what training data is made from."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from dialogauge.core.conversation import Conversation, Message, Turn
+from dialogauge.core.scores import Scale
+from dialogauge.llm import ChatClient, ChatFailure, ChatRequest, ReplySchema, Structured, ask
+from dialogauge.rubrics import own_template, render, split_template
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFigures:
+    """What the repeats say of one turn."""
+
+    turn: int
+    quality: float | None
+    """Mean of its scores, each brought to 0 (worst) to 1 (best); None when nothing was scored."""
+    issues: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedConversation:
+    """One conversation, its turns' figures, and what was said of the whole."""
+
+    conversation: Conversation
+    judge: str
+    turns: tuple[TurnFigures, ...]
+    weakest_turn: int | None
+    """The turn that most repeats named; the earlier one on a tie; None when most named none."""
+    verdict: str | None
+    """The verdict that most repeats gave; the worse one on a tie."""
+    quality: float | None
+    """Mean of all scores, each brought to 0 to 1; None when nothing was scored."""
+    spread: float
+    """Standard deviation of the repeats' qualities; 0 with one repeat."""
+    targets: int
+    """Targets that were judged or failed, over all repeats."""
+    failed: int
+    """Those of them that failed."""
+    prompt_digest: str | None
+
+    def turn(self, number: int) -> TurnFigures | None:
+        """Return the figures of a turn."""
+        return next((t for t in self.turns if t.turn == number), None)
+
+
+_WORST_FIRST = ("poor", "borderline", "good", "excellent")
+
+
+def judged_conversation(
+    conversation: Conversation, rows: Sequence[Mapping[str, Any]], scales: Mapping[str, Scale]
+) -> JudgedConversation:
+    """Bring the rows of one conversation, all its repeats, together.
+
+    Args:
+        conversation: The conversation.
+        rows: Its rows as `judgements.jsonl` has them.
+        scales: The scale of each dimension.
+    """
+    whole = [r for r in rows if r["level"] == "conversation" and r["scores"] is not None]
+    by_turn: dict[int, list[Mapping[str, Any]]] = {}
+    by_repeat: dict[int, list[float]] = {}
+    for row in rows:
+        if row["level"] == "turn":
+            by_turn.setdefault(row["turn"], []).append(row)
+        by_repeat.setdefault(row["repeat"], []).extend(_qualities(row, scales))
+    repeats = [statistics.fmean(q) for q in by_repeat.values() if q]
+    return JudgedConversation(
+        conversation=conversation,
+        judge=rows[0]["judge"] if rows else "",
+        turns=tuple(_figures(turn, found, scales) for turn, found in sorted(by_turn.items())),
+        weakest_turn=_most_named([r["weakest_turn"] for r in whole]),
+        verdict=_most_given([r["verdict"] for r in whole if r["verdict"] is not None]),
+        quality=statistics.fmean(repeats) if repeats else None,
+        spread=statistics.pstdev(repeats) if len(repeats) > 1 else 0.0,
+        targets=len(rows),
+        failed=sum(r["scores"] is None for r in rows),
+        prompt_digest=next((r["prompt_digest"] for r in rows if r["prompt_digest"]), None),
+    )
+
+
+def _figures(turn: int, rows: Sequence[Mapping[str, Any]], scales: Mapping[str, Scale]) -> TurnFigures:
+    qualities = [q for row in rows for q in _qualities(row, scales)]
+    issues = dict.fromkeys(issue for row in rows for issue in row["issues"])
+    return TurnFigures(turn, statistics.fmean(qualities) if qualities else None, tuple(issues))
+
+
+def _qualities(row: Mapping[str, Any], scales: Mapping[str, Scale]) -> Iterable[float]:
+    for name, score in (row["scores"] or {}).items():
+        if name in scales and not isinstance(score, str):
+            scale = scales[name]
+            yield (score - scale.worst) / (scale.best - scale.worst)
+
+
+def _most_named(turns: Sequence[int | None]) -> int | None:
+    if not turns:
+        return None
+    counts = Counter(turns)
+    top = max(counts.values())
+    named = [turn for turn, n in counts.items() if n == top and turn is not None]
+    return min(named) if named else None
+
+
+def _most_given(verdicts: Sequence[str]) -> str | None:
+    if not verdicts:
+        return None
+    counts = Counter(verdicts)
+    top = max(counts.values())
+    return next(v for v in _WORST_FIRST if counts.get(v) == top)
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """One turn at which another reply would have served the conversation better."""
+
+    conversation_id: str
+    turn: int
+    prompt: tuple[Mapping[str, Any], ...]
+    """OpenAI messages up to the reply: the user's message and the turn's tool steps included."""
+    rejected: str
+    """The reply that stood there."""
+    issues: tuple[str, ...]
+
+
+def fork_of(judged: JudgedConversation) -> Fork | None:
+    """Return the fork at the weakest turn; None when no turn was named or it has no reply text."""
+    if judged.weakest_turn is None:
+        return None
+    turn = judged.conversation.turn(judged.weakest_turn)
+    parted = prompt_and_reply(judged.conversation, turn)
+    if parted is None:
+        return None
+    figures = judged.turn(turn.number)
+    return Fork(judged.conversation.id, turn.number, *parted, figures.issues if figures is not None else ())
+
+
+def prompt_and_reply(
+    conversation: Conversation, turn: Turn
+) -> tuple[tuple[Mapping[str, Any], ...], str] | None:
+    """Part a turn before its last reply: all messages up to there, and the text of that reply.
+
+    What the assistant said earlier in the turn (before a tool call, say) belongs to the prompt; replies
+    that follow one another are one, joined by newlines. Returns None when there is no text.
+    """
+    replies = [i for i in range(turn.start, turn.stop) if _is_reply(conversation, i)]
+    if not replies:
+        return None
+    start = replies[-1]
+    while start - 1 in replies:
+        start -= 1
+    text = "\n".join(m.text for m in conversation.messages[start : replies[-1] + 1])
+    if not text.strip():
+        return None
+    return tuple(plain_message(m) for m in conversation.messages[:start]), text
+
+
+def plain_message(message: Message) -> dict[str, Any]:
+    """Write a message in OpenAI form without keys of other makers."""
+    whole = message.to_openai()
+    return {k: whole[k] for k in ("role", "content", "tool_calls", "tool_call_id", "name") if k in whole}
+
+
+def _is_reply(conversation: Conversation, index: int) -> bool:
+    message = conversation.messages[index]
+    return message.role == "assistant" and not message.tool_calls
+
+
+_SCHEMA = ReplySchema(
+    "repaired_reply",
+    {
+        "type": "object",
+        "properties": {"reply": {"type": "string"}},
+        "required": ["reply"],
+        "additionalProperties": False,
+    },
+)
+
+Repaired = Structured[str] | ChatFailure
+
+
+async def repair(client: ChatClient, fork: Fork, *, language: str) -> Repaired:
+    """Ask a model for the reply that should have stood at the fork.
+
+    Returns a failure when the model gives none, an empty one, or the rejected one again.
+    """
+    template = split_template(own_template("repair", language))
+    values = {
+        "dialogue": "\n".join(_json(m) for m in fork.prompt),
+        "reply": _json(fork.rejected),
+        "issues": _json(list(fork.issues)),
+    }
+    request = ChatRequest(
+        messages=(
+            {"role": "system", "content": template.instructions},
+            {"role": "user", "content": render(template.data, values)},
+        ),
+        role="repair",
+        schema=_SCHEMA,
+    )
+
+    def validate(value: dict[str, Any]) -> str:
+        reply = value.get("reply")
+        if not isinstance(reply, str) or not reply.strip():
+            msg = "reply: a text that is not empty was asked for"
+            raise ValueError(msg)
+        if reply.strip() == fork.rejected.strip():
+            msg = "reply: it is the weak reply again"
+            raise ValueError(msg)
+        return reply.strip()
+
+    reask = own_template("reask", language)
+    return await ask(client, request, validate, reask=lambda error: render(reask, {"error": error}))
+
+
+def _json(value: object) -> str:
+    # "<" is escaped so that a message cannot close the frame that it stands in.
+    return orjson.dumps(value).decode().replace("<", "\\u003c")

@@ -1,0 +1,66 @@
+from typing import get_args
+
+import pytest
+
+from dialogauge.core import Conversation, Message, UsageError
+from dialogauge.judges.local import CAPS, TASKS, guard, task_of
+from dialogauge.judges.local.judge import LocalJudge
+from dialogauge.judges.local.scores import FAILURE_NAMES, TaskName
+
+
+def talk(*texts, scenario=None):
+    messages = tuple(Message(("user", "assistant")[i % 2], t) for i, t in enumerate(texts))
+    return Conversation("c", messages, scenario=scenario)
+
+
+def test_the_gravest_failure_that_counts_caps_the_score():
+    assert guard(5, {"constraint"}, "retrieval").score == 3
+    assert guard(5, {"constraint", "wrong"}, "retrieval").score == 2
+    assert guard(4, set(), "retrieval") == guard(4, {"generic"}, "retrieval")  # brevity is no fault there
+
+
+def test_the_guard_never_raises_a_score():
+    found = guard(1, {"constraint"}, "text")
+    assert (found.score, found.failed, found.capped) == (1, ("constraint",), False)
+
+
+def test_tasks_that_are_not_ours_are_other():
+    assert task_of("taxi") == task_of(None) == "other"
+    assert guard(5, {"asks_again"}, "taxi").score == 3
+
+
+@pytest.mark.parametrize(("score", "failures"), [(4, {"dull"}), (6, set()), (0, set())])
+def test_what_is_no_failure_or_no_score_is_refused(score, failures):
+    with pytest.raises(UsageError):
+        guard(score, failures, None)
+
+
+def test_every_failure_has_a_cap_and_every_task_knows_its_failures():
+    assert set(CAPS) == set(FAILURE_NAMES)
+    assert set(TASKS) == set(get_args(TaskName))
+    assert {name for failures in TASKS.values() for name in failures} == set(FAILURE_NAMES)
+
+
+def test_the_local_judge_scores_a_session_once():
+    (row,) = LocalJudge(rubric_id="session").judge_now(talk("When is it open?", "From nine to five."))
+    assert row.target.level == "conversation"
+    assert row.outcome.scores["satisfaction"] in (1, 2, 3, 4, 5)
+
+
+def test_the_guarded_local_judge_caps_a_session_that_ends_on_a_refusal():
+    refused = talk(
+        "Write a birthday poem for my aunt Rosa.",
+        "I'm sorry, but I can't help with that request.",
+        scenario="creative",
+    )
+    (free,) = LocalJudge(rubric_id="session").judge_now(refused)
+    (guarded,) = LocalJudge(rubric_id="session-guarded").judge_now(refused)
+    assert guarded.outcome.details["failed"] == ["refused"]
+    assert guarded.outcome.scores["satisfaction"] == min(2, free.outcome.scores["satisfaction"])
+
+
+def test_a_session_in_another_language_is_not_judged():
+    (row,) = LocalJudge(rubric_id="session").judge_now(
+        talk("Wann ist geöffnet, bitte?", "Von neun bis fünf Uhr.")
+    )
+    assert row.outcome.scores == {"satisfaction": "n/a"}

@@ -1,0 +1,209 @@
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialogauge.core import Conversation, Judgement, Message, Rating, UsageError
+from dialogauge.judges.local.judge import LocalJudge
+
+
+def talk(*texts, **fields):
+    roles = ("user", "assistant")
+    messages = tuple(Message(roles[i % 2], text) for i, text in enumerate(texts))
+    return Conversation(fields.pop("id", "c"), messages, **fields)
+
+
+GOOD = talk(
+    "My order 4421-987 was due yesterday. Can you check?",
+    "Order 4421-987 is delayed at the sorting office and should arrive in one or two days.",
+    "I'm leaving town tomorrow. Refund please.",
+    "Understood, I have started the refund for order 4421-987; it posts in 3 to 5 days.",
+    "Great, thank you!",
+    "You're welcome. Have a good trip!",
+)
+BAD = talk(
+    "I'd like to return order FG-55102, the blue kettle. It leaks.",
+    "I'm sorry about the leak. A refund or an exchange for the kettle?",
+    "A refund, please. The kettle leaks from the bottom.",
+    "Certainly. What is your order number?",
+    "I already told you: FG-55102.",
+    "Thank you, the refund for FG-55102 is on its way.",
+)
+SPANISH = talk("Hola, quiero reservar una mesa para dos", "Claro, ¿para qué hora quiere la mesa?")
+
+
+def judge(conversation, **settings):
+    rows = LocalJudge(**settings).judge_now(conversation)
+    for row in rows:
+        assert isinstance(row.outcome, Judgement)
+    return rows
+
+
+async def test_one_row_per_reply_and_one_for_the_whole():
+    rows = await LocalJudge().judge(GOOD, repeat=1, seed=0)
+    assert [(r.target.level, r.target.turn) for r in rows] == [
+        ("turn", 1),
+        ("turn", 2),
+        ("turn", 3),
+        ("conversation", None),
+    ]
+    assert rows == await LocalJudge().judge(GOOD, repeat=2, seed=7)
+
+
+def test_a_good_conversation_has_no_fault_and_is_good_on_a_partial_basis():
+    *turns, whole = judge(GOOD)
+    assert all(r.outcome.scores["safety"] == "n/a" for r in turns)
+    assert all(r.outcome.scores["helpfulness"] >= 4 for r in turns)
+    assert whole.outcome.scores == {"coherence": 5, "task_completion": 5, "repair_handling": "n/a"}
+    assert (whole.outcome.verdict, whole.outcome.verdict_basis) == ("good", "partial")
+    assert whole.outcome.weakest_turn is None
+    assert whole.outcome.issues == ()
+    assert whole.outcome.details["faults"] == []
+
+
+def test_a_fault_is_named_with_turn_kind_and_words():
+    *turns, whole = judge(BAD)
+    assert whole.outcome.weakest_turn == 2
+    assert whole.outcome.details["faults"] == [{"turn": 2, "kind": "forgotten_fact"}]
+    assert turns[1].outcome.scores["context_use"] <= 3
+    sources = {(e.turn, e.source) for e in turns[1].outcome.evidence}
+    assert {(2, "asks_for_given"), (3, "told_already")} <= sources
+    assert turns[0].outcome.issues == ()
+
+
+def test_scores_are_whole_numbers_on_the_scale_and_details_are_json():
+    for row in judge(BAD):
+        for value in row.outcome.scores.values():
+            assert value == "n/a" or (type(value) is int and 1 <= value <= 5)
+        json.dumps(dict(row.outcome.details))
+        assert len((row.outcome.rationale or "").split()) <= 40
+
+
+def test_says_what_it_cannot_judge():
+    *turns, whole = judge(GOOD)
+    assert "safety" in turns[0].outcome.details["not_judged"]
+    assert turns[0].outcome.details["uncalibrated"] == ["context_use", "helpfulness"]
+    assert whole.outcome.details["uncalibrated"] == ["coherence", "task_completion", "repair_handling"]
+    assert 1 <= turns[0].outcome.details["satisfaction"] <= 5
+
+
+def test_another_language_is_not_guessed():
+    for row in judge(SPANISH):
+        assert set(row.outcome.scores.values()) == {"n/a"}
+        assert row.outcome.details["language"] == "other"
+        assert row.outcome.rationale
+    assert judge(SPANISH, language="en")[0].outcome.scores["helpfulness"] != "n/a"
+
+
+def test_no_reply_is_a_failure_of_the_conversation():
+    (row,) = LocalJudge().judge_now(talk("Hello?"))
+    assert (row.target.level, row.outcome.kind) == ("conversation", "no_reply")
+
+
+def test_ratings_and_metadata_are_never_read():
+    rated = replace(
+        BAD, ratings=(Rating("c", "satisfaction", 1, 2),), metadata={"fault": "none", "fault_turn": 1}
+    )
+    assert LocalJudge().judge_now(rated) == LocalJudge().judge_now(BAD)
+
+
+@pytest.mark.parametrize("rubric", ["card", "satisfaction"])
+@given(later=st.lists(st.text(max_size=60), min_size=1, max_size=4), turn=st.integers(1, 3))
+@settings(max_examples=40, deadline=None)
+def test_foresight_does_not_see_what_follows(rubric, later, turn):
+    local = LocalJudge("foresight", rubric_id=rubric)
+    kept = BAD.until(turn).messages
+    tail = tuple(Message(("user", "assistant")[i % 2], text) for i, text in enumerate(later))
+    for changed in (replace(BAD, messages=kept), replace(BAD, messages=kept + tail)):
+        before = [r for r in local.judge_now(BAD) if r.target.turn and r.target.turn <= turn]
+        after = [r for r in local.judge_now(changed) if r.target.turn and r.target.turn <= turn]
+        assert before == after
+
+
+def test_hindsight_reads_the_next_message():
+    angry = replace(GOOD, messages=(*GOOD.messages[:4], Message("user", "That's not what I asked.")))
+    scores = [judge(c)[1].outcome.scores["helpfulness"] for c in (GOOD, angry)]
+    assert scores[0] > scores[1]
+
+
+def test_repair_is_scored_only_where_there_was_one():
+    well = talk(
+        "Book a table for Friday.",
+        "A table for Friday, at what time?",
+        "Sorry, I meant Saturday, at seven.",
+        "No problem, Saturday at seven.",
+    )
+    ill = talk(
+        "Make a playlist for a beach party.",
+        "Surf rock and reggae for the beach party.",
+        "No, not a beach party, I meant a funeral reception.",
+        "For the beach party start with surf rock. A beach party needs disco too.",
+    )
+    assert judge(well)[-1].outcome.scores["repair_handling"] >= 4
+    assert judge(ill)[-1].outcome.scores["repair_handling"] <= 2
+    assert judge(GOOD)[-1].outcome.scores["repair_handling"] == "n/a"
+
+
+def test_satisfaction_rubric_scores_turns_only():
+    rows = judge(BAD, rubric_id="satisfaction")
+    assert [r.target.level for r in rows] == ["turn"] * 3
+    for row in rows:
+        score = row.outcome.scores["satisfaction"]
+        assert row.outcome.details["label"] == ("SAT" if score >= 4 else "DSAT")
+        assert 1 <= row.outcome.details["satisfaction"] <= 5
+
+
+def test_digest_tells_settings_apart():
+    judges = [
+        LocalJudge(),
+        LocalJudge("foresight"),
+        LocalJudge(language="en"),
+        LocalJudge(rubric_id="satisfaction"),
+    ]
+    assert len({j.digest for j in judges}) == 4
+    assert LocalJudge().digest == LocalJudge().digest
+
+
+@pytest.mark.parametrize("settings", [{"mode": "now"}, {"language": "es"}, {"rubric_id": "task"}])
+def test_unknown_settings_are_refused(settings):
+    with pytest.raises(UsageError, match="the local judge has no"):
+        LocalJudge(**settings)
+
+
+@given(st.lists(st.text(max_size=80), min_size=2, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_any_text_is_judged_without_error(texts):
+    for row in LocalJudge().judge_now(talk(*texts)):
+        assert isinstance(row.outcome, Judgement)
+        assert all(len(e.quote) <= 160 for e in row.outcome.evidence)
+
+
+def test_a_very_long_message_is_judged():
+    rows = judge(
+        talk(
+            "Summarise this: " + "the dog barked at the cat. " * 20000,
+            "The dog barked at the cat, again and again.",
+        )
+    )
+    assert rows[-1].outcome.verdict
+
+
+def test_single_sees_one_request_and_its_reply_alone():
+    alone = talk("u: Where can I buy stamps?", "a: At the post office and in most kiosks you can buy stamps.")
+    before = ("u: My order number is 4471, where is it?", "a: Order 4471 left on Monday.")
+    after = ("u: You keep saying the same thing!", "a: Sorry.")
+    lines = [f"{m.role[0]}: {m.text}" for m in alone.messages]
+    judge = LocalJudge(rubric_id="single")
+    (first,) = judge.judge_now(alone)
+    within = judge.judge_now(talk(*before, *lines, *after))
+    assert [j.target.turn for j in within] == [1, 2, 3]
+    assert within[1].outcome.scores == first.outcome.scores
+    assert set(first.outcome.scores) == {"single_quality"}
+    assert first.outcome.details["uncalibrated"] == ["single_quality"]
+
+
+def test_only_the_satisfaction_names_languages_it_was_checked_in():
+    assert LocalJudge(rubric_id="satisfaction").describe()["checked_languages"] == ["zh", "en"]
+    assert LocalJudge().describe()["checked_languages"] == []

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pytest
+
+from dialogauge.core import JudgeFailure, UsageError
+from dialogauge.core.protocols import Population, RatedReply
+from dialogauge.data import UserSplit
+from dialogauge.judges.personal import HISTORY_JUDGES, build_history_judge
+from dialogauge.judges.personal.baselines import majority, pick, quantile_at
+from dialogauge.studies.satisfaction.blocks import plan_study
+from rated import rated_talk
+
+TALKS = [
+    rated_talk("t1", "a", 0, [5, 5]),
+    rated_talk("t1", "b", 0, [2]),
+    rated_talk("me", "a", 0, [4, 3]),
+    rated_talk("me", "b", 0, [5, 5, 2]),
+    rated_talk("me", "c", 0, [3], text="b question"),
+    rated_talk("new", "a", 0, [1]),
+]
+SPLIT = UserSplit(frozenset({"t1"}), frozenset({"me", "new"}))
+
+
+async def said(name, block="me__a", **settings):
+    study = plan_study(TALKS, split=SPLIT)
+    view = next(b.view for b in study.blocks if b.view.id == block)
+    rows = await build_history_judge(name, **settings).judge_block(view, study.population)
+    assert [r.target.turn for r in rows] == [t.turn for t in view.targets]
+    return [(r.outcome.scores["satisfaction"], r.outcome.details["satisfaction"]) for r in rows]
+
+
+@pytest.mark.parametrize(
+    ("name", "guess"),
+    [
+        ("global-mean", (4, 4)),
+        ("global-majority", (5, 5)),
+        ("task-mean", (5, 5)),
+        ("task-majority", (5, 5)),
+        ("history-mean", (4, 3.75)),
+        ("history-median", (4, 4)),
+        ("history-majority", (5, 5)),
+    ],
+)
+async def test_constant_guesses(name, guess) -> None:
+    assert await said(name) == [guess, guess]
+
+
+async def test_task_judges_fall_back_to_all_scenarios() -> None:
+    assert await said("task-mean", "me__c") == [(4, 4)]
+    assert await said("task-majority", "me__c") == [(4, 4)]
+
+
+async def test_dealt_scores_are_those_of_the_history() -> None:
+    # quantiles 1/4 and 3/4 of 2, 3, 5, 5
+    assert sorted(s for s, _ in await said("history-cdf-hash")) == [3, 5]
+
+
+async def test_nearest_turns() -> None:
+    # the request of me__c speaks of b; its nearest turn is the last, short one of a or one of b
+    (one,) = await said("nearest-1", "me__c")
+    assert one[0] == one[1]
+    (three,) = await said("nearest-3", "me__c")
+    assert three[1] * 3 == pytest.approx(round(three[1] * 3))
+    # all four history turns, nearly equally weighted: about their mean of 3.75
+    rows = await said("episodic-nearest", k=20)
+    assert all(score == 4 and 3.5 < value < 4.5 for score, value in rows)
+
+
+@pytest.mark.parametrize("name", HISTORY_JUDGES)
+async def test_without_history_the_others_speak(name) -> None:
+    study = plan_study(TALKS, split=SPLIT)
+    view = next(b.view for b in study.blocks if b.view.user == "new")
+    (row,) = await build_history_judge(name).judge_block(view, study.population)
+    assert row.outcome.details["prior"] is True
+    assert row.outcome.scores["satisfaction"] in (4, 5)
+    (lost,) = await build_history_judge(name).judge_block(view, Population(()))
+    assert isinstance(lost.outcome, JudgeFailure)
+
+
+def rated_scores(*scores):
+    reply = plan_study(TALKS, split=SPLIT).blocks[0].view.targets[0]
+    return [RatedReply(reply, s) for s in scores]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "k", "chosen"),
+    [
+        ("topk", 3, [0, 1, 2]),
+        ("boundary-paired", 4, [2, 3, 0, 1]),
+        ("boundary-paired", 1, [2]),
+        ("score-balanced", 3, [2, 0, 1]),
+        ("score-balanced", 6, [2, 3, 0, 4, 1, 5]),
+        ("topk", 99, [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_strategies(strategy, k, chosen) -> None:
+    history = rated_scores(4, 5, 3, 1, 4, 5)
+    assert pick(history, [0, 1, 2, 3, 4, 5], strategy, k) == chosen
+
+
+# PT-06 of the acceptance cases.
+def test_primitives() -> None:
+    assert majority([4, 5, 4, 5, 3]) == 4
+    assert majority([1, 2, 3]) == 1
+    steps = (0.0, 0.125, 0.25, 0.5, 0.74, 0.75, 0.99, 1.0)
+    assert [quantile_at([3, 4, 4, 5], q) for q in steps] == [3, 3, 4, 4, 4, 5, 5, 5]
+
+
+def test_names_and_settings_are_checked() -> None:
+    with pytest.raises(UsageError, match="'nearest-9'"):
+        build_history_judge("nearest-9")
+    with pytest.raises(UsageError, match="neither --strategy nor --k"):
+        build_history_judge("history-mean", k=3)
+    digests = {build_history_judge("episodic-nearest", k=k).digest for k in (1, 2, 3)}
+    assert len(digests) == 3

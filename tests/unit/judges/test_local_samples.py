@@ -1,0 +1,38 @@
+"""Short conversations written to try the local judge: faulty ones, and clean ones that look faulty.
+
+The signals were mended on them afterwards, so that these figures guard and do not measure;
+`docs/experiments/local_signals.md` has the figures of the first look.
+"""
+
+from pathlib import Path
+
+from dialogauge.data import read_conversations
+from dialogauge.judges.local.judge import LocalJudge
+
+HERE = Path(__file__).parent
+
+
+def judged(name):
+    for conversation in read_conversations([str(HERE / f"{name}.jsonl")]):
+        yield conversation, LocalJudge().judge_now(conversation)
+
+
+def test_the_faulty_turn_is_named():
+    missed = [
+        c.id for c, rows in judged("faulty") if rows[-1].outcome.weakest_turn != c.metadata["fault_turn"]
+    ]
+    assert len(missed) <= 3, missed
+
+
+def test_nothing_is_raised_where_there_is_nothing():
+    raised = [c.id for c, rows in judged("look_alikes") if any(r.outcome.issues for r in rows)]
+    assert raised == []
+    assert all(rows[-1].outcome.weakest_turn is None for _, rows in judged("look_alikes"))
+
+
+def test_chinese_conversations_are_spoken_of_in_chinese():
+    for conversation, rows in [*judged("faulty"), *judged("look_alikes")]:
+        whole = rows[-1].outcome
+        said = [whole.rationale, *whole.issues, *whole.details["notes"].values()]
+        chinese = [any("\u4e00" <= c <= "\u9fff" for c in text) for text in said]
+        assert all(chinese) if whole.details["language"] == "zh" else not any(chinese[:1]), conversation.id

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dialogauge.core import StoreError
+from dialogauge.runs import RunDirectory
+from dialogauge.runs.directory import write_whole
+
+
+def test_a_run_directory_is_made_and_recognised(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path / "runs" / "demo")
+    assert not directory.exists
+    directory.open_for_writing().close()
+    assert directory.exists
+    assert directory.file("summary") == tmp_path / "runs" / "demo" / "summary.json"
+    directory.release()
+    directory.release()
+
+
+def test_a_directory_without_a_run_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="holds no run") as caught:
+        RunDirectory(tmp_path).open_for_reading()
+    assert "dialogauge judge" in str(caught.value)
+
+
+@pytest.mark.parametrize("below", ["", "/deeper"])
+def test_a_path_that_cannot_be_a_directory(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="cannot be written") as caught:
+        RunDirectory(Path(f"{tmp_path}/file{below}")).open_for_writing()
+    assert "-o" in str(caught.value)
+
+
+def test_a_directory_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(StoreError, match="Permission denied"):
+        RunDirectory(tmp_path).open_for_writing()
+
+
+# -- one writer -----------------------------------------------------------------------------------
+
+_HOLD = """
+import sys
+from pathlib import Path
+from dialogauge.runs import RunDirectory
+directory = RunDirectory(Path(sys.argv[1]))
+database = directory.open_for_writing()
+print("held", flush=True)
+sys.stdin.read()
+database.close()
+directory.release()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        if process.poll() is None:
+            process.kill()
+
+
+def test_a_second_process_is_refused_until_the_first_has_ended(
+    tmp_path: Path, holder: subprocess.Popen[str]
+) -> None:
+    directory = RunDirectory(tmp_path)
+    for fresh in (False, True):
+        with pytest.raises(StoreError, match="another process is writing") as caught:
+            directory.open_for_writing(fresh=fresh)
+        assert "wait for it" in str(caught.value)
+    assert directory.exists, "--fresh must not delete what another process writes"
+    directory.open_for_reading().close()
+    holder.communicate()
+    directory.open_for_writing().close()
+    directory.release()
+
+
+def test_a_killed_process_leaves_no_lock(tmp_path: Path, holder: subprocess.Popen[str]) -> None:
+    holder.kill()
+    holder.wait()
+    directory = RunDirectory(tmp_path)
+    directory.open_for_writing().close()
+    directory.release()
+
+
+# -- afresh ---------------------------------------------------------------------------------------
+
+
+def test_fresh_forgets_the_database_and_keeps_foreign_files(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    directory = RunDirectory(tmp_path)
+    database = directory.open_for_writing()
+    database.put_meta("x", 1)
+    database.close()
+    directory.release()
+    database = directory.open_for_writing(fresh=True)
+    assert database.get_meta("x") is None
+    database.close()
+    directory.release()
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_fresh_mends_a_damaged_run(tmp_path: Path) -> None:
+    (tmp_path / "run.db").write_bytes(b"damaged" * 1000)
+    directory = RunDirectory(tmp_path)
+    with pytest.raises(StoreError, match="--fresh"):
+        directory.open_for_writing()
+    directory.release()
+    directory.open_for_writing(fresh=True).close()
+    directory.release()
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "out.jsonl"
+    write_whole(target, [b"old\n"])
+
+    def broken() -> Iterator[bytes]:
+        yield b"half"
+        raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError):
+        write_whole(target, broken())
+    assert target.read_bytes() == b"old\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def test_a_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "out.jsonl"
+    target.write_bytes(b"old\n")
+
+    def full() -> Iterator[bytes]:
+        yield b"half"
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(StoreError, match=r"No space left.*same command again"):
+        write_whole(target, full())
+    assert target.read_bytes() == b"old\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def test_a_written_file_can_be_read_by_others(tmp_path: Path) -> None:
+    write_whole(tmp_path / "new" / "folder" / "x", [b"a", b"b"])
+    written = tmp_path / "new" / "folder" / "x"
+    assert written.read_bytes() == b"ab"
+    assert stat.S_IMODE(written.stat().st_mode) == 0o644
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="out cannot be written"):
+        write_whole(tmp_path / "file" / "out", [b""])
+
+    def refuse(**_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    with pytest.raises(StoreError, match="Permission denied"):
+        write_whole(tmp_path / "out", [b""])
+
+
+def test_json_files_are_read_back(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    directory.write_json("manifest", {"a": [1, "长"]})
+    directory.write_text("report", "<p>长")
+    assert directory.read_json("manifest") == {"a": [1, "长"]}
+    assert directory.file("report").read_text(encoding="utf-8") == "<p>长"
+    assert directory.file("manifest").read_text(encoding="utf-8").endswith("}\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "has no manifest.json"),
+        (b"{", "is not JSON"),
+        (b"", "is not JSON"),
+        (b"[1]", "does not hold a JSON object"),
+        (b"\xff\xfe", "is not JSON"),
+    ],
+)
+def test_a_faulty_manifest_is_a_clear_error(tmp_path: Path, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / "manifest.json").write_bytes(content)
+    with pytest.raises(StoreError, match=message):
+        RunDirectory(tmp_path).read_json("manifest")

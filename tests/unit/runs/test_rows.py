@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import orjson
+
+from dialogauge.core import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
+from dialogauge.runs import ROW_FIELDS, judged_of, row_json, usage_json
+from talks import talk
+
+CONVERSATION = talk("u: a", "a: b", user_id="u1", scenario="support", candidate="m1")
+
+
+def row(outcome: Judgement | JudgeFailure, target: Target | None = None, **more: object) -> dict[str, object]:
+    judged = Judged(target or Target("c1", "turn", 1), outcome, **more)  # type: ignore[arg-type]
+    return row_json(CONVERSATION, judged, repeat=2, judge="card/m")
+
+
+def test_a_judgement_is_written_whole() -> None:
+    outcome = Judgement(
+        {"helpfulness": 4, "safety": "n/a"},
+        verdict="good",
+        verdict_basis="partial",
+        weakest_turn=1,
+        issues=("too long",),
+        evidence=(Evidence(1, "b", "length"),),
+        rationale="fine",
+        details={"cut": 1},
+    )
+    written = row(
+        outcome,
+        usage=Usage(1, 0, 10, 5, None, 40, 30),
+        prompt_digest="p",
+        role_usage={"judge": Usage(1, 0, 10, 5, None, 40, 30)},
+    )
+    tokens = {"calls": 1, "cached": 0, "prompt_tokens": 10, "completion_tokens": 5, "cost": None}
+    usage = {**tokens, "prompt_chars": 40, "repeated_chars": 30}
+    assert written == {
+        "conversation_id": "c1",
+        "user_id": "u1",
+        "scenario": "support",
+        "candidate": "m1",
+        "level": "turn",
+        "turn": 1,
+        "repeat": 2,
+        "scores": {"helpfulness": 4, "safety": "n/a"},
+        "failure": None,
+        "verdict": "good",
+        "verdict_basis": "partial",
+        "weakest_turn": 1,
+        "issues": ["too long"],
+        "evidence": [{"turn": 1, "quote": "b", "criterion": "length"}],
+        "rationale": "fine",
+        "details": {"cut": 1},
+        "judge": "card/m",
+        "prompt_digest": "p",
+        "usage": {**usage, "by_role": {"judge": usage}},
+    }
+
+
+def test_a_failure_has_no_scores_and_says_why() -> None:
+    written = row(JudgeFailure("invalid_json", "no object", raw="hm"))
+    assert written["scores"] is None
+    assert written["failure"] == {"kind": "invalid_json", "message": "no object", "raw": "hm"}
+    assert row(JudgeFailure("timeout", "slow"))["failure"] == {"kind": "timeout", "message": "slow"}
+    for key in ("verdict", "verdict_basis", "weakest_turn", "rationale"):
+        assert written[key] is None
+    assert written["issues"] == written["evidence"] == []
+
+
+def test_every_row_has_the_same_keys_in_the_same_order() -> None:
+    for outcome in (Judgement({"a": 1}), JudgeFailure("timeout", "slow")):
+        written = row(outcome)
+        assert tuple(written) == ROW_FIELDS
+        assert orjson.loads(orjson.dumps(written)) == written
+
+
+def test_a_target_may_name_its_own_candidate() -> None:
+    assert row(Judgement(), Target("c1", "pair", candidate="m2"))["candidate"] == "m2"
+    assert row(Judgement())["candidate"] == "m1"
+
+
+def test_no_scores_are_not_a_failure() -> None:
+    assert row(Judgement())["scores"] == {}
+    assert row(Judgement())["failure"] is None
+
+
+def test_a_usage_of_nothing_costs_nothing() -> None:
+    assert usage_json(Usage())["cost"] == 0.0
+
+
+def test_a_row_is_read_back_as_it_was_written() -> None:
+    used = Usage(1, 0, 10, 5, None, 40, 30)
+    fine = Judgement(
+        {"helpfulness": 4, "safety": "n/a"},
+        verdict="good",
+        verdict_basis="partial",
+        weakest_turn=1,
+        issues=("too long",),
+        evidence=(Evidence(1, "b", "length"), Evidence(1, "b", "echo", "signal")),
+        rationale="fine",
+        details={"cut": 1},
+    )
+    for outcome in (fine, Judgement(), JudgeFailure("timeout", "slow"), JudgeFailure("refused", "no", "hm")):
+        judged = Judged(Target("c1", "turn", 1, "m2"), outcome, used, "p", {"judge": used})
+        written = row_json(CONVERSATION, judged, repeat=2, judge="card/m")
+        assert judged_of(orjson.loads(orjson.dumps(written))) == judged

@@ -1,0 +1,286 @@
+"""Agreement with people, by hand on small tables, and against scipy and scikit-learn on a larger one."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, Scale, UsageError
+from dialogauge.studies.agreement import (
+    Contender,
+    DimensionPair,
+    JudgedRun,
+    MetaSettings,
+    RatedTarget,
+    TargetKey,
+    TargetTable,
+    admission_for,
+    agreement,
+    collect_targets,
+    compare_judges,
+    default_rule,
+    parse_rule,
+    title_of,
+)
+
+PAIR = DimensionPair("satisfaction", "satisfaction")
+RUN = JudgedRun("a", "runs/a", "local", "hindsight")
+QUICK = MetaSettings(draws=200, shuffles=5)
+
+
+def table(scores, people, *, users=None, per=1, lengths=None):
+    out = TargetTable(PAIR)
+    for i, (score, given_) in enumerate(zip(scores, people, strict=True)):
+        user = None if users is None else users[i]
+        key = TargetKey(f"c{i // per}", None, i + 1)
+        length = float(i % 7) if lengths is None else lengths[i]
+        out.targets.append(RatedTarget(key, user, given_, 1, score, None, length))
+    out.counts.rated = out.counts.scored = len(out.targets)
+    return out
+
+
+def random_table(n=300, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    people = rng.integers(1, 6, n).astype(float)
+    scores = np.clip(people + rng.normal(scale=noise, size=n), 1, 5)
+    return table(scores.tolist(), people.tolist(), per=3)
+
+
+def test_figures_by_hand():
+    found = agreement(RUN, table([1, 2, 4, 5], [1, 3, 4, 4]), ONE_TO_FIVE, parse_rule("3"), QUICK)
+    values = {k: e.value for k, e in found.figures.items()}
+    assert values["exact"] == 0.5
+    assert values["within_one"] == 1.0
+    assert values["mae"] == 0.5
+    assert values["bias"] == 0.0  # -1 and +1
+    assert values["f1"] == values["precision"] == values["recall"] == values["auc"] == 1.0
+    # 1 - 2 / sum over all 16 combinations / 4: variances 2.5 and 1.5, means alike
+    assert values["kappa"] == pytest.approx(1 - 0.5 / (2.5 + 1.5))
+    assert [b.score for b in found.bins] == [1, 2, 4, 5]
+    assert found.bins[1].people == {3.0: 1}
+
+
+def test_figures_agree_with_the_oracles():
+    stats = pytest.importorskip("scipy.stats")
+    metrics = pytest.importorskip("sklearn.metrics")
+    rows = random_table()
+    x = np.array([t.score for t in rows.targets])
+    y = np.array([t.people for t in rows.targets])
+    found = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("<3"), QUICK).figures
+    whole = np.floor(x + 0.5)
+    assert found["pearson"].value == pytest.approx(stats.pearsonr(x, y)[0])
+    assert found["spearman"].value == pytest.approx(stats.spearmanr(x, y)[0])
+    assert found["kappa"].value == pytest.approx(metrics.cohen_kappa_score(whole, y, weights="quadratic"))
+    assert found["auc"].value == pytest.approx(metrics.roc_auc_score(y < 3, -x))
+    assert found["f1"].value == pytest.approx(metrics.f1_score(y < 3, whole < 3))
+    assert found["mae"].value == pytest.approx(metrics.mean_absolute_error(y, x))
+    for estimate in found.values():
+        assert estimate.by_conversation.low <= estimate.value <= estimate.by_conversation.high
+        assert estimate.by_user is None
+
+
+def test_a_good_judge_is_above_every_control_and_a_shuffled_one_above_none():
+    rows = random_table(noise=0.7)
+    good = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("3"), QUICK)
+    assert [c.name for c in good.controls] == [
+        "constant", "always dissatisfied", "reply length", "shuffled",
+    ]  # fmt: skip
+    assert set(good.above("auc").values()) == {True}
+    assert set(good.above("spearman").values()) == {True}
+    rng = np.random.default_rng(1)
+    scores = rng.permutation([t.score for t in rows.targets]).tolist()
+    poor = agreement(RUN, table(scores, [t.people for t in rows.targets], per=3), ONE_TO_FIVE, None, QUICK)
+    assert poor.above("spearman")["shuffled"] is False
+    assert "auc" not in poor.figures
+
+
+def test_controls_know_nothing_or_only_the_length():
+    lengths = [float(i) for i in range(60)]
+    people = [5.0 - (i // 12) for i in range(60)]  # the longer, the worse: the control turns round
+    found = agreement(RUN, table([3] * 60, people, lengths=lengths), ONE_TO_FIVE, parse_rule("2"), QUICK)
+    controls = {c.name: c for c in found.controls}
+    assert controls["reply length"].figures["exact"].value == 1.0
+    assert controls["reply length"].figures["auc"].value == 1.0
+    assert controls["constant"].figures["kappa"].value == 0.0
+    assert controls["constant"].figures["auc"].value == 0.5
+    assert controls["constant"].figures["spearman"].value is None
+    assert controls["always dissatisfied"].figures["recall"].value == 1.0
+    # the judge is itself a constant: nothing to tell it from one
+    assert found.figures["spearman"].value is None
+    assert found.above("auc")["constant"] is False
+
+
+def test_users_give_a_second_interval_only_when_all_are_known():
+    users = [f"u{i % 10}" for i in range(60)]
+    rng = np.random.default_rng(3)
+    scores, people = rng.integers(1, 6, 60).tolist(), rng.integers(1, 6, 60).astype(float).tolist()
+    found = agreement(RUN, table(scores, people, users=users), ONE_TO_FIVE, None, QUICK)
+    assert (found.users, found.conversations) == (10, 60)
+    assert found.figures["kappa"].by_user.clusters == 10
+    users[7] = None
+    assert agreement(RUN, table(scores, people, users=users), ONE_TO_FIVE, None, QUICK).users is None
+
+
+def test_ratings_off_the_scale_compare_order_only():
+    found = agreement(RUN, table([1, 2, 4, 5], [0, 0, 1, 1]), ONE_TO_FIVE, parse_rule("<1"), QUICK)
+    assert set(found.figures) == {"pearson", "spearman", "auc"}
+    assert not found.same_scale
+    assert found.figures["auc"].value == 1.0
+
+
+def test_categories_need_a_name_and_are_ranked():
+    rows = table([1, 2, 4, 5], ["DSAT", "DSAT", "SAT", "SAT"])
+    found = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("DSAT"), QUICK)
+    assert found.figures["auc"].value == 1.0
+    assert found.figures["recall"].value == 0.0  # the judge named no class of its own
+    assert "pearson" not in found.figures
+    assert default_rule(rows.targets, ONE_TO_FIVE) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "score", "holds"),
+    [("3", 3, True), ("<3", 3, False), ("<=2.5", 2.4, True), (">=4", 4, True), ("=DSAT", "DSAT", True)],
+)
+def test_rules(text, score, holds):
+    assert parse_rule(text).holds(score) is holds
+
+
+def test_an_empty_rule_is_refused_and_the_default_is_below_the_middle():
+    with pytest.raises(UsageError, match="says nothing"):
+        parse_rule(" = ")
+    assert str(default_rule(table([1], [4.0]).targets, ONE_TO_FIVE)) == "<3"
+    assert str(default_rule(table([1, 1], [0.0, 1.0]).targets, ONE_TO_FIVE)) == "<0.5"
+    worse = Scale(1, 5, higher_is_better=False)
+    assert str(default_rule(table([1], [4.0]).targets, worse)) == ">3"
+
+
+def test_two_judges_are_told_apart_only_when_they_differ():
+    people = [t.people for t in random_table().targets]
+    good, poor = random_table(noise=0.5), random_table(noise=3.0)
+    twin = random_table(noise=0.5)
+    assert [t.people for t in poor.targets] == people
+    found = compare_judges(
+        [Contender(n, t, ONE_TO_FIVE) for n, t in (("good", good), ("poor", poor), ("twin", twin))],
+        parse_rule("<3"),
+        QUICK,
+    )
+    words = {(c.a, c.b, c.measure): c.words for c in found}
+    assert len(found) == 9
+    assert words["good", "poor", "spearman"] == "good agrees better with people"
+    assert words["poor", "twin", "auc"] == "twin agrees better with people"
+    assert words["good", "twin", "kappa"] == "good and twin are not distinguishable"
+    assert all(c.p_holm >= c.p for c in found)
+
+
+def test_judges_without_shared_targets_are_not_compared():
+    a, b = table([1], [1.0]), table([1], [1.0])
+    b.targets[0] = RatedTarget(TargetKey("other", None, 1), None, 1.0, 1, 1, None, 1)
+    pair = [Contender("a", a, ONE_TO_FIVE), Contender("b", b, ONE_TO_FIVE)]
+    assert compare_judges(pair, None, QUICK) == ()
+
+
+@given(st.permutations(range(30)))
+def test_the_order_of_the_targets_makes_no_difference_to_the_figures(order):
+    rows = random_table(30)
+    other = TargetTable(PAIR, [rows.targets[i] for i in order])
+    quick = MetaSettings(draws=2, shuffles=1)
+    first = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("<3"), quick).figures
+    second = agreement(RUN, other, ONE_TO_FIVE, parse_rule("<3"), quick).figures
+    for name, estimate in first.items():
+        assert second[name].value == pytest.approx(estimate.value)
+
+
+def row(turn, scores, *, level="turn", failure=None, details=None, repeat=1):
+    return {
+        "level": level, "turn": turn, "repeat": repeat, "scores": scores, "failure": failure,
+        "details": details or {},
+    }  # fmt: skip
+
+
+def test_targets_are_joined_and_every_loss_is_counted():
+    said = (("user", "a b c"), ("assistant", "one two")) * 5
+    ratings = (
+        Rating("c", "satisfaction", 4, 1, "x"), Rating("c", "satisfaction", 5, 1, "y"),
+        Rating("c", "satisfaction", 2, 2, "x"), Rating("c", "satisfaction", 3, 3, "x"),
+        Rating("c", "satisfaction", 3, 4, "x"), Rating("c", "satisfaction", 3, 0, "x"),
+        Rating("c", "satisfaction", "SAT", 5, "x"), Rating("c", "satisfaction", "DSAT", 5, "y"),
+        Rating("c", "satisfaction", 1, 1, "x", candidate="another"),
+    )  # fmt: skip
+    conversation = Conversation("c", tuple(Message(r, t) for r, t in said), ratings=ratings, user_id="u")
+    rows = [
+        row(1, {"satisfaction": 4}, details={"satisfaction": 3.6, "language": "en", "label": "SAT"}),
+        row(1, {"satisfaction": 3}, details={"satisfaction": 3.4}, repeat=2),
+        row(2, None, failure={"kind": "timeout", "message": ""}),
+        row(3, {"satisfaction": "n/a"}, details={"satisfaction": 3.0}),
+        row(4, {"satisfaction": 2}),
+        row(5, {"satisfaction": 2}),
+    ]
+    (found,) = collect_targets([(conversation, rows)], lambda c: c.ratings, [PAIR])
+    counts = found.counts
+    assert (counts.rated, counts.scored, counts.failed, counts.not_applicable) == (6, 2, 1, 1)
+    assert (counts.not_judged, counts.undecided, counts.several_raters) == (1, 1, 2)
+    first, second = found.targets
+    assert (first.people, first.raters, first.score, first.called) == (4.5, 2, 3.5, "SAT")
+    assert (first.length, first.user, second.score) == (2.0, "u", 2.0)
+    assert found.fractions
+    assert found.languages == {"en": 1}
+
+
+def test_ratings_unlike_the_others_are_refused_and_named():
+    """Of ten ratings on 1 to 5 a 9 is the odd one; of ten names, a number."""
+    on = admission_for({4: 6, 2.5: 3, 9: 1, "good": 2}, ONE_TO_FIVE)
+    talk = Conversation("c", tuple(Message(r, "a") for r in ("user", "assistant") * 3))
+
+    def told(admission, score):
+        fault = admission.fault(talk, Rating("c", "satisfaction", score, 2))
+        return None if fault is None else (fault.message, str(fault.place))
+
+    assert told(on, 4) is None
+    assert told(on, 2.5) is None
+    assert told(on, 9) == ("satisfaction is 9: it is off the scale 1-5", "ratings, conversation 'c', turn 2")
+    assert told(on, "good")[0] == "satisfaction is 'good': it is a text, and the ratings are numbers"
+    own = admission_for({4: 8, 9: 2, "good": 1}, ONE_TO_FIVE)
+    assert told(own, 9) is None
+    assert told(own, "good") is not None
+    names = admission_for({"good": 9, 5: 1}, ONE_TO_FIVE)
+    assert told(names, 5)[0] == "satisfaction is 5: it is a number, and the ratings are names"
+    assert told(admission_for({}, ONE_TO_FIVE), 3) is None
+
+    given = (Rating("c", "satisfaction", 9, 1), Rating("c", "satisfaction", 4, 2))
+    rows = [row(i, {"satisfaction": 4}) for i in (1, 2)]
+    (found,) = collect_targets([(talk, rows)], lambda _: given, [PAIR], admissions=[on])
+    assert (found.counts.rated, found.counts.scored, found.counts.refused) == (1, 1, 1)
+    assert [f.message for f in found.refused] == ["satisfaction is 9: it is off the scale 1-5"]
+
+
+def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
+    """An expected rating of 3.9 that the judge calls a 3 is a 3; it still ranks by 3.9."""
+    talk = Conversation(
+        "c",
+        tuple(Message(r, "a") for r in ("user", "assistant") * 3),
+        ratings=tuple(Rating("c", "satisfaction", score, turn) for turn, score in enumerate((3, 3, 5), 1)),
+    )
+    said = ((3, 3.9), (3, 3.6), (5, 4.2))
+    rows = [row(i, {"satisfaction": s}, details={"satisfaction": f}) for i, (s, f) in enumerate(said, 1)]
+
+    def figures(**how):
+        (found,) = collect_targets([(talk, rows)], lambda c: c.ratings, [PAIR], **how)
+        result = agreement(RUN, found, ONE_TO_FIVE, parse_rule("3"), QUICK)
+        return {k: e.value for k, e in result.figures.items()}, result
+
+    values, result = figures()
+    assert values["exact"] == values["kappa"] == values["f1"] == 1.0
+    assert values["mae"] == pytest.approx((0.9 + 0.6 + 0.8) / 3)
+    assert result.fractions
+    assert [b.score for b in result.bins] == [3, 5]
+    whole, result = figures(fractions=False)
+    assert whole["mae"] == 0.0
+    assert whole["pearson"] == pytest.approx(1.0)
+    assert not result.fractions
+
+
+def test_titles_say_what_counts_as_dissatisfied():
+    assert title_of("f1", "<3") == "F1 of dissatisfied (<3)"
+    assert title_of("auc", "<=3") == "AUC of dissatisfied (<=3)"
+    assert title_of("auc", None) == "AUC of dissatisfied"
+    assert title_of("mae", "<3") == "mean absolute error"

@@ -1,0 +1,83 @@
+import pytest
+
+from dialogauge.core import UsageError
+from dialogauge.studies.judging import parse_gate, summarise
+from report_samples import dimension, row
+
+SPECS = (dimension("helpfulness"), dimension("coherence", "conversation"))
+
+
+def run(verdicts, failed=0, **more):
+    rows = []
+    for i, verdict in enumerate(verdicts):
+        rows.append(row(f"c{i}", turn=1, scores={"helpfulness": 4 if i % 2 else 5}))
+        rows.append(
+            row(f"c{i}", "conversation", scores={"coherence": 4}, verdict=verdict, verdict_basis="full")
+        )
+    for i in range(failed):
+        rows.append(row(f"f{i}", "conversation", failure={"kind": "timeout", "message": "m"}))
+    return summarise(rows, dimensions=SPECS, **more)
+
+
+@pytest.mark.parametrize(
+    ("expression", "met", "value"),
+    [
+        ("verdict>=good:0.9", True, 0.9),
+        ("verdict >= good : 0.91", False, 0.9),
+        ("verdict>=excellent:0.4", True, 0.4),
+        ("verdict<=poor:0.1", True, 0.1),
+        ("verdict<=borderline:0.05", False, 0.1),
+        ("helpfulness.mean>=4.5", True, 4.5),
+        ("helpfulness.mean>4.5", False, 4.5),
+        ("helpfulness.low>=4.4", False, pytest.approx(4.5 - 2.262157 * 0.5 / 9**0.5, abs=1e-5)),
+        ("coherence.worst>=4", True, 4),
+        ("failed<=0.02", True, 0),
+        ("failed<0", False, 0),
+    ],
+)
+def test_gates(expression, met, value):
+    result = parse_gate(expression).evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"]))
+    assert (result.met, result.value) == (met, value)
+    assert ("not met" in result.sentence) == (not met)
+
+
+def test_conversations_without_a_verdict_count_against_the_gate():
+    summary = run(["good"] * 8, failed=1, unreadable=["x"])
+    good = parse_gate("verdict>=good:0.9").evaluate(summary)
+    assert (good.met, good.value) == (False, 0.8)
+    assert "2 have no verdict and count against the gate" in good.sentence
+    assert not parse_gate("verdict<=poor:0.1").evaluate(summary).met
+    assert not parse_gate("verdict>=good:0.9").evaluate(run(["good"] * 8, pending=1)).met
+    assert not parse_gate("failed<=0.02").evaluate(summary).met
+
+
+def test_what_is_undefined_is_not_met():
+    result = parse_gate("helpfulness.mean>=1").evaluate(summarise([], dimensions=SPECS))
+    assert (result.met, result.value) == (False, None)
+    assert "undefined" in result.sentence
+    assert not parse_gate("verdict>=poor:0").evaluate(summarise([], dimensions=SPECS)).met
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "",
+        "verdict>=fine:0.9",
+        "verdict>=good",
+        "verdict>=good:9",
+        "helpfulness>=4",
+        "failed>=0.1",
+        "failed<=2",
+    ],
+)
+def test_a_bad_expression_lists_the_forms(expression):
+    with pytest.raises(UsageError, match=r"verdict>=good:0\.9.*helpfulness\.mean>=4.*failed<=0\.02"):
+        parse_gate(expression)
+
+
+def test_what_the_rubric_does_not_have_is_a_usage_error():
+    with pytest.raises(UsageError, match="dimensions: helpfulness, coherence"):
+        parse_gate("warmth.mean>=4").evaluate(run(["good"]))
+    turns = summarise([row("a", turn=1, scores={"helpfulness": 4})], dimensions=SPECS)
+    with pytest.raises(UsageError, match="gives no verdicts"):
+        parse_gate("verdict>=good:0.5").evaluate(turns)

@@ -1,0 +1,82 @@
+"""A candidate's reply as it is taken, and the page as it is laid out."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from bench_samples import sample_comparison
+from dialogauge.agents.candidate import ReplyWriter, reply_of
+from dialogauge.core import Conversation, JudgeFailure, Judgement, Message
+from dialogauge.llm import ChatFailure, ChatReply, ScriptedClient
+from dialogauge.report import ReplayAbout, render_replay
+from dialogauge.studies.replay.page import replay_view, warnings_of
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("  Yes. \n", "Yes."),
+        ("```\nYes.\n```", "Yes."),
+        ("```markdown\n# Plan\n```", "# Plan"),
+        ("Code:\n```\nx\n```", "Code:\n```\nx\n```"),
+        ("```\na\n```\nand\n```\nb\n```", "```\na\n```\nand\n```\nb\n```"),
+        ("   ", ""),
+        ("<think>They want trains.</think>\nTake the train.", "Take the train."),
+        ("<think>They want tr", ""),
+    ],
+)
+def test_replies_without_what_stands_around_them(text, taken) -> None:
+    assert reply_of(text) == taken
+
+
+def test_a_reply_or_a_failure() -> None:
+    client = ScriptedClient(["Yes.", " ", ChatFailure("refused", "no")])
+    writer = ReplyWriter("m", "d", client)
+    talk = Conversation("i", (Message("user", "Well?"),))
+
+    async def three():
+        return [(await writer.judge(talk, repeat=1, seed=3))[0] for _ in range(3)]
+
+    good, empty, refused = asyncio.run(three())
+    assert isinstance(good.outcome, Judgement)
+    assert good.outcome.details["reply"] == "Yes."
+    assert isinstance(empty.outcome, JudgeFailure)
+    assert empty.outcome.kind == "empty_reply"
+    assert isinstance(refused.outcome, JudgeFailure)
+    assert refused.outcome.kind == "refused"
+    assert [r.salt for r in client.requests] == [3, 3, 3]
+    assert client.requests[0].messages == ({"role": "user", "content": "Well?"},)
+
+
+@pytest.mark.parametrize(
+    ("finish", "kind"), [("length", "truncated"), ("filter", "refused"), ("stop", "empty_reply")]
+)
+def test_why_a_reply_is_empty(finish, kind) -> None:
+    writer = ReplyWriter("m", "d", ScriptedClient([ChatReply("", finish)]))
+    talk = Conversation("i", (Message("user", "Well?"),))
+    (row,) = asyncio.run(writer.judge(talk, repeat=1, seed=0))
+    assert isinstance(row.outcome, JudgeFailure)
+    assert row.outcome.kind == kind
+
+
+def test_the_page_shows_names_as_text_and_warns() -> None:
+    comparison, items = sample_comparison("<b>evil</b>\u202e")
+    hard = replace(items, rule="hard")
+    failures = {"<b>evil</b>\u202e": {"reply: timeout": 2}}
+    about = ReplayAbout("0", "today", "local", "dialogauge replay compare run")
+    view = replay_view(comparison, hard, {"<b>evil</b>\u202e": {"organisation": "<i>"}}, failures, about, {})
+    page = render_replay(view)
+    assert "<b>evil" not in page
+    assert "\u202e" not in page
+    assert "&lt;i&gt;" in page
+    for section in view.sections:
+        assert sum(len(r.counts) for r in section.rows) == 5 * len(section.rows)
+    told = " ".join(warnings_of(comparison, hard, failures, {}))
+    assert "chosen by how their users rated them" in told
+    assert "within the interval of" in told
+    assert "Items without a score" in told
+    first = warnings_of(comparison, items, {}, {})[0]
+    assert first.startswith("raw: a candidate whose every reply is given a 5")

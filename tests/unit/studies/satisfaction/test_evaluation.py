@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dialogauge.stats import ScoreHistory
+from dialogauge.studies.satisfaction.answers import Answer
+from dialogauge.studies.satisfaction.evaluation import (
+    CONTROLS,
+    EvaluationSettings,
+    ceiling,
+    controls_of,
+    evaluate,
+)
+
+
+def answer(i, block="a", gold=4.0, score=4, *, length=10, value=None, history=True):
+    return Answer(
+        id=f"{block}{i}",
+        block=block,
+        user=block[0],
+        scenario="s",
+        position=i,
+        length=length,
+        gold=gold,
+        reason=None,
+        history=history,
+        score=score,
+        value=score if value is None else value,
+    )
+
+
+def column(controls, name):
+    return next(c for c in controls if c.name == name).columns
+
+
+def test_controls_read_nothing_but_what_they_say() -> None:
+    answers = [answer(i, length=n, score=s) for i, (n, s) in enumerate([(30, 5), (10, 3), (20, 4)])]
+    controls = controls_of(answers, [4, 5, 5, 3], {"a": 4.5}, shuffles=5)
+    assert [c.name for c in controls] == list(CONTROLS)
+    assert column(controls, "constant") == ((4.0, 4.0, 4.0),)
+    assert column(controls, "user mean") == ((5.0, 5.0, 5.0),)
+    (ranked,) = column(controls, "reply length")
+    assert ranked[1] < ranked[2] < ranked[0]
+    assert column(controls, "reply length, terciles") == ((5.0, 3.0, 4.0),)
+    (later,) = column(controls, "turn position")
+    assert later[0] < later[1] < later[2]
+    deals = column(controls, "shuffled")
+    assert len(deals) == 5
+    assert all(sorted(deal) == [3, 4, 5] for deal in deals)
+    assert ceiling(answers).columns == ((4.0, 4.0, 4.0),)
+
+
+def test_shuffling_stays_within_the_block() -> None:
+    answers = [answer(i, block, score=s) for block, s in (("a", 2), ("b", 5)) for i in range(4)]
+    for deal in column(controls_of(answers, [], {}), "shuffled"):
+        assert deal == (2,) * 4 + (5,) * 4
+
+
+def study():
+    answers = [
+        answer(i, block, gold=g, score=s, length=10 * i)
+        for block in ("a", "b")
+        for i, (g, s) in enumerate([(5, 4), (3, 3), (4, 4), (5, 5), (2, 4), (4, 3)])
+    ]
+    histories = {b: ScoreHistory.of([3, 4, 4, 5, 5, 5]) for b in ("a", "b")}
+    return answers, histories
+
+
+def test_judge_controls_and_ceiling_under_each_calibration() -> None:
+    answers, histories = study()
+    found = evaluate(answers, histories, [4, 5], EvaluationSettings("cdf", draws=0))
+    told = found.to_json()
+    assert told["metrics"] == told["calibrations"]["cdf"]["metrics"]
+    assert found.calibrations["none"].ceiling.values["pearson"] == pytest.approx(1)
+    assert found.calibrations["none"].controls["constant"].values["pearson"] is None
+    assert found.chosen.run.calibrated_blocks == 2
+    assert set(found.by) == {"scenario", "turn_position", "reason", "gold"}
+    assert sum(f.n for f in found.by["turn_position"].values()) == 12
+
+
+def test_the_judges_own_rounding_stands_where_nothing_is_calibrated() -> None:
+    _, histories = study()
+    halves = [answer(i, gold=4, score=4, value=4.5) for i in range(6)]
+    found = evaluate(halves, histories, [4], EvaluationSettings(draws=0))
+    assert found.chosen.judge.values["mae"] == 0
+    assert found.fractions.values["mae"] == 0.5
+    assert {c.rounded for c in found.calibrated.values()} == {4}
+
+
+def test_failures_and_users_without_history_stand_apart() -> None:
+    answers, histories = study()
+    answers[0] = answer(0, score=None)
+    lonely = [answer(i, "z", gold=2, score=5, history=False) for i in range(2)]
+    found = evaluate([*answers, *lonely], histories, [4], EvaluationSettings(draws=0))
+    assert (found.chosen.judge.n, found.chosen.judge.n_failed) == (11, 1)
+    assert found.without_history.n == 2
+    assert found.without_history.values["mae"] == 3
+    assert found.calibrated["z0"].rounded == 5
+    assert "a0" not in found.calibrated
+
+
+def test_nothing_at_all() -> None:
+    found = evaluate([], {}, [], EvaluationSettings(draws=10))
+    assert found.chosen.judge.n == 0
+    assert found.chosen.judge.values["pearson"] is None
+
+
+def test_every_control_has_every_figure_with_an_interval() -> None:
+    answers, histories = study()
+    found = evaluate(answers, histories, [4, 5], EvaluationSettings(draws=40)).to_json()
+    keys = set(found["metrics"])
+    assert keys >= {
+        "n", "n_failed", "pearson", "spearman", "qwk", "mae", "rmse", "f1_dsat", "precision_dsat",
+        "recall_dsat", "false_sat", "false_dsat", "auc", "per_user_pearson", "per_user_spearman",
+        "within_user_pearson", "within_user_spearman", "over_rated", "under_rated", "intervals",
+    }  # fmt: skip
+    assert set(found["controls"]) == set(CONTROLS)
+    for control in found["controls"].values():
+        assert set(control) == keys
+        assert set(control["intervals"]) == set(found["metrics"]["intervals"])
+    assert {c["b"] for c in found["against_controls"]} == set(CONTROLS)
+
+
+def test_rare_reasons_are_taken_together() -> None:
+    answers = [replace(answer(i), reason=f"reason {i}") for i in range(80)]
+    found = evaluate(answers, {"a": ScoreHistory.of([4] * 6)}, [4], EvaluationSettings(draws=0))
+    assert len(found.by["reason"]) == 51
+    assert found.by["reason"]["(all others)"].n == 30

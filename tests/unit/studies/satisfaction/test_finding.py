@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from dialogauge.studies.satisfaction import finding
+
+
+def against(**sides):
+    """Return a comparison for each figure and control: figure="control side, control side"."""
+    return [
+        {"measure": measure, "b": told.split(" ", 1)[0], "side": told.split(" ", 1)[1]}
+        for measure, several in sides.items()
+        for told in several
+    ]
+
+
+def test_what_is_lost_is_told_apart_from_what_is_not_shown() -> None:
+    found = against(
+        pearson=["constant above", "length above"],
+        qwk=["constant not distinguishable", "length below"],
+        mae=["constant below", "length below"],
+    )
+    assert finding("local", found) == (
+        "Above every control: Pearson. local is not shown to be above: QWK (constant). "
+        "It is below: QWK (length); MAE (constant, length)."
+    )
+
+
+def test_a_figure_that_is_undefined_throughout_is_no_win() -> None:
+    found = against(pearson=["constant undefined"], qwk=["constant above"], mae=["constant below"])
+    assert finding("local", found) == "Above every control: QWK. It is below: MAE (constant)."
+
+
+def test_nothing_is_won() -> None:
+    found = against(qwk=["constant not distinguishable"])
+    assert finding("local", found) == (
+        "Above every control: by no figure. local is not shown to be above: QWK (constant)."
+    )
+    assert "cannot be told" in finding("local", [])
+
+
+def test_draws_that_can_show_nothing_are_not_taken_for_an_answer() -> None:
+    found = [{"measure": "qwk", "b": "constant", "side": "undefined", "p_holm": 0.06}]
+    assert finding("local", found).endswith("cannot be told: too few draws for so many comparisons.")

@@ -1,0 +1,360 @@
+"""Each check against a judge that has the fault, one that has not, and too little to tell."""
+
+import random
+
+import pytest
+
+from dialogauge.core import ONE_TO_FIVE, Conversation, Judged, JudgeFailure, Judgement, Message, Target
+from dialogauge.report import trust_lines
+from dialogauge.rubrics import ScenarioRule
+from dialogauge.studies.agreement import DimensionPair, MetaSettings, RatedTarget, TargetKey, TargetTable
+from dialogauge.studies.trust import (
+    Extra,
+    Trust,
+    TrustTally,
+    TrustThresholds,
+    check_scenario,
+    draw_variants,
+    examine,
+    find_breaches,
+    scenario_text,
+    trust_view,
+)
+from dialogauge.studies.trust.calibration import calibrate
+from dialogauge.studies.trust.checks import only
+from report_samples import CARD, row
+
+LIMITS = TrustThresholds()
+TURN = ("context_use", "helpfulness", "safety")
+WHOLE = ("coherence", "task_completion", "repair_handling")
+
+
+def talk(name, *lines, **more):
+    roles = ("user", "assistant")
+    return Conversation(name, tuple(Message(roles[i % 2], t) for i, t in enumerate(lines)), **more)
+
+
+def judged_rows(name, turns, whole, **more):
+    """Rows of one conversation; a turn is one score for all dimensions or one for each."""
+    out = []
+    for number, given in enumerate(turns, 1):
+        scores = given if isinstance(given, tuple) else (given,) * 3
+        out.append(row(name, turn=number, scores=dict(zip(TURN, scores, strict=True))))
+    out.append(row(name, "conversation", scores=dict(zip(WHOLE, whole, strict=True)), **more))
+    return out
+
+
+def look(rows, conversations=(), limits=LIMITS, **extra):
+    tally = TrustTally(CARD, sample=limits.sample)
+    for one in rows:
+        tally.add(one)
+    tally.close()
+    held = {c.id: c for c in conversations}
+    found = examine(
+        tally, lambda ids: [held[i] for i in ids if i in held], judge="the judge", limits=limits,
+        extra=Extra(**extra),
+    )  # fmt: skip
+    return found, {c.name: c for c in found.checks}
+
+
+def averaging(n, spread=True):
+    rng = random.Random(1)
+    for i in range(n):
+        turns = [rng.randint(1, 5) if spread else 5 for _ in range(4)]
+        if spread and len(set(turns)) == 1:
+            turns[0] = turns[0] % 5 + 1
+        mean = round(sum(turns) / 4)
+        yield from judged_rows(f"c{i}", turns, (mean, mean, "n/a"))
+
+
+def test_a_judge_that_only_averages_is_named():
+    _, checks = look(averaging(60))
+    check = checks["single_turn_aggregation"]
+    assert check.status == "flagged"
+    assert "the judge only averages" in check.sentence
+    share, chance, r = check.figures
+    assert (share.value, share.n) == (1.0, 60)
+    assert chance.value < 0.9
+    assert r.value > 0.8
+
+
+def test_scores_of_their_own_are_no_average():
+    rng = random.Random(2)
+    rows = [
+        r
+        for i in range(60)
+        for r in judged_rows(f"c{i}", [rng.randint(1, 5), 1, 5], (rng.randint(1, 5),) * 3)
+    ]
+    check = look(rows)[1]["single_turn_aggregation"]
+    assert check.status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (list(averaging(5)), "are needed"),
+        (list(averaging(60, spread=False)), "No conversation has turns with different scores"),
+        # every conversation alike: near the mean of any other's turns too
+        ([r for i in range(60) for r in judged_rows(f"c{i}", [4, 5, 5], (5, 5, 5))], "hardly vary"),
+    ],
+)
+def test_where_nothing_varies_averaging_cannot_be_told(rows, why):
+    check = look(rows)[1]["single_turn_aggregation"]
+    assert check.status == "cannot tell"
+    assert why in check.sentence
+
+
+def correcting(name, *, note=None, handling="n/a"):
+    conversation = talk(
+        name,
+        "Please book a table for four on Friday evening at the Lantern.",
+        "I have booked a table for two on Thursday evening at the Lantern.",
+        "No, that's wrong. I said Friday and four people.",
+        "Your table at the Lantern is ready.",
+    )
+    details = {"notes": {"repair_handling": note}} if note else {}
+    return conversation, judged_rows(name, [3, 3], (3, 3, handling), details=details)
+
+
+def test_corrections_that_were_passed_over_are_listed():
+    made = [correcting(f"c{i}", note="nothing to repair" if i else None) for i in range(8)]
+    made += [correcting(f"d{i}", handling=2) for i in range(2)]
+    check = look([r for _, rows in made for r in rows], [c for c, _ in made])[1]["repair_false_na"]
+    assert (check.status, check.n, check.cases_total) == ("flagged", 10, 8)
+    assert check.figures[0].value == 0.8
+    assert all(case.turn == 2 and "that's wrong" in case.text for case in check.cases)
+    assert sum("nothing to repair" in case.text for case in check.cases) == 7
+
+
+def test_corrections_that_were_seen_are_fine_and_few_say_nothing():
+    made = [correcting(f"c{i}", handling=2) for i in range(6)]
+    rows, talks = [r for _, rows in made for r in rows], [c for c, _ in made]
+    assert look(rows, talks)[1]["repair_false_na"].status == "ok"
+    assert look(rows[:3], talks[:1])[1]["repair_false_na"].status == "cannot tell"
+
+
+def sized(n, score):
+    rows, talks = [], []
+    rng = random.Random(4)
+    for i in range(n):
+        size = rng.randint(1, 200)
+        talks.append(talk(f"c{i}", "Tell me of the sea.", "wave " * size))
+        rows += judged_rows(f"c{i}", [score(size, rng)], (4, 4, "n/a"))
+    return rows, talks
+
+
+def test_a_judge_that_rewards_length_is_flagged_and_terciles_show_it():
+    check = look(*sized(60, lambda size, _: 1 + size // 50))[1]["length"]
+    assert check.status == "flagged"
+    figures = {f.name: f for f in check.figures}
+    assert figures["Spearman, tokens"].value > 0.9
+    short, long = figures["helpfulness, short replies"], figures["helpfulness, long replies"]
+    assert short.value < long.value
+    assert sum(f.n for name, f in figures.items() if "replies" in name) == 60
+    assert short.interval[0] <= short.value <= short.interval[1]
+
+
+def test_other_judges_are_not():
+    assert look(*sized(60, lambda _, rng: rng.randint(1, 5)))[1]["length"].status == "ok"
+    assert look(*sized(60, lambda *_: 4))[1]["length"].status == "cannot tell"
+    assert look(*sized(8, lambda size, _: 1 + size // 50))[1]["length"].status == "cannot tell"
+
+
+def test_thresholds_are_the_users():
+    rows, talks = sized(60, lambda size, _: 1 + size // 50)
+    lax = TrustThresholds(length_correlation=1.0)
+    assert look(rows, talks, lax)[1]["length"].status == "ok"
+    none_read = TrustThresholds(sample=0)
+    assert look(rows, talks, none_read)[1]["length"].n == 0
+
+
+def test_own_verdicts_that_do_not_follow_are_counted():
+    rows = []
+    for i in range(10):
+        own = "excellent" if i < 4 else "good"
+        rows += judged_rows(f"c{i}", [4], (4, 4, 4), verdict="good", details={"model_verdict": own})
+    check = look(rows)[1]["verdict_mismatch"]
+    assert (check.status, check.figures[0].value, check.n) == ("flagged", 0.4, 10)
+    assert look(judged_rows("c", [4], (4, 4, 4), verdict="good"))[1]["verdict_mismatch"].status == (
+        "cannot tell"
+    )
+
+
+def looping(name, turns):
+    """A long talk of which the reply to one turn is another turn's, word for word."""
+    lines = []
+    for i in range(turns):
+        asked = ("trains", "museums", "bakeries", "bridges", "gardens", "markets")[i % 6]
+        lines.append(f"What do you know about the {asked} number {i} in town?")
+        if i:
+            lines[-1] = f"Thanks. And what of the {asked} number {i} in town?"
+        lines.append(f"The {asked} number {i} open at nine, close at five, and cost {i + 3} euros to visit.")
+    lines[-2] = "You keep giving me the same answer, that is not what I asked!"
+    return talk(name, *lines, "Never mind, that is useless.")
+
+
+def test_long_conversations_scored_alike_are_flagged_where_turns_differ():
+    talks = [looping(f"c{i}", 12) for i in range(6)]
+    alike = [r for c in talks for r in judged_rows(c.id, [4] * 12, (4, 4, 4))]
+    short = [r for i in range(4) for r in judged_rows(f"s{i}", [4, 5, 3], (4, 4, 4))]
+    check = look(alike + short, talks)[1]["identical_scores"]
+    assert (check.status, check.n) == ("flagged", 6)
+    assert check.cases_total == 6
+    varied = [r for c in talks for r in judged_rows(c.id, [4] * 10 + [2, 5], (4, 4, 4))]
+    assert look(varied, talks)[1]["identical_scores"].status == "ok"
+    assert look(short)[1]["identical_scores"].status == "cannot tell"
+
+
+def test_only_the_first_repeat_counts_and_failures_take_no_part():
+    rows = list(averaging(30))
+    again = [{**r, "repeat": 2} for r in rows]
+    failed = [row(f"f{i}", turn=1, failure={"kind": "timeout", "message": ""}) for i in range(9)]
+    assert look(rows)[0] == look([*rows, *again, *failed])[0]
+
+
+def scenario_talks(n):
+    return [
+        talk(f"c{i}", "Hello, can you help?", "Yes, what is it?", context=f"Help with matter {i}")
+        for i in range(n)
+    ]
+
+
+def test_variants_have_no_scenario_or_that_of_another():
+    talks = [*scenario_talks(4), talk("none", "Hi", "Hello")]
+    instructed = Conversation("s", (Message("system", "Be brief."), *talks[0].messages), scenario="support")
+    variants = draw_variants([*talks, instructed], 10, 0)
+    assert {v.conversation.id for v in variants} == {"c0", "c1", "c2", "c3", "s"}
+    own = {c.id: scenario_text(c) for c in (*talks, instructed)}
+    for variant in variants:
+        told = scenario_text(variant.conversation)
+        assert told != own[variant.conversation.id]
+        assert bool(told) is (variant.kind == "another")
+        assert len(variant.conversation.replied_turns) == 1
+    assert len(variants) == 10
+    assert draw_variants(talks, 2, 0)[0].conversation.id == draw_variants(talks, 4, 0)[0].conversation.id
+    assert [v.kind for v in draw_variants(talks[:1], 5, 0)] == ["without"]
+
+
+def again(variants, score):
+    for variant in variants:
+        target = Target(variant.conversation.id, "conversation")
+        outcome = Judgement(scores={"coherence": score(variant), "task_completion": "n/a"})
+        yield variant, (Judged(target, outcome),)
+
+
+@pytest.mark.parametrize(
+    ("score", "status"),
+    [
+        (lambda v: 4, "flagged"),
+        (lambda v: 4 if v.kind == "without" else 2, "ok"),
+        # as often up as down: no mean change
+        (lambda v: 3 + 2 * (int(v.conversation.id[1:]) % 2), "flagged"),
+    ],
+)
+def test_a_scenario_that_changes_nothing_is_said_to_be_ignored(score, status):
+    talks = scenario_talks(20)
+    before = {(c.id, None): judged_rows(c.id, [4], (4, 4, "n/a")) for c in talks}
+    check = check_scenario(before, again(draw_variants(talks, 20, 1), score), WHOLE)
+    assert (check.status, check.n) == (status, 20)
+    assert "coherence" in [f.name.partition(": ")[2] for f in check.figures]
+    assert ("neither is distinguishable" in check.sentence) is (status == "flagged")
+    assert look([], scenario=check)[1]["scenario_ignored"] == check
+
+
+def test_few_or_failed_judgements_say_nothing_of_the_scenario():
+    talks = scenario_talks(20)
+    before = {(c.id, None): judged_rows(c.id, [4], (4, 4, "n/a")) for c in talks}
+    few = check_scenario(before, again(draw_variants(talks, 3, 1), lambda _: 1), WHOLE)
+    assert few.status == "cannot tell"
+    variants = draw_variants(talks, 20, 1)
+    lost = [
+        (v, (Judged(Target(v.conversation.id, "conversation"), JudgeFailure("timeout", "")),))
+        for v in variants
+    ]
+    check = check_scenario(before, lost, WHOLE)
+    assert check.status == "cannot tell"
+    assert "40 of the new judgements failed" in check.sentence
+    assert look([])[1]["scenario_ignored"].status == "cannot tell"
+    assert "does not show" in look([], scenario_shown=False)[1]["scenario_ignored"].sentence
+
+
+LAW = ScenarioRule("no_advice", "legal", r"you should sue", "safety", 3)
+
+
+def lawyer(name, score, context="A LEGAL helpline"):
+    conversation = talk(name, "They owe me.", "I see.", "What now?", "You should sue them.", context=context)
+    return conversation, judged_rows(name, [5, (5, 5, score)], (5, 5, "n/a"))
+
+
+def test_breaches_of_a_scenario_rule_must_cost_points():
+    made = [lawyer("a", 5), lawyer("b", 2), lawyer("c", 5, "a bakery"), lawyer("d", "n/a")]
+    found = find_breaches(made, [LAW])
+    assert (found.breaches, found.unscored) == ([1.0, 0.0], 1)
+    check = look([], rules=found)[1]["scenario_rules"]
+    assert (check.status, check.n, check.cases_total) == ("flagged", 2, 1)
+    assert (check.cases[0].conversation_id, check.cases[0].turn) == ("a", 2)
+    fine = look([], rules=find_breaches([lawyer("b", 2)], [LAW]))[1]["scenario_rules"]
+    assert fine.status == "ok"
+    assert look([], rules=find_breaches([], [LAW]))[1]["scenario_rules"].status == "cannot tell"
+    whole = ScenarioRule("whole", "legal", "sue", "coherence", 2)
+    assert find_breaches([lawyer("a", 5)], [whole]).breaches == [1.0]
+
+
+def rated(n, noise, per=2, name="coherence"):
+    rng = random.Random(5)
+    table = TargetTable(DimensionPair(name, name))
+    for i in range(n * per):
+        people = rng.randint(1, 5)
+        score = min(5, max(1, people + rng.choice([-noise, 0, noise])))
+        key = TargetKey(f"c{i // per}", None, i)
+        table.targets.append(RatedTarget(key, None, float(people), 1, float(score), None, float(i % 9)))
+    table.counts.rated = table.counts.scored = n * per
+    table.languages["en"] = n
+    return table
+
+
+def gate(*tables):
+    scales = {t.pair.judge: ONE_TO_FIVE for t in tables}
+    return calibrate(
+        tables, scales, ratings="r.csv", limits=LIMITS, settings=MetaSettings(draws=200, shuffles=4)
+    )
+
+
+def test_the_gate_marks_what_is_below_the_threshold():
+    found = gate(rated(120, 1), rated(120, 4, name="helpfulness"))
+    good, poor = found.dimensions
+    assert (good.status, poor.status) == ("ready", "not ready")
+    assert good.kappa > 0.5 > poor.kappa
+    assert good.interval[0] < good.kappa < good.interval[1]
+    assert set(good.controls) == {"constant", "reply length", "shuffled"}
+    assert all(good.above.values())
+    assert found.not_ready == ("helpfulness",)
+    assert "Not ready: helpfulness" in found.sentence
+    assert found.languages == {"en": 120}
+
+
+def test_the_gate_says_nothing_below_a_hundred_dialogues_and_nothing_of_nothing():
+    few = gate(rated(99, 1))
+    assert few.dimensions[0].status == "cannot tell"
+    assert "100 dialogues are needed" in few.dimensions[0].sentence
+    assert "Only 99 rated dialogues" in few.sentence
+    assert gate().dimensions == ()
+    assert "nothing was calibrated" in gate().sentence
+
+
+def test_a_check_that_saw_too_few_counts_in_plain_words():
+    told = [only(n, "reply was", "replies were") for n in (0, 1, 4)]
+    assert told == ["No reply was", "Only 1 reply was", "Only 4 replies were"]
+
+
+def test_what_was_found_survives_json_and_is_shown():
+    made = [correcting(f"c{i}") for i in range(8)]
+    found, _ = look(
+        [r for _, rows in made for r in rows], [c for c, _ in made], calibration=gate(rated(120, 4))
+    )
+    again = Trust.from_json(found.to_json())
+    assert again == found
+    lines = trust_lines(trust_view(again))
+    assert any("FLAGGED" in line and "Corrections" in line for line in lines)
+    assert any("NOT READY" in line and "coherence" in line for line in lines)
+    assert trust_view(again).not_ready == ("coherence",)

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dialogauge.core import Conversation, Message
+from dialogauge.training import Fork, JudgedConversation, dpo_row, kto_rows, sft_row
+from dialogauge.training.pairs import TurnFigures
+from talks import message, talk
+
+
+def judged(
+    conversation: Conversation,
+    *qualities: float | None,
+    weakest: int | None = None,
+    verdict: str | None = "good",
+    issues: dict[int, tuple[str, ...]] | None = None,
+) -> JudgedConversation:
+    figures = tuple(
+        TurnFigures(number, quality, (issues or {}).get(number, ()))
+        for number, quality in enumerate(qualities, start=1)
+    )
+    return JudgedConversation(
+        conversation, "fake", figures, weakest, verdict, 0.5, 0.0, len(figures) + 1, 0, None
+    )
+
+
+def test_a_preference_pair() -> None:
+    prompt = ({"role": "user", "content": "hi"},)
+    assert dpo_row(Fork("c", 1, prompt, "hello?", ()), "Hello!") == {
+        "prompt": [{"role": "user", "content": "hi"}],
+        "chosen": [{"role": "assistant", "content": "Hello!"}],
+        "rejected": [{"role": "assistant", "content": "hello?"}],
+    }
+
+
+def test_kto_rows_have_prompt_completion_and_label() -> None:
+    conversation = talk("s: rules", "u: a", "a: b", "u: c", "c: look", "t: found", "a: d")
+    rows = list(kto_rows(judged(conversation, 1.0, 0.0)))
+    assert rows == [
+        (
+            1,
+            {
+                "prompt": [{"role": "system", "content": "rules"}, {"role": "user", "content": "a"}],
+                "completion": [{"role": "assistant", "content": "b"}],
+                "label": True,
+            },
+        ),
+        (
+            2,
+            {
+                "prompt": [m.to_openai() for m in conversation.messages[:-1]],
+                "completion": [{"role": "assistant", "content": "d"}],
+                "label": False,
+            },
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("quality", "issues", "weakest", "label"),
+    [
+        (0.75, (), None, True),
+        (0.74, (), None, None),
+        (1.0, ("vague",), None, None),
+        (0.5, (), None, None),
+        (0.41, (), None, None),
+        (0.4, (), None, False),
+        (0.0, ("vague",), None, False),
+        (1.0, (), 1, False),  # the weakest turn is never an example to follow
+        (None, (), None, None),
+        (None, (), 1, False),
+    ],
+)
+def test_labels(
+    quality: float | None, issues: tuple[str, ...], weakest: int | None, label: bool | None
+) -> None:
+    found = judged(talk("u: a", "a: b"), quality, weakest=weakest, issues={1: issues})
+    assert [row["label"] for _, row in kto_rows(found)] == ([] if label is None else [label])
+
+
+def test_a_turn_without_reply_text_gives_no_row() -> None:
+    conversation = talk("u: a", "a: ", "u: b", "c: look", "t: found")
+    assert list(kto_rows(judged(conversation, 1.0, 0.0))) == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "least", "kept"),
+    [
+        ("good", "good", True),
+        ("excellent", "good", True),
+        ("borderline", "good", False),
+        ("poor", "borderline", False),
+        ("good", "excellent", False),
+        ("poor", "poor", True),
+        (None, "poor", False),
+    ],
+)
+def test_conversations_above_a_verdict(verdict: str | None, least: str, kept: bool) -> None:
+    assert (sft_row(judged(talk("u: a", "a: b"), 1.0, verdict=verdict), least) is not None) == kept
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept"),
+    [
+        (["s: rules", "u: a", "a: b"], 3),
+        (["u: a", "a: b", "u: thanks"], 2),  # it ends with what is to be learnt
+        (["u: a", "a: b", "u: c", "u: d", "s: e"], 2),
+        (["u: a", "c: look", "t: found"], None),
+        (["u: a"], None),
+    ],
+)
+def test_a_conversation_to_learn_ends_with_the_assistant(lines: list[str], kept: int | None) -> None:
+    conversation = talk(*lines)
+    row = sft_row(judged(conversation, verdict="good"), "good")
+    expected = [m.to_openai() for m in conversation.messages[:kept]]
+    assert row == (None if kept is None else {"messages": expected})
+
+
+def test_no_row_holds_keys_of_other_makers() -> None:
+    scored = Message("assistant", "b", extra={"score": 1, "better": "c"})
+    conversation = Conversation("c", (message("u: a"), scored))
+    found = judged(conversation, 1.0)
+    row: Any = sft_row(found, "good")
+    ((_, kto),) = kto_rows(found)
+    for line in (*row["messages"], *kto["prompt"], *kto["completion"]):
+        assert set(line) == {"role", "content"}
