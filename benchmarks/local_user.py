@@ -48,11 +48,11 @@ def measure(path: str, times: int) -> dict[str, Any]:
 def _study(path: str, times: int) -> dict[str, Any]:
     from dialogauge.core import Conversation
     from dialogauge.data import read_conversations, read_split
-    from dialogauge.studies.satisfaction import plan_study
+    from dialogauge.studies.satisfaction import study_data
 
     read = read_conversations([str(Path(path) / "human_exp_V2")])
     talks = [c for c in read if isinstance(c, Conversation)]
-    study = plan_study(talks, split=read_split(str(Path(path) / "split.json")))
+    study = study_data(talks, split=read_split(str(Path(path) / "split.json")))
     found = [_judged(study, cold=cold) for cold in (False, True) for _ in range(times)]
     warm = min(seconds for _, seconds in found[:times])
     cold = min(seconds for _, seconds in found[times:])
@@ -82,13 +82,13 @@ def _judged(study: Any, *, cold: bool) -> tuple[float, float]:  # noqa: ANN401 -
 
 def _growth(times: int) -> dict[str, Any]:
     from dialogauge.data import UserSplit
-    from dialogauge.studies.satisfaction import plan_study
+    from dialogauge.studies.satisfaction import study_data
 
     known = [talk for u in range(8) for talk in _talks(f"u{u}", 60)]
     found: dict[str, Any] = {}
     for history in (25, 50, 100, 200, 400):
         split = UserSplit(frozenset(f"u{u}" for u in range(8)), frozenset({"me"}))
-        study = plan_study([*known, *_talks("me", history)], split=split)
+        study = study_data([*known, *_talks("me", history)], split=split)
         one = next(b for b in study.blocks if b.view.scenario == "target")
         seconds = min(_alone(one.view, study.population) for _ in range(times))
         found[f"{history} turns"] = {

@@ -49,10 +49,10 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
 def _study(folder: Path) -> Any:  # noqa: ANN401 - imported where measured
     from dialogauge.core import Conversation
     from dialogauge.data import read_conversations, read_split
-    from dialogauge.studies.satisfaction import plan_study
+    from dialogauge.studies.satisfaction import study_data
 
     talks = [c for c in read_conversations([str(folder / "human_exp_V2")]) if isinstance(c, Conversation)]
-    return plan_study(talks, split=read_split(str(folder / "split.json")))
+    return study_data(talks, split=read_split(str(folder / "split.json")))
 
 
 def _signals(study: Any) -> dict[str, Mapping[str, float] | None]:  # noqa: ANN401

@@ -16,9 +16,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from dialogauge.app.results import exit_code
+
 from dialogauge.app.config import load_config
 from dialogauge.app.judge import judge_log
-from dialogauge.app.results import exit_code
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.llm import LimiterState
 from dialogauge.runs import Progress

@@ -14,7 +14,7 @@ from dialogauge.data import conversation_record
 from dialogauge.judges.personal.judge import NoKnowledge, RubricTurnJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_personal
-from dialogauge.studies.satisfaction import plan_study
+from dialogauge.studies.satisfaction import study_data
 from servers.contented import contented
 from servers.tiny_model import build_tiny_model, serve_model
 
@@ -76,7 +76,7 @@ def examples():
             pass
 
     async def run():
-        study = plan_study(held, part="all")
+        study = study_data(held, part="all")
         for block in study.blocks:
             for reply in block.view.targets:
                 await judge.judge_turn(block.view, reply, study.population, Nothing())

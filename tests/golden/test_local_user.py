@@ -16,7 +16,7 @@ from dialogauge.core import Conversation, Judgement
 from dialogauge.data import read_conversations, read_split
 from dialogauge.judges.local_user import LocalUserJudge
 from dialogauge.studies.replay import replaced
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from dialogauge.studies.satisfaction.figures import Scored, figures_of
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
@@ -59,7 +59,7 @@ def figures(study, said, column):
 
 @cache
 def dev():
-    study, judge = plan_study(conversations(), split=read_split(str(SPLIT))), LocalUserJudge()
+    study, judge = study_data(conversations(), split=read_split(str(SPLIT))), LocalUserJudge()
     return study, judged(study, judge), judge.describe()["fitted_on"]
 
 
@@ -121,7 +121,7 @@ def test_no_forbidden_rating_is_used(seed: int) -> None:
         ]
         return replace(c, ratings=tuple(drawn)) if forbidden(c) else c
 
-    other = plan_study(map(scrambled, conversations()), split=read_split(str(SPLIT)))
+    other = study_data(map(scrambled, conversations()), split=read_split(str(SPLIT)))
     kept = [b for b in other.blocks if b.view.user == target.user]
     after = judged(replace(other, blocks=tuple(kept)), LocalUserJudge())
     assert (after[target.id] == before[target.id]).all()

@@ -22,7 +22,7 @@ from dialogauge.data import read_conversations, read_split
 from dialogauge.judges.personal import baselines, build_history_judge, draw_examples
 from dialogauge.stats import RawScore, calibrate
 from dialogauge.studies.satisfaction.answers import histories_of
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from dialogauge.studies.satisfaction.figures import Scored, figures_of
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
@@ -46,7 +46,7 @@ def conversations() -> list[Conversation]:
 @cache
 def study(part="test", history="all"):
     split = read_split(str(FOLDER / "split.json"))
-    return plan_study(conversations(), part=part, split=split, history=history)
+    return study_data(conversations(), part=part, split=split, history=history)
 
 
 @cache
@@ -98,7 +98,7 @@ def test_pt01_whole_test_part() -> None:
     users = {c.user_id for c in conversations()}
     if len(users) < 115:
         pytest.skip(f"PT-01 needs all 115 users, the folder has {len(users)}")
-    found, expected = plan_study(conversations()), case("PT-01")["expect"]
+    found, expected = study_data(conversations()), case("PT-01")["expect"]
     known = [b for b in found.blocks if b.view.history]
     told = expected["test"]
     assert (len(known), sum(len(b.view.targets) for b in known)) == (told["blocks"], told["target_turns"])
@@ -294,7 +294,7 @@ def whole(history="all"):
     users = {c.user_id for c in conversations()}
     if len(users) < 115:
         pytest.skip(f"the rows of PT-16 need all 115 users, the folder has {len(users)}")
-    return plan_study(conversations(), history=history)
+    return study_data(conversations(), history=history)
 
 
 def rounded_as(expected, found):

@@ -23,7 +23,7 @@ from dialogauge.judges.personal.examples import draw_examples
 from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
 from dialogauge.llm.structured import NoJsonObject, extract_object
 from dialogauge.rubrics import Scope, load_personal
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 FOLDER = Path(SHARED or ".") / "data" / "recllmsim"
@@ -35,7 +35,7 @@ on_shared_data = pytest.mark.skipif(not SHARED, reason="DIALOGAUGE_SHARED is not
 def study(part="test", history="all"):
     read = read_conversations([str(FOLDER / "human_exp_V2")])
     split = read_split(str(FOLDER / "split.json"))
-    return plan_study(
+    return study_data(
         (c for c in read if isinstance(c, Conversation)), part=part, split=split, history=history
     )
 

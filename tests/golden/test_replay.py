@@ -22,7 +22,7 @@ from dialogauge.studies.replay import DialogueMemory, UserDraws, aggregate, comp
 from dialogauge.studies.replay.diagnostics import ladder
 from dialogauge.studies.replay.items import ReplayItem
 from dialogauge.studies.replay.table import Given, Viewer
-from dialogauge.studies.satisfaction import histories_of, kept_sessions, plan_study
+from dialogauge.studies.satisfaction import histories_of, kept_sessions, study_data
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 
@@ -49,7 +49,7 @@ def conversations() -> list[Conversation]:
 
 @cache
 def dev():
-    return plan_study(conversations(), split=read_split(str(FOLDER / "split.json")))
+    return study_data(conversations(), split=read_split(str(FOLDER / "split.json")))
 
 
 @cache
@@ -57,7 +57,7 @@ def whole():
     users = {c.user_id for c in conversations()}
     if len(users) < 115:
         pytest.skip(f"this case needs all 115 users, the folder has {len(users)}")
-    study = plan_study(conversations())
+    study = study_data(conversations())
     return [b for b in study.blocks if b.view.history]
 
 

@@ -15,7 +15,7 @@ from dialogauge.judges.personal.examples import RetrievedExamples
 from dialogauge.judges.personal.judge import RubricTurnJudge
 from dialogauge.llm import ChatRequest, ScriptedClient
 from dialogauge.rubrics import load_personal
-from dialogauge.studies.satisfaction import Study, plan_study
+from dialogauge.studies.satisfaction import StudyData, study_data
 
 Example = tuple[list[dict[str, str]], str]
 
@@ -53,7 +53,7 @@ def satisfaction_examples(judge: str, users: int, *, seed: int = 0) -> list[Exam
         examples.append(([dict(m) for m in request.messages], text))
         return text
 
-    study = plan_study(rated_conversations(users, seed=seed))
+    study = study_data(rated_conversations(users, seed=seed))
     asyncio.run(_judge(_JUDGES[judge](ScriptedClient(reply)), study))
     return examples
 
@@ -71,7 +71,7 @@ def _spur(client: ScriptedClient) -> TurnJudge:
 _JUDGES: dict[str, Callable[[ScriptedClient], TurnJudge]] = {"rag": _rag, "spur": _spur}
 
 
-async def _judge(judge: TurnJudge, study: Study) -> None:
+async def _judge(judge: TurnJudge, study: StudyData) -> None:
     kept = _Nothing()
     for block in study.blocks:
         for reply in block.view.targets:

@@ -12,8 +12,6 @@ from typing import Any
 
 from dialogauge import __version__
 from dialogauge.app.config import load_config
-from dialogauge.app.privacy import ratings_as_stored
-from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.rating import Rating
@@ -21,7 +19,9 @@ from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
 from dialogauge.data import RatingTable, read_field_map, read_ratings
 from dialogauge.report import MetaAbout, SeveralView, render_meta
+from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
+from dialogauge.runs.privacy import ratings_as_stored
 from dialogauge.runs.records import json_document
 from dialogauge.studies.agreement import (
     Contender,
@@ -47,6 +47,7 @@ from dialogauge.studies.satisfaction import (
     compare_runs,
     several_view,
 )
+from dialogauge.studies.satisfaction.study import SATISFACTION
 from dialogauge.studies.trust import CalibrationDimension, TrustThresholds
 from dialogauge.studies.trust.calibration import judge_gate
 from dialogauge.text import counted
@@ -102,10 +103,10 @@ def compare_satisfaction_runs(
     summaries: list[Mapping[str, Any]] = []
     for path, name in zip(paths, names, strict=True):
         with open_run(path) as run:
-            settings = run.manifest["settings"]
-            if "calibrate" not in settings:
+            settings = run.manifest.settings
+            if run.manifest.study != SATISFACTION:
                 return None
-            about = Predictions(name, run.manifest["judge"]["name"], settings["calibrate"])
+            about = Predictions(name, run.manifest.judge["name"], settings["calibrate"])
             dimension = rated or settings.get("dimension", "satisfaction")
             runs.append(collect_predictions(about, _judged(run, ratings), dimension))
             summaries.append(run.directory.read_json("summary"))
@@ -114,7 +115,7 @@ def compare_satisfaction_runs(
 
 
 def _judged(
-    run: FinishedRun, ratings: RatingTable | None
+    run: StoredRun, ratings: RatingTable | None
 ) -> Iterator[tuple[Conversation, list[Mapping[str, Any]]]]:
     """Yield the conversations with the ratings that count."""
     given = None if ratings is None else ratings_as_stored(run.database, ratings)
@@ -244,17 +245,17 @@ def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions)
         known = {d.name: d.scale for d in run.dimensions}
         scales = tuple(known.get(p.judge, ONE_TO_FIVE) for p in pairs)
         admissions = [admission_for(given.get(p.rated, {}), s) for p, s in zip(pairs, scales, strict=True)]
-        judge = run.manifest["judge"]
+        judge = run.manifest.judge
         seen = (judge.get("fitted_on") or {}).get("seen")
         fitted_to = None if seen is None else _among(run, ratings_of, frozenset(seen))
-        about = JudgedRun(name, path, judge["name"], run.manifest["settings"]["mode"], fitted_to)
+        about = JudgedRun(name, path, judge["name"], run.manifest.settings["mode"], fitted_to)
         # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
-        fractions = "calibrate" not in run.manifest["settings"]
+        fractions = run.manifest.study != SATISFACTION
         tables = collect_targets(run.judged(), ratings_of, pairs, admissions=admissions, fractions=fractions)
         return _Read(about, tables, scales)
 
 
-def _among(run: FinishedRun, ratings_of: RatingsOf, seen: frozenset[str]) -> int:
+def _among(run: StoredRun, ratings_of: RatingsOf, seen: frozenset[str]) -> int:
     """Count the rated conversations of a run that the judge was fitted to."""
     return sum(words_digest(c) in seen for c, _ in run.judged() if any(True for _ in ratings_of(c)))
 
@@ -268,7 +269,7 @@ def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
 
 
 def _pairs(
-    run: FinishedRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
+    run: StoredRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
 ) -> tuple[DimensionPair, ...]:
     if options.dimensions:
         return tuple(_pair(text) for text in options.dimensions)
@@ -295,7 +296,7 @@ def _pair(text: str) -> DimensionPair:
     return DimensionPair(judge, rated or judge)
 
 
-def _given(run: FinishedRun, ratings_of: RatingsOf) -> dict[str, Counter[float | str]]:
+def _given(run: StoredRun, ratings_of: RatingsOf) -> dict[str, Counter[float | str]]:
     """Count by dimension how often people gave each rating."""
     found: dict[str, Counter[float | str]] = {}
     for target, _ in groupby(run.units(), key=lambda unit: unit.target):

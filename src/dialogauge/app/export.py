@@ -11,11 +11,11 @@ from typing import Any
 
 import orjson
 
-from dialogauge.app.privacy import OPEN, Privacy
-from dialogauge.app.runs import open_run
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
+from dialogauge.runs.privacy import OPEN, Privacy
 from dialogauge.runs.records import json_line
+from dialogauge.runs.run import open_run
 
 _BATCH = 10_000
 # A cell that begins with one of these is run as a formula by spreadsheet programs.

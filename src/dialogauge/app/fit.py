@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.app.versions import versions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.unit import conversation_digest, digest, words_digest
@@ -31,6 +30,7 @@ from dialogauge.judges.fitted.cross_validation import RIDGES, line_folds
 from dialogauge.judges.fitted.model import Table, table_of
 from dialogauge.judges.local.fit import fit_local, group_folds
 from dialogauge.runs.directory import write_whole
+from dialogauge.runs.manifest import versions
 from dialogauge.runs.records import json_document, json_line
 from dialogauge.studies.fit import CONTROLS, FIGURES, Said, controls_of, figures_of
 from dialogauge.text import LanguageTally, counted

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
-from dialogauge.app.planning import Planner, sampled
-from dialogauge.app.privacy import Privacy, mask_for_writing
+from dialogauge.app.config import RoleSettings
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
-from dialogauge.core.errors import InputError, StoreError, UsageError
-from dialogauge.core.protocols import Judge
-from dialogauge.core.unit import UnitResult, WorkUnit
+from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.unit import digest
 from dialogauge.data import (
     Mask,
     Note,
@@ -27,48 +24,34 @@ from dialogauge.data import (
     unknown_ids,
     unknown_turns,
 )
-from dialogauge.llm import LimiterState
-from dialogauge.runs import (
-    Outcome,
-    Progress,
-    RunDatabase,
-    RunDirectory,
-    StopSignal,
-    run_units,
-    stop_on_interrupt,
-)
-from dialogauge.studies.judging import parse_gate
-
-if TYPE_CHECKING:
-    from dialogauge.app.results import RunResult
-
-
-class Observer(Protocol):
-    """Who watches a run: a terminal, a page, a test."""
-
-    def say(self, text: str) -> None:
-        """Take a line that the user should read."""
-
-    def watching(
-        self, progress: Progress, limits: Callable[[], LimiterState | None]
-    ) -> AbstractContextManager[None]:
-        """Show the progress while the context lasts."""
-
-    def interrupted(self, first: bool) -> None:  # noqa: FBT001 - the one thing there is to tell
-        """Take note of a Ctrl-C."""
+from dialogauge.llm.transport import Endpoint
+from dialogauge.runs import Observer, Privacy, RunDirectory, RunSettings, StudyRun, run_study, units_left
+from dialogauge.studies.judging.gate import parse_gate
+from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOutcome:
     """What came of a judging run."""
 
-    ended: Outcome
-    result: RunResult
+    run: StudyRun[JudgingResult]
     faults: tuple[InputError, ...]
     """Records, files and ratings that could not be used."""
     notes: tuple[str, ...]
     """What was recognised and assumed of the input."""
-    progress: Progress
+    max_failed: float
+
+    @property
+    def exit_code(self) -> int:
+        """130 or 1 before 3 before 100: interrupted, error or faults, too many failures, a gate not met."""
+        ended, result = self.run.ending.outcome, self.run.result
+        if ended.ended == "interrupted":
+            return 130
+        if ended.error is not None or self.faults:
+            return 1
+        if (result.summary.failed_share or 0.0) > self.max_failed:
+            return 3
+        return 100 if any(not gate.met for gate in result.gates) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +76,14 @@ def judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
     """
     for gate in options.gates:
         parse_gate(gate)
-    if options.fresh:
-        _spare_the_input(options)
+    spare_the_input(options.inputs, _directory(options), fresh=options.fresh)
     return asyncio.run(_judge_log(options, observer))
 
 
-def _spare_the_input(options: JudgeOptions) -> None:
-    path = _directory(options).path
-    if any(Path(i).resolve() == path.resolve() for i in options.inputs if is_run(i)):
+def spare_the_input(inputs: Sequence[str], directory: RunDirectory, *, fresh: bool) -> None:
+    """Raise UsageError where `--fresh` would delete the run that is to be judged."""
+    path = directory.path
+    if fresh and any(is_run(i) and Path(i).resolve() == path.resolve() for i in inputs):
         msg = f"--fresh would delete {path}, and it is the run that is to be judged"
         raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
 
@@ -109,104 +92,107 @@ async def _judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
     source = _open(options)
     ratings = _ratings(options)
     built = build_judge(options)
-    directory = _directory(options)
     try:
-        database = directory.open_for_writing(fresh=options.fresh)
-        try:
-            return await _run(options, observer, source, ratings, built, directory, database)
-        finally:
-            database.close()
+        study = _study(options, source, ratings, built, _count_ahead(options, source))
+        run = await run_study(study, _run_settings(options), observer, built.limits)
     finally:
-        directory.release()
         await built.close()
-
-
-async def _run(  # noqa: PLR0913 - the parts of a run, put together here once
-    options: JudgeOptions,
-    observer: Observer,
-    source: Source,
-    ratings: RatingTable | None,
-    built: BuiltJudge,
-    directory: RunDirectory,
-    database: RunDatabase,
-) -> JudgeOutcome:
-    _greet(options, observer, built, database)
-    mask = mask_for_writing(database, Privacy(options.redact, options.hash_ids))
-    progress = Progress(expected=_count_ahead(options, source))
-    planner = _planner(options, source, ratings, built, database, progress, mask)
-    stop = StopSignal()
-    sink = _Sink(database, planner, built.judge.name)
-    with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, built.limits):
-        ended = await run_units(
-            iter(planner), built.judge, sink, workers=_workers(options), progress=progress, stop=stop
-        )
-    _store_quietly(database, ended)
-    from dialogauge.app.results import finish_run
-
-    result = finish_run(options, directory, database, built.judge, planner, ended, ratings)
-    rating_faults = _rating_faults(options, ratings, planner, built.judge, ended)
-    faults = [*planner.faults, *(f if mask is None else mask.fault(f) for f in rating_faults)]
-    notes = _told([*source.notes, *(ratings.notes if ratings else ())], mask)
-    if planner.left_out:
-        notes = (*notes, f"{planner.left_out} not judged: the rubric shows them as worked examples")
-    return JudgeOutcome(ended, result, tuple(faults), notes, progress)
+    rating_faults = _rating_faults(options, ratings, study, run)
+    faults = [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in rating_faults)]
+    notes = shown_notes([*source.notes, *(ratings.notes if ratings else ())], run.mask)
+    if study.left_out:
+        notes = (*notes, f"{study.left_out} not judged: the rubric shows them as worked examples")
+    return JudgeOutcome(run, tuple(faults), notes, options.max_failed)
 
 
 def plan_log(options: JudgeOptions) -> Plan:
     """Say what a run would do, without a model call and without writing anything."""
-    source, built, directory = _open(options), build_judge(options), _directory(options)
-    database = directory.open_for_reading() if directory.exists and not options.fresh else None
-    progress = Progress()
-    ratings = _ratings(options)
-    mask = mask_for_writing(database, Privacy(options.redact, options.hash_ids))
-    planner = _planner(options, source, ratings, built, database, progress, mask)
-    left = sum(1 for _ in planner)
-    if database is not None:
-        database.close()
+    source, built = _open(options), build_judge(options)
+    study = _study(options, source, _ratings(options), built, None)
+    settings = _run_settings(options)
+    units, left, mask = units_left(study, settings)
     asyncio.run(built.close())
     return Plan(
-        directory.path,
-        progress.planned // options.repeats,
-        progress.planned,
+        settings.directory.path,
+        units // options.repeats,
+        units,
         left,
-        tuple(planner.faults),
-        _told(source.notes, mask),
+        tuple(study.faults),
+        shown_notes(source.notes, mask),
         built.judge.name,
     )
 
 
-def _told(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
+def shown_notes(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
+    """Return notes on the input as lines, masked if they are to be."""
     return tuple(str(mask.note(n) if mask is not None and isinstance(n, Note) else n) for n in notes)
 
 
-def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
-    """Count the units at most, so that the time left can be told; None where that is not to be had.
+def _study(
+    options: JudgeOptions,
+    source: Source,
+    ratings: RatingTable | None,
+    built: BuiltJudge,
+    expected: int | None,
+) -> JudgingStudy:
+    asked = (*options.inputs, options.format, options.map_file, options.limit, options.sample)
+    return JudgingStudy(
+        built.judge,
+        sampled(source, limit=options.limit, sample=options.sample, seed=options.seed),
+        source=digest([options.repeats, options.seed, *asked]),
+        expected=expected,
+        repeats=options.repeats,
+        seed=options.seed,
+        ratings=ratings,
+        strict=options.strict,
+        worked_examples=built.worked_examples,
+        gates=options.gates,
+        rubric=options.rubric,
+        thresholds=options.trust,
+    )
 
-    Standard input can be read but once, and a file that breaks off is told of where it is read.
+
+def _run_settings(options: JudgeOptions) -> RunSettings:
+    settings: dict[str, Any] = {k: v for k, v in asdict(options).items() if k != "command"}
+    if options.role is not None:
+        settings["role"] = shown_role(options.role)
+    return RunSettings(
+        directory=_directory(options),
+        # A judge without an endpoint never waits: more workers would only hold more conversations in memory.
+        workers=options.max_concurrency if options.judge == "llm" else 1,
+        fresh=options.fresh,
+        retry_failed=options.retry_failed,
+        privacy=Privacy(options.redact, options.hash_ids),
+        settings=settings,
+        command=options.command,
+        seed=options.seed,
+    )
+
+
+def shown_role(role: RoleSettings) -> dict[str, Any]:
+    """Return a role's settings as a manifest may hold them: no headers' values, no secrets in the URL.
+
+    A key is never among them, only the name of its variable.
+    """
+    shown = role.model_dump(exclude={"headers"}, exclude_none=True)
+    shown["headers"] = sorted(role.headers)
+    # User info and query of a URL may be secrets too.
+    shown["base_url"] = None if role.base_url is None else Endpoint(role.base_url).shown_url
+    return shown
+
+
+def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
+    """Count the units at most, so that the time left can be said; None where that is not to be had.
+
+    Standard input can be read but once, and a file that breaks off is reported where it is read.
     """
     if options.judge != "llm" or "-" in options.inputs:
         return None
     try:
-        found = source.count()
+        conversations = source.count()
     except InputError:
         return None
-    return options.repeats * min(n for n in (found, options.limit, options.sample) if n is not None)
-
-
-class _Sink:
-    """Writes what the engine finishes."""
-
-    def __init__(self, database: RunDatabase, planner: Planner, judge: str) -> None:
-        self._database = database
-        self._planner = planner
-        self._judge = judge
-
-    def add(self, unit: WorkUnit, result: UnitResult) -> None:
-        position = self._planner.planned[bytes.fromhex(unit.key)]
-        self._database.add(unit, position, result, self._judge)
-
-    def flush_if_due(self) -> float | None:
-        return self._database.flush_if_due()
+    return options.repeats * min(n for n in (conversations, options.limit, options.sample) if n is not None)
 
 
 def _open(options: JudgeOptions) -> Source:
@@ -228,62 +214,15 @@ def _directory(options: JudgeOptions) -> RunDirectory:
     return RunDirectory(default_run_directory(options.inputs, rubric=options.rubric, judge=options.judge))
 
 
-def _workers(options: JudgeOptions) -> int:
-    # A judge without an endpoint never waits: more workers would only hold more conversations in memory.
-    return options.max_concurrency if options.judge == "llm" else 1
-
-
-def _planner(  # noqa: PLR0913 - the parts of a run, as above
-    options: JudgeOptions,
-    source: Source,
-    ratings: RatingTable | None,
-    built: BuiltJudge,
-    database: RunDatabase | None,
-    progress: Progress,
-    mask: Mask | None,
-) -> Planner:
-    digest = built.judge.digest
-    return Planner(
-        source=sampled(source, limit=options.limit, sample=options.sample, seed=options.seed),
-        judge_digest=digest,
-        repeats=options.repeats,
-        seed=options.seed,
-        finished={} if database is None else database.finished(digest),
-        retry_failed=options.retry_failed,
-        progress=progress,
-        ratings=None if ratings is None else ratings.for_conversation,
-        strict=options.strict,
-        mask=mask,
-        excluded=built.worked_examples,
-    )
-
-
-def _greet(options: JudgeOptions, observer: Observer, built: BuiltJudge, database: RunDatabase) -> None:
-    if options.fresh:
-        return
-    others = [j for j in database.judges() if j != built.judge.digest]
-    if others and not database.finished(built.judge.digest):
-        observer.say(
-            "this run holds judgements by another judge or prompt; they stay in run.db, and the files "
-            "beside it will show the new ones"
-        )
-
-
 def _rating_faults(
-    options: JudgeOptions, ratings: RatingTable | None, planner: Planner, judge: Judge, ended: Outcome
+    options: JudgeOptions, ratings: RatingTable | None, study: JudgingStudy, run: StudyRun[JudgingResult]
 ) -> list[InputError]:
     if ratings is None:
         return []
-    scales = {d.name: d.scale for d in judge.dimensions}
+    scales = {d.name: d.scale for d in run.manifest.dimensions}
     faults: list[InputError] = [*ratings.faults, *off_scale(ratings.ratings, scales)]
-    faults += unknown_turns(planner.absent_turns, str(options.ratings_file))
-    if ended.ended == "finished" and options.limit is None and options.sample is None:
-        unknown = {i for i in ratings.ids if not planner.knows(i)}
+    faults += unknown_turns(study.absent_turns, str(options.ratings_file))
+    if run.ending.outcome.ended == "finished" and options.limit is None and options.sample is None:
+        unknown = {i for i in ratings.ids if not study.knows(i)}
         faults += unknown_ids(unknown, str(options.ratings_file))
     return faults
-
-
-def _store_quietly(database: RunDatabase, ended: Outcome) -> None:
-    # After a store error the batch cannot be written; that error is the one to report.
-    if not isinstance(ended.error, StoreError):
-        database.flush()

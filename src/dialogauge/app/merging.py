@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from dialogauge.app.config import FileConfig, RoleSettings, load_config, parse_role, with_defaults
 from dialogauge.app.personal_judges import MODEL_JUDGES
-from dialogauge.app.settings import NO_RUBRIC, JudgeOptions, SatisfactionOptions
+from dialogauge.app.settings import JudgeOptions, SatisfactionOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.judges.encoder import ENCODER_JUDGES
 from dialogauge.judges.personal import STRATEGIES
+from dialogauge.rubrics import NO_RUBRIC
 from dialogauge.studies.trust import TrustThresholds
 
 # Settings of judging that the configuration file holds under [judge], with the names of our fields.

@@ -11,12 +11,12 @@ from typing import Any
 
 from dialogauge.app.build import build_client
 from dialogauge.app.config import load_config, parse_role, with_defaults
-from dialogauge.app.privacy import OPEN, Privacy
-from dialogauge.app.runs import FinishedRun, open_run
 from dialogauge.core.errors import DialogaugeError, UsageError
 from dialogauge.llm import Budget, ChatFailure, PriceTable
 from dialogauge.runs.directory import write_whole
+from dialogauge.runs.privacy import OPEN, Privacy
 from dialogauge.runs.records import json_line
+from dialogauge.runs.run import StoredRun, open_run
 from dialogauge.text import detect_language
 from dialogauge.training import (
     VERDICTS,
@@ -76,7 +76,7 @@ def write_pairs(options: PairOptions) -> PairResult:
 
     Raises UsageError for a kind, a target or a source of better replies that does not exist.
     """
-    makers: dict[str, Callable[[PairOptions, FinishedRun, Counter[str]], Iterator[Row]]] = {
+    makers: dict[str, Callable[[PairOptions, StoredRun, Counter[str]], Iterator[Row]]] = {
         "dpo": _dpo,
         "kto": _kto,
         "sft": _sft,
@@ -119,13 +119,13 @@ def _check(options: PairOptions, kinds: tuple[str, ...]) -> None:
         )
 
 
-def _judged(run: FinishedRun) -> Iterator[JudgedConversation]:
+def _judged(run: StoredRun) -> Iterator[JudgedConversation]:
     scales = {d.name: d.scale for d in run.dimensions}
     for conversation, rows in run.judged():
         yield judged_conversation(conversation, rows, scales)
 
 
-def _dpo(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+def _dpo(options: PairOptions, run: StoredRun, left_out: Counter[str]) -> Iterator[Row]:
     field = options.chosen_field or ""
     for judged, fork in _forks(run, left_out):
         chosen = _given_reply(judged, fork, field)
@@ -148,7 +148,7 @@ def _given_reply(judged: JudgedConversation, fork: Fork, field: str) -> str | No
 
 
 async def _repaired(
-    options: PairOptions, run: FinishedRun, left_out: Counter[str]
+    options: PairOptions, run: StoredRun, left_out: Counter[str]
 ) -> tuple[list[Row], DialogaugeError | None]:
     """Have a model write the better replies, in parallel; the rows keep the order of the run."""
     config = load_config(options.config_file)
@@ -195,7 +195,7 @@ def _language(fork: Fork) -> str:
     return "zh" if detect_language(fork.rejected) == "zh" else "en"
 
 
-def _forks(run: FinishedRun, left_out: Counter[str]) -> Iterator[tuple[JudgedConversation, Fork]]:
+def _forks(run: StoredRun, left_out: Counter[str]) -> Iterator[tuple[JudgedConversation, Fork]]:
     for judged in _judged(run):
         fork = fork_of(judged)
         if fork is None:
@@ -204,7 +204,7 @@ def _forks(run: FinishedRun, left_out: Counter[str]) -> Iterator[tuple[JudgedCon
             yield judged, fork
 
 
-def _kto(_: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+def _kto(_: PairOptions, run: StoredRun, left_out: Counter[str]) -> Iterator[Row]:
     for judged in _judged(run):
         rows = list(kto_rows(judged))
         left_out["turns neither clearly good nor bad"] += len(judged.turns) - len(rows)
@@ -212,7 +212,7 @@ def _kto(_: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[R
             yield row, _provenance(judged, turn)
 
 
-def _sft(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+def _sft(options: PairOptions, run: StoredRun, left_out: Counter[str]) -> Iterator[Row]:
     for judged in _judged(run):
         row = sft_row(judged, options.min_verdict)
         if row is not None:
@@ -223,7 +223,7 @@ def _sft(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iter
             left_out[f"verdict below {options.min_verdict}"] += 1
 
 
-def _active(options: PairOptions, run: FinishedRun, left_out: Counter[str]) -> Iterator[Row]:
+def _active(options: PairOptions, run: StoredRun, left_out: Counter[str]) -> Iterator[Row]:
     judged = {j.conversation.id: j for j in _judged(run)}
     limit = options.limit or _ACTIVE_DEFAULT
     left_out["ranked lower"] += max(0, len(judged) - limit)

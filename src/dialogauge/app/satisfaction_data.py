@@ -2,68 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from dialogauge.app.privacy import Privacy, mask_for_writing
-from dialogauge.app.runs import FinishedRun, open_run
-from dialogauge.app.satisfaction_run import run_directory
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import is_run, open_source
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import Mask, RatingTable, UserSplit, read_field_map, read_ratings, read_split
 from dialogauge.data.notes import Note
-from dialogauge.judges.local_user import Signal
-from dialogauge.runs import RunDatabase, RunDirectory
+from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
 from dialogauge.studies.satisfaction import (
     Answer,
-    JoinedScores,
     StoredScores,
-    Study,
+    StudyData,
     collect_scores,
-    join_scores,
-    plan_study,
     rated_as_session,
     reference_answers,
     refuse_strangers,
 )
+from dialogauge.studies.satisfaction.study import SATISFACTION
 
 
-def mask_of_study(options: SatisfactionOptions, database: RunDatabase | None) -> Mask | None:
-    """Return the mask that was asked for; None for an open run.
-
-    Raises UsageError when the run holds judgements under another setting.
-    """
-    return mask_for_writing(database, Privacy(options.redact, options.hash_ids))
-
-
-def masked_study(
-    conversations: Mapping[str, Conversation], study: Study, options: SatisfactionOptions, mask: Mask
-) -> tuple[dict[str, Conversation], Study]:
-    """Return conversations and study masked, with the same users on either side of the split.
-
-    Args:
-        conversations: By id, as they were read.
-        study: Planned from them.
-        options: What the study was planned with.
-        mask: What hides.
-    """
-    found = {c.id: c for c in map(mask.conversation, conversations.values())}
-    lonely = {b.view.user for b in study.blocks if not b.view.history} - study.split.train
-    test = study.split.test | (lonely if options.split_file is None else set())
-    split = UserSplit(_hidden(study.split.train, mask), _hidden(test, mask))
-    again = plan_study(
-        found.values(),
-        part=options.part,
-        split=split,
-        dimension=mask.text(options.dimension),
-        sight=options.mode,
-        history=options.history,
-    )
-    return found, again
+def run_directory(options: SatisfactionOptions) -> RunDirectory:
+    """Return the directory that was asked for; else one that is named after the input and the judge."""
+    if options.out is not None:
+        return RunDirectory(Path(options.out))
+    first = Path(options.inputs[0])
+    name = "stdin" if str(first) == "-" else first.resolve().name.split(".")[0] or "run"
+    beside = first.parent if is_run(str(first)) else Path("runs")
+    return RunDirectory(beside / f"{name}-{options.judge}")
 
 
 def masked_words(
@@ -76,11 +46,7 @@ def masked_words(
     return tuple(mask.fault(f) for f in faults), tuple(told)
 
 
-def _hidden(users: frozenset[str] | set[str], mask: Mask) -> frozenset[str]:
-    return frozenset(mask.id("user", name) for name in users)
-
-
-def read_reference(options: SatisfactionOptions, study: Study) -> tuple[Answer, ...] | None:
+def read_reference(options: SatisfactionOptions, study: StudyData) -> tuple[Answer, ...] | None:
     """Return what the reference run says of the original replies; None where no run was named.
 
     Raises UsageError when it is a run of another kind, holds nothing of the blocks that are judged, or could
@@ -92,7 +58,7 @@ def read_reference(options: SatisfactionOptions, study: Study) -> tuple[Answer, 
         msg = "--reference and --hash-ids cannot be combined: every run hides its ids in a way of its own"
         raise UsageError(msg, hint="judge openly, and hide the ids with `dialogauge report RUN --hash-ids`")
     with open_run(options.reference) as run:
-        if "calibrate" not in run.manifest["settings"]:
+        if run.manifest.study != SATISFACTION:
             msg = f"the reference {options.reference} is no satisfaction run"
             raise UsageError(msg, hint="judge the original replies with `dialogauge satisfaction` first")
         blocks = {b.view.id for b in study.blocks if b.view.history}
@@ -104,7 +70,7 @@ SIGNAL_JUDGES: Final = ("local", "zero-shot", "task-rubric", "prometheus", "no-m
 target, or what a training user gave that very turn."""
 
 
-def read_signals(options: SatisfactionOptions, study: Study) -> tuple[StoredScores, ...]:
+def read_signals(options: SatisfactionOptions, study: StudyData) -> tuple[StoredScores, ...]:
     """Read what the runs say that were named as signals; nothing where none was.
 
     Raises:
@@ -128,28 +94,16 @@ def read_signals(options: SatisfactionOptions, study: Study) -> tuple[StoredScor
     return found
 
 
-def join_signals(
-    stored: Sequence[StoredScores], study: Study, conversations: Mapping[str, Conversation]
-) -> tuple[JoinedScores, ...]:
-    """Join what was read with the turns of the study; UsageError when a run is about other words."""
-    return tuple(join_scores(run, study, conversations) for run in stored)
-
-
-def signals_of(joined: Sequence[JoinedScores]) -> tuple[Signal, ...]:
-    """Return the scores as `local-user` takes them."""
-    return tuple(Signal(run.run, run.scores) for run in joined)
-
-
 def _read(path: str, options: SatisfactionOptions) -> StoredScores:
     with open_run(path) as run:
         _refuse(path, run, options)
-        return collect_scores(path, run.manifest["judge"]["name"], run.judged())
+        return collect_scores(path, run.manifest.judge["name"], run.judged())
 
 
-def _refuse(path: str, run: FinishedRun, options: SatisfactionOptions) -> None:
-    settings, judge = run.manifest["settings"], run.manifest["judge"]
+def _refuse(path: str, run: StoredRun, options: SatisfactionOptions) -> None:
+    settings, judge = run.manifest.settings, run.manifest.judge
     who, may = f"{path} (judge {judge['name']})", f"signals are runs of {', '.join(SIGNAL_JUDGES)}"
-    if "calibrate" not in settings:
+    if run.manifest.study != SATISFACTION:
         msg = f"{who} is no satisfaction run"
         raise UsageError(msg, hint=may)
     if "reads" not in judge:
@@ -220,10 +174,10 @@ def chosen_split(options: SatisfactionOptions) -> UserSplit | None:
     if options.part == "all":
         return None
     for run in filter(is_run, options.inputs):
-        directory = RunDirectory(Path(run))
-        manifest = directory.read_json("manifest") if directory.file("manifest").exists() else {}
-        settings = manifest.get("settings", {})
-        if "split" in manifest and (settings.get("part") != "all" or settings.get("split_file")):
+        manifest = read_manifest(RunDirectory(Path(run)))
+        if manifest is None or manifest.study != SATISFACTION:
+            continue
+        if manifest.settings["part"] != "all" or manifest.settings["split_file"]:
             msg = f"{run} is a satisfaction run of one part of the users, and cannot be split again"
             hint = "give the data that it was made from; or --split-file; or --split all"
             raise UsageError(msg, hint=hint)

@@ -12,9 +12,6 @@ from dialogauge.stats import CalibrationName, Ties
 from dialogauge.studies.satisfaction import HistoryCut, Part, StudyLevel
 from dialogauge.studies.trust import TrustThresholds
 
-NO_RUBRIC = "none"
-"""Stands for the rubric where a judge has none."""
-
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:

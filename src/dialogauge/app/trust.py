@@ -9,15 +9,13 @@ from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import FileConfig, RoleSettings, load_config, parse_role, with_defaults
-from dialogauge.app.report import summary_of, write_report
-from dialogauge.app.runs import FinishedRun, open_run
+from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.app.trust_look import kept_from, look_into, tally_of
-from dialogauge.app.versions import versions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged
 from dialogauge.data import read_field_map, read_ratings
 from dialogauge.report import TrustView
+from dialogauge.runs import Manifest, StoredRun, open_run, versions
 from dialogauge.studies.trust import (
     Trust,
     TrustCheck,
@@ -27,19 +25,20 @@ from dialogauge.studies.trust import (
     draw_variants,
     trust_view,
 )
+from dialogauge.studies.trust.look import kept_from, look_into, tally_of
 
 _SHOWN = {"model": "model", "base_url": "endpoint"}
 _PROMPTS = ("rubric", "rubric_version", "prompts")
 
 
-def differences(manifest: Mapping[str, Any], described: Mapping[str, Any]) -> tuple[str, ...]:
+def differences(manifest: Manifest, described: Mapping[str, Any]) -> tuple[str, ...]:
     """Say in what a judge differs from the one that a manifest describes; empty when nothing is told.
 
     Args:
         manifest: Of a run: `judge` and `versions`.
         described: What the other judge says of itself.
     """
-    before = manifest["judge"]
+    before = manifest.judge
     then, now = before.get("client") or {}, described.get("client") or {}
     out = [
         f"{name} ({then.get(key)} judged the run, this is {now.get(key)})"
@@ -52,7 +51,7 @@ def differences(manifest: Mapping[str, Any], described: Mapping[str, Any]) -> tu
         out.append("prompts")
     old, new = before.get("settings") or {}, described.get("settings") or {}
     out += [f"setting {name}" for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
-    version, here = manifest["versions"].get("dialogauge"), versions()["dialogauge"]
+    version, here = manifest.versions.get("dialogauge"), versions()["dialogauge"]
     if version != here:
         out.append(f"version of dialogauge ({version} judged the run, this is {here})")
     return tuple(out)
@@ -93,13 +92,13 @@ def recheck(options: RecheckOptions) -> tuple[Trust, TrustView]:
         trust = look_into(run, tally_of(run, limits), limits, ratings, kept)
         summary = run.directory.read_json("summary")
         run.directory.write_json("summary", {**summary, "trust": trust.to_json()})
-        write_report(run, summary_of(run), trust)
+        run.directory.write_text("report", page_of(run))
     return trust, trust_view(trust)
 
 
-def _scenario(run: FinishedRun, options: RecheckOptions, config: FileConfig) -> TrustCheck:
-    if not run.manifest.get("shows_scenario", True):
-        msg = f"the rubric {run.manifest['settings']['rubric']!r} does not show the judge a scenario"
+def _scenario(run: StoredRun, options: RecheckOptions, config: FileConfig) -> TrustCheck:
+    if not run.manifest.facts.get("shows_scenario", True):
+        msg = f"the rubric {run.manifest.settings['rubric']!r} does not show the judge a scenario"
         raise UsageError(msg, hint="leave --scenario-sample out")
     variants = draw_variants((c for c, _ in run.judged()), options.scenario_sample or 0, options.seed)
     if not variants:
@@ -116,8 +115,8 @@ def _scenario(run: FinishedRun, options: RecheckOptions, config: FileConfig) -> 
     return check_scenario(before, asyncio.run(_judge_again(run, built, variants, options)), names)
 
 
-def _judge_options(run: FinishedRun, options: RecheckOptions, config: FileConfig) -> JudgeOptions:
-    settings = run.manifest["settings"]
+def _judge_options(run: StoredRun, options: RecheckOptions, config: FileConfig) -> JudgeOptions:
+    settings = run.manifest.settings
     role = None
     if options.model is not None:
         role = with_defaults(parse_role(options.model, config.roles), "judge")
@@ -151,10 +150,10 @@ def _stored_role(stored: Mapping[str, Any], config: FileConfig) -> RoleSettings:
 
 
 async def _judge_again(
-    run: FinishedRun, built: BuiltJudge, variants: Sequence[Variant], options: RecheckOptions
+    run: StoredRun, built: BuiltJudge, variants: Sequence[Variant], options: RecheckOptions
 ) -> list[tuple[Variant, tuple[Judged, ...]]]:
     try:
-        if built.judge.digest != run.judge_digest:
+        if built.judge.digest != run.manifest.judge_digest:
             msg = "the judge built from the run's settings is not the one that judged it"
             found = differences(run.manifest, built.judge.describe())
             differ = "; ".join(found) or "its code, or a model behind a file or a function"

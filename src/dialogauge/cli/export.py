@@ -17,7 +17,7 @@ def export(
 ) -> None:
     """Export the judgements of a run; the ending of the file says the format."""
     from dialogauge.app.export import export_run
-    from dialogauge.app.privacy import Privacy
+    from dialogauge.runs.privacy import Privacy
     from dialogauge.text import counted
 
     written = export_run(run, out, Privacy(redact, hash_ids))

@@ -16,45 +16,43 @@ def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int
     if dry_run:
         return _print_plan(plan_log(options), as_json=as_json)
     outcome = judge_log(options, TerminalObserver(quiet=as_json))
-    from dialogauge.app.results import exit_code
-
     _print_faults(outcome)
-    nothing = outcome.ended.error is not None and not outcome.progress.done + outcome.progress.resumed
-    summary, gates = outcome.result.summary, outcome.result.gates
+    run = outcome.run
+    nothing = run.ending.outcome.error is not None and not run.progress.done + run.progress.resumed
     if as_json:
-        told = {**summary.to_json(), "trust": outcome.result.trust.to_json()}
-        print_json(told)
+        print_json({**run.result.summary.to_json(), "trust": run.result.trust.to_json()})
     elif nothing:
         typer.echo("nothing was judged: mend what the error says, and give the same command again")
     else:
         _print_summary(outcome)
-    return exit_code(outcome.ended, summary, gates, outcome.faults, options.max_failed)
+    return outcome.exit_code
 
 
 def _print_summary(outcome: JudgeOutcome) -> None:
     from dialogauge.report import note_lines, summary_lines, trust_lines, weak_turn_lines
     from dialogauge.studies.judging import figures_of
 
+    result, progress = outcome.run.result, outcome.run.progress
     for note in outcome.notes:
         typer.echo(f"  {plain(note)}")
-    if outcome.progress.resumed:
-        typer.echo(f"  {outcome.progress.resumed} already judged by an earlier run, taken from it")
+    if progress.resumed:
+        typer.echo(f"  {progress.resumed} already judged by an earlier run, taken from it")
     typer.echo()
-    for line in summary_lines(figures_of(outcome.result.summary)):
+    for line in summary_lines(figures_of(result.summary)):
         typer.echo(plain(line))
-    notes = note_lines(outcome.result.view.about.notes)
+    notes = note_lines(result.view.about.notes)
     for line in ["", *notes] if notes else []:
         typer.echo(plain(line))
-    weak = weak_turn_lines(outcome.result.view.weak_turns)
+    weak = weak_turn_lines(result.view.weak_turns)
     for line in ["", *weak] if weak else []:
         typer.echo(plain(line))
-    view = outcome.result.view.trust
+    view = result.view.trust
     for line in ["", *trust_lines(view)] if view else []:
         typer.echo(plain(line))
-    for gate in outcome.result.gates:
+    for gate in result.gates:
         typer.echo(plain(gate.sentence))
     typer.echo()
-    typer.echo(f"report: {outcome.result.directory.file('report')}")
+    typer.echo(f"report: {outcome.run.directory.file('report')}")
 
 
 def _print_faults(outcome: JudgeOutcome) -> None:
@@ -63,11 +61,12 @@ def _print_faults(outcome: JudgeOutcome) -> None:
     more = len(outcome.faults) - _FAULTS_SHOWN
     if more > 0:
         typer.echo(f"dialogauge: ... and {more} more, listed in manifest.json", err=True)
-    if outcome.ended.error is not None:
-        typer.echo(f"dialogauge: {plain(str(outcome.ended.error))}", err=True)
-        if outcome.progress.done:
-            typer.echo(f"dialogauge: the {outcome.progress.done} judged before that are kept", err=True)
-    if outcome.ended.ended == "interrupted":
+    ended, done = outcome.run.ending.outcome, outcome.run.progress.done
+    if ended.error is not None:
+        typer.echo(f"dialogauge: {plain(str(ended.error))}", err=True)
+        if done:
+            typer.echo(f"dialogauge: the {done} judged before that are kept", err=True)
+    if ended.ended == "interrupted":
         typer.echo("dialogauge: interrupted; the same command goes on from here", err=True)
 
 

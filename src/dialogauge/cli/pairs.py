@@ -39,9 +39,9 @@ def pairs(
 ) -> None:
     """Write training rows: preference pairs at the weakest turns, KTO and SFT rows, or what to label next."""
     from dialogauge.app.pairs import PairOptions, write_pairs
-    from dialogauge.app.privacy import Privacy
     from dialogauge.cli.judge import model_reference
     from dialogauge.cli.terminal import plain
+    from dialogauge.runs.privacy import Privacy
     from dialogauge.text import counted
 
     options = PairOptions(

@@ -19,7 +19,7 @@ def report(
     from dialogauge.app.config import compute_in_one_thread
 
     compute_in_one_thread()  # before the next line loads numpy
-    from dialogauge.app.privacy import Privacy
     from dialogauge.app.report import rebuild_report
+    from dialogauge.runs.privacy import Privacy
 
     typer.echo(f"report: {rebuild_report(run, out, Privacy(redact, hash_ids))}")

@@ -117,51 +117,53 @@ def satisfaction_lines(outcome: SatisfactionOutcome) -> Iterator[str]:
 
     yield from outcome.notes
     yield from _counts(outcome)
-    if not outcome.evaluation.chosen.judge.n:
+    if not outcome.run.result.evaluation.chosen.judge.n:
         yield "nothing is scored: there are no figures to show"
-        yield f"report: {outcome.directory.file('report')}"
+        yield f"report: {outcome.run.directory.file('report')}"
         return
     yield ""
     titles = _titles(outcome)
     yield from _main(outcome, titles)
     shown: dict[str, UnderCalibration] = {}
-    for name, found in outcome.evaluation.calibrations.items():
+    for name, found in outcome.run.result.evaluation.calibrations.items():
         yield ""
         same = next((other for other, above in shown.items() if _same(above, found)), None)
         if same is not None:
             yield f"{name}: the same figures as {same}"
             continue
         shown[name] = found
-        yield from _calibration(name, found, outcome.judge, titles)
-    if outcome.evaluation.rationale is not None:
+        yield from _calibration(name, found, outcome.run.result.judge, titles)
+    if outcome.run.result.evaluation.rationale is not None:
         yield ""
-        yield from rationale_lines(outcome.evaluation.rationale)
+        yield from rationale_lines(outcome.run.result.evaluation.rationale)
     yield ""
-    if outcome.evaluation.settings.boundary_only:
+    if outcome.run.result.evaluation.settings.boundary_only:
         yield "* boundary only: the judge says satisfied (4) or dissatisfied (3), and nothing finer"
-    yield finding(outcome.judge, [c.to_json() for c in outcome.evaluation.against_controls])
+    yield finding(
+        outcome.run.result.judge, [c.to_json() for c in outcome.run.result.evaluation.against_controls]
+    )
     yield "within: Pearson after each user's own mean is taken away; block: that of each user and scenario"
-    yield f"report: {outcome.directory.file('report')}"
+    yield f"report: {outcome.run.directory.file('report')}"
 
 
 def _counts(outcome: SatisfactionOutcome) -> Iterator[str]:
     from dialogauge.studies.satisfaction import signal_words
 
-    study, chosen = outcome.study, outcome.evaluation.chosen.judge
+    study, chosen = outcome.run.result.data, outcome.run.result.evaluation.chosen.judge
     known = [b for b in study.blocks if b.view.history]
     turns = sum(len(b.view.targets) for b in known)
-    waiting = f", {outcome.pending:,} waiting" if outcome.pending else ""
+    waiting = f", {outcome.run.ending.pending:,} waiting" if outcome.run.ending.pending else ""
     yield (
         f"{counted(turns, 'turn')} of {counted(len({b.view.user for b in known}), 'user')} in "
-        f"{counted(len(known), 'block')} judged by {outcome.judge}: {chosen.n:,} scored, "
+        f"{counted(len(known), 'block')} judged by {outcome.run.result.judge}: {chosen.n:,} scored, "
         f"{chosen.n_failed:,} failed{waiting}"
     )
-    for message, n in list(outcome.failures.items())[:_FAILURES_SHOWN]:
+    for message, n in list(outcome.run.result.failures.items())[:_FAILURES_SHOWN]:
         yield f"failed: {n:,}, {message}"
     users = {b.view.user for b in study.others.blocks}
     turns_known = counted(len(study.others.scores), "turn")
     yield f"known of others: {turns_known} of {counted(len(users), 'training user')}"
-    apart = outcome.evaluation.without_history
+    apart = outcome.run.result.evaluation.without_history
     if apart.n + apart.n_failed:
         yield (
             f"counted apart: {counted(apart.n + apart.n_failed, 'turn')} of users without a history, who get "
@@ -169,13 +171,13 @@ def _counts(outcome: SatisfactionOutcome) -> Iterator[str]:
         )
     for why, n in study.left_out.items():
         yield f"left out: {n:,}, {why}"
-    method, run = outcome.evaluation.settings.calibration, outcome.evaluation.chosen.run
+    method, run = outcome.run.result.evaluation.settings.calibration, outcome.run.result.evaluation.chosen.run
     if method != "none" and not run.calibrated_blocks:
         yield (
             f"--calibrate {method} changed nothing: no block has a history to calibrate to, and the scores "
             "stand as the judge gave them"
         )
-    yield from map(signal_words, outcome.signals)
+    yield from map(signal_words, outcome.run.result.signals)
     yield from _warnings(outcome)
 
 
@@ -183,7 +185,7 @@ def _warnings(outcome: SatisfactionOutcome) -> Iterator[str]:
     """Say where history and target differ."""
     from dialogauge.studies.satisfaction import drift_of
 
-    s, study = outcome.evaluation.settings, outcome.study
+    s, study = outcome.run.result.evaluation.settings, outcome.run.result.data
     found = drift_of(study.blocks, study.population, draws=s.draws, seed=s.seed)
     yield from (f"warning: {words}" for words in found.warnings)
 
@@ -192,14 +194,14 @@ def _titles(outcome: SatisfactionOutcome) -> Mapping[str, str]:
     """Return the titles of the columns; what a judge of two scores cannot fill is marked."""
     from dialogauge.studies.satisfaction import ORDINAL
 
-    marked = ORDINAL if outcome.evaluation.settings.boundary_only else ()
+    marked = ORDINAL if outcome.run.result.evaluation.settings.boundary_only else ()
     return {name: title + "*" * (name in marked) for name, title in _COLUMNS.items()}
 
 
 def _main(outcome: SatisfactionOutcome, titles: Mapping[str, str]) -> Iterator[str]:
-    figures = outcome.evaluation.chosen.judge
-    method = outcome.evaluation.settings.calibration
-    yield f"{outcome.judge}, calibration: {method} (95 % intervals by users)"
+    figures = outcome.run.result.evaluation.chosen.judge
+    method = outcome.run.result.evaluation.settings.calibration
+    yield f"{outcome.run.result.judge}, calibration: {method} (95 % intervals by users)"
     for name, title in titles.items():
         held = figures.intervals.get(name)
         between = f"  [{held[0]:z.3f}, {held[1]:z.3f}]" if held else ""
@@ -248,13 +250,13 @@ def run_and_print(options: SatisfactionOptions, *, dry_run: bool, as_json: bool)
     _print_faults(outcome.faults)
     _print_end(outcome)
     if as_json:
-        print_json(outcome.to_json())
+        print_json(outcome.run.result.to_json())
     else:
-        for line in (*satisfaction_lines(outcome), *mended_and_spent(figures_of(outcome.summary))):
+        for line in (*satisfaction_lines(outcome), *mended_and_spent(figures_of(outcome.run.result.summary))):
             typer.echo(plain(line))
-    if outcome.ended.ended == "interrupted":
+    if outcome.run.ending.outcome.ended == "interrupted":
         return 130
-    if outcome.ended.error is not None or outcome.faults:
+    if outcome.run.ending.outcome.error is not None or outcome.faults:
         return 1
     return 3 if outcome.mostly_failed else 0
 
@@ -266,11 +268,12 @@ def _print_faults(faults: tuple[InputError, ...]) -> None:
 
 def _print_end(outcome: SatisfactionOutcome) -> None:
     """Say how the study ended, where it ended early, and what that means for its figures."""
-    if outcome.ended.error is not None:
-        typer.echo(f"dialogauge: {plain(str(outcome.ended.error))}", err=True)
-    if outcome.pending:
+    ending = outcome.run.ending
+    if ending.outcome.error is not None:
+        typer.echo(f"dialogauge: {plain(str(ending.outcome.error))}", err=True)
+    if ending.pending:
         typer.echo(
-            f"dialogauge: not judged yet: {counted(outcome.pending, 'turn')}; the figures stand on the "
+            f"dialogauge: not judged yet: {counted(ending.pending, 'turn')}; the figures stand on the "
             "others, and the same command goes on from here",
             err=True,
         )

@@ -66,6 +66,10 @@ class WorkUnit:
     seed: int = 0
     part: str | None = None
     """What of the conversation is judged, and from which circumstances, where a unit is not all of it."""
+    judge: str = field(default="", compare=False)
+    """The judge's name, for the rows."""
+    position: int = field(default=0, compare=False)
+    """Place in the order of the run's rows."""
     key: str = field(init=False, compare=False)
     """`unit_key` of the fields."""
 

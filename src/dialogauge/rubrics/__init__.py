@@ -3,6 +3,7 @@
 from dialogauge.rubrics.load import load_personal, load_rubric, shipped_rubrics, split_template
 from dialogauge.rubrics.reply_schema import VERDICTS, built_in_values, reply_schema, sketch
 from dialogauge.rubrics.rubric import (
+    NO_RUBRIC,
     PERSONAL,
     Criteria,
     Dimension,
@@ -21,6 +22,7 @@ from dialogauge.rubrics.rubric import (
 from dialogauge.rubrics.templates import memory_words, own_template, phrase, placeholders, render
 
 __all__ = [
+    "NO_RUBRIC",
     "PERSONAL",
     "VERDICTS",
     "Criteria",

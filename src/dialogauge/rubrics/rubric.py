@@ -38,6 +38,10 @@ PERSONAL: Final = frozenset({"memory", "rated_examples", "induced_criteria"})
 """What only a judge has that knows how people rated: `dialogauge satisfaction`."""
 
 
+NO_RUBRIC: Final = "none"
+"""Stands for the rubric where a judge has none."""
+
+
 @dataclass(frozen=True)
 class Dimension:
     """One thing that is scored."""

@@ -1,4 +1,4 @@
-"""The store: one SQLite file a run, and the directory around it."""
+"""Runs: carrying a study out, keeping what came of it, and reading it back."""
 
 from dialogauge.runs.directory import FILES, RunDirectory
 from dialogauge.runs.execute import (
@@ -11,6 +11,8 @@ from dialogauge.runs.execute import (
     run_work,
     stop_on_interrupt,
 )
+from dialogauge.runs.manifest import Manifest, versions
+from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing, ratings_as_stored
 from dialogauge.runs.records import (
     ROW_FIELDS,
     decode_conversation,
@@ -20,29 +22,58 @@ from dialogauge.runs.records import (
     usage_json,
 )
 from dialogauge.runs.replay import REFERENCE, ReplayDatabase, StoredReply, StoredScore
+from dialogauge.runs.run import Row, StoredRun, open_run, read_manifest
 from dialogauge.runs.store import RunDatabase, StoredUnit
+from dialogauge.runs.study import (
+    Ending,
+    Observer,
+    RunSettings,
+    Study,
+    StudyFacts,
+    StudyRun,
+    run_study,
+    units_left,
+)
 
 __all__ = [
     "FILES",
+    "OPEN",
     "REFERENCE",
     "ROW_FIELDS",
+    "Ending",
+    "Manifest",
+    "Observer",
     "Outcome",
+    "Privacy",
     "Progress",
     "ReplayDatabase",
+    "Row",
     "RunDatabase",
     "RunDirectory",
+    "RunSettings",
     "Sink",
     "StopSignal",
     "StoredReply",
+    "StoredRun",
     "StoredScore",
     "StoredUnit",
+    "Study",
+    "StudyFacts",
+    "StudyRun",
     "Work",
     "decode_conversation",
     "encode_conversation",
     "judged_of",
+    "mask_for_writing",
+    "open_run",
+    "ratings_as_stored",
+    "read_manifest",
     "row_json",
+    "run_study",
     "run_units",
     "run_work",
     "stop_on_interrupt",
+    "units_left",
     "usage_json",
+    "versions",
 ]

@@ -6,13 +6,13 @@ import contextlib
 import errno
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final
 
 import orjson
 
-from dialogauge.core.errors import StoreError
+from dialogauge.core.errors import DialogaugeError, StoreError
 from dialogauge.runs.records import json_document
 from dialogauge.runs.store import RunDatabase
 
@@ -35,6 +35,10 @@ FILES: Final = {
 }
 
 
+_STUDY: Final = "study"
+"""Under this name the run file keeps the kind of run."""
+
+
 class RunDirectory:
     """A directory that holds one run."""
 
@@ -52,15 +56,36 @@ class RunDirectory:
         """Return the path of one of `FILES`."""
         return self.path / FILES[name]
 
-    def open_for_writing(self, *, fresh: bool = False) -> RunDatabase:
+    def open_for_writing(self, study: str, *, fresh: bool = False) -> RunDatabase:
         """Create the directory if need be, lock it for this process, and open its database.
 
-        With `fresh` the database of an earlier run is deleted first, be it damaged.
+        Args:
+            study: The kind of run; a directory holds one kind.
+            fresh: Whether the database of an earlier run is deleted first, be it damaged.
+
+        Raises:
+            StoreError: The directory cannot be written, another process writes it, or it holds a run of
+                another study.
         """
         self.lock()
-        if fresh:
-            self._forget()
-        return RunDatabase(self.file("database"))
+        try:
+            if fresh:
+                self._forget()
+            database = RunDatabase(self.file("database"))
+            self._claim(database, study)
+        except StoreError:
+            self.release()
+            raise
+        return database
+
+    def _claim(self, database: RunDatabase, study: str) -> None:
+        before = database.get_meta(_STUDY)
+        if before is None:
+            database.put_meta(_STUDY, study)
+        elif before != study:
+            database.close()
+            msg = f"{self.path} holds a run of `dialogauge {before}`, not of `dialogauge {study}`"
+            raise StoreError(msg, hint="choose another directory with -o, or start with --fresh")
 
     def lock(self) -> None:
         """Create the directory if need be, and keep other processes from writing it until `release`."""
@@ -135,25 +160,43 @@ class RunDirectory:
         """Write a text file, whole or not at all."""
         self.write_lines(name, [text.encode()])
 
+    @contextlib.contextmanager
+    def writing(self, name: str) -> Iterator[Callable[[bytes], object]]:
+        """Yield what takes the chunks of a file; the file has its name once the context ends well."""
+        with writing_whole(self.file(name)) as out:
+            yield out.write
+
     def write_lines(self, name: str, chunks: Iterable[bytes]) -> None:
         """Write a file from chunks, whole or not at all."""
         write_whole(self.file(name), chunks)
 
 
 def write_whole(target: Path, chunks: Iterable[bytes]) -> None:
-    """Write a file under a passing name in the same directory, made if need be, then give it its own."""
+    """Write a file from chunks, whole or not at all; its directory is made if need be."""
+    with writing_whole(target) as out:
+        out.writelines(chunks)
+
+
+@contextlib.contextmanager
+def writing_whole(target: Path) -> Iterator[IO[bytes]]:
+    """Open a file under a passing name in the same directory, and give it its own when all is written.
+
+    Raises StoreError when the system refuses; then the file is as it was.
+    """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, passing = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as out:
-                out.writelines(chunks)
+                yield out
             Path(passing).chmod(0o644)
             Path(passing).replace(target)
         except BaseException:
             with contextlib.suppress(OSError):
                 Path(passing).unlink()
             raise
+    except DialogaugeError:
+        raise
     except OSError as error:
         msg = f"{target} cannot be written: {error.strerror}"
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -1,5 +1,5 @@
 from dialogauge.app.trust import differences
-from dialogauge.app.versions import versions
+from dialogauge.runs.manifest import versions
 
 JUDGE = {
     "rubric": "card",

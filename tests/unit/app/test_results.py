@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dialogauge.app.results import _unread, exit_code
 
 from dialogauge.app.config import RoleSettings
-from dialogauge.app.results import _unread, exit_code
 from dialogauge.core import BudgetSpent, EndpointError, RecordFault, StoreError
 from dialogauge.runs import Outcome, Progress
 from dialogauge.studies.judging import GateResult

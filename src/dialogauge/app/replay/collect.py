@@ -18,7 +18,6 @@ from dialogauge.app.candidates import (
     read_candidates,
 )
 from dialogauge.app.config import load_config
-from dialogauge.app.judge import Observer
 from dialogauge.app.replay.run import open_for_writing
 from dialogauge.app.replay.stage import OpenStage, open_stage
 from dialogauge.core.errors import DialogaugeError, FileFault, InputError, Place, RecordFault, UsageError
@@ -27,6 +26,7 @@ from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget, PriceTable
 from dialogauge.runs import (
+    Observer,
     Outcome,
     Progress,
     ReplayDatabase,

@@ -12,11 +12,11 @@ from typing import Any, Final
 from dialogauge import __version__
 from dialogauge.app.candidates import Agent, read_agents
 from dialogauge.app.replay.run import item_set_of, read_run
-from dialogauge.app.versions import versions
 from dialogauge.core.errors import UsageError
 from dialogauge.report import ReplayAbout, render_replay
 from dialogauge.runs import FILES, REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.runs.directory import write_whole
+from dialogauge.runs.manifest import versions
 from dialogauge.runs.records import json_document, json_line
 from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay import ORIGINAL, ItemSet, selected_on_gold

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dialogauge.app.judge import Observer
 from dialogauge.app.replay.collect import Collected, CollectOptions, collect
 from dialogauge.app.replay.compare import Compared, CompareOptions, compare_runs
 from dialogauge.app.replay.score import Scored, ScoreOptions, score
 from dialogauge.app.replay.select import Selected, SelectOptions, select
 from dialogauge.core.errors import UsageError
-from dialogauge.runs import FILES
+from dialogauge.runs import FILES, Observer
 from dialogauge.studies.replay import read_items
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from dialogauge.app.judge import Observer
 from dialogauge.app.personal_judges import (
     MODEL_JUDGES,
     BuiltTurnJudge,
@@ -24,10 +23,18 @@ from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import PersonalJudge, RatedBlock, RatedReply, TurnJudge
 from dialogauge.core.unit import UnitResult, WorkUnit
 from dialogauge.llm import LimiterState
-from dialogauge.runs import REFERENCE, Progress, ReplayDatabase, StopSignal, run_units, stop_on_interrupt
+from dialogauge.runs import (
+    REFERENCE,
+    Observer,
+    Progress,
+    ReplayDatabase,
+    StopSignal,
+    run_units,
+    stop_on_interrupt,
+)
 from dialogauge.studies.replay import Stage, replaced
 from dialogauge.studies.replay.scoring import BlockScorer, TurnsOfBlock, block_unit, evaluator_digest
-from dialogauge.studies.satisfaction import Study, histories_of
+from dialogauge.studies.satisfaction import StudyData, histories_of
 from dialogauge.text import counted
 
 _BLOCKS_AT_ONCE = 8
@@ -122,7 +129,7 @@ class _Kept:
 class _Work:
     options: ScoreOptions
     observer: Observer
-    study: Study
+    study: StudyData
     stage: Stage
     database: ReplayDatabase
     judge: PersonalJudge
@@ -231,7 +238,7 @@ def _note_evaluator(
     judge: PersonalJudge,
     evaluator: str,
     options: ScoreOptions,
-    study: Study,
+    study: StudyData,
     stage: Stage,
 ) -> None:
     """Keep who scores, and what a comparison needs to know of histories and of items that are gone."""

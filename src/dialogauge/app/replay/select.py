@@ -6,15 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.privacy import Privacy
 from dialogauge.app.replay.stage import data_settings, hidden_items, mask_for_items, read_study
-from dialogauge.app.satisfaction_data import masked_study, masked_words
+from dialogauge.app.satisfaction import study_settings
+from dialogauge.app.satisfaction_data import masked_words
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core.errors import InputError
 from dialogauge.data import DATA_SETS, format_names
 from dialogauge.runs.directory import write_whole
+from dialogauge.runs.privacy import Privacy
 from dialogauge.runs.records import json_document
 from dialogauge.studies.replay import ItemSet, Rule, select_items
+from dialogauge.studies.satisfaction.study import masked_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def select(options: SelectOptions, held: ItemSet | None = None, path: str = "") 
     )
     faults, notes = read.faults, tuple(str(note) for note in read.notes)
     if mask is not None:
-        _, study = masked_study(read.conversations, read.study, options.data, mask)
+        _, study = masked_data(read.conversations, read.study, study_settings(options.data), mask)
         items = hidden_items(replace(items, data=data_settings(options.data, study)), study, mask)
         faults, notes = masked_words(read.faults, read.notes, mask)
     file = None if options.out is None else Path(options.out)

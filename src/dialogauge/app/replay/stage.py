@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dialogauge.app.privacy import OPEN, Privacy, hidden_turn, new_salt
 from dialogauge.app.satisfaction_data import chosen_split, masked_words, read_rated
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import Mask, UserSplit
+from dialogauge.runs.privacy import OPEN, Privacy, hidden_turn, new_salt
 from dialogauge.studies.replay import ItemSet, ReplayItem, Stage, set_stage, state_digest
-from dialogauge.studies.satisfaction import HistoryCut, Study, plan_study
+from dialogauge.studies.satisfaction import HistoryCut, StudyData, study_data
 from dialogauge.text import counted
 
 _KEY = "privacy"
@@ -48,7 +48,7 @@ def mask_for_items(asked: Privacy, held: ItemSet | None, path: str) -> Mask | No
     return mask
 
 
-def hidden_items(items: ItemSet, study: Study, mask: Mask) -> ItemSet:
+def hidden_items(items: ItemSet, study: StudyData, mask: Mask) -> ItemSet:
     """Return the same turns under hidden ids, with the mask beside them.
 
     Args:
@@ -101,7 +101,7 @@ class ReplyMask:
 _KEPT = ("format", "map_file", "ratings_file", "dimension", "part")
 
 
-def data_settings(options: SatisfactionOptions, study: Study) -> dict[str, Any]:
+def data_settings(options: SatisfactionOptions, study: StudyData) -> dict[str, Any]:
     """Return what is needed to read the same study again: inputs, how to read them, and the split."""
     split = {name: sorted(getattr(study.split, name)) for name in ("train", "test")}
     return {"inputs": list(options.inputs), **{k: getattr(options, k) for k in _KEPT}, "split": split}
@@ -113,7 +113,7 @@ class ReadStudy:
 
     conversations: Mapping[str, Conversation]
     """By id, as they were read: nothing is hidden here."""
-    study: Study
+    study: StudyData
     """Masked where a mask was given."""
     faults: tuple[InputError, ...]
     """What could not be read or used."""
@@ -134,7 +134,7 @@ def read_study(
     split = chosen_split(options) if split is None else split
     data = read_rated(options)
     read = data.conversations.values()
-    study = plan_study(
+    study = study_data(
         read if mask is None else map(mask.conversation, read),
         part=options.part,
         split=split,
@@ -152,7 +152,7 @@ def read_study(
 class OpenStage:
     """The items of a set, found again in the data."""
 
-    study: Study
+    study: StudyData
     stage: Stage
     faults: tuple[InputError, ...]
     hides: ReplyMask

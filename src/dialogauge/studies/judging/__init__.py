@@ -9,7 +9,9 @@ from dialogauge.core.facade import loading
 if TYPE_CHECKING:
     from dialogauge.studies.judging.gate import Gate, GateResult, parse_gate
     from dialogauge.studies.judging.page import figures_of, view_of
-    from dialogauge.studies.judging.sampling import Limits
+    from dialogauge.studies.judging.report import report_view, stored_view, summary_of
+    from dialogauge.studies.judging.sampling import Limits, Sampler
+    from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
     from dialogauge.studies.judging.summary import (
         MAX_GROUPS,
         Bin,
@@ -34,7 +36,10 @@ __all__ = [
     "Gate",
     "GateResult",
     "GroupSummary",
+    "JudgingResult",
+    "JudgingStudy",
     "Limits",
+    "Sampler",
     "Spending",
     "Spread",
     "Summary",
@@ -42,14 +47,20 @@ __all__ = [
     "WindowDifference",
     "figures_of",
     "parse_gate",
+    "report_view",
+    "sampled",
+    "stored_view",
     "summarise",
+    "summary_of",
     "view_of",
 ]
 
 _HOMES = {
     "gate": ("Gate", "GateResult", "parse_gate"),
     "page": ("figures_of", "view_of"),
-    "sampling": ("Limits",),
+    "report": ("report_view", "stored_view", "summary_of"),
+    "sampling": ("Limits", "Sampler"),
+    "study": ("JudgingResult", "JudgingStudy", "sampled"),
     "summary": (
         "Bin",
         "ConversationCounts",

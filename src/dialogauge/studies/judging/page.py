@@ -31,7 +31,7 @@ from dialogauge.report import (
     WindowNote,
 )
 from dialogauge.stats import ClusteredMean
-from dialogauge.studies.judging.sampling import Case, Limits, Survey, survey
+from dialogauge.studies.judging.sampling import Case, Limits, Survey
 from dialogauge.studies.judging.summary import (
     DimensionSummary,
     GroupSummary,
@@ -173,7 +173,8 @@ _UNREADABLE_SHOWN = 5
 
 def view_of(
     summary: Summary,
-    rows: Callable[[], Iterable[Row]],
+    chosen: Survey,
+    rows_of: Callable[[Collection[str]], Iterable[Row]],
     fetch: Callable[[Collection[str]], Iterable[Conversation]],
     *,
     about: About,
@@ -183,17 +184,17 @@ def view_of(
 
     Args:
         summary: What `summarise` made of the same rows.
-        rows: Begins a new pass over the rows; called twice, and only the rows of sampled conversations
-            are kept. Rows of one unit stand together.
+        chosen: Which conversations are shown, of the same rows.
+        rows_of: Returns the rows of the conversations of these ids; rows of one unit stand together.
         fetch: Returns the conversations of these ids; those that it cannot find are shown without text.
         about: What was judged by whom.
         limits: How much the page holds.
     """
     limits = limits or Limits()
-    chosen = survey(rows(), summary.dimensions, limits)
     wanted = {case.key for case in (*chosen.shown, *chosen.weak)}
-    kept = _rows_of(rows(), wanted)
-    texts = _conversations(fetch({key[0] for key in wanted}))
+    ids = {key[0] for key in wanted}
+    kept = _rows_of(rows_of(ids), wanted)
+    texts = _conversations(fetch(ids))
     writer = _Writer(summary.dimensions, kept, texts, limits)
     transcripts = writer.transcripts(chosen.shown)
     anchors = {(t.conversation_id, t.candidate): t.anchor for t in transcripts}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any, Final, get_args
 
 from dialogauge.core import DimensionSpec, Verdict, digest_text
@@ -108,23 +107,56 @@ class _Reversed:
         return bool(other.key < self.key)
 
 
-def survey(rows: Iterable[Row], dimensions: Sequence[DimensionSpec], limits: Limits) -> Survey:
-    """Choose from all rows what a page lists, shows in full and names as weakest turns.
+class Sampler:
+    """Chooses from all rows what a page lists, shows in full and names as weakest turns, while they pass.
 
     Rows of one unit stand together, as `judgements.jsonl` has them; of several repeats the first counts.
     """
-    listed = _Kept(limits.listed)
-    weak = _Kept(limits.weak_turns)
-    spread = _Kept(limits.transcripts)
-    total = 0
-    for case in _cases(rows, dimensions):
-        listed.offer(case.order, total, case)
-        spread.offer(digest_text(case.conversation_id), total, case)
+
+    def __init__(self, dimensions: Sequence[DimensionSpec], limits: Limits | None = None) -> None:
+        """Take note of what is scored and of how much a page holds."""
+        self._dimensions = dimensions
+        self._limits = limits or Limits()
+        self._listed = _Kept(self._limits.listed)
+        self._weak = _Kept(self._limits.weak_turns)
+        self._spread = _Kept(self._limits.transcripts)
+        self._total = 0
+        self._unit: list[Row] = []
+        self._key: tuple[str, str | None] | None = None
+
+    def through(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Take rows while they pass."""
+        for row in rows:
+            self.add(row)
+            yield row
+
+    def add(self, row: Row) -> None:
+        """Take one row."""
+        if row["repeat"] != 1:
+            return
+        key = (row["conversation_id"], row["candidate"])
+        if key != self._key:
+            self._close()
+            self._key = key
+        self._unit.append(row)
+
+    def _close(self) -> None:
+        if not self._unit:
+            return
+        case, number = _case(self._unit, self._dimensions), self._total
+        self._unit = []
+        self._total += 1
+        self._listed.offer(case.order, number, case)
+        self._spread.offer(digest_text(case.conversation_id), number, case)
         if case.weakest_quality is not None:
-            weak.offer((case.weakest_quality, *case.order), total, case)
-        total += 1
-    ordered = listed.ascending()
-    return Survey(total, tuple(ordered), _shown(ordered, spread.ascending(), limits), tuple(weak.ascending()))
+            self._weak.offer((case.weakest_quality, *case.order), number, case)
+
+    def result(self) -> Survey:
+        """Return what was chosen, once all rows have passed."""
+        self._close()
+        ordered = self._listed.ascending()
+        shown = _shown(ordered, self._spread.ascending(), self._limits)
+        return Survey(self._total, tuple(ordered), shown, tuple(self._weak.ascending()))
 
 
 def _shown(ordered: Sequence[Case], spread: Sequence[Case], limits: Limits) -> tuple[Case, ...]:
@@ -133,12 +165,6 @@ def _shown(ordered: Sequence[Case], spread: Sequence[Case], limits: Limits) -> t
     others = [case for case in spread if case.key not in taken]
     chosen = [*weakest, *others[: limits.transcripts - len(weakest)]]
     return tuple(sorted(chosen, key=lambda case: case.order))
-
-
-def _cases(rows: Iterable[Row], dimensions: Sequence[DimensionSpec]) -> Iterator[Case]:
-    first = (r for r in rows if r["repeat"] == 1)
-    for _, unit in groupby(first, key=lambda r: (r["conversation_id"], r["candidate"])):
-        yield _case(list(unit), dimensions)
 
 
 def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:

@@ -5,12 +5,12 @@ from dialogauge.studies.satisfaction.behaviour import Drift, drift_of
 from dialogauge.studies.satisfaction.blocks import (
     HistoryCut,
     Part,
-    Study,
+    StudyData,
     StudyLevel,
     collect_blocks,
     kept_sessions,
-    plan_study,
     rated_as_session,
+    study_data,
     unnamed_together,
 )
 from dialogauge.studies.satisfaction.comparison import (
@@ -61,7 +61,7 @@ __all__ = [
     "Scored",
     "SeveralJudges",
     "StoredScores",
-    "Study",
+    "StudyData",
     "StudyLevel",
     "UnderCalibration",
     "answers_of",
@@ -78,12 +78,12 @@ __all__ = [
     "histories_of",
     "join_scores",
     "kept_sessions",
-    "plan_study",
     "rated_as_session",
     "reference_answers",
     "refuse_strangers",
     "satisfaction_view",
     "several_view",
     "signal_words",
+    "study_data",
     "unnamed_together",
 ]

@@ -261,7 +261,7 @@ HistoryCut = Literal["all", "prompt"]
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class StudyData:
     """What is judged, by whom it is known, and what was left out."""
 
     blocks: tuple[RatedBlock, ...]
@@ -294,7 +294,7 @@ class Study:
         return sum(len(block.view.targets) for block in self.blocks)
 
 
-def plan_study(
+def study_data(
     conversations: Iterable[Conversation],
     *,
     part: Part = "test",
@@ -302,7 +302,7 @@ def plan_study(
     dimension: str = "satisfaction",
     sight: Sight = "foresight",
     history: HistoryCut = "all",
-) -> Study:
+) -> StudyData:
     """Build blocks, split the users, and say what is judged.
 
     Args:
@@ -338,7 +338,7 @@ def plan_study(
     outside = [b for b in blocks if b.view.user not in wanted | found.train | found.test]
     left_out["block of a user outside the split"] = len(outside)
     cut = _cut if history == "prompt" else _whole
-    return Study(
+    return StudyData(
         blocks=tuple(cut(b) for b in sorted(judged, key=lambda b: not b.view.history)),
         population=Population(tuple(cut(b) for b in blocks if b.view.user in found.train)),
         split=found,

@@ -10,7 +10,7 @@ from typing import Any, Final
 from dialogauge.core import Conversation, UsageError, conversation_digest
 from dialogauge.core.protocols import Reply
 from dialogauge.studies.satisfaction.answers import stored_raw
-from dialogauge.studies.satisfaction.blocks import Study
+from dialogauge.studies.satisfaction.blocks import StudyData
 from dialogauge.studies.satisfaction.comparison import listed
 
 Row = Mapping[str, Any]
@@ -85,7 +85,7 @@ def collect_scores(
     return out
 
 
-def refuse_strangers(stored: StoredScores, study: Study) -> None:
+def refuse_strangers(stored: StoredScores, study: StudyData) -> None:
     """Raise UsageError when no conversation of the study is in the run."""
     wanted = {r.conversation.id: None for r in (*_targets(study), *_training(study))}
     if not wanted.keys() & stored.talks.keys():
@@ -95,7 +95,7 @@ def refuse_strangers(stored: StoredScores, study: Study) -> None:
 
 
 def join_scores(
-    stored: StoredScores, study: Study, conversations: Mapping[str, Conversation]
+    stored: StoredScores, study: StudyData, conversations: Mapping[str, Conversation]
 ) -> JoinedScores:
     """Take of a run the scores of the turns that a study reads.
 
@@ -161,9 +161,9 @@ def _weight(told: Mapping[str, Any]) -> str:
     return "not read, since it does not help to tell training users who are left out"
 
 
-def _targets(study: Study) -> Iterable[Reply]:
+def _targets(study: StudyData) -> Iterable[Reply]:
     return (reply for block in study.blocks for reply in block.view.targets)
 
 
-def _training(study: Study) -> Iterable[Reply]:
+def _training(study: StudyData) -> Iterable[Reply]:
     return (rated.reply for block in study.population.blocks for rated in block.ratings)

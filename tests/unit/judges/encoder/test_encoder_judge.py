@@ -11,7 +11,7 @@ from dialogauge.core import Conversation, JudgeFailure, Message, MissingExtra, R
 from dialogauge.core.protocols import Population
 from dialogauge.data import UserSplit
 from dialogauge.judges.encoder import ENCODER_JUDGES, EncoderJudge, EncoderSettings, encoder_judge
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from tiny_encoder import build_tiny_encoder
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch")]
@@ -37,7 +37,7 @@ def talks():
     return [*train, talk("me", "a", [1, 5]), talk("me", "b", [5, 4, 1, 2]), talk("new", "a", [5])]
 
 
-STUDY = plan_study(talks(), split=SPLIT)
+STUDY = study_data(talks(), split=SPLIT)
 
 
 def view_of(id):

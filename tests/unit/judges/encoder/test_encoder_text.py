@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.data import UserSplit
 from dialogauge.judges.encoder.text import EncoderSettings, encoder_text, fitted_tokens, said
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_talk
 
 TALKS = [
@@ -18,7 +18,7 @@ TALKS = [
 
 
 def view_of(id="me__cook", talks=TALKS):
-    study = plan_study(talks, split=UserSplit(frozenset(), frozenset({"me"})))
+    study = study_data(talks, split=UserSplit(frozenset(), frozenset({"me"})))
     return next(b.view for b in study.blocks if b.view.id == id)
 
 

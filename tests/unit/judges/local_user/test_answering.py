@@ -18,7 +18,7 @@ from dialogauge.judges.local_user.features import (
     relation_columns,
 )
 from dialogauge.judges.local_user.model import expected, fit_answering, misplaced
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_talk
 
 NAMES = feature_names_of("foresight")
@@ -150,7 +150,7 @@ async def test_a_reply_to_somebody_else_is_told_and_rated_lower() -> None:
     split = UserSplit(frozenset(f"u{u}" for u in range(24)), frozenset({"me"}))
 
     async def said(own):
-        study = plan_study([*talks, *own], split=split)
+        study = study_data([*talks, *own], split=split)
         view = next(b.view for b in study.blocks if b.view.id == "me__trip")
         rows = await LocalUserJudge().judge_block(view, study.population)
         return [r.outcome.details for r in rows]

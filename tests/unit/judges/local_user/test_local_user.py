@@ -13,7 +13,7 @@ from dialogauge.core import Conversation, JudgeFailure, Message, Rating, UsageEr
 from dialogauge.core.protocols import Population
 from dialogauge.data import UserSplit
 from dialogauge.judges.local_user import LocalUserJudge
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_talk, rated_users
 
 TALKS = rated_users(9)
@@ -21,7 +21,7 @@ SPLIT = UserSplit(frozenset(f"user{u}" for u in range(6)), frozenset({"user6", "
 
 
 def study_of(talks=TALKS, split=SPLIT, **settings):
-    return plan_study(talks, split=split, **settings)
+    return study_data(talks, split=split, **settings)
 
 
 async def said(study, block, judge=None):
@@ -111,7 +111,7 @@ async def test_without_history_the_training_users_speak() -> None:
 
 
 async def test_with_nobody_else_the_own_history_speaks_and_with_nothing_it_fails() -> None:
-    study = plan_study([t for t in TALKS if t.user_id == "user7"], part="all")
+    study = study_data([t for t in TALKS if t.user_id == "user7"], part="all")
     view = study.blocks[0].view
     rows = await LocalUserJudge().judge_block(view, Population(()))
     assert all(1 <= r.outcome.scores["satisfaction"] <= 5 for r in rows)
@@ -124,7 +124,7 @@ async def test_a_history_of_one_score_or_one_turn(scores) -> None:
     talks = [rated_talk("me", "a", 0, scores), rated_talk("me", "b", 0, [3, 1])]
     study = study_of([*TALKS, *talks], UserSplit(SPLIT.train, frozenset({"me"})))
     assert len(await said(study, "me__b")) == 2
-    alone = plan_study(talks, part="all")
+    alone = study_data(talks, part="all")
     rows = await LocalUserJudge().judge_block(alone.blocks[-1].view, Population(()))
     (value,) = {round(r.outcome.details["satisfaction"], 6) for r in rows}
     assert value == scores[0]

@@ -22,7 +22,7 @@ from dialogauge.judges.local_user.model import choose_signals
 from dialogauge.judges.local_user.process import Evidence, Fit
 from dialogauge.judges.personal import HISTORY_JUDGES, build_history_judge
 from dialogauge.llm import ScriptedClient
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from dialogauge.studies.satisfaction.figures import Scored, figures_of
 
 TRAIN, TEST = frozenset(f"u{u}" for u in range(10)), frozenset(f"u{u}" for u in range(10, 16))
@@ -49,7 +49,7 @@ def talks() -> tuple[Conversation, ...]:
 
 @cache
 def study():
-    return plan_study(talks(), split=UserSplit(TRAIN, TEST), part="test")
+    return study_data(talks(), split=UserSplit(TRAIN, TEST), part="test")
 
 
 def golds():
@@ -207,7 +207,7 @@ async def test_forbidden_ratings_change_nothing_with_a_signal_either() -> None:
             return talk
         return replace(talk, ratings=tuple(replace(r, score=6 - int(r.score)) for r in talk.ratings))
 
-    other = plan_study(map(scrambled, talks()), split=UserSplit(TRAIN, TEST), part="test")
+    other = study_data(map(scrambled, talks()), split=UserSplit(TRAIN, TEST), part="test")
     after = await values(judge_with(informative()), other)
     block = next(b.view for b in study().blocks if b.view.id == "u10__a")
     assert {t.id: after[t.id] for t in block.targets} == {t.id: before[t.id] for t in block.targets}

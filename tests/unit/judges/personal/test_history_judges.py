@@ -7,7 +7,7 @@ from dialogauge.core.protocols import Population, RatedReply
 from dialogauge.data import UserSplit
 from dialogauge.judges.personal import HISTORY_JUDGES, build_history_judge
 from dialogauge.judges.personal.baselines import majority, pick, quantile_at
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_talk
 
 TALKS = [
@@ -22,7 +22,7 @@ SPLIT = UserSplit(frozenset({"t1"}), frozenset({"me", "new"}))
 
 
 async def said(name, block="me__a", **settings):
-    study = plan_study(TALKS, split=SPLIT)
+    study = study_data(TALKS, split=SPLIT)
     view = next(b.view for b in study.blocks if b.view.id == block)
     rows = await build_history_judge(name, **settings).judge_block(view, study.population)
     assert [r.target.turn for r in rows] == [t.turn for t in view.targets]
@@ -68,7 +68,7 @@ async def test_nearest_turns() -> None:
 
 @pytest.mark.parametrize("name", HISTORY_JUDGES)
 async def test_without_history_the_others_speak(name) -> None:
-    study = plan_study(TALKS, split=SPLIT)
+    study = study_data(TALKS, split=SPLIT)
     view = next(b.view for b in study.blocks if b.view.user == "new")
     (row,) = await build_history_judge(name).judge_block(view, study.population)
     assert row.outcome.details["prior"] is True
@@ -78,7 +78,7 @@ async def test_without_history_the_others_speak(name) -> None:
 
 
 def rated_scores(*scores):
-    reply = plan_study(TALKS, split=SPLIT).blocks[0].view.targets[0]
+    reply = study_data(TALKS, split=SPLIT).blocks[0].view.targets[0]
     return [RatedReply(reply, s) for s in scores]
 
 

@@ -11,12 +11,12 @@ from dialogauge.data import UserSplit
 from dialogauge.judges.personal import Criteria, InductionSettings, draw_examples, induce
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_users
 
 USERS = rated_users(6)
 NAMES = frozenset(f"user{i}" for i in range(6))
-POPULATION = plan_study(USERS, part="all", split=UserSplit(NAMES, frozenset())).population
+POPULATION = study_data(USERS, part="all", split=UserSplit(NAMES, frozenset())).population
 
 
 def side_of(request):

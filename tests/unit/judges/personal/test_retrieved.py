@@ -16,7 +16,7 @@ from dialogauge.judges.personal.judge import RubricTurnJudge
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.rubrics import load_personal
 from dialogauge.studies.replay import replaced
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_talk
 
 TALKS = [
@@ -25,7 +25,7 @@ TALKS = [
     rated_talk("me", "trip", 0, [5], text="train"),
     rated_talk("new", "cook", 0, [1], text="soup"),
 ]
-STUDY = plan_study(TALKS, split=UserSplit(frozenset(), frozenset({"me", "new"})))
+STUDY = study_data(TALKS, split=UserSplit(frozenset(), frozenset({"me", "new"})))
 NOBODY = Population(())
 
 

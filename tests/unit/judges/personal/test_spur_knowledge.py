@@ -14,11 +14,11 @@ from dialogauge.judges.personal.judge import RubricTurnJudge
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.rubrics import load_personal
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_users
 
 NAMES = frozenset(f"user{i}" for i in range(4))
-STUDY = plan_study(rated_users(6), split=UserSplit(NAMES, frozenset({"user4", "user5"})))
+STUDY = study_data(rated_users(6), split=UserSplit(NAMES, frozenset({"user4", "user5"})))
 
 
 class Memory(dict):

@@ -6,7 +6,7 @@ import pytest
 
 from dialogauge.core import Message, Rating, UsageError
 from dialogauge.data import UserSplit
-from dialogauge.studies.satisfaction.blocks import collect_blocks, kept_sessions, plan_study
+from dialogauge.studies.satisfaction.blocks import collect_blocks, kept_sessions, study_data
 from rated import rated_talk, rated_users
 
 SPLIT = UserSplit(frozenset({"user0", "user1"}), frozenset({"user2", "user3"}))
@@ -96,48 +96,48 @@ def test_foresight_ends_with_the_reply() -> None:
 
 
 def test_a_split_file_wins_and_users_are_never_in_their_own_prior() -> None:
-    study = plan_study(rated_users(5), split=SPLIT)
+    study = study_data(rated_users(5), split=SPLIT)
     assert {b.view.user for b in study.blocks} == {"user2", "user3"}
     assert study.left_out == {"block of a user outside the split": 3}
     assert {b.view.user for b in study.population.blocks} == {"user0", "user1"}
     assert {b.view.user for b in study.population.without("user0").blocks} == {"user1"}
-    everyone = plan_study(rated_users(5), split=SPLIT, part="all")
+    everyone = study_data(rated_users(5), split=SPLIT, part="all")
     assert everyone.users == 5
 
 
 def test_seeded_split_where_no_file_is_given() -> None:
-    study = plan_study(rated_users(10))
+    study = study_data(rated_users(10))
     assert len({b.view.user for b in study.population.blocks}) == 2
     assert study.users == 8
     with pytest.raises(UsageError, match="cannot be split"):
-        plan_study(rated_users(2))
-    assert plan_study(rated_users(2), part="all").users == 2
+        study_data(rated_users(2))
+    assert study_data(rated_users(2), part="all").users == 2
 
 
 def test_users_without_history_come_last() -> None:
     lonely = rated_talk("anna", "cook", 0, [5, 4])
-    study = plan_study([lonely, *rated_users(6)])
+    study = study_data([lonely, *rated_users(6)])
     assert study.blocks[-1].view.user == "anna"
     assert study.blocks[-1].view.history == ()
     assert "anna" not in {b.view.user for b in study.population.blocks}
-    named = plan_study([lonely, *rated_users(6)], split=SPLIT)
+    named = study_data([lonely, *rated_users(6)], split=SPLIT)
     assert "anna" not in {b.view.user for b in named.blocks}
 
 
 def test_where_nobody_has_a_history_all_users_are_split() -> None:
     talks = [rated_talk(f"u{i}", "cook", 0, [4, 5]) for i in range(6)]
-    study = plan_study(talks)
+    study = study_data(talks)
     assert len(study.split.train) == 1
     assert study.users == 5
     assert study.population.scores == (4, 5)
     assert not study.left_out
-    alone = plan_study(talks[:2], part="all")
+    alone = study_data(talks[:2], part="all")
     assert alone.split.train == {"u0", "u1"}
 
 
 def test_training_users_without_a_history_are_known_too() -> None:
     talks = [rated_talk("u0", "cook", 0, [2, 3]), rated_talk("u1", "cook", 0, [4, 5])]
-    study = plan_study(talks, split=UserSplit(frozenset({"u0"}), frozenset({"u1"})))
+    study = study_data(talks, split=UserSplit(frozenset({"u0"}), frozenset({"u1"})))
     assert study.population.scores == (2, 3)
     assert study.users == 1
 
@@ -203,6 +203,6 @@ def test_what_takes_no_part_is_counted() -> None:
         rated_talk("u", "a", 2, [None]),
     ]
     with pytest.raises(UsageError, match="1 with no user, 1 with no scenario, 1 with no rating"):
-        plan_study(talks)
+        study_data(talks)
     with pytest.raises(UsageError, match="no conversation at all"):
-        plan_study([])
+        study_data([])

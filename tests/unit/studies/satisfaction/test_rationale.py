@@ -7,7 +7,7 @@ import pytest
 from dialogauge.core import Conversation, Judged, JudgeFailure, Judgement, Message, Rating, Target
 from dialogauge.data import UserSplit
 from dialogauge.rubrics import load_rubric
-from dialogauge.studies.satisfaction.blocks import plan_study
+from dialogauge.studies.satisfaction.blocks import study_data
 from dialogauge.studies.satisfaction.rationale import (
     NO_REASON,
     OTHER_WORDS,
@@ -49,7 +49,7 @@ def study(*extra):
         talk("t", "trip", 2, "不可用"),
         *extra,
     ]
-    return plan_study(talks, split=UserSplit(frozenset({"t"}), frozenset({"me", "you"})))
+    return study_data(talks, split=UserSplit(frozenset({"t"}), frozenset({"me", "you"})))
 
 
 def judged(score, label=None, rationale=None):
@@ -143,7 +143,7 @@ def test_a_word_that_others_use_in_the_scenario_is_not_at_home_elsewhere() -> No
         rating = Rating(id, "satisfaction", 4, 1, user)
         talks.append(Conversation(id, messages, user_id=user, scenario="gift", ratings=(rating,)))
     split = UserSplit(frozenset(), frozenset({"me", "he", "she"}))
-    blocks = plan_study(talks, split=split).blocks
+    blocks = study_data(talks, split=split).blocks
     text = "A plan and temples."
     vocabulary = Vocabulary(blocks, [text])
     block = next(b for b in blocks if b.view.id == "me__gift")

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from dialogauge.app.planning import Planner, sampled
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.app.planning import Planner, sampled
 from dialogauge.core import Conversation, InputError, Place, Rating, RecordFault, WorkUnit, digest_text
 from dialogauge.runs import Progress
 from talks import JUDGE_DIGEST, talk

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from dialogauge.app.privacy import ratings_as_stored
-from dialogauge.app.runs import FinishedRun
-from dialogauge.app.settings import NO_RUBRIC
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
 from dialogauge.data import RatingTable
-from dialogauge.rubrics import ScenarioRule, load_rubric
+from dialogauge.rubrics import NO_RUBRIC, ScenarioRule, load_rubric
+from dialogauge.runs import StoredRun, ratings_as_stored, read_manifest
 from dialogauge.studies.trust import (
     Calibration,
     Extra,
@@ -48,22 +46,30 @@ def rubric_facts(rubric: str) -> dict[str, Any]:
     }
 
 
-def kept_from(run: FinishedRun) -> Kept:
+def kept_from(run: StoredRun) -> Kept:
     """Read what the run's summary holds already of judge and data: asking again would cost calls."""
     try:
-        earlier = run.directory.read_json("manifest")
+        earlier = read_manifest(run.directory)
         value = run.directory.read_json("summary").get("trust")
     except StoreError:
         return Kept()
-    same = earlier["judge"]["digest"] == run.judge_digest and earlier["digests"] == run.manifest["digests"]
-    if value is None or not same:
+    now = run.manifest
+    if (
+        value is None
+        or earlier is None
+        or (earlier.judge_digest, earlier.digests)
+        != (
+            now.judge_digest,
+            now.digests,
+        )
+    ):
         return Kept()
     trust = Trust.from_json(value)
     done = [c for c in trust.checks if c.name == "scenario_ignored" and c.figures]
     return Kept(done[0] if done else None, trust.calibration)
 
 
-def tally_of(run: FinishedRun, limits: TrustThresholds) -> TrustTally:
+def tally_of(run: StoredRun, limits: TrustThresholds) -> TrustTally:
     """Let all rows of a finished run pass through a tally."""
     tally = TrustTally(run.dimensions, sample=limits.sample)
     for row in run.rows():
@@ -73,7 +79,7 @@ def tally_of(run: FinishedRun, limits: TrustThresholds) -> TrustTally:
 
 
 def look_into(
-    run: FinishedRun, tally: TrustTally, limits: TrustThresholds, ratings: RatingTable | None, kept: Kept
+    run: StoredRun, tally: TrustTally, limits: TrustThresholds, ratings: RatingTable | None, kept: Kept
 ) -> Trust:
     """Make the checks of a run.
 
@@ -84,17 +90,17 @@ def look_into(
         ratings: People's, to calibrate against; None keeps what was found before.
         kept: What was found before.
     """
-    rules = [ScenarioRule(**r) for r in run.manifest.get("scenario_rules", ())]
+    rules = [ScenarioRule(**r) for r in run.manifest.facts.get("scenario_rules", ())]
     extra = Extra(
         scenario=kept.scenario,
-        scenario_shown=run.manifest.get("shows_scenario", True),
+        scenario_shown=run.manifest.facts.get("shows_scenario", True),
         rules=find_breaches(run.judged(), rules) if rules else None,
         calibration=kept.calibration if ratings is None else _calibration(run, ratings, limits),
     )
-    return examine(tally, run.conversations, judge=run.manifest["judge"]["name"], limits=limits, extra=extra)
+    return examine(tally, run.conversations, judge=run.manifest.judge["name"], limits=limits, extra=extra)
 
 
-def _calibration(run: FinishedRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
+def _calibration(run: StoredRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
     # Loaded only where there are ratings: it takes as long as the rest of the trust study.
     from dialogauge.studies.agreement import DimensionPair, admission_for, collect_targets
     from dialogauge.studies.trust.calibration import calibrate
@@ -110,11 +116,11 @@ def _calibration(run: FinishedRun, ratings: RatingTable, limits: TrustThresholds
         [DimensionPair(d.name, d.name) for d in rated],
         admissions=[admission_for(given[d.name], d.scale) for d in rated],
     )
-    file = str(run.manifest["settings"].get("ratings_file") or "ratings")
+    file = str(run.manifest.settings.get("ratings_file") or "ratings")
     return calibrate(tables, {d.name: d.scale for d in run.dimensions}, ratings=file, limits=limits)
 
 
-def _rated(run: FinishedRun, ratings: RatingTable) -> Iterator[tuple[Conversation, list[Row]]]:
+def _rated(run: StoredRun, ratings: RatingTable) -> Iterator[tuple[Conversation, list[Row]]]:
     """Yield the conversations that people rated, with their rows; no others are decoded."""
     for target, units in groupby(run.units(), key=lambda unit: unit.target):
         rows = [row for unit in units for row in unit.rows]

@@ -1,6 +1,6 @@
 """What a run hides: the mask of a run, its salt, and keeping masked and open data out of one run.
 
-The mask is put on right after a conversation is read and its ratings are joined (`app/planning`), so what
+The mask is put on right after a conversation is read and its ratings are joined (`Study.plan`), so what
 is stored, sent to a model, cached, written and shown was masked before. On a run that was judged openly,
 `report`, `export` and `pairs` put it on between the run file and what they write.
 """
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dialogauge.core.errors import UsageError
 from dialogauge.data import Mask, RatingTable
-from dialogauge.runs import RunDatabase
+from dialogauge.runs.store import RunDatabase
 
 _META: Final = "privacy"
 _SALT_BYTES: Final = 32

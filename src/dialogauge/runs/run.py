@@ -1,0 +1,130 @@
+"""Reading a run back: what its manifest says, its rows, and its conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from dialogauge.core import Conversation, DimensionSpec, StoreError
+from dialogauge.data import Mask
+from dialogauge.runs.directory import RunDirectory
+from dialogauge.runs.manifest import SCHEMA, Manifest
+from dialogauge.runs.privacy import OPEN, Privacy, mask_for_reading, mask_row
+from dialogauge.runs.store import PLANNED, RunDatabase, StoredUnit
+
+Row = Mapping[str, Any]
+"""One line of `judgements.jsonl`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run directory opened for reading."""
+
+    directory: RunDirectory
+    database: RunDatabase
+    manifest: Manifest
+    mask: Mask | None = None
+    """Hides what the run itself holds openly."""
+    _open_ids: dict[str, str] = field(default_factory=dict)
+    """Masked id -> the id in the run file, of the rows handed out so far."""
+
+    @property
+    def dimensions(self) -> tuple[DimensionSpec, ...]:
+        """The dimensions that were judged."""
+        return self.manifest.dimensions
+
+    def units(self) -> Iterator[StoredUnit]:
+        """Yield the units of the run's judge that belong to the last input, in its order."""
+        yield from self.database.units(self.manifest.judge_digest, self._planned())
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows in the order of the input, masked if they are to be."""
+        for unit in self.units():
+            yield from self._shown(unit)
+
+    def judged(self) -> Iterator[tuple[Conversation, list[Row]]]:
+        """Yield each conversation with its rows, all repeats together."""
+        for target, units in groupby(self.units(), key=lambda unit: unit.target):
+            conversation = self.database.conversation(target)
+            if conversation is not None:
+                shown = conversation if self.mask is None else self.mask.conversation(conversation)
+                yield shown, [row for unit in units for row in self._shown(unit)]
+
+    def rows_of(self, ids: Collection[str]) -> Iterator[Row]:
+        """Yield the rows of the conversations of these ids, masked if they are to be."""
+        stored = {self._open_ids.get(name, name) for name in ids}
+        for unit in self.database.units_of(self.manifest.judge_digest, stored, self._planned()):
+            yield from self._shown(unit)
+
+    def conversations(self, ids: Collection[str]) -> list[Conversation]:
+        """Return the conversations of ids that stood in rows, masked if they are to be."""
+        stored = [self._open_ids.get(name, name) for name in sorted(ids)]
+        conversations = self.database.conversations_of(stored)
+        return conversations if self.mask is None else [self.mask.conversation(c) for c in conversations]
+
+    def _shown(self, unit: StoredUnit) -> Iterator[Row]:
+        for row in unit.rows:
+            if self.mask is None:
+                yield row
+                continue
+            masked = mask_row(self.mask, row)
+            self._open_ids[masked["conversation_id"]] = row["conversation_id"]
+            yield masked
+
+    def _planned(self) -> dict[bytes, int] | None:
+        blob = self.database.get_meta(PLANNED)
+        return None if blob is None else {bytes.fromhex(key): 0 for key in blob}
+
+
+@contextmanager
+def open_run(
+    path: str, privacy: Privacy = OPEN, *, studies: Collection[str] | None = None
+) -> Iterator[StoredRun]:
+    """Open a run directory for reading.
+
+    Args:
+        path: The directory.
+        privacy: With it rows and conversations come masked.
+        studies: The kinds of run that will do; any when None.
+
+    Raises:
+        StoreError: There is no finished run in it, it is of another study, or of an older dialogauge.
+    """
+    directory = RunDirectory(Path(path))
+    manifest = read_manifest(directory)
+    if manifest is not None and studies is not None and manifest.study not in studies:
+        msg = f"{path} is a run of `dialogauge {manifest.study}`"
+        wanted = " or ".join(f"`dialogauge {name}`" for name in studies)
+        raise StoreError(msg, hint=f"give a run of {wanted}")
+    database = directory.open_for_reading()
+    try:
+        if manifest is None:
+            directory.read_json("manifest")  # says that there is none
+            msg = f"the manifest of the run {path} cannot be read"
+            raise StoreError(msg, hint="run the command that wrote it once more to finish it")
+        yield StoredRun(directory, database, manifest, mask_for_reading(database, privacy))
+    finally:
+        database.close()
+
+
+def read_manifest(directory: RunDirectory) -> Manifest | None:
+    """Return the manifest of a run; None where there is none, or none that can be read.
+
+    Raises:
+        StoreError: An older dialogauge wrote it.
+    """
+    if not directory.file("manifest").is_file():
+        return None
+    value = directory.read_json("manifest")
+    schema = value.get("schema", 1)
+    if schema != SCHEMA:
+        msg = f"the run {directory.path} has schema {schema}; this dialogauge reads schema {SCHEMA}"
+        raise StoreError(msg, hint="judge its input again into another directory, or start with --fresh")
+    try:
+        return Manifest.from_json(value)
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,438 @@
+"""Running a study: the one way in which units are judged, stored, continued, interrupted, hidden and shown.
+
+A study says which units its data plans, how one of them is done, what the rows come to, and what its page
+shows. `run_study` does the rest, in this order: open and lock the directory; put on the mask; ask the study
+for its units and leave out what the run file holds; do what is left on a bounded number of workers; store
+each unit as it ends; read the rows once, from which come `judgements.jsonl` and the study's result; write
+`summary.json`, `manifest.json` and the page. The same call again goes on where the last one stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from dialogauge.core import DimensionSpec, InputError, Judged, StoreError, WorkUnit, digest, digest_text
+from dialogauge.core.protocols import Kept
+from dialogauge.core.unit import UnitResult
+from dialogauge.data import Mask
+from dialogauge.llm import LimiterState
+from dialogauge.runs.directory import RunDirectory
+from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
+from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
+from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing
+from dialogauge.runs.records import json_line
+from dialogauge.runs.run import Row, StoredRun
+from dialogauge.runs.store import PLANNED, RunDatabase, StoredUnit
+
+_COMMAND = "command"
+"""Under this name the run file keeps the digest of what was asked for: judges and source."""
+
+
+class Observer(Protocol):
+    """Who watches a run: a terminal, a page, a test."""
+
+    def say(self, text: str) -> None:
+        """Take a line that the user should read."""
+
+    def watching(
+        self, progress: Progress, limits: Callable[[], LimiterState | None]
+    ) -> AbstractContextManager[None]:
+        """Show the progress while the context lasts."""
+
+    def interrupted(self, first: bool) -> None:  # noqa: FBT001 - the one thing there is to tell
+        """Take note of a Ctrl-C."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFacts:
+    """What the manifest says of a study."""
+
+    judge: Mapping[str, Any]
+    """`name`, `digest` and what the judge says of itself, without secrets."""
+    dimensions: tuple[DimensionSpec, ...]
+    data: str | None = None
+    """The digest of the data; that of the planned units where None."""
+    conversations: int | None = None
+    """Conversations that were asked for; units by repeats where None."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What the study adds beside the common fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How far a run came."""
+
+    outcome: Outcome
+    planned: int
+    """Units that were asked for, those included that stand unread behind the end of a run that broke off."""
+    pending: int
+    """Of these, units that are not done."""
+    unreadable: Sequence[InputError] = ()
+    """Records of the input that are no conversations."""
+
+
+NOTES: Final = "kept:"
+"""What stands before the keys under which the run file keeps the notes of judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNotes:
+    """What judges keep, in the run's own file."""
+
+    database: RunDatabase
+
+    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
+        """Return what was kept under a key; None where nothing was."""
+        return self.database.get_meta(NOTES + key)
+
+    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep a JSON value under a key."""
+        self.database.put_meta(NOTES + key, value)
+
+
+class StudyResult(Protocol):
+    """What a study comes to."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `summary.json`; what is undefined is null."""
+
+
+R = TypeVar("R", bound=StudyResult)
+
+
+class Study(Protocol[R]):
+    """A study: its own logic, and nothing of how a run is kept."""
+
+    @property
+    def name(self) -> str:
+        """The kind of run, as the manifest holds it: `judge`, `satisfaction` ..."""
+
+    @property
+    def judge_digest(self) -> str:
+        """The digest under which its units are stored, and found again."""
+
+    @property
+    def source(self) -> str:
+        """Digest of what was asked for: inputs, their limits, repeats and seed."""
+
+    @property
+    def expected(self) -> int | None:
+        """How many units the data plans at most, where that can be known ahead at little cost."""
+
+    @property
+    def repeats(self) -> int:
+        """Units of each conversation."""
+
+    @property
+    def unreadable(self) -> Sequence[InputError]:
+        """Records that are no conversations, as far as the data has been read."""
+
+    @property
+    def passed_over(self) -> int:
+        """Records that were expected and plan no unit, the unreadable ones included."""
+
+    @property
+    def recomputes(self) -> bool:
+        """Whether every unit is done anew each time, since that costs less than to look for it."""
+
+    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+        """Take what the run puts on and keeps, before anything else is asked of the study.
+
+        Args:
+            mask: Put on each conversation before anything is made of it; None in an open run.
+            notes: What a judge keeps beside its rows, and finds again when the run goes on; None where
+                nothing will be judged.
+        """
+
+    def plan(self) -> Iterable[WorkUnit]:
+        """Return every unit that the data plans, finished or not, in the order of the work.
+
+        A sequence is planned whole at once; of anything else, units are taken as workers become free.
+        """
+
+    async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
+        """Do one unit: one row for each target.
+
+        What goes wrong with a target is a failure in its row. `EndpointError` and `BudgetSpent` end the run.
+        """
+
+    def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
+        """Return what changes in rows once all are judged: calibrated scores. Mostly nothing.
+
+        Args:
+            units: With their rows as they were judged.
+            ending: How far the run came.
+
+        Returns:
+            By key of the unit, for each row the fields that change; of `details` the keys that change. They
+            are kept beside the rows, which stay as they were judged.
+        """
+
+    def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> R:
+        """Return what the rows come to.
+
+        Args:
+            rows: All rows of the run, in its order; each can be read once.
+            run: To look up conversations and single rows.
+            ending: How far the run came.
+        """
+
+    def facts(self) -> StudyFacts:
+        """Return what the manifest says of it; asked for once the units are done."""
+
+    def page(self, result: R, run: StoredRun) -> str:
+        """Return the page of the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """How a study is run, whatever the study."""
+
+    directory: RunDirectory
+    workers: int = 1
+    """Units in flight at most."""
+    fresh: bool = False
+    """Whether what an earlier run left is deleted first."""
+    retry_failed: bool = False
+    """Whether units with a failure are done anew."""
+    privacy: Privacy = OPEN
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked for, by flat name, without secrets: for the manifest."""
+    command: str = ""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRun(Generic[R]):
+    """A study that was run."""
+
+    directory: RunDirectory
+    manifest: Manifest
+    result: R
+    ending: Ending
+    progress: Progress
+    mask: Mask | None
+
+
+async def run_study(
+    study: Study[R],
+    settings: RunSettings,
+    observer: Observer,
+    limits: Callable[[], LimiterState | None] = lambda: None,
+) -> StudyRun[R]:
+    """Run a study, or go on with it, and write its directory.
+
+    Args:
+        study: What is done.
+        settings: Where, and how.
+        observer: Who is told.
+        limits: What the adaptive limiter of the endpoint does just now.
+
+    What ends a run early (Ctrl-C, a spent budget, an endpoint of no use) is in the ending; what was done by
+    then is stored and summarised.
+
+    Raises:
+        StoreError: The directory is of no use, is being written, or holds a run of another study.
+        UsageError: The run was made under other settings of privacy.
+    """
+    directory = settings.directory
+    database = directory.open_for_writing(study.name, fresh=settings.fresh)
+    try:
+        mask = mask_for_writing(database, settings.privacy)
+        study.prepare(mask, StoredNotes(database))
+        if not settings.fresh:
+            _name_other_judges(study, database, observer)
+        progress = Progress(expected=study.expected)
+        queue = _Queue(study, database, progress, retry_failed=settings.retry_failed)
+        stop = StopSignal()
+        with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, limits):
+            outcome = await run_work(
+                iter(queue), study.run, queue, workers=settings.workers, progress=progress, stop=stop
+            )
+        if not isinstance(outcome.error, StoreError):  # else that error is the one to report
+            database.flush()
+        return _finish(study, settings, database, queue, outcome, mask)
+    finally:
+        database.close()
+        directory.release()
+
+
+def units_left(study: Study[R], settings: RunSettings) -> tuple[int, int, Mask | None]:
+    """Return how many units a run would plan, how many of them are left to do, and the mask it would put on.
+
+    Nothing is written.
+    """
+    directory = settings.directory
+    database = directory.open_for_reading() if directory.exists and not settings.fresh else None
+    try:
+        mask = mask_for_writing(database, settings.privacy)
+        study.prepare(mask, StoredNotes(database) if database else None)
+        progress = Progress()
+        queue = _Queue(study, database, progress, retry_failed=settings.retry_failed)
+        left = sum(1 for _ in queue)
+        return progress.planned, left, mask
+    finally:
+        if database is not None:
+            database.close()
+
+
+def _name_other_judges(study: Study[R], database: RunDatabase, observer: Observer) -> None:
+    others = [digest for digest in database.judges() if digest != study.judge_digest]
+    if others and not database.finished(study.judge_digest):
+        observer.say(
+            "this run holds judgements by another judge or prompt; they stay in run.db, and the files "
+            "beside it will show the new ones"
+        )
+
+
+class _Queue:
+    """The units that are left, and the sink that stores them; remembers all that were planned."""
+
+    def __init__(
+        self,
+        study: Study[R],
+        database: RunDatabase | None,
+        progress: Progress,
+        *,
+        retry_failed: bool,
+    ) -> None:
+        self._study = study
+        self._database = database
+        self._retry_failed = retry_failed
+        self._finished = {} if database is None else database.finished(study.judge_digest)
+        self.progress = progress
+        self.planned: dict[bytes, int] = {}
+        """Key of every unit that was planned so far, with its place."""
+
+    def __iter__(self) -> Iterator[WorkUnit]:
+        """Yield what is left."""
+        units = self._study.plan()
+        left = (unit for unit in units if self._take(unit))
+        yield from list(left) if isinstance(units, Sequence) else left
+        self.progress.total = self.progress.planned
+
+    def _take(self, unit: WorkUnit) -> bool:
+        """Count a unit, and say whether it is to be done."""
+        key = bytes.fromhex(unit.key)
+        self.planned[key] = unit.position
+        self.progress.planned += 1
+        failed = self._finished.get(key)
+        if failed is None or self._study.recomputes or (failed and self._retry_failed):
+            return True
+        self.progress.resumed += 1
+        return False
+
+    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+        """Store a finished unit."""
+        if self._database is not None:
+            self._database.add(unit, result)
+
+    def flush_if_due(self) -> float | None:
+        """Make durable what has waited long enough; see `Sink`."""
+        return None if self._database is None else self._database.flush_if_due()
+
+
+def _finish(
+    study: Study[R],
+    settings: RunSettings,
+    database: RunDatabase,
+    queue: _Queue,
+    outcome: Outcome,
+    mask: Mask | None,
+) -> StudyRun[R]:
+    """Write the files of the run from what is stored."""
+    done = database.finished(study.judge_digest)
+    if queue.progress.resumed:
+        database.place_units(queue.planned)
+    shown = _shown(study, database, queue, done)
+    unread = _unread(study, queue.progress, len(shown))
+    pending = unread + sum(1 for key in shown if key not in done)
+    ending = Ending(outcome, len(shown) + unread, pending, study.unreadable)
+    database.settle(study.settle(database.units(study.judge_digest, shown, settled=False), ending))
+    manifest = _manifest(study, settings, queue, ending)
+    directory = settings.directory
+    run = StoredRun(directory, database, manifest)
+    with directory.writing("judgements") as write:
+        result = study.summarise(_written(run.rows(), write), run, ending)
+    directory.write_json("summary", result.to_json())
+    directory.write_json("manifest", manifest.to_json())
+    directory.write_text("report", study.page(result, run))
+    _write_notes(directory, database)
+    return StudyRun(directory, manifest, result, ending, queue.progress, mask)
+
+
+def _write_notes(directory: RunDirectory, database: RunDatabase) -> None:
+    notes = database.all_meta(NOTES)
+    if notes:
+        lines = ({"key": key.removeprefix(NOTES), "value": value} for key, value in notes.items())
+        directory.write_lines("kept", (json_line(line) for line in lines))
+
+
+def _written(rows: Iterator[Row], write: Callable[[bytes], object]) -> Iterator[Row]:
+    """Pass rows on, and write each on its way."""
+    for row in rows:
+        write(json_line(row))
+        yield row
+
+
+def _shown(
+    study: Study[R], database: RunDatabase, queue: _Queue, done: Mapping[bytes, bool]
+) -> dict[bytes, int]:
+    """Return the units that the files show, and keep them for reports, exports and pairs.
+
+    Units of conversations that the input no longer holds stay stored, and are left out. Where the input was
+    not read to its end, what an earlier run of the same command showed of the rest stays in.
+    """
+    shown = dict(queue.planned)
+    command = digest([study.judge_digest, study.source])
+    if queue.progress.total is None and database.get_meta(_COMMAND) == command:
+        earlier = database.get_meta(PLANNED)
+        keys = done if earlier is None else [bytes.fromhex(key) for key in earlier]
+        shown |= dict.fromkeys((key for key in keys if key not in shown), 0)
+    stale = any(key not in shown for key in done)
+    database.put_meta(PLANNED, [key.hex() for key in shown] if stale else None)
+    database.put_meta(_COMMAND, command)
+    return shown
+
+
+def _unread(study: Study[R], progress: Progress, shown: int) -> int:
+    """Return how many units stand behind the place up to which a run that broke off has read its input.
+
+    They are known where the input was counted ahead, and pending like those that were read.
+    """
+    if progress.total is not None or progress.expected is None:
+        return 0
+    return max(0, progress.expected - study.repeats * study.passed_over - shown)
+
+
+def _manifest(study: Study[R], settings: RunSettings, queue: _Queue, ending: Ending) -> Manifest:
+    facts = study.facts()
+    error = ending.outcome.error
+    return Manifest(
+        study=study.name,
+        settings=settings.settings,
+        command=settings.command,
+        seed=settings.seed,
+        judge=facts.judge,
+        dimensions=facts.dimensions,
+        digests={"prompts": facts.judge.get("prompts"), "data": facts.data or _data_digest(queue.planned)},
+        privacy=asdict(settings.privacy),
+        conversations=ending.planned // study.repeats if facts.conversations is None else facts.conversations,
+        pending_units=ending.pending,
+        ended=ending.outcome.ended,
+        error=None if error is None else str(error),
+        unreadable=len(ending.unreadable),
+        unreadable_records=[str(fault) for fault in ending.unreadable[:FAULTS_KEPT]],
+        written=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=versions(),
+        facts=facts.more,
+    )
+
+
+def _data_digest(planned: Mapping[bytes, int]) -> str:
+    """Digest what was planned, in its order: the same data, judge and seed give the same digest."""
+    return digest([digest_text(key.hex()) for key in planned]) if planned else digest(None)

@@ -1,0 +1,211 @@
+"""The judging study: conversations in; rows for judged targets, a summary, checks, gates and a page out."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from typing import Any, Final
+
+from dialogauge.core import (
+    Conversation,
+    InputError,
+    Judge,
+    Judged,
+    WorkUnit,
+    conversation_digest,
+    digest_text,
+)
+from dialogauge.core.protocols import Kept
+from dialogauge.data import Mask, RatingTable, absent_turns
+from dialogauge.report import ReportView, render_report
+from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, StudyFacts
+from dialogauge.studies.judging.gate import GateResult, parse_gate
+from dialogauge.studies.judging.report import report_view
+from dialogauge.studies.judging.sampling import Sampler
+from dialogauge.studies.judging.summary import Summary, summarise
+from dialogauge.studies.trust import Trust, TrustTally, TrustThresholds
+from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
+
+JUDGE: Final = "judge"
+"""The kind of run, and the study's part in the identity of a unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingResult:
+    """What a judged log comes to."""
+
+    summary: Summary
+    gates: tuple[GateResult, ...]
+    trust: Trust
+    view: ReportView
+    """What the page shows."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `summary.json`."""
+        gates = [asdict(gate) for gate in self.gates]
+        return {**self.summary.to_json(), "gates": gates, "trust": self.trust.to_json()}
+
+
+@dataclass
+class JudgingStudy:
+    """Judges conversations, each as often as asked; see `runs.Study` for the parts."""
+
+    judge: Judge
+    conversations: Iterable[Conversation | InputError]
+    """Read once, lazily; with what could not be read in its place."""
+    _: KW_ONLY
+    source: str = ""
+    expected: int | None = None
+    repeats: int = 1
+    seed: int = 0
+    ratings: RatingTable | None = None
+    """People's ratings from a file of their own, joined with the conversations as they are read."""
+    strict: bool = False
+    """Whether the first unreadable record ends the run."""
+    worked_examples: frozenset[str] = frozenset()
+    """Ids of conversations that the judge's prompt shows solved: they are not judged."""
+    gates: tuple[str, ...] = ()
+    rubric: str = ""
+    thresholds: TrustThresholds = field(default_factory=TrustThresholds)
+    mask: Mask | None = None
+    left_out: int = 0
+    """How many worked examples the input held."""
+    faults: list[InputError] = field(default_factory=list)
+    ids: set[int] = field(default_factory=set)
+    """Hashes of the conversation ids that the input holds."""
+    absent_turns: set[tuple[str, int]] = field(default_factory=set)
+    """Id and turn that were rated, where the input holds the conversation and not the turn."""
+
+    name = JUDGE
+    recomputes = False
+
+    @property
+    def judge_digest(self) -> str:
+        """The judge's."""
+        return self.judge.digest
+
+    @property
+    def unreadable(self) -> Sequence[InputError]:
+        """Records that are no conversations."""
+        return self.faults
+
+    @property
+    def passed_over(self) -> int:
+        """Worked examples and unreadable records."""
+        return self.left_out + len(self.faults)
+
+    def knows(self, conversation_id: str) -> bool:
+        """Whether the input held a conversation of that id."""
+        return hash(conversation_id) in self.ids
+
+    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+        """Take the mask; these judges keep nothing."""
+        del notes
+        self.mask = mask
+
+    def plan(self) -> Iterator[WorkUnit]:
+        """Yield a unit for each conversation and repeat, reading the input as it is asked for."""
+        position, mask = 0, self.mask
+        for item in self._items():
+            if isinstance(item, InputError):
+                fault = item if mask is None else mask.fault(item)
+                if self.strict:
+                    raise fault
+                self.faults.append(fault)
+            elif item.id in self.worked_examples:
+                self.left_out += 1
+            else:
+                position += 1
+                yield from self._units(self._joined(item), position)
+
+    def _items(self) -> Iterator[Conversation | InputError]:
+        try:
+            yield from self.conversations
+        except InputError as fault:
+            raise fault if self.mask is None else self.mask.fault(fault) from None
+
+    def _joined(self, conversation: Conversation) -> Conversation:
+        """Return the conversation as it is judged and stored: with its ratings, and masked."""
+        self.ids.add(hash(conversation.id))
+        if self.ratings is not None and (ratings := self.ratings.for_conversation(conversation.id)):
+            self.absent_turns |= absent_turns(conversation, ratings)
+            conversation = replace(conversation, ratings=(*conversation.ratings, *ratings))
+        return conversation if self.mask is None else self.mask.conversation(conversation)
+
+    def _units(self, conversation: Conversation, position: int) -> Iterator[WorkUnit]:
+        target, judge = conversation_digest(conversation), self.judge
+        for repeat in range(1, self.repeats + 1):
+            yield WorkUnit(
+                JUDGE, conversation, target, judge.digest, repeat, self.seed, None, judge.name, position
+            )
+
+    async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
+        """Judge one conversation once."""
+        return await self.judge.judge(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+
+    def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
+        """Change nothing."""
+        del units, ending
+        return {}
+
+    def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> JudgingResult:
+        """Bring the rows to summary, checks, gates and what the page shows, in one pass."""
+        tally = TrustTally(self.judge.dimensions, sample=self.thresholds.sample)
+        sampler = Sampler(self.judge.dimensions)
+        summary = summarise(
+            sampler.through(tally.through(rows)),
+            dimensions=self.judge.dimensions,
+            unreadable=[str(f) for f in self.faults],
+            pending=-(-ending.pending // self.repeats),
+            repeats=self.repeats,
+        )
+        gates = tuple(parse_gate(text).evaluate(summary) for text in self.gates)
+        trust = look_into(run, tally, self.thresholds, self.ratings, kept_from(run))
+        return JudgingResult(summary, gates, trust, report_view(run, summary, trust, sampler.result()))
+
+    def facts(self) -> StudyFacts:
+        """Return judge, dimensions and what the checks need to know of the rubric."""
+        judge = {"name": self.judge.name, "digest": self.judge.digest, **self.judge.describe()}
+        return StudyFacts(judge=judge, dimensions=self.judge.dimensions, more=rubric_facts(self.rubric))
+
+    def page(self, result: JudgingResult, run: StoredRun) -> str:
+        """Return the report."""
+        del run
+        return render_report(result.view)
+
+
+def sampled(
+    source: Iterable[Conversation | InputError], *, limit: int | None, sample: int | None, seed: int
+) -> Iterator[Conversation | InputError]:
+    """Cut a source: its first `limit` conversations, or `sample` of them at random by the seed.
+
+    A conversation is drawn by the digest of seed and id, so the same conversations are drawn again
+    when others are added, and a larger sample holds the smaller one. Memory is that of the sample.
+    """
+    if sample is not None:
+        source = _draw(source, sample, seed)
+    taken = 0
+    for item in source:
+        yield item
+        taken += isinstance(item, Conversation)
+        if limit is not None and taken >= limit:
+            return  # before the next is read: a pipe may never bring one
+
+
+def _draw(
+    source: Iterable[Conversation | InputError], size: int, seed: int
+) -> Iterator[Conversation | InputError]:
+    heap: list[tuple[int, int, Conversation]] = []
+    for position, item in enumerate(source):
+        if isinstance(item, InputError):
+            yield item
+            continue
+        # The heap's top is the item that the next better one replaces: the largest digest.
+        entry = (-int(digest_text(f"{seed}\x1f{item.id}"), 16), position, item)
+        if len(heap) < size:
+            heapq.heappush(heap, entry)
+        elif size and entry > heap[0]:
+            heapq.heapreplace(heap, entry)
+    for _, _, conversation in sorted(heap, key=lambda entry: entry[1]):
+        yield conversation

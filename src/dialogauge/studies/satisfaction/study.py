@@ -1,0 +1,447 @@
+"""The satisfaction study: one row for each rated reply, judged for its own user, calibrated and compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cache
+from itertools import zip_longest
+from typing import Any, Final, cast
+
+from dialogauge.core import (
+    Conversation,
+    InputError,
+    Judged,
+    JudgeFailure,
+    WorkUnit,
+    conversation_digest,
+    digest,
+)
+from dialogauge.core.protocols import (
+    BlockView,
+    Kept,
+    PersonalJudge,
+    Population,
+    RatedBlock,
+    RatedReply,
+    Reads,
+    Reply,
+    TurnJudge,
+)
+from dialogauge.data import Mask, UserSplit
+from dialogauge.judges.local_user import LocalUserJudge, Signal
+from dialogauge.judges.personal import TurnDimension
+from dialogauge.report import ReportView
+from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, StudyFacts, judged_of
+from dialogauge.runs.manifest import FAULTS_KEPT
+from dialogauge.stats import Calibrated, CalibrationName, Ties
+from dialogauge.studies.judging.report import report_view
+from dialogauge.studies.judging.sampling import Sampler
+from dialogauge.studies.judging.summary import Summary, summarise
+from dialogauge.studies.satisfaction.answers import Answer, answers_of, histories_of
+from dialogauge.studies.satisfaction.behaviour import drift_of
+from dialogauge.studies.satisfaction.blocks import HistoryCut, Part, StudyData, study_data
+from dialogauge.studies.satisfaction.evaluation import Evaluation, EvaluationSettings, evaluate
+from dialogauge.studies.satisfaction.rationale import check_rationales
+from dialogauge.studies.satisfaction.report import render_page
+from dialogauge.studies.satisfaction.signals import JoinedScores, StoredScores, join_scores
+
+SATISFACTION: Final = "satisfaction"
+"""The kind of run, and the study's part in the identity of a unit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SatisfactionSettings:
+    """What is judged, and how the scores are calibrated and compared."""
+
+    part: Part = "test"
+    split_given: bool = False
+    """Whether the split came from a file; else users without history are judged with the test part."""
+    dimension: str = "satisfaction"
+    mode: str = "foresight"
+    history: HistoryCut = "all"
+    calibrate: CalibrationName = "none"
+    ties: Ties = "mid"
+    draws: int = 1000
+    seed: int = 0
+    side_by_side: int = 64
+    """Blocks that are judged together, one turn of each in turn, where a model is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class SatisfactionResult:
+    """What came of the study."""
+
+    data: StudyData
+    judge: str
+    evaluation: Evaluation
+    summary: Summary
+    rating_faults: tuple[InputError, ...]
+    """Ratings that cannot be used: what they rate counts as unrated."""
+    signals: Sequence[Mapping[str, Any]]
+    """What was there of each signal, and its weight."""
+    failures: Mapping[str, int]
+    """How many turns failed, by what was said of them; the most frequent first."""
+    figures: Mapping[str, Any]
+    """What `summary.json` holds."""
+    view: ReportView
+    """The report of the rows."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `summary.json`: the rows, what the study was made of, its figures and controls."""
+        return dict(self.figures)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    block: RatedBlock
+    reply: Reply
+    others: Population
+
+
+@dataclass
+class SatisfactionStudy:
+    """Judges every target of the part that was asked for; see `runs.Study` for the parts.
+
+    A judge that asks a model is asked turn by turn, and what is stored is not asked again. A judge without
+    one takes no time: it judges block by block, and anew each time.
+    """
+
+    judge: PersonalJudge | TurnJudge
+    per_turn: bool
+    """Whether the judge is asked about one turn at a time."""
+    conversations: Mapping[str, Conversation]
+    """By id, with their ratings."""
+    data: StudyData
+    settings: SatisfactionSettings
+    _: KW_ONLY
+    unreadable: Sequence[InputError] = ()
+    """Records that are no conversations: each counts as a failed one."""
+    rating_faults: tuple[InputError, ...] = ()
+    reference: tuple[Answer, ...] | None = None
+    """The original replies, as another run judged them."""
+    stored_signals: tuple[StoredScores, ...] = ()
+    """What the runs hold that were named as signals."""
+    signals: tuple[JoinedScores, ...] = ()
+    """What of it is about the turns of the study."""
+    _notes: Kept = field(init=False)
+    _tasks: dict[str, _Task] = field(default_factory=dict)
+    _block_rows: dict[str, Judged] = field(default_factory=dict)
+    """Rows of the block that was judged last, by the id of the reply."""
+    _evaluation: Evaluation | None = None
+    _failures: Mapping[str, int] = field(default_factory=dict)
+    _unfinished: int = 0
+    """Conversations of which no turn is judged yet."""
+
+    name = SATISFACTION
+    repeats = 1
+    passed_over = 0
+
+    @property
+    def recomputes(self) -> bool:
+        """A judge without a model judges anew each time."""
+        return not self.per_turn
+
+    @property
+    def judge_digest(self) -> str:
+        """The judge's; what it reads of people is part of each unit's identity."""
+        return self.judge.digest
+
+    @property
+    def source(self) -> str:
+        """Digest of all that is judged, from all that is known."""
+        return self._known
+
+    @property
+    def expected(self) -> int:
+        """Replies that are judged."""
+        return self.data.targets
+
+    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+        """Hide what is to be hidden, and join the signals: a score holds for the words it was given for."""
+        if notes is not None:
+            self._notes = notes
+        if mask is not None:
+            self.conversations, self.data = masked_data(self.conversations, self.data, self.settings, mask)
+            self.unreadable = tuple(mask.fault(f) for f in self.unreadable)
+            self.rating_faults = tuple(mask.fault(f) for f in self.rating_faults)
+        self.signals = tuple(join_scores(s, self.data, self.conversations) for s in self.stored_signals)
+        if self.signals and isinstance(self.judge, LocalUserJudge):
+            taken = tuple(Signal(joined.run, joined.scores) for joined in self.signals)
+            self.judge = replace(self.judge, signals=taken)
+
+    def plan(self) -> Sequence[WorkUnit]:
+        """Return a unit for each target: with a model so many blocks at a time, one turn of each in turn.
+
+        What a judge makes once for a block (a memory) is then made for many blocks together, and the turns
+        of a block still come close enough to one another for an endpoint's prefix cache.
+        """
+        keys = _Keys(self.judge.reads)
+        others = others_of(self.data)
+        blocks: list[list[WorkUnit]] = []
+        position = 0
+        for block in self.data.blocks:
+            view = block.view
+            known = others(view.user)
+            circumstances = keys.circumstances(view, known)
+            units: list[WorkUnit] = []
+            for reply in view.targets:
+                position += 1
+                units.append(self._unit(reply, view, circumstances, keys, position))
+                self._tasks[units[-1].key] = _Task(block, reply, known)
+            blocks.append(units)
+        at_once = self.settings.side_by_side if self.per_turn else 1
+        return [
+            unit
+            for start in range(0, len(blocks), at_once)
+            for rank in zip_longest(*blocks[start : start + at_once])
+            for unit in rank
+            if unit is not None
+        ]
+
+    def _unit(
+        self, reply: Reply, view: BlockView, circumstances: str, keys: _Keys, position: int
+    ) -> WorkUnit:
+        conversation = self.conversations[reply.conversation.id]
+        return WorkUnit(
+            SATISFACTION,
+            conversation,
+            keys.digest_of(conversation),
+            self.judge.digest,
+            part=digest([reply.id, view.sight, circumstances]),
+            judge=self.judge.name,
+            position=position,
+        )
+
+    async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
+        """Judge one target, or take it from its block."""
+        task = self._tasks[unit.key]
+        view = task.block.view
+        if self.per_turn:
+            judge = cast("TurnJudge", self.judge)
+            return (await judge.judge_turn(view, task.reply, task.others, self._notes),)
+        if task.reply.id not in self._block_rows:
+            rows = await cast("PersonalJudge", self.judge).judge_block(view, task.others)
+            self._block_rows = {reply.id: row for reply, row in zip(view.targets, rows, strict=True)}
+        return (self._block_rows[task.reply.id],)
+
+    def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
+        """Evaluate all that is judged, and return the calibrated scores."""
+        rows = {unit.key.hex(): judged_of(unit.rows[0]) for unit in units}
+        keys = {(task.block.view.id, task.reply.id): key for key, task in self._tasks.items()}
+        blocks, of_blocks = [], []
+        for block in self.data.blocks:
+            found = [rows.get(keys[block.view.id, reply.id]) for reply in block.view.targets]
+            judged = [
+                (rated, row) for rated, row in zip(block.ratings, found, strict=True) if row is not None
+            ]
+            blocks.append(replace(block, ratings=tuple(rated for rated, _ in judged)))
+            of_blocks.append([row for _, row in judged])
+        answers = [a for block, of in zip(blocks, of_blocks, strict=True) for a in answers_of(block, of)]
+        outcomes = (row.outcome for row in rows.values())
+        failed = Counter(o.message for o in outcomes if isinstance(o, JudgeFailure))
+        self._failures = dict(failed.most_common())
+        self._evaluation = self._evaluated(answers, blocks, of_blocks)
+        asked = {reply.conversation.id for block in self.data.blocks for reply in block.view.targets}
+        self._unfinished = len(asked - {a.session for a in answers})
+        calibrated = self._evaluation.calibrated
+        return {
+            bytes.fromhex(keys[a.block, a.id]): [_calibrated_row(a, calibrated[a.id])]
+            for a in answers
+            if a.id in calibrated
+        }
+
+    def _evaluated(
+        self, answers: Sequence[Answer], blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]
+    ) -> Evaluation:
+        data, s = self.data, self.settings
+        evaluation = evaluate(
+            answers,
+            histories_of(data.blocks, data.history_turns),
+            data.population.scores,
+            EvaluationSettings(
+                s.calibrate,
+                s.ties,
+                s.draws,
+                s.seed,
+                boundary_only=getattr(self.judge, "boundary_only", False),
+                reference=self.reference,
+            ),
+        )
+        rationale = check_rationales(blocks, rows, data.population, draws=s.draws, seed=s.seed)
+        return replace(evaluation, rationale=rationale)
+
+    def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> SatisfactionResult:
+        """Bring rows and evaluation to the summary and the page."""
+        if self._evaluation is None:
+            msg = "a satisfaction study is settled before it is summarised"
+            raise RuntimeError(msg)
+        sampler = Sampler(run.dimensions)
+        summary = summarise(
+            sampler.through(rows),
+            dimensions=run.dimensions,
+            unreadable=[str(f) for f in self.unreadable],
+            pending=self._unfinished,
+            repeats=1,
+        )
+        weights = self.judge.weights if isinstance(self.judge, LocalUserJudge) else {}
+        signals = [joined.to_json(weights.get(joined.run)) for joined in self.signals]
+        faults = (*self.rating_faults, *self.data.faults)
+        return SatisfactionResult(
+            self.data,
+            self.judge.name,
+            self._evaluation,
+            summary,
+            faults,
+            signals,
+            self._failures,
+            _summary_json(summary, self.data, self._evaluation, faults, signals),
+            report_view(run, summary, None, sampler.result()),
+        )
+
+    def facts(self) -> StudyFacts:
+        """Return judge, dimension and split."""
+        description = dict(self.judge.describe())
+        return StudyFacts(
+            judge={
+                **description,
+                "name": self.judge.name,
+                "digest": self.judge.digest,
+                "reads": sorted(self.judge.reads),
+            },
+            dimensions=(TurnDimension(),),
+            data=self._known,
+            conversations=len({r.conversation.id for b in self.data.blocks for r in b.view.targets}),
+            more={
+                "shows_scenario": False,
+                "scenario_rules": [],
+                "rating_faults": [str(f) for f in (*self.rating_faults, *self.data.faults)[:FAULTS_KEPT]],
+                "split": {name: sorted(getattr(self.data.split, name)) for name in ("train", "test")},
+            },
+        )
+
+    @property
+    def _known(self) -> str:
+        """Digest of the calibration and of everything that is known of any user."""
+        s, data = self.settings, self.data
+        known = [[r.reply.id, r.score] for b in data.population.blocks for r in b.ratings]
+        past = [[b.view.id, [[r.reply.id, r.score] for r in b.view.history]] for b in data.blocks]
+        reference = [[a.id, a.value] for a in self.reference or ()]
+        return digest([s.calibrate, s.ties, s.history, s.mode, reference, known, past])
+
+    def page(self, result: SatisfactionResult, run: StoredRun) -> str:
+        """Return the report of the rows, with what the study says of judge and users."""
+        return render_page(result.view, result.figures, run.manifest)
+
+
+def others_of(data: StudyData) -> Callable[[str], Population]:
+    """Return what gives the population for a user: a training user is judged by what is known of the rest."""
+
+    @cache
+    def without(user: str) -> Population:
+        return data.population.without(user)
+
+    return lambda user: without(user) if user in data.split.train else data.population
+
+
+@dataclass
+class _Keys:
+    """Digests of what a judgement stands on: each history and each population is read once."""
+
+    reads: frozenset[Reads]
+    _conversations: dict[str, str] = field(default_factory=dict)
+    _populations: dict[int, str] = field(default_factory=dict)
+
+    def digest_of(self, conversation: Conversation) -> str:
+        if conversation.id not in self._conversations:
+            self._conversations[conversation.id] = conversation_digest(conversation)
+        return self._conversations[conversation.id]
+
+    def circumstances(self, view: BlockView, others: Population) -> str:
+        known: dict[str, Any] = {}
+        if "profile" in self.reads:
+            known["profile"] = None if view.profile is None else dict(view.profile)
+        if "history" in self.reads:
+            known["history"] = self._rated(view.history)
+        if "others" in self.reads or ("history" in self.reads and not view.history):
+            known["others"] = self._population(others)
+        return digest(known)
+
+    def _rated(self, rated: Iterable[RatedReply]) -> list[Any]:
+        return [[r.reply.id, r.score, r.reason, self.digest_of(r.reply.conversation)] for r in rated]
+
+    def _population(self, others: Population) -> str:
+        if id(others) not in self._populations:
+            rated = [r for block in others.blocks for r in block.ratings]
+            self._populations[id(others)] = digest(self._rated(rated))
+        return self._populations[id(others)]
+
+
+def masked_data(
+    conversations: Mapping[str, Conversation], data: StudyData, settings: SatisfactionSettings, mask: Mask
+) -> tuple[dict[str, Conversation], StudyData]:
+    """Return conversations and study masked, with the same users on either side of the split.
+
+    Users are split by their own ids before these are hidden, so the same users are judged as in an open run.
+
+    Args:
+        conversations: By id, as they were read.
+        data: Made from them.
+        settings: What it was made with.
+        mask: What hides.
+    """
+    masked = {c.id: c for c in map(mask.conversation, conversations.values())}
+    lonely = {b.view.user for b in data.blocks if not b.view.history} - data.split.train
+    test = data.split.test | (set() if settings.split_given else lonely)
+    split = UserSplit(
+        frozenset(mask.id("user", name) for name in data.split.train),
+        frozenset(mask.id("user", name) for name in test),
+    )
+    again = study_data(
+        masked.values(),
+        part=settings.part,
+        split=split,
+        dimension=mask.text(settings.dimension),
+        sight="hindsight" if settings.mode == "hindsight" else "foresight",
+        history=settings.history,
+    )
+    return masked, again
+
+
+def _calibrated_row(answer: Answer, calibrated: Calibrated) -> Row:
+    """Return what calibration changes of a row."""
+    details: dict[str, Any] = {"satisfaction": calibrated.value, "raw": answer.value}
+    if not answer.history:
+        details["without_history"] = True
+    return {"scores": {"satisfaction": calibrated.rounded}, "details": details}
+
+
+def _summary_json(
+    summary: Summary,
+    data: StudyData,
+    evaluation: Evaluation,
+    rating_faults: Sequence[InputError],
+    signals: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    known = [b for b in data.blocks if b.view.history]
+    lonely = [b for b in data.blocks if not b.view.history]
+    study = {
+        "users": len({b.view.user for b in known}),
+        "blocks": len(known),
+        "turns": sum(len(b.view.targets) for b in known),
+        "population": {
+            "users": len({b.view.user for b in data.others.blocks}),
+            "turns": len(data.others.scores),
+        },
+        "without_history": {
+            "users": len({b.view.user for b in lonely}),
+            "turns": sum(len(b.view.targets) for b in lonely),
+        },
+        "left_out": dict(data.left_out),
+        "rating_faults": len(rating_faults),
+    }
+    s = evaluation.settings
+    drift = drift_of(data.blocks, data.population, draws=s.draws, seed=s.seed)
+    figures = {**evaluation.to_json(), "drift": drift.to_json()}
+    return {**summary.to_json(), "study": study, "signals": list(signals), **figures, "gates": []}
