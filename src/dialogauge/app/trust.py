@@ -14,7 +14,7 @@ from dialogauge.app.settings import JudgeOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged
 from dialogauge.data import read_field_map, read_ratings
-from dialogauge.report import TrustView
+from dialogauge.report import to_html
 from dialogauge.runs import Manifest, StoredRun, open_run, versions
 from dialogauge.studies.trust import (
     Trust,
@@ -23,7 +23,6 @@ from dialogauge.studies.trust import (
     Variant,
     check_scenario,
     draw_variants,
-    trust_view,
 )
 from dialogauge.studies.trust.look import kept_from, look_into, tally_of
 
@@ -75,7 +74,7 @@ class RecheckOptions:
     cache: bool = True
 
 
-def recheck(options: RecheckOptions) -> tuple[Trust, TrustView]:
+def recheck(options: RecheckOptions) -> Trust:
     """Make the checks of a run anew, and write them into its summary and its page.
 
     Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run,
@@ -92,8 +91,8 @@ def recheck(options: RecheckOptions) -> tuple[Trust, TrustView]:
         trust = look_into(run, tally_of(run, limits), limits, ratings, kept)
         summary = run.directory.read_json("summary")
         run.directory.write_json("summary", {**summary, "trust": trust.to_json()})
-        run.directory.write_text("report", page_of(run))
-    return trust, trust_view(trust)
+        run.directory.write_text("report", to_html(page_of(run)))
+    return trust
 
 
 def _scenario(run: StoredRun, options: RecheckOptions, config: FileConfig) -> TrustCheck:

@@ -371,7 +371,8 @@ def select(
     start()
     from dialogauge.app.replay.select import SelectOptions
     from dialogauge.app.replay.select import select as choose
-    from dialogauge.cli.replay_lines import print_faults, print_lines, select_lines
+    from dialogauge.cli.replay_lines import print_selected
+    from dialogauge.cli.terminal import print_faults
     from dialogauge.studies.replay import RULES
 
     option.check("--rule", rule, RULES)
@@ -385,7 +386,7 @@ def select(
     )
     found = choose(SelectOptions(data, cast("Rule", rule), size, seed, licence, out))
     print_faults(found.faults)
-    print_lines(select_lines(found))
+    print_selected(found)
     raise typer.Exit(1 if found.faults else 0)
 
 
@@ -413,8 +414,8 @@ def collect(
     """
     start()
     from dialogauge.app.replay.collect import collect as gather
-    from dialogauge.cli.replay_lines import collect_lines, print_faults, print_lines
-    from dialogauge.cli.terminal import TerminalObserver
+    from dialogauge.cli.replay_lines import print_collected
+    from dialogauge.cli.terminal import TerminalObserver, print_faults
 
     limits = Limits(config, prices, max_concurrency, max_calls, max_cost, retry_failed, not no_cache)
     options = collect_options(
@@ -429,7 +430,7 @@ def collect(
     )
     found = gather(options, TerminalObserver())
     print_faults(found.faults)
-    print_lines(collect_lines(found))
+    print_collected(found)
     raise typer.Exit(code_of(found, bool(found.faults)))
 
 
@@ -463,8 +464,8 @@ def score(
     start()
     from dialogauge.app.replay.score import ScoreOptions
     from dialogauge.app.replay.score import score as run_score
-    from dialogauge.cli.replay_lines import print_faults, print_lines, score_lines
-    from dialogauge.cli.terminal import TerminalObserver
+    from dialogauge.cli.replay_lines import print_scored
+    from dialogauge.cli.terminal import TerminalObserver, print_faults
 
     asked = judge_options(
         judge,
@@ -475,7 +476,7 @@ def score(
     options = ScoreOptions(run, asked, tuple(data or ()), reference)
     found = run_score(options, TerminalObserver())
     print_faults(found.faults)
-    print_lines(score_lines(found))
+    print_scored(found)
     raise typer.Exit(code_of(found, bool(found.faults)))
 
 
@@ -502,7 +503,7 @@ def compare(
     """
     start()
     from dialogauge.app.replay.compare import compare_runs
-    from dialogauge.cli.replay_lines import compare_lines, print_lines
+    from dialogauge.cli.replay_lines import print_compared
     from dialogauge.cli.terminal import print_json
 
     found = compare_runs(
@@ -521,7 +522,7 @@ def compare(
     if as_json:
         print_json(found.to_json())
     else:
-        print_lines(compare_lines(found))
+        print_compared(found)
 
 
 replay.command()(run)

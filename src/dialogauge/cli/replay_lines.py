@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dialogauge.cli.terminal import plain, print_json
+from dialogauge.cli.terminal import plain, print_blocks, print_faults, print_json
+from dialogauge.report import Definitions
+from dialogauge.report.words import cost
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
@@ -16,177 +18,84 @@ if TYPE_CHECKING:
     from dialogauge.app.replay.run_all import Ran
     from dialogauge.app.replay.score import Scored
     from dialogauge.app.replay.select import Selected
-    from dialogauge.stats import BootstrapInterval
-    from dialogauge.studies.replay import Pairing
-    from dialogauge.studies.replay.comparison import ViewResult
-
-_FAULTS_SHOWN = 20
 
 
-def print_faults(faults: Sequence[Exception]) -> None:
-    """Print what could not be used, on standard error."""
-    for fault in faults[:_FAULTS_SHOWN]:
-        typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
-    if len(faults) > _FAULTS_SHOWN:
-        typer.echo(f"dialogauge: ... and {len(faults) - _FAULTS_SHOWN:,} more", err=True)
-
-
-def print_lines(lines: Iterable[str]) -> None:
-    """Print lines, harmless for a terminal."""
-    for line in lines:
-        typer.echo(plain(line))
-
-
-def print_run(found: Ran, *, as_json: bool) -> None:
+def print_run(run: Ran, *, as_json: bool) -> None:
     """Print what the parts of a whole benchmark came to."""
-    collected, scored = found.collected, found.scored
-    print_faults([*found.selected.faults, *(f for f in collected.faults if f not in found.selected.faults)])
+    selected, collected = run.selected, run.collected
+    print_faults([*selected.faults, *(f for f in collected.faults if f not in selected.faults)])
     if as_json:
-        print_json(None if found.compared is None else found.compared.to_json())
+        print_json(None if run.compared is None else run.compared.to_json())
         return
-    print_lines(select_lines(found.selected))
-    print_lines(["", *collect_lines(collected)])
-    if scored is not None:
-        print_lines(["", *score_lines(scored)])
-    if found.compared is not None:
-        print_lines(["", *compare_lines(found.compared)])
+    print_selected(selected)
+    typer.echo()
+    print_collected(collected)
+    if run.scored is not None:
+        typer.echo()
+        print_scored(run.scored)
+    if run.compared is not None:
+        typer.echo()
+        print_compared(run.compared)
 
 
-def select_lines(found: Selected) -> Iterator[str]:
-    """Write the data card, and the mix of ratings against the whole."""
-    from dialogauge.studies.replay import selected_on_gold
-    from dialogauge.studies.replay.page import card_lines
+def print_selected(selected: Selected) -> None:
+    """Print the data card, and the mix of ratings against the whole."""
+    from dialogauge.studies.replay.page import card_blocks
 
-    yield from (f"  {note}" for note in found.notes)
-    for name, value in card_lines(found.items):
-        yield f"{name:<14}{value}"
-    yield ""
-    card = found.items.card
-    yield f"{'rated':<14}" + "".join(f"{score:>9}" for score in range(1, 6)) + f"{'mean':>9}"
-    for label, mix in (("chosen", card["gold"]), ("all turns", card["gold_of_all"])):
-        total = sum(mix["counts"].values()) or 1
-        shares = "".join(f"{n / total:>9.1%}" for n in mix["counts"].values())
-        yield f"{label:<14}{shares}{mix['mean']:>9.3f}"
-    if selected_on_gold(found.items.rule):
-        yield (
-            "WARNING: the turns were chosen by how their users rated them. What candidates gain over the "
-            "original replies is in part selection and regression to the mean; --rule stratified does not."
-        )
-    if found.path is not None:
-        yield f"item set: {found.path}"
+    for note in selected.notes:
+        typer.echo(f"  {plain(str(note))}")
+    print_blocks(card_blocks(selected.items))
+    if selected.path is not None:
+        typer.echo(f"item set: {selected.path}")
 
 
-def collect_lines(found: Collected) -> Iterator[str]:
-    """Write what became of each candidate's replies."""
-    for name, tally in found.tallies.items():
-        told = "".join(f", {n:,} {kind.replace('_', ' ')}" for kind, n in tally.failures.items())
-        yield f"{name}: {tally.replied:,} of {counted(tally.requested, 'reply', 'replies')}{told}"
-    yield from _usage(found.usage)
-    yield from _ended(found)
+def print_collected(collected: Collected) -> None:
+    """Print what became of each candidate's replies."""
+    pairs = []
+    for name, tally in collected.tallies.items():
+        failed = "".join(f", {n:,} {kind.replace('_', ' ')}" for kind, n in tally.failures.items())
+        replies = f"{tally.replied:,} of {counted(tally.requested, 'reply', 'replies')}"
+        pairs.append((name, f"{replies}{failed}"))
+    print_blocks((Definitions((*pairs, *_ending(collected))),))
 
 
-def score_lines(found: Scored) -> Iterator[str]:
-    """Write what was scored."""
-    yield f"original: {counted(found.reference, 'reply', 'replies')} scored by {found.judge}"
-    for name, (scored, failed) in found.candidates.items():
-        yield f"{name}: {counted(scored, 'reply', 'replies')} scored" + (
-            f", {failed:,} failed" if failed else ""
-        )
-    yield from _usage(found.usage)
-    yield from _ended(found)
+def print_scored(scored: Scored) -> None:
+    """Print what was scored."""
+    original = f"{counted(scored.reference, 'reply', 'replies')} scored by {scored.judge}"
+    pairs = [("original", original)]
+    for name, (done, failed) in scored.candidates.items():
+        replies = f"{counted(done, 'reply', 'replies')} scored"
+        pairs.append((name, f"{replies}, {failed:,} failed" if failed else replies))
+    print_blocks((Definitions((*pairs, *_ending(scored))),))
 
 
-def _usage(usage: Any) -> Iterator[str]:  # noqa: ANN401 - a usage
+def print_compared(compared: Compared) -> None:
+    """Print the leaderboard of every view, pairs, controls, lengths and warnings."""
+    from dialogauge.studies.replay.page import brief
+
+    blocks = brief(
+        compared.comparison,
+        compared.items,
+        compared.candidates,
+        compared.failures,
+        compared.evaluator,
+        compared.present,
+    )
+    print_blocks(blocks)
+    if compared.files:
+        typer.echo(f"report: {compared.files[-1]}")
+
+
+def _ending(part: Collected | Scored) -> Iterator[tuple[str, str]]:
+    """Say what the calls took, and how it ended where it ended early."""
+    usage: Any = part.usage
     if usage.calls or usage.cached:
-        cost = "unknown" if usage.cost is None else f"{usage.cost:.4f}"
         yield (
+            "calls",
             f"{counted(usage.calls, 'call')}, {usage.cached:,} cached, {usage.prompt_tokens:,} + "
-            f"{usage.completion_tokens:,} tokens, cost {cost}"
+            f"{usage.completion_tokens:,} tokens, cost {cost(usage.cost)}",
         )
-
-
-def _ended(found: Collected | Scored) -> Iterator[str]:
-    if found.error is not None:
-        yield f"ended early: {found.error}"
-    elif found.ended == "interrupted":
-        yield "interrupted; the same command goes on from here"
-
-
-def compare_lines(found: Compared) -> Iterator[str]:
-    """Write the leaderboard of every view, the pairs of the raw view, lengths and warnings."""
-    from dialogauge.studies.replay.page import MEANINGS, warnings_of
-
-    yield (
-        f"{counted(found.present, 'item')}, scored by {found.evaluator['name']}; "
-        f"{counted(len(found.candidates), 'candidate')} and the original replies"
-    )
-    for view, result in found.comparison.views.items():
-        yield ""
-        yield f"{view}: {MEANINGS[view]}"
-        yield from _board(result)
-        yield from _pairs(result)
-        yield from _controls(result)
-    yield ""
-    yield from _lengths(found)
-    yield f"self-preference: {found.comparison.views['raw'].self_preference.words}"
-    for warning in warnings_of(found.comparison, found.items, found.failures, found.evaluator):
-        yield f"WARNING: {warning}"
-    if found.files:
-        yield f"report: {found.files[-1]}"
-
-
-def _board(result: ViewResult) -> Iterator[str]:
-    width = max(18, *(len(name) for name in result.aggregates))
-    heads = ("micro", "task", "block", "SAT", "DSAT")
-    yield (
-        f"  {'':<{width}}{'user macro':>12}{'95 % by users':>18}"
-        + "".join(f"{h:>8}" for h in heads)
-        + f"{'n':>9}"
-    )
-    for name, a in result.aggregates.items():
-        cells = "".join(f"{_number(v):>8}" for v in (a.micro, a.task_macro, a.block_macro, a.sat, a.dsat))
-        failed = f", {a.failed:,} failed" if a.failed else ""
-        mean = f"{_number(a.user_macro):>12}{_interval(a.interval):>18}"
-        yield f"  {name:<{width}}{mean}{cells}{a.n:>9,}{failed}"
-    yield f"  {'(every reply a 5)':<{width}}{_number(result.ceiling):>12}"
-
-
-def _pairs(result: ViewResult) -> Iterator[str]:
-    for pair in result.pairs:
-        yield f"  {_pair(pair)}"
-
-
-def _pair(pair: Pairing) -> str:
-    items = pair.items
-    counts = f"{items.wins:,} won, {items.ties:,} tied, {items.losses:,} lost"
-    delta = f"difference {_number(pair.delta, sign=True)} {_interval(pair.interval)}"
-    return f"{pair.a} against {pair.b}: {counts}; {delta}, p {_number(pair.p_holm)}: {pair.words}"
-
-
-def _controls(result: ViewResult) -> Iterator[str]:
-    by_length = {p.a: p for p in result.length.pairs}
-    for dealt in result.shuffled:
-        length = by_length.get(dealt.name)
-        told = "-" if length is None else f"{_number(length.delta, sign=True)} {_interval(length.interval)}"
-        ends = "-" if dealt.low is None or dealt.high is None else f"[{dealt.low:z.3f}, {dealt.high:z.3f}]"
-        yield f"  controls of {dealt.name}: by reply length alone {told}; dealt at random {ends}"
-
-
-def _lengths(found: Compared) -> Iterator[str]:
-    for name, f in found.comparison.lengths.items():
-        mean = "-" if f.mean is None else f"{f.mean:,.0f}"
-        ratio = "" if f.ratio is None else f", {f.ratio:z.2f} of the original"
-        yield (
-            f"length: {name} {mean} characters{ratio}; score with length {_number(f.within)}, "
-            f"difference with difference {_number(f.against_original)}"
-        )
-
-
-def _number(value: float | None, *, sign: bool = False) -> str:
-    if value is None:
-        return "-"
-    return f"{value:+z.3f}" if sign else f"{value:z.3f}"
-
-
-def _interval(found: BootstrapInterval) -> str:
-    return "-" if found.low is None or found.high is None else f"[{found.low:z.3f}, {found.high:z.3f}]"
+    if part.error is not None:
+        yield "ended early", str(part.error)
+    elif part.ended == "interrupted":
+        yield "interrupted", "the same command goes on from here"

@@ -37,8 +37,8 @@ def trust(
     """
     from dialogauge.app.trust import RecheckOptions, recheck
     from dialogauge.cli.judge import model_reference
-    from dialogauge.cli.terminal import plain, print_json
-    from dialogauge.report import trust_lines
+    from dialogauge.cli.terminal import print_blocks, print_json
+    from dialogauge.studies.trust import trust_brief
 
     options = RecheckOptions(
         run=run,
@@ -54,9 +54,8 @@ def trust(
         max_cost=max_cost,
         cache=not no_cache,
     )
-    found, view = recheck(options)
+    checks = recheck(options)
     if as_json:
-        print_json(found.to_json())
+        print_json(checks.to_json())
     else:
-        for line in trust_lines(view):
-            typer.echo(plain(line))
+        print_blocks(trust_brief(checks))

@@ -483,9 +483,9 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """Cards in a grid; `wide` for those that need more room."""
+    """Cards, or transcripts of a turn, in a grid; `wide` for those that need more room."""
 
-    cards: tuple[Card, ...]
+    cards: tuple[Card, ...] | tuple[Transcript, ...]
     wide: bool = False
 
 
@@ -502,6 +502,7 @@ class Section:
     """A part of the page with a heading; sections in a section have smaller ones."""
 
     title: str
+    """Without one the blocks are only set apart."""
     blocks: tuple[Block, ...]
     lead: Prose = ""
     short: str = ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dialogauge.report.wording import visible
+from dialogauge.report.words import visible
 
 
 class Html(str):

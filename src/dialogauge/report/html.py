@@ -37,7 +37,7 @@ from dialogauge.report.blocks import (
 from dialogauge.report.cells import Cell, Count, Figure, Mix, Number, Percent, Prose, Span, Text
 from dialogauge.report.elements import Html, element, joined, text
 from dialogauge.report.html_transcript import transcript
-from dialogauge.report.wording import (
+from dialogauge.report.words import (
     cell_words,
     counts_of,
     decimal,
@@ -67,7 +67,7 @@ def to_html(page: Page) -> str:
     writer = _Writer(page.blocks)
     head = [b for b in page.blocks if not isinstance(b, Section)]
     sections = [b for b in page.blocks if isinstance(b, Section)]
-    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
     body = joined(
         element(
             "header",
@@ -433,7 +433,7 @@ class _Writer:
         return element("article", header, self.blocks(card.blocks), class_="card", id=card.anchor or None)
 
     def _cards(self, block: Cards) -> Html:
-        cards = (self._card(c) for c in block.cards)
+        cards = self.blocks(block.cards)
         return element("div", cards, class_="cards wide" if block.wide else "cards")
 
     def _fold(self, block: Fold) -> Html:
@@ -445,7 +445,7 @@ class _Writer:
         lead = element("p", self.prose(section.lead), class_="lead") if section.lead else None
         whole = element(
             "section",
-            element(heading, section.title),
+            element(heading, section.title) if section.title else None,
             lead,
             self.blocks(section.blocks),
             id=self._anchors[id(section)],

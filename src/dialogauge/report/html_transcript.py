@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dialogauge.report.blocks import Finding, Scored, Transcript, TranscriptMessage, TranscriptTurn
 from dialogauge.report.elements import Child, Html, element, joined, text
-from dialogauge.report.wording import cell_words, name
+from dialogauge.report.words import cell_words, name
 
 
 def transcript(block: Transcript, title: Html, verdict: Html | None) -> Html:

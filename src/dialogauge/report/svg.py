@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dialogauge.report.blocks import Axis, Bars, Curve, DotRow, Point, Reference, Series, StackedBar
 from dialogauge.report.cells import Ends, Figure, Part
 from dialogauge.report.elements import Child, Html, element, joined
-from dialogauge.report.wording import decimal, figure_line, interval, part_share, percent
+from dialogauge.report.words import decimal, figure_line, interval, part_share, percent
 
 SERIES_COLOURS = 6
 _MOST_POINTS = 600

@@ -47,7 +47,7 @@ from dialogauge.report.blocks import (
     data_table,
 )
 from dialogauge.report.cells import Cell, Emphasis, Figure, Mix, Number, Text
-from dialogauge.report.wording import (
+from dialogauge.report.words import (
     cell_words,
     decimal,
     figure_line,
@@ -195,7 +195,7 @@ class _Lines:
     def _pairs(self, pairs: Sequence[tuple[str, str]]) -> None:
         grid = Table.grid(padding=(0, _GAP, 0, 0))
         longest = max((cell_len(n) for n, _ in pairs), default=0)
-        grid.add_column(width=min(longest, self._width // 3), overflow="fold")
+        grid.add_column(width=min(longest, 2 * self._width // 5), overflow="fold")
         grid.add_column(overflow="fold")
         for left, right in pairs:
             grid.add_row(Line(plain(left), style="dim"), Line(plain(right)))
@@ -432,7 +432,10 @@ class _Lines:
     # arrangement
 
     def _section(self, section: Section) -> None:
-        self.heading(section.title)
+        if section.title:
+            self.heading(section.title)
+        else:
+            self._apart()
         if section.lead:
             self.paragraph(prose_words(section.lead), "dim")
         self.write(section.blocks)

@@ -20,6 +20,7 @@ from dialogauge.core.protocols import Kept
 from dialogauge.core.unit import UnitResult
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
+from dialogauge.report import Page, to_html
 from dialogauge.runs.directory import RunDirectory
 from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
@@ -184,7 +185,7 @@ class Study(Protocol[R]):
     def facts(self) -> StudyFacts:
         """Return what the manifest says of it; asked for once the units are done."""
 
-    def page(self, result: R, run: StoredRun) -> str:
+    def page(self, result: R, run: StoredRun) -> Page:
         """Return the page of the run."""
 
 
@@ -360,7 +361,7 @@ def _finish(
         result = study.summarise(_written(run.rows(), write), run, ending)
     directory.write_json("summary", result.to_json())
     directory.write_json("manifest", manifest.to_json())
-    directory.write_text("report", study.page(result, run))
+    directory.write_text("report", to_html(study.page(result, run)))
     _write_notes(directory, database)
     return StudyRun(directory, manifest, result, ending, queue.progress, mask)
 

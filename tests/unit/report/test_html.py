@@ -214,7 +214,7 @@ def test_marks_on_an_axis_are_round(axis, most, marks):
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_contrast_of_text_and_marks(theme):
-    style = resources.files("dialogauge.report").joinpath("page.css").read_text("utf-8")
+    style = resources.files("dialogauge.report").joinpath("style.css").read_text("utf-8")
     colours = dict(
         re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.findall(r":root \{(.*?)\}", style, re.DOTALL)[theme])
     )

@@ -1,7 +1,7 @@
 import pytest
 
 from dialogauge.report.cells import Count, Figure, Interval, Missing, Mix, Number, Part, Percent, Span, Text
-from dialogauge.report.wording import (
+from dialogauge.report.words import (
     bounds,
     cell_words,
     cost,

@@ -13,7 +13,7 @@ from dialogauge import __version__
 from dialogauge.app.candidates import Agent, read_agents
 from dialogauge.app.replay.run import item_set_of, read_run
 from dialogauge.core.errors import UsageError
-from dialogauge.report import ReplayAbout, render_replay
+from dialogauge.report import to_html
 from dialogauge.runs import FILES, REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.manifest import versions
@@ -22,7 +22,7 @@ from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay import ORIGINAL, ItemSet, selected_on_gold
 from dialogauge.studies.replay.comparison import CompareSettings, Comparison, Scores, compare
 from dialogauge.studies.replay.diagnostics import family_of
-from dialogauge.studies.replay.page import replay_view
+from dialogauge.studies.replay.page import replay_page
 from dialogauge.studies.replay.table import VIEWS, Given, View, Viewer
 
 _PENDING: Final = "score: pending"
@@ -283,19 +283,15 @@ def _write(
     scores: Scores,
     missing: Mapping[str, Mapping[str, str]],
 ) -> None:
-    about = ReplayAbout(
-        version=__version__,
-        created=datetime.now(UTC).date().isoformat(),
-        judge=str(compared.evaluator["name"]),
-        command=options.command,
-    )
-    view = replay_view(
+    shown = replay_page(
         compared.comparison,
         compared.items,
         compared.candidates,
         compared.failures,
-        about,
         compared.evaluator,
+        command=options.command,
+        created=datetime.now(UTC).date().isoformat(),
+        version=__version__,
     )
     manifest = {
         "versions": versions(),
@@ -310,7 +306,7 @@ def _write(
     write_whole(summary, [json_document(compared.to_json())])
     write_whole(rows, _rows(scores, options.settings, missing))
     write_whole(told, [json_document(manifest)])
-    write_whole(page, [render_replay(view).encode("utf-8", "replace")])
+    write_whole(page, [to_html(shown).encode("utf-8", "replace")])
 
 
 def _rows(

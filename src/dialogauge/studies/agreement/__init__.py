@@ -12,7 +12,7 @@ from dialogauge.studies.agreement.agreement import (
     title_of,
 )
 from dialogauge.studies.agreement.comparison import Contender, compare_judges
-from dialogauge.studies.agreement.page import meta_view
+from dialogauge.studies.agreement.page import agreement_page
 from dialogauge.studies.agreement.result import (
     Bin,
     Comparison,
@@ -56,10 +56,10 @@ __all__ = [
     "TargetTable",
     "admission_for",
     "agreement",
+    "agreement_page",
     "collect_targets",
     "compare_judges",
     "default_rule",
-    "meta_view",
     "parse_rule",
     "title_of",
 ]

@@ -30,7 +30,7 @@ from dialogauge.studies.satisfaction.evaluation import (
     evaluate,
 )
 from dialogauge.studies.satisfaction.figures import FIGURES, ORDINAL, Figures, Scored, figures_of
-from dialogauge.studies.satisfaction.page import finding, satisfaction_view, several_view
+from dialogauge.studies.satisfaction.page import finding, users_sections
 from dialogauge.studies.satisfaction.rationale import KINDS, RationaleCheck, check_rationales
 from dialogauge.studies.satisfaction.signals import (
     JoinedScores,
@@ -81,9 +81,8 @@ __all__ = [
     "rated_as_session",
     "reference_answers",
     "refuse_strangers",
-    "satisfaction_view",
-    "several_view",
     "signal_words",
     "study_data",
     "unnamed_together",
+    "users_sections",
 ]
