@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from dialogauge.app.build import build_judge
 from dialogauge.app.config import RoleSettings, with_defaults
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.core import Conversation, Message, conversation_digest
+from dialogauge.core import Conversation, Message, NotApplicable, Score, as_scores, conversation_digest
 from dialogauge.core.judgement import Judged, Judgement, Target, Usage
 from dialogauge.core.unit import UnitResult, WorkUnit
 from dialogauge.runs import RunDirectory
@@ -27,8 +28,8 @@ _NOTE = "The reply answers what was asked and keeps to what the user had said be
 
 
 def rows(conversation: Conversation, rng: random.Random) -> tuple[Judged, ...]:
-    def scores(names: tuple[str, ...]) -> dict[str, float]:
-        return {name: rng.randint(1, 5) for name in names}
+    def scores(names: tuple[str, ...]) -> Mapping[str, Score | NotApplicable]:
+        return as_scores({name: rng.randint(1, 5) for name in names})
 
     def row(level: str, turn: int | None, judgement: Judgement, usage: Usage) -> Judged:
         by_role = {"judge": usage} if usage.calls else {}
@@ -46,7 +47,7 @@ def rows(conversation: Conversation, rng: random.Random) -> tuple[Judged, ...]:
 def main(log: Path, run: Path, number: int, url: str) -> None:
     role = with_defaults(RoleSettings(model="stub-model", base_url=url), "judge")
     built = build_judge(JudgeOptions(inputs=(str(log),), judge="llm", role=role, cache=False))
-    database = RunDirectory(run).open_for_writing()
+    database = RunDirectory(run).open_for_writing("judge")
     rng = random.Random(1)
     texts = [" ".join(rng.choices(_NOTE.split(), k=60))[:333] for _ in range(500)]
     with log.open("w", encoding="utf-8") as out:
@@ -58,8 +59,9 @@ def main(log: Path, run: Path, number: int, url: str) -> None:
             out.write(json.dumps({"id": conversation.id, "messages": plain}) + "\n")
             if n == number - 1:
                 break
-            unit = WorkUnit("judge", conversation, conversation_digest(conversation), built.judge.digest)
-            database.add(unit, n + 1, UnitResult(unit.key, 1, rows(conversation, rng)), built.judge.name)
+            target, judge = conversation_digest(conversation), built.judge
+            unit = WorkUnit("judge", conversation, target, judge.digest, judge=judge.name, position=n + 1)
+            database.add(unit, UnitResult(unit.key, 1, rows(conversation, rng)))
     database.close()
 
 

@@ -43,7 +43,7 @@ def helpfulness(judge: Any, conversation: Conversation) -> float | None:  # noqa
     """Return the helpfulness of the last turn; None for a failure."""
     rows = asyncio.run(judge.judge(conversation, repeat=1, seed=0))
     outcome = [r for r in rows if r.target.level == "turn"][-1].outcome
-    score = outcome.scores["helpfulness"] if isinstance(outcome, Judgement) else None
+    score = outcome.numbers["helpfulness"] if isinstance(outcome, Judgement) else None
     return float(score) if isinstance(score, int | float) else None
 
 
@@ -106,7 +106,7 @@ async def _scores(client: Any, made: list[Conversation], reply: str) -> list[flo
             said = (*conversation.messages[:-1], Message("assistant", reply))
             rows = await judge.judge(Conversation(conversation.id, said), repeat=1, seed=0)
             outcome = [r for r in rows if r.target.level == "turn"][-1].outcome
-            score = outcome.scores["helpfulness"] if isinstance(outcome, Judgement) else None
+            score = outcome.numbers["helpfulness"] if isinstance(outcome, Judgement) else None
             out.append(float(score) if isinstance(score, int | float) else None)
     finally:
         await client.close()

@@ -74,8 +74,7 @@ def _local(blocks: Sequence[Any]) -> dict[str, float]:
         for row in asyncio.run(judge.judge_block(block.view, Population(()))):
             score = row.outcome.scores["satisfaction"]
             if not isinstance(score, str):  # n/a
-                details = row.outcome.details
-                out[details["turn_id"]] = float(details.get("satisfaction", score))
+                out[row.outcome.details["turn_id"]] = score.value
     return out
 
 
@@ -106,8 +105,8 @@ def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  
         rows = asyncio.run(judge.judge_block(block.view, study.population))
         for rated, row in zip(block.ratings, rows, strict=True):
             who = (block.view.user, block.view.id, rated.score)
-            out["whole"].append(Scored(*who, float(row.outcome.scores["satisfaction"])))
-            out["expected"].append(Scored(*who, row.outcome.details["satisfaction"]))
+            out["whole"].append(Scored(*who, float(row.outcome.numbers["satisfaction"])))
+            out["expected"].append(Scored(*who, row.outcome.scores["satisfaction"].value))
     out["train"] = judge.describe()["fitted_on"]["left_out_pearson"]
     if scores is not None:
         both = [

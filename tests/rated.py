@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dialogauge.core import Conversation, Message, Rating
+from dialogauge.stats import ClusterDraws, scores_of
+from dialogauge.studies.satisfaction import Metrics, metrics_of_one, rated_table
+from dialogauge.studies.satisfaction.answers import Answer
 
 
 def rated_talk(
@@ -41,3 +44,29 @@ def rated_users(users: int = 6, scenarios: Sequence[str] = ("cook", "gift", "tri
             out.append(rated_talk(f"user{u}", scenario, 0, [level, low], text=f"{scenario} hello"))
             out.append(rated_talk(f"user{u}", scenario, 1, [low, level, 5], text=f"{scenario} again"))
     return out
+
+
+def rated_answer(
+    user: str,
+    gold: float,
+    score: float | None,
+    *,
+    block: str | None = None,
+    session: str = "",
+    **more: object,
+) -> Answer:
+    """A judge's answer to one reply; every other field has a value that nothing depends on."""
+    fields = {"position": 0, "scenario": "s", "length": 10, "reason": None, "history": True, **more}
+    block = f"{user}__s" if block is None else block
+    whole = None if score is None else int(score)
+    id = f"{session or block}__turn_{fields['position']}"
+    return Answer(id=id, block=block, user=user, gold=gold, score=whole, value=score, **fields)
+
+
+def figures_of_scores(
+    rows: Sequence[tuple[str, str, float, float]], *, draws: int = 0, seed: int = 0, failed: int = 0
+) -> Metrics:
+    """The figures of (user, block, rating, score)."""
+    answers = [rated_answer(user, gold, score, block=block) for user, block, gold, score in rows]
+    column = scores_of([score for *_, score in rows])
+    return metrics_of_one(rated_table(answers), column, failed=failed, draws=ClusterDraws(draws, seed))

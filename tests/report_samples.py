@@ -18,6 +18,7 @@ from dialogauge.core import (
     Target,
     ToolCall,
     Usage,
+    as_scores,
 )
 from dialogauge.judges.rubric.rows import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 from dialogauge.runs.records import row_json
@@ -36,7 +37,8 @@ def row(conversation_id="c1", level="turn", turn=None, **fields):
     """One row as it stands in judgements.jsonl; unnamed fields are empty."""
     base = {
         "conversation_id": conversation_id, "user_id": None, "scenario": None, "candidate": None,
-        "level": level, "turn": turn, "repeat": 1, "scores": None, "failure": None, "verdict": None,
+        "level": level, "turn": turn, "repeat": 1, "scores": None, "whole": {}, "raw": {}, "overall": None,
+        "failure": None, "verdict": None,
         "verdict_basis": None, "weakest_turn": None, "issues": [], "evidence": [], "rationale": None,
         "details": {}, "judge": "scripted", "prompt_digest": None, "usage": None,
     }  # fmt: skip
@@ -152,7 +154,9 @@ def _judge(conversation, faulty, rng, failing):
         evidence = (Evidence(turn.number, turn.reply_text[:48], "context_use"),) if bad else ()
         issues = (rng.choice(ISSUES),) if bad else ()
         details = {"window_difference": {"helpfulness": rng.choice((0, 0, 1))}} if turn.number == 4 else {}
-        judged.append(Judged(target, Judgement(scores, issues=issues, evidence=evidence, details=details)))
+        judged.append(
+            Judged(target, Judgement(as_scores(scores), issues=issues, evidence=evidence, details=details))
+        )
     judged.append(_conclude(conversation, faulty, turn_scores, rng))
     return judged
 
@@ -182,7 +186,7 @@ def _conclude(conversation, faulty, turn_scores, rng):
     return Judged(
         target,
         Judgement(
-            scores, verdict, basis, min(faulty) if faulty else None, rationale=rng.choice(NOTES),
+            as_scores(scores), verdict, basis, min(faulty) if faulty else None, rationale=rng.choice(NOTES),
             details={"model_verdict": own, "language": conversation.language, "reasked": rng.random() < 0.1},
         ),
         usage,

@@ -20,6 +20,7 @@ from dialogauge.core import (
     ToolCall,
     Usage,
     WorkUnit,
+    as_scores,
     conversation_digest,
     digest_text,
 )
@@ -41,9 +42,15 @@ def talk(*lines: str, id: str = "c1", **more: Any) -> Conversation:
 
 
 def unit_of(
-    conversation: Conversation, *, repeat: int = 1, seed: int = 0, judge: str = JUDGE_DIGEST
+    conversation: Conversation,
+    *,
+    repeat: int = 1,
+    seed: int = 0,
+    judge: str = JUDGE_DIGEST,
+    position: int = 1,
 ) -> WorkUnit:
-    return WorkUnit("judge", conversation, conversation_digest(conversation), judge, repeat, seed)
+    target = conversation_digest(conversation)
+    return WorkUnit("judge", conversation, target, judge, repeat, seed, None, "fake", position)
 
 
 def judged_rows(
@@ -58,10 +65,12 @@ def judged_rows(
     outcome: Judgement | JudgeFailure
     out = []
     for turn in conversation.replied_turns:
-        outcome = JudgeFailure("timeout", "too slow") if failed else Judgement({"helpfulness": score})
+        outcome = (
+            JudgeFailure("timeout", "too slow") if failed else Judgement(as_scores({"helpfulness": score}))
+        )
         out.append(Judged(Target(conversation.id, "turn", turn.number), outcome))
     whole: Judgement | JudgeFailure = Judgement(
-        {"coherence": score}, verdict=verdict, verdict_basis="full", weakest_turn=weakest
+        as_scores({"coherence": score}), verdict=verdict, verdict_basis="full", weakest_turn=weakest
     )
     if failed:
         whole = JudgeFailure("timeout", "too slow")

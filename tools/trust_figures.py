@@ -213,13 +213,15 @@ def kinds(records: Iterable[Mapping[str, Any]], runs: Mapping[str, Path]) -> Ite
     seen: dict[str, Counter[str]] = {name: Counter() for name in runs}
     total: Counter[str] = Counter()
     for name, run in runs.items():
+        manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+        asked = {d["name"] for d in manifest["dimensions"]}
         for line in (run / "judgements.jsonl").read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             if row["level"] != "turn":
                 continue
             fault = faults[row["conversation_id"]]
             kind = fault["fault"] if row["turn"] == fault["fault_turn"] else "sound turns"
-            scores = [s for s in row["scores"].values() if not isinstance(s, str)]
+            scores = [s for d, s in row["scores"].items() if d in asked and not isinstance(s, str)]
             seen[name][kind] += bool(scores) and min(scores) <= LOW
             total[kind] += name == "single"
     yield f"| turns with | n | {' | '.join(f'{name}: {LOW} or less' for name in runs)} |"

@@ -16,8 +16,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dialogauge.app.results import exit_code
-
 from dialogauge.app.config import load_config
 from dialogauge.app.judge import judge_log
 from dialogauge.app.settings import JudgeOptions
@@ -79,8 +77,7 @@ def main() -> None:
     options = JudgeOptions((log,), rubric=rubric, judge="llm", role=role, out=run, cache=False)
     watcher = Watcher()
     outcome = judge_log(options, watcher)
-    code = exit_code(outcome.ended, outcome.result.summary, [], outcome.faults, options.max_failed)
-    seen = {"code": code, "series": watcher.series}
+    seen = {"code": outcome.exit_code, "series": watcher.series}
     Path(out).write_text(json.dumps(seen), encoding="utf-8")
 
 

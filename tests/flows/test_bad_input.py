@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import sqlite3
 
 import pytest
 
+from dialogauge.data import conversation_record
 from flows.conftest import rows_of
+from rated import rated_talk
 
 
 def test_a_line_that_is_not_json_is_named_and_the_rest_judged(dialogauge, log, talk, tmp_path):
@@ -235,3 +238,41 @@ def test_odd_ratings_do_not_spoil_the_others(dialogauge, log, talk, tmp_path):
     inside = dialogauge("meta", "run", "--draws", 100)  # the ratings that the run keeps
     assert inside.code == 1
     assert "12 rated targets" in inside.out
+
+
+OF_A_RUN = [
+    *(("report", "old"), ("meta", "old"), ("export", "old", "-o", "x.csv"), ("trust", "old")),
+    *(("pairs", "old", "-o", "p.jsonl", "--kind", "kto"), ("judge", "old", "-o", "anew")),
+    ("judge", "log.jsonl", "-o", "old"),
+    ("satisfaction", "rated.jsonl", "--judge", "local", "--split", "all", "-o", "old"),
+    (
+        *("satisfaction", "rated.jsonl", "--judge", "local", "--split", "all", "--reference", "old"),
+        "--calibrate",
+        "reference-cdf",
+    ),
+    ("satisfaction", "rated.jsonl", "--judge", "local-user", "--split", "all", "--signal", "old"),
+]
+
+
+@pytest.mark.parametrize("words", OF_A_RUN, ids=" ".join)
+def test_a_run_of_an_older_schema_is_refused(dialogauge, log, talk, tmp_path, words):
+    rated = [rated_talk(u, s, 0, [5, 3]) for u in ("u", "v") for s in ("cook", "gift")]
+    log(*(conversation_record(c) for c in rated), name="rated.jsonl")
+    assert dialogauge("judge", log(talk("a")), "-o", "old").code == 0
+    with sqlite3.connect(tmp_path / "old" / "run.db") as database:
+        database.execute("PRAGMA user_version = 1")
+    done = dialogauge(*words)
+    assert done.code in (1, 2)
+    assert "was written by an older dialogauge: it holds rows of schema 1" in " ".join(done.err.split())
+    assert "judge its input again, into another directory or with --fresh" in " ".join(done.err.split())
+    assert "Traceback" not in done.err
+
+
+def test_a_newer_run_is_refused_too_and_fresh_begins_again(dialogauge, log, talk, tmp_path):
+    path = log(talk("a"))
+    dialogauge("judge", path, "-o", "run")
+    with sqlite3.connect(tmp_path / "run" / "run.db") as database:
+        database.execute("PRAGMA user_version = 99")
+    assert "was written by a newer dialogauge" in " ".join(dialogauge("report", "run").err.split())
+    assert dialogauge("judge", path, "-o", "run", "--fresh").code == 0
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["schema"] == 2

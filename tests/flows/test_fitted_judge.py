@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from dialogauge.runs.records import own_scores
 from flows.conftest import rows_of
 from flows.test_fit import uss_file
 
@@ -36,15 +37,15 @@ def test_scores_follow_the_planted_rule_and_say_what_they_stand_on(dialogauge, m
     assert done.code == 0, done.err
     rows = rows_of(tmp_path / "run")
     turns = {r["conversation_id"]: r for r in rows if r["level"] == "turn"}
-    wholes = {r["conversation_id"]: r["scores"] for r in rows if r["level"] == "conversation"}
+    wholes = {r["conversation_id"]: own_scores(r) for r in rows if r["level"] == "conversation"}
     for name, reply in REPLIES.items():
         expected = 2 if reply == BAD else 3
-        assert turns[name]["scores"] == {"satisfaction": expected}
+        assert own_scores(turns[name]) == {"satisfaction": expected}
         assert wholes[name] == {"satisfaction_whole": expected}
         details = turns[name]["details"]
         assert sum(details["chances"].values()) == pytest.approx(1, abs=1e-3)
         assert turns[name]["judge"] == "fitted"
-    assert turns["b"]["details"]["satisfaction"] < turns["a"]["details"]["satisfaction"]
+    assert turns["b"]["scores"]["satisfaction"] < turns["a"]["scores"]["satisfaction"]
     page = (tmp_path / "run" / "report.html").read_text()
     for told in (" ".join(done.out.split()), page):
         assert "Fitted to 180 rated places (satisfaction, 540 votes, en) of 60 conversations" in told
@@ -74,7 +75,7 @@ def test_is_held_against_people_as_other_judges_are(dialogauge, model, new_log, 
     assert done.code == 0, done.err
     (judge,) = json.loads((tmp_path / "meta" / "meta.json").read_text())["judges"]
     assert (judge["dimension"], judge["counts"]["scored"]) == ("satisfaction", 6)
-    assert judge["figures"]["kappa"]["value"] == 1
+    assert judge["figures"]["qwk"]["value"] == 1
     assert judge["figures"]["auc"]["value"] == 1
     # b, d and f say word for word what dialogues of the fitted set say, under other ids
     assert judge["fitted_to"] == 3

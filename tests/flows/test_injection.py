@@ -34,7 +34,7 @@ def judged(reply, conversation, rubric="card", language="en"):
 def helpfulness(rows):
     outcome = rows[0].outcome
     assert isinstance(outcome, Judgement), outcome
-    return outcome.scores["helpfulness"]
+    return outcome.numbers["helpfulness"]
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

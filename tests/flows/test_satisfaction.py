@@ -7,6 +7,7 @@ import json
 import pytest
 
 from dialogauge.data import conversation_record
+from dialogauge.runs.records import own_scores
 from dialogauge.stats import CALIBRATIONS
 from flows.conftest import rows_of
 from rated import rated_talk, rated_users
@@ -38,7 +39,7 @@ def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:
     assert found["metrics"]["n"] == len(rows) == found["scored"] == 150
     assert found["study"]["users"] == 10
     assert found["study"]["population"]["users"] == 2
-    assert set(found["controls"]) >= {"constant", "reply length", "turn position", "shuffled", "user mean"}
+    assert set(found["controls"]) >= {"constant", "reply length", "position", "shuffled", "user mean"}
     assert set(found["controls"]["constant"]) == set(found["metrics"])
     assert set(found["calibrations"]) == set(CALIBRATIONS)
     assert (tmp_path / "run" / "report.html").stat().st_size > 1000
@@ -62,9 +63,9 @@ def test_calibrated_scores_stand_in_the_rows(dialogauge, data, tmp_path) -> None
     assert done.json["metrics"] == done.json["calibrations"]["cdf"]["metrics"]
     assert done.json["metrics"] != done.json["calibrations"]["none"]["metrics"]
     rows = rows_of(tmp_path / "r")
-    changed = [r for r in rows if r["details"]["raw"] != r["details"]["satisfaction"]]
+    changed = [r for r in rows if r["raw"]["satisfaction"] != r["scores"]["satisfaction"]]
     assert changed
-    assert all(abs(r["scores"]["satisfaction"] - r["details"]["satisfaction"]) <= 0.5 for r in changed)
+    assert all(abs(own_scores(r)["satisfaction"] - r["scores"]["satisfaction"]) <= 0.5 for r in changed)
 
 
 def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
@@ -111,7 +112,7 @@ def test_the_judge_that_is_fitted_to_the_user(dialogauge, data, tmp_path) -> Non
     told = json.loads((tmp_path / "run" / "manifest.json").read_text())["judge"]
     assert told["settings"] == {"mode": "hindsight", "version": 2}
     assert told["fitted_on"]["users"] == 2
-    assert all(1 <= row["details"]["satisfaction"] <= 5 for row in rows_of(tmp_path / "run"))
+    assert all(1 <= row["scores"]["satisfaction"] <= 5 for row in rows_of(tmp_path / "run"))
 
 
 def test_a_split_file_wins_and_users_without_history_are_apart(dialogauge, log, tmp_path) -> None:
@@ -319,14 +320,13 @@ def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> Non
     words = ("--judge", "local-user", "--split", "all", "--draws", 0, "-o", "run")
     assert dialogauge("satisfaction", data, *words).code == 0
     study = json.loads((tmp_path / "run" / "summary.json").read_text())["metrics"]
-    assert any(r["scores"]["satisfaction"] != r["details"]["satisfaction"] for r in rows_of(tmp_path / "run"))
+    assert any(r["whole"] for r in rows_of(tmp_path / "run"))
     done = dialogauge("meta", "run", "--draws", 100, "--dissatisfied", "3", "--json")
     assert done.code == 0, done.err
     (judge,) = done.json["judges"]
-    same = {"pearson": "pearson", "spearman": "spearman", "kappa": "qwk", "mae": "mae", "f1": "f1_dsat"}
-    for ours, theirs in same.items():
-        assert judge["figures"][ours]["value"] == pytest.approx(study[theirs]), ours
-        assert done.json["satisfaction"]["metrics"]["run"][theirs] == pytest.approx(study[theirs])
+    for name in ("pearson", "spearman", "qwk", "mae", "f1_dsat", "auc"):
+        assert judge["figures"][name]["value"] == pytest.approx(study[name]), name
+        assert done.json["satisfaction"]["metrics"]["run"][name] == pytest.approx(study[name])
 
 
 def test_a_turn_that_one_run_lacks_is_named(dialogauge, log) -> None:

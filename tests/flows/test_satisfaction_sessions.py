@@ -7,6 +7,7 @@ import json
 import pytest
 
 from dialogauge.core import Conversation, Message, Place, Rating
+from dialogauge.runs.records import own_scores
 from dialogauge.studies.satisfaction import rated_as_session
 from flows.conftest import rows_of
 from servers.contented import contented, shown_to
@@ -89,7 +90,7 @@ def test_the_mean_of_the_other_sessions_without_a_model(dialogauge, urs, tmp_pat
     rows = rows_of(tmp_path / "run")
     assert len(rows) == 36
     assert {row["turn"] for row in rows} == {5}
-    mine = {r["scenario"]: r["details"]["satisfaction"] for r in rows if r["user_id"] == "en_0"}
+    mine = {r["scenario"]: r["scores"]["satisfaction"] for r in rows if r["user_id"] == "en_0"}
     assert mine == {"retrieval": 3.5, "advice": 4.0, "leisure": 4.5}
     study = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert (study["study"]["users"], study["study"]["blocks"], study["study"]["turns"]) == (4, 12, 36)
@@ -116,8 +117,11 @@ def test_a_memory_of_the_other_sessions(dialogauge, serve, urs, tmp_path) -> Non
     assert len(judged) == 36
     assert all("question 1 of user" in text and "answer 5" in text for text in judged)  # the whole session
     leisure = [row for row in rows if row["user_id"] == "en_0" and row["scenario"] == "leisure"]
-    assert {row["details"]["raw"] for row in leisure} == {3, 4}
-    assert {row["scores"]["satisfaction"] for row in leisure} == {4, 5}  # on the scale of this user's history
+    assert {row["raw"]["satisfaction"] for row in leisure} == {3, 4}
+    assert {own_scores(row)["satisfaction"] for row in leisure} == {
+        4,
+        5,
+    }  # on the scale of this user's history
     asked = len(stub.asked)
     assert dialogauge(*words, "--calibrate", "pooled").code == 0
     assert len(stub.asked) == asked

@@ -71,7 +71,7 @@ def told(dialogauge, data):
 
 
 def values(run):
-    return {r["details"]["turn_id"]: r["details"]["satisfaction"] for r in rows_of(run)}
+    return {r["details"]["turn_id"]: r["scores"]["satisfaction"] for r in rows_of(run)}
 
 
 def summary(run):

@@ -39,7 +39,7 @@ def test_ratings_calibrate_and_a_few_say_so(dialogauge, rated, tmp_path):
     calibration = trust_of(tmp_path / "run")["calibration"]
     (helpful,) = calibration["dimensions"]
     assert (helpful["name"], helpful["status"], helpful["n"]) == ("helpfulness", "cannot tell", 60)
-    assert set(helpful["controls"]) == {"constant", "reply length", "shuffled"}
+    assert set(helpful["controls"]) == {"constant", "position", "reply length", "shuffled"}
 
 
 def test_the_threshold_marks_a_dimension_in_summary_terminal_and_page(dialogauge, rated, tmp_path):
@@ -168,7 +168,7 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
     assert "100 dialogues are needed" in done.out
     assert first["figures"]["auc"]["value"] > 0.9
     assert [c["name"] for c in first["controls"]] == [
-        "constant", "always dissatisfied", "reply length", "shuffled",
+        "constant", "always dissatisfied", "reply length", "position", "shuffled",
     ]  # fmt: skip
     assert len(found["comparisons"]) == 3
     page = (tmp_path / "met" / "meta.html").read_text()

@@ -65,15 +65,15 @@ async def test_the_structure_of_the_cards_own_example():
     (conversation,) = read_conversations([str(EXAMPLES / "card.json")])
     scripted = RubricJudge(load_rubric("card"), ScriptedClient(scripted_full_scores))
     *turns, whole = await scripted.judge(conversation, repeat=1, seed=0)
-    assert [t.outcome.scores for t in turns] == [dict.fromkeys(TURN_DIMENSIONS, 5)] * 3
+    assert [t.outcome.numbers for t in turns] == [dict.fromkeys(TURN_DIMENSIONS, 5)] * 3
     assert (whole.outcome.verdict, whole.outcome.verdict_basis) == ("excellent", "full")
     assert whole.outcome.weakest_turn is None
-    assert whole.outcome.scores["repair_handling"] == "n/a"
+    assert whole.outcome.numbers["repair_handling"] == "n/a"
 
     whole = LocalJudge().judge_now(conversation)[-1]
     assert (whole.outcome.verdict, whole.outcome.verdict_basis) == ("good", "partial")
     assert whole.outcome.weakest_turn is None
-    assert whole.outcome.scores["repair_handling"] == "n/a"
+    assert whole.outcome.numbers["repair_handling"] == "n/a"
 
 
 def test_the_halves_cover_what_they_should():

@@ -17,7 +17,7 @@ from dialogauge.data import read_conversations, read_split
 from dialogauge.judges.local_user import LocalUserJudge
 from dialogauge.studies.replay import replaced
 from dialogauge.studies.satisfaction.blocks import study_data
-from dialogauge.studies.satisfaction.figures import Scored, figures_of
+from rated import figures_of_scores
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 
@@ -43,18 +43,20 @@ def judged(study, judge):
     for block in study.blocks:
         rows = asyncio.run(judge.judge_block(block.view, study.population))
         assert all(isinstance(r.outcome, Judgement) for r in rows)
-        said = [(r.outcome.scores["satisfaction"], r.outcome.details["satisfaction"]) for r in rows]
+        said = [
+            (r.outcome.scores["satisfaction"].whole, r.outcome.scores["satisfaction"].value) for r in rows
+        ]
         out[block.view.id] = np.array(said, dtype=float)
     return out
 
 
 def figures(study, said, column):
     scored = [
-        Scored(b.view.user, b.view.id, r.score, float(value))
+        (b.view.user, b.view.id, r.score, float(value))
         for b in study.blocks
         for r, value in zip(b.ratings, said[b.view.id][:, column], strict=True)
     ]
-    return figures_of(scored, draws=0).values
+    return figures_of_scores(scored, draws=0).values
 
 
 @cache

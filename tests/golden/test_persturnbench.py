@@ -23,7 +23,7 @@ from dialogauge.judges.personal import baselines, build_history_judge, draw_exam
 from dialogauge.stats import RawScore, calibrate
 from dialogauge.studies.satisfaction.answers import histories_of
 from dialogauge.studies.satisfaction.blocks import study_data
-from dialogauge.studies.satisfaction.figures import Scored, figures_of
+from rated import figures_of_scores
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 
@@ -191,12 +191,12 @@ def figures(row, held=None):
     held = held or study()
     found = guesses(*BASELINES[row], held)
     scored = [
-        Scored(b.view.user, b.view.id, r.score, g.score)
+        (b.view.user, b.view.id, r.score, g.score)
         for b in held.blocks
         if b.view.history
         for r, g in zip(b.ratings, found[b.view.id], strict=True)
     ]
-    return figures_of(scored, draws=0)
+    return figures_of_scores(scored, draws=0)
 
 
 @pytest.mark.parametrize("row", BASELINES)
@@ -266,10 +266,9 @@ def control(held, raw, method, history, ties):
     scores = [RawScore(t.id, v, t.position, b.view.id) for (b, t, _), v in zip(targets, values, strict=True)]
     run = calibrate(scores, histories, method, ties=ties)
     scored = [
-        Scored(b.view.user, b.view.id, gold, c.rounded)
-        for (b, _, gold), c in zip(targets, run.scores, strict=True)
+        (b.view.user, b.view.id, gold, c.rounded) for (b, _, gold), c in zip(targets, run.scores, strict=True)
     ]
-    return figures_of(scored, draws=0).values
+    return figures_of_scores(scored, draws=0).values
 
 
 @pytest.mark.parametrize(("method", "key"), [("cdf", "cdf"), ("mean-shift", "mean_shift")])

@@ -202,7 +202,7 @@ _LOOKING = (
     ),
 )
 
-_META_TABLES = ("judges.controls", "satisfaction.*.*")
+_META_TABLES = ("judges.controls", "judges.against_controls", "satisfaction.*.*")
 _META = (
     _case(
         "meta-one",

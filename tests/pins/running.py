@@ -82,6 +82,7 @@ def run_command(*words: str) -> tuple[int, str, str]:
         contextlib.redirect_stderr(err),
     ):
         try:
+            sys.modules.pop("dialogauge.__main__", None)  # which other tests may have loaded
             runpy.run_module("dialogauge", run_name="__main__", alter_sys=True)
         except SystemExit as ended:
             code = ended.code

@@ -23,14 +23,14 @@ from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import ratings_as_stored
 from dialogauge.runs.records import json_document
+from dialogauge.stats import DissatisfiedRule, parse_rule
 from dialogauge.studies.agreement import (
+    AgreementResult,
+    AgreementSettings,
     Contender,
     DimensionPair,
-    DissatisfiedRule,
     JudgeAgreement,
     JudgedRun,
-    MetaResult,
-    MetaSettings,
     TargetTable,
     admission_for,
     agreement,
@@ -38,7 +38,6 @@ from dialogauge.studies.agreement import (
     collect_targets,
     compare_judges,
     default_rule,
-    parse_rule,
 )
 from dialogauge.studies.satisfaction import (
     Predictions,
@@ -46,8 +45,8 @@ from dialogauge.studies.satisfaction import (
     collect_predictions,
     compare_runs,
 )
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.several_page import several_brief, several_sections
-from dialogauge.studies.satisfaction.study import SATISFACTION
 from dialogauge.studies.trust import CalibrationDimension, TrustThresholds
 from dialogauge.studies.trust.calibration import judge_gate
 from dialogauge.text import counted
@@ -158,7 +157,7 @@ class MetaOptions:
 class MetaOutcome:
     """What was found, and what of the ratings could not be used."""
 
-    result: MetaResult
+    result: AgreementResult
     gates: tuple[CalibrationDimension, ...]
     """Of each judge, in the order of the result: is it ready?"""
     faults: tuple[RecordFault, ...]
@@ -190,7 +189,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
         options.runs, names, table, rated=_rated_as(options), draws=options.draws, seed=options.seed
     )
     read = [_read(run, name, table, options) for run, name in zip(options.runs, names, strict=True)]
-    settings = MetaSettings(draws=options.draws, seed=options.seed)
+    settings = AgreementSettings(draws=options.draws, seed=options.seed)
     judges: list[JudgeAgreement] = []
     contenders: dict[str, list[Contender]] = {}
     rules: dict[str, DissatisfiedRule | None] = {}
@@ -208,7 +207,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     comparisons = [
         c for rated, several in contenders.items() for c in compare_judges(several, rules[rated], settings)
     ]
-    result = MetaResult(tuple(judges), tuple(comparisons), settings)
+    result = AgreementResult(tuple(judges), tuple(comparisons), settings)
     notes = () if table is None else tuple(str(n) for n in table.notes)
     refused = {str(f): f for one in read for targets in one.tables for f in targets.refused}
     faults = (*(() if table is None else table.faults), *refused.values())
@@ -280,9 +279,10 @@ def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
 def _pairs(
     run: StoredRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
 ) -> tuple[DimensionPair, ...]:
-    if options.dimensions:
-        return tuple(_pair(text) for text in options.dimensions)
     judged = [d.name for d in run.dimensions]
+    if options.dimensions:
+        pairs = map(_pair, options.dimensions)
+        return tuple(replace(p, overall=p.judge == "overall" and p.judge not in judged) for p in pairs)
     both = [d for d in judged if d in rated]
     if both:
         return tuple(DimensionPair(d, d) for d in both)
@@ -329,7 +329,7 @@ def _nothing_scored(about: JudgedRun, table: TargetTable) -> UsageError:
 
 
 def meta_json(
-    result: MetaResult,
+    result: AgreementResult,
     gates: Sequence[CalibrationDimension],
     satisfaction: SatisfactionMeta | None = None,
 ) -> dict[str, Any]:
@@ -342,7 +342,7 @@ def meta_json(
 
 def _write(
     options: MetaOptions,
-    result: MetaResult,
+    result: AgreementResult,
     gates: Sequence[CalibrationDimension],
     satisfaction: SatisfactionMeta | None,
 ) -> tuple[Path, ...]:

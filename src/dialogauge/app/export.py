@@ -27,8 +27,10 @@ _FORMULA_WITHIN = re.compile(r'([;\t\r\n][\s"]*)(?=[=+\-@＝＋－＠])')
 def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     """Write the judgements of a run in the format that the ending of `out` names; return the rows.
 
-    JSONL keeps rows as they are. CSV and Parquet have one column per dimension (`score_NAME`; n/a and
-    failures are empty, told apart by the columns `not_applicable` and `failure_kind`), and lists as JSON.
+    JSONL keeps rows as they are. CSV and Parquet have three columns per dimension: `score_NAME` (the value),
+    `whole_NAME` (the judge's whole score, where it has one) and `raw_NAME` (the value before calibration,
+    where there was one). n/a and failures are empty, told apart by the columns `not_applicable` and
+    `failure_kind`. Lists are JSON.
     In CSV a text that a spreadsheet would run as a formula has an apostrophe in front, also behind a
     semicolon, tab or line break within a cell: where the comma is the decimal mark, a new cell begins there.
     """
@@ -68,6 +70,9 @@ def flat_row(row: Mapping[str, Any], dimensions: Sequence[str]) -> dict[str, Any
     for name in dimensions:
         value = scores.get(name)
         flat[f"score_{name}"] = None if value is None or isinstance(value, str) else float(value)
+    flat |= {f"whole_{name}": _whole(row, name) for name in dimensions}
+    flat |= {f"raw_{name}": (row["raw"] or {}).get(name) for name in dimensions}
+    flat["overall"] = row["overall"]
     flat["not_applicable"] = " ".join(k for k, v in scores.items() if isinstance(v, str)) or None
     flat["failure_kind"], flat["failure_message"] = failure.get("kind"), failure.get("message")
     flat.update({k: row[k] for k in ("verdict", "verdict_basis", "weakest_turn")})
@@ -76,6 +81,11 @@ def flat_row(row: Mapping[str, Any], dimensions: Sequence[str]) -> dict[str, Any
     flat.update({k: row[k] for k in ("rationale", "judge", "prompt_digest")})
     flat.update({k: usage[k] for k in ("calls", "cached", "prompt_tokens", "completion_tokens", "cost")})
     return flat
+
+
+def _whole(row: Mapping[str, Any], name: str) -> int | None:
+    value = (row["whole"] or {}).get(name, (row["scores"] or {}).get(name))
+    return value if isinstance(value, int) else None
 
 
 def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: Sequence[str]) -> None:
@@ -127,7 +137,8 @@ def _write_parquet(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: 
 
 def _parquet_fields(dimensions: Sequence[str], arrow: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - a module
     whole = {"turn", "repeat", "weakest_turn", "calls", "cached", "prompt_tokens", "completion_tokens"}
-    scores = {f"score_{name}" for name in dimensions} | {"cost"}
+    whole |= {f"whole_{name}" for name in dimensions}
+    scores = {f"{what}_{name}" for what in ("score", "raw") for name in dimensions} | {"overall", "cost"}
     kinds: Callable[[str], Any] = lambda c: (  # noqa: E731 - one expression, used once
         arrow.int64() if c in whole else arrow.float64() if c in scores else arrow.string()
     )
@@ -137,7 +148,9 @@ def _parquet_fields(dimensions: Sequence[str], arrow: Any) -> Iterator[tuple[str
 
 _BLANK: dict[str, Any] = {
     **dict.fromkeys(("conversation_id", "user_id", "scenario", "candidate", "level", "turn", "repeat")),
-    **dict.fromkeys(("scores", "failure", "verdict", "verdict_basis", "weakest_turn")),
+    **dict.fromkeys(
+        ("scores", "whole", "raw", "overall", "failure", "verdict", "verdict_basis", "weakest_turn")
+    ),
     **dict.fromkeys(("rationale", "judge", "prompt_digest")),
     "issues": [],
     "evidence": [],

@@ -23,7 +23,7 @@ from dialogauge.studies.satisfaction import (
     reference_answers,
     refuse_strangers,
 )
-from dialogauge.studies.satisfaction.study import SATISFACTION
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 
 
 def run_directory(options: SatisfactionOptions) -> RunDirectory:

@@ -30,7 +30,17 @@ from dialogauge.core.judgement import (
 )
 from dialogauge.core.protocols import DimensionSpec, Judge, PlainDimension
 from dialogauge.core.rating import PairRating, Rating
-from dialogauge.core.scores import NOT_APPLICABLE, ONE_TO_FIVE, NotApplicable, Scale, Score
+from dialogauge.core.scores import (
+    NOT_APPLICABLE,
+    ONE_TO_FIVE,
+    NotApplicable,
+    Number,
+    Scale,
+    Score,
+    as_scores,
+    score_of,
+    whole_score,
+)
 from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest, digest, digest_text
 
 __all__ = [
@@ -56,6 +66,7 @@ __all__ = [
     "MissingExtra",
     "NotApplicable",
     "NotConverged",
+    "Number",
     "PairRating",
     "Place",
     "PlainDimension",
@@ -75,7 +86,10 @@ __all__ = [
     "Verdict",
     "VerdictBasis",
     "WorkUnit",
+    "as_scores",
     "conversation_digest",
     "digest",
     "digest_text",
+    "score_of",
+    "whole_score",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from dialogauge.core.scores import Score
+from dialogauge.core.scores import NotApplicable, Number, Score
 
 Level = Literal["turn", "window", "conversation", "pair"]
 Verdict = Literal["excellent", "good", "borderline", "poor"]
@@ -31,7 +31,7 @@ FailureKind = Literal[
     "judge_error",  # a judge of the user's own raised
 ]
 
-_NO_SCORES: Mapping[str, Score] = MappingProxyType({})
+_NO_SCORES: Mapping[str, Score | NotApplicable] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ class Target:
 class Judgement:
     """What a judge says of one target."""
 
-    scores: Mapping[str, Score] = field(default_factory=lambda: _NO_SCORES)
-    """By dimension: a number on the dimension's scale, or `"n/a"`."""
+    scores: Mapping[str, Score | NotApplicable] = field(default_factory=lambda: _NO_SCORES)
+    """By dimension: a score on the dimension's scale, or `"n/a"`."""
     verdict: Verdict | None = None
     verdict_basis: VerdictBasis | None = None
     """`partial` when a score that the verdict needs is missing."""
@@ -106,7 +106,14 @@ class Judgement:
     evidence: tuple[Evidence, ...] = ()
     rationale: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What a judge adds beyond the common fields; plain JSON values."""
+    """What a judge adds beyond the common fields; plain JSON values, and nothing that figures are made of."""
+    overall: float | None = None
+    """The weighted mean of the scores, where the rubric weighs them or its verdict stands on their mean."""
+
+    @property
+    def numbers(self) -> dict[str, Number]:
+        """By dimension the judge's whole score where it has one, else the value; n/a stays."""
+        return {name: s if isinstance(s, str) else s.own for name, s in self.scores.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +137,8 @@ class Judged:
     prompt_digest: str | None = None
     role_usage: Mapping[str, Usage] = field(default_factory=dict)
     """`usage` split by role, for the cost table."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no judgement."""
+        return isinstance(self.outcome, JudgeFailure)

@@ -16,7 +16,7 @@ from typing import Any
 
 from dialogauge.core.conversation import Conversation, Message
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
-from dialogauge.core.scores import NOT_APPLICABLE, Score
+from dialogauge.core.scores import NOT_APPLICABLE, Number
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.judges.rubric.prompt import gathered
 from dialogauge.llm.protocol import ChatClient
@@ -154,10 +154,10 @@ async def known_answers(client: ChatClient) -> KnownAnswerReport:
 
 def check_case(case: KnownCase, outcome: Judgement) -> list[KnownAnswerCheck]:
     """Hold one conversation's judgement against the truth."""
-    name = case.conversation.id
+    name, said = case.conversation.id, outcome.numbers
     checks = []
     for what, band in case.bands.items():
-        found = outcome.scores[what]
+        found = said[what]
         expected = band if isinstance(band, str) else " to ".join(dict.fromkeys(f"{end:g}" for end in band))
         checks.append(KnownAnswerCheck(name, what, expected, str(found), is_right(found, band)))
     if case.weakest is not None:
@@ -169,7 +169,7 @@ def check_case(case: KnownCase, outcome: Judgement) -> list[KnownAnswerCheck]:
     return checks
 
 
-def is_right(score: Score, band: tuple[float, float] | str) -> bool:
+def is_right(score: Number, band: tuple[float, float] | str) -> bool:
     """Say whether a score is in a band, or `n/a` where that is right."""
     if isinstance(score, str) or isinstance(band, str):
         return score == NOT_APPLICABLE == band
@@ -178,18 +178,14 @@ def is_right(score: Score, band: tuple[float, float] | str) -> bool:
 
 def _is_like_the_mean(case: KnownCase, dimension: str, rows: tuple[Judged, ...]) -> bool:
     """Say whether the score is wrong and near the mean of helpfulness or of all turn scores."""
-    outcomes = [row.outcome for row in rows]
-    judgements = [o for o in outcomes if isinstance(o, Judgement)]
-    score = judgements[-1].scores[dimension]
+    *turns, whole = [row.outcome.numbers for row in rows if isinstance(row.outcome, Judgement)]
+    score = whole[dimension]
     if isinstance(score, str) or is_right(score, case.bands[dimension]):
         return False
-    turns = [
-        {name: value for name, value in j.scores.items() if not isinstance(value, str)}
-        for j in judgements[:-1]
-    ]
+    numbers = [{name: n for name, n in scores.items() if not isinstance(n, str)} for scores in turns]
     means = [
-        _mean([scores["helpfulness"] for scores in turns]),
-        _mean([value for scores in turns for value in scores.values()]),
+        _mean([scores["helpfulness"] for scores in numbers]),
+        _mean([value for scores in numbers for value in scores.values()]),
     ]
     return any(abs(score - mean) <= _NEAR for mean in means)
 
@@ -198,7 +194,7 @@ def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-_ANSWERS: tuple[Score, ...] = (1, 2, 3, 4, 5, NOT_APPLICABLE)
+_ANSWERS: tuple[Number, ...] = (1, 2, 3, 4, 5, NOT_APPLICABLE)
 
 
 def best_constants(cases: Sequence[KnownCase]) -> dict[str, int]:

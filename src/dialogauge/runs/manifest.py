@@ -11,9 +11,7 @@ from typing import Any, Final
 from dialogauge import __version__
 from dialogauge.core import DimensionSpec, Scale
 from dialogauge.core.protocols import PlainDimension
-
-SCHEMA: Final = 2
-"""Of rows, run file and manifest; raised when a reader of the one before would misread them."""
+from dialogauge.runs.records import ROW_SCHEMA
 
 FAULTS_KEPT: Final = 1000
 """Messages about unreadable records that a manifest holds; the others are counted."""
@@ -51,7 +49,7 @@ class Manifest:
     written: str = ""
     """When, in ISO 8601."""
     versions: Mapping[str, str | None] = field(default_factory=dict)
-    schema: int = SCHEMA
+    schema: int = ROW_SCHEMA
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the study adds; in the file its keys stand beside the others."""
 

@@ -7,7 +7,7 @@ import re
 import sys
 import zlib
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -15,6 +15,7 @@ from dialogauge.core.conversation import Conversation, Message, ToolCall
 from dialogauge.core.judgement import NO_USAGE, Evidence, Judged, JudgeFailure, Judgement, Target, Usage
 from dialogauge.core.packing import squeeze
 from dialogauge.core.rating import Rating
+from dialogauge.core.scores import NotApplicable, Number, Score, score_of
 
 _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _HIDDEN = "\0extra"
@@ -132,6 +133,9 @@ def _escape(match: re.Match[str]) -> str:
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
 
 
+ROW_SCHEMA: Final = 2
+"""The form of the rows; stands once in the manifest. A run file has it as its version."""
+
 ROW_FIELDS = (
     "conversation_id",
     "user_id",
@@ -141,6 +145,9 @@ ROW_FIELDS = (
     "turn",
     "repeat",
     "scores",
+    "whole",
+    "raw",
+    "overall",
     "failure",
     "verdict",
     "verdict_basis",
@@ -158,7 +165,9 @@ ROW_FIELDS = (
 def row_json(conversation: Conversation, judged: Judged, *, repeat: int, judge: str) -> dict[str, Any]:
     """Write one judged target as a row with the keys `ROW_FIELDS`.
 
-    `scores` is {dimension: number | "n/a"}, or null with a `failure` {kind, message} beside it. On a
+    `scores` is {dimension: value | "n/a"}, or null with a `failure` {kind, message} beside it. `whole` is
+    {dimension: whole score} of the scores whose value is not that whole score itself, `raw` {dimension: value
+    before calibration} of those that were calibrated: both mostly empty. `overall` is a number or null. On a
     row that did not fail, `failure` is null.
     """
     target = judged.target
@@ -188,11 +197,12 @@ def _outcome_json(outcome: Judgement | JudgeFailure) -> dict[str, Any]:
         failure: dict[str, Any] = {"kind": outcome.kind, "message": outcome.message}
         if outcome.raw is not None:
             failure["raw"] = outcome.raw
-        outcome, scores = Judgement(), None
+        outcome, scores = Judgement(), _FAILED
     else:
-        failure, scores = {}, dict(outcome.scores)
+        failure, scores = {}, scores_json(outcome.scores)
     return {
-        "scores": scores,
+        **scores,
+        "overall": outcome.overall,
         "failure": failure or None,
         "verdict": outcome.verdict,
         "verdict_basis": outcome.verdict_basis,
@@ -202,6 +212,42 @@ def _outcome_json(outcome: Judgement | JudgeFailure) -> dict[str, Any]:
         "rationale": outcome.rationale,
         "details": dict(outcome.details),
     }
+
+
+_FAILED: Mapping[str, Any] = {"scores": None, "whole": {}, "raw": {}}
+
+
+def scores_json(scores: Mapping[str, Score | NotApplicable]) -> dict[str, Any]:
+    """Write the scores of a row: `scores`, `whole` and `raw`, each by dimension."""
+    values: dict[str, Number] = {}
+    whole: dict[str, int] = {}
+    raw: dict[str, float] = {}
+    for name, score in scores.items():
+        if isinstance(score, str):
+            values[name] = score
+            continue
+        # A whole number in the row is a whole score: it says both.
+        values[name] = score.whole if score.value == score.whole else score.value
+        if score.whole is not None and score.value != score.whole:
+            whole[name] = score.whole
+        if score.raw is not None:
+            raw[name] = score.raw
+    return {"scores": values, "whole": whole, "raw": raw}
+
+
+def own_scores(row: Mapping[str, Any]) -> Mapping[str, Number]:
+    """Return by dimension what counts and means are made of: the judge's whole score where it has one.
+
+    A row that failed has none.
+    """
+    scores: Mapping[str, Number] = row["scores"] or {}
+    return {**scores, **row["whole"]} if row["whole"] else scores
+
+
+def raw_score(row: Mapping[str, Any], dimension: str) -> float | None:
+    """Return the value before calibration; None where there is no number."""
+    value = row["raw"].get(dimension, (row["scores"] or {}).get(dimension))
+    return None if value is None or isinstance(value, str) else float(value)
 
 
 def usage_json(usage: Usage) -> dict[str, Any]:
@@ -233,7 +279,7 @@ def _outcome_of(row: Mapping[str, Any]) -> Judgement | JudgeFailure:
     if failure is not None:
         return JudgeFailure(failure["kind"], failure["message"], failure.get("raw"))
     return Judgement(
-        scores=row["scores"],
+        scores={name: _score_of(row, name, value) for name, value in row["scores"].items()},
         verdict=row["verdict"],
         verdict_basis=row["verdict_basis"],
         weakest_turn=row["weakest_turn"],
@@ -241,7 +287,17 @@ def _outcome_of(row: Mapping[str, Any]) -> Judgement | JudgeFailure:
         evidence=tuple(_evidence_of(e) for e in row["evidence"]),
         rationale=row["rationale"],
         details=row["details"],
+        overall=row["overall"],
     )
+
+
+def _score_of(row: Mapping[str, Any], name: str, value: Number) -> Score | NotApplicable:
+    if isinstance(value, str):
+        return value
+    whole, raw = row["whole"].get(name), row["raw"].get(name)
+    if whole is None and raw is None:
+        return score_of(value)
+    return Score(value, value if whole is None and isinstance(value, int) else whole, raw)
 
 
 def _evidence_of(value: Mapping[str, Any]) -> Evidence:

@@ -12,8 +12,9 @@ from typing import Any
 from dialogauge.core import Conversation, DimensionSpec, StoreError
 from dialogauge.data import Mask
 from dialogauge.runs.directory import RunDirectory
-from dialogauge.runs.manifest import SCHEMA, Manifest
+from dialogauge.runs.manifest import Manifest
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_reading, mask_row
+from dialogauge.runs.records import ROW_SCHEMA
 from dialogauge.runs.store import PLANNED, RunDatabase, StoredUnit
 
 Row = Mapping[str, Any]
@@ -95,17 +96,17 @@ def open_run(
         StoreError: There is no finished run in it, it is of another study, or of an older dialogauge.
     """
     directory = RunDirectory(Path(path))
-    manifest = read_manifest(directory)
-    if manifest is not None and studies is not None and manifest.study not in studies:
-        msg = f"{path} is a run of `dialogauge {manifest.study}`"
-        wanted = " or ".join(f"`dialogauge {name}`" for name in studies)
-        raise StoreError(msg, hint=f"give a run of {wanted}")
     database = directory.open_for_reading()
     try:
+        manifest = read_manifest(directory)
         if manifest is None:
             directory.read_json("manifest")  # says that there is none
             msg = f"the manifest of the run {path} cannot be read"
             raise StoreError(msg, hint="run the command that wrote it once more to finish it")
+        if studies is not None and manifest.study not in studies:
+            msg = f"{path} is a run of `dialogauge {manifest.study}`"
+            wanted = " or ".join(f"`dialogauge {name}`" for name in studies)
+            raise StoreError(msg, hint=f"give a run of {wanted}")
         yield StoredRun(directory, database, manifest, mask_for_reading(database, privacy))
     finally:
         database.close()
@@ -121,9 +122,9 @@ def read_manifest(directory: RunDirectory) -> Manifest | None:
         return None
     value = directory.read_json("manifest")
     schema = value.get("schema", 1)
-    if schema != SCHEMA:
-        msg = f"the run {directory.path} has schema {schema}; this dialogauge reads schema {SCHEMA}"
-        raise StoreError(msg, hint="judge its input again into another directory, or start with --fresh")
+    if schema != ROW_SCHEMA:
+        msg = f"another dialogauge wrote the run {directory.path}: it has schema {schema}, not {ROW_SCHEMA}"
+        raise StoreError(msg, hint="judge its input again, into another directory or with --fresh")
     try:
         return Manifest.from_json(value)
     except (KeyError, TypeError, ValueError):

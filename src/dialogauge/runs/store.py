@@ -24,7 +24,14 @@ import orjson
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
 from dialogauge.core.unit import UnitResult, WorkUnit
-from dialogauge.runs.records import decode_conversation, encode_conversation, pack, row_json, unpack
+from dialogauge.runs.records import (
+    ROW_SCHEMA,
+    decode_conversation,
+    encode_conversation,
+    pack,
+    row_json,
+    unpack,
+)
 
 # A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
 BATCH_SECONDS = 0.05
@@ -70,10 +77,14 @@ class RunFile(ABC, Generic[P]):
             self._db.execute(f"PRAGMA user_version = {self._version}")
         elif found != self._version:
             self._db.close()
+            older = found < self._version
             msg = (
-                f"the run file {self.path} has version {found}; this dialogauge reads version {self._version}"
+                f"the run file {self.path} was written by {'an older' if older else 'a newer'} dialogauge: "
+                f"it holds rows of schema {found}, and this one reads schema {self._version}"
             )
-            raise StoreError(msg, hint=self._instead)
+            raise StoreError(
+                msg, hint=self._instead if older else "read it with the dialogauge that wrote it"
+            )
 
     def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
         """Keep a JSON value under a name."""
@@ -154,8 +165,8 @@ def _hint(text: str) -> str:
 # Under this name stand the keys of the units that the latest input plans, if it leaves others out.
 PLANNED = "planned"
 
-_VERSION = 2
-"""Raised when the tables or what is packed in them change."""
+_VERSION = ROW_SCHEMA
+"""Raised, with `ROW_SCHEMA`, also when the tables change."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS conversations (
@@ -185,7 +196,10 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
 
     _schema = _SCHEMA
     _version = _VERSION
-    _instead = "judge its input again into another directory, or use --fresh"
+    _instead = (
+        "judge its input again, into another directory or with --fresh, or read it with the dialogauge that "
+        "wrote it"
+    )
 
     def __init__(
         self, path: Path, *, readonly: bool = False, clock: Callable[[], float] = time.monotonic

@@ -248,7 +248,7 @@ async def run_study(
         if not settings.fresh:
             _name_other_judges(study, database, observer)
         progress = Progress(expected=study.expected)
-        queue = _Queue(study, database, progress, retry_failed=settings.retry_failed)
+        queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
         stop = StopSignal()
         with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, limits):
             outcome = await run_work(
@@ -273,7 +273,7 @@ def units_left(study: Study[R], settings: RunSettings) -> tuple[int, int, Mask |
         mask = mask_for_writing(database, settings.privacy)
         study.prepare(mask, StoredNotes(database) if database else None)
         progress = Progress()
-        queue = _Queue(study, database, progress, retry_failed=settings.retry_failed)
+        queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
         left = sum(1 for _ in queue)
         return progress.planned, left, mask
     finally:
@@ -290,7 +290,7 @@ def _name_other_judges(study: Study[R], database: RunDatabase, observer: Observe
         )
 
 
-class _Queue:
+class UnitQueue:
     """The units that are left, and the sink that stores them; remembers all that were planned."""
 
     def __init__(
@@ -301,6 +301,7 @@ class _Queue:
         *,
         retry_failed: bool,
     ) -> None:
+        """Look up what the run file holds; without one, everything is left."""
         self._study = study
         self._database = database
         self._retry_failed = retry_failed
@@ -341,7 +342,7 @@ def _finish(
     study: Study[R],
     settings: RunSettings,
     database: RunDatabase,
-    queue: _Queue,
+    queue: UnitQueue,
     outcome: Outcome,
     mask: Mask | None,
 ) -> StudyRun[R]:
@@ -350,7 +351,7 @@ def _finish(
     if queue.progress.resumed:
         database.place_units(queue.planned)
     shown = _shown(study, database, queue, done)
-    unread = _unread(study, queue.progress, len(shown))
+    unread = unread_units(study, queue.progress, len(shown))
     pending = unread + sum(1 for key in shown if key not in done)
     ending = Ending(outcome, len(shown) + unread, pending, study.unreadable)
     database.settle(study.settle(database.units(study.judge_digest, shown, settled=False), ending))
@@ -381,7 +382,7 @@ def _written(rows: Iterator[Row], write: Callable[[bytes], object]) -> Iterator[
 
 
 def _shown(
-    study: Study[R], database: RunDatabase, queue: _Queue, done: Mapping[bytes, bool]
+    study: Study[R], database: RunDatabase, queue: UnitQueue, done: Mapping[bytes, bool]
 ) -> dict[bytes, int]:
     """Return the units that the files show, and keep them for reports, exports and pairs.
 
@@ -400,7 +401,7 @@ def _shown(
     return shown
 
 
-def _unread(study: Study[R], progress: Progress, shown: int) -> int:
+def unread_units(study: Study[R], progress: Progress, shown: int) -> int:
     """Return how many units stand behind the place up to which a run that broke off has read its input.
 
     They are known where the input was counted ahead, and pending like those that were read.
@@ -410,7 +411,7 @@ def _unread(study: Study[R], progress: Progress, shown: int) -> int:
     return max(0, progress.expected - study.repeats * study.passed_over - shown)
 
 
-def _manifest(study: Study[R], settings: RunSettings, queue: _Queue, ending: Ending) -> Manifest:
+def _manifest(study: Study[R], settings: RunSettings, queue: UnitQueue, ending: Ending) -> Manifest:
     facts = study.facts()
     error = ending.outcome.error
     return Manifest(

@@ -14,6 +14,7 @@ from dialogauge.core.conversation import Conversation, Message, Turn
 from dialogauge.core.scores import Scale
 from dialogauge.llm import ChatClient, ChatFailure, ChatRequest, ReplySchema, Structured, ask
 from dialogauge.rubrics import own_template, render, split_template
+from dialogauge.runs.records import own_scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _figures(turn: int, rows: Sequence[Mapping[str, Any]], scales: Mapping[str, 
 
 
 def _qualities(row: Mapping[str, Any], scales: Mapping[str, Scale]) -> Iterable[float]:
-    for name, score in (row["scores"] or {}).items():
+    for name, score in own_scores(row).items():
         if name in scales and not isinstance(score, str):
             scale = scales[name]
             yield (score - scale.worst) / (scale.best - scale.worst)

@@ -20,12 +20,14 @@ from dialogauge.core import (
     Target,
     Usage,
     UsageError,
+    as_scores,
 )
 from talks import judged_rows, talk
 
 COLUMNS = [
     *("conversation_id", "user_id", "scenario", "candidate", "level", "turn", "repeat"),
-    *("score_helpfulness", "score_coherence", "not_applicable", "failure_kind", "failure_message"),
+    *("score_helpfulness", "score_coherence", "whole_helpfulness", "whole_coherence"),
+    *("raw_helpfulness", "raw_coherence", "overall", "not_applicable", "failure_kind", "failure_message"),
     *("verdict", "verdict_basis", "weakest_turn", "issues", "evidence"),
     *("rationale", "judge", "prompt_digest"),
     *("calls", "cached", "prompt_tokens", "completion_tokens", "cost"),
@@ -36,13 +38,17 @@ def odd_rows(conversation: Conversation, _: int) -> tuple[Judged, ...]:
     if conversation.id == "failed":
         return judged_rows(conversation, failed=True)
     turn = Judgement(
-        {"helpfulness": 4},
+        as_scores({"helpfulness": 4}),
         issues=("too long", 'says "no"'),
         evidence=(Evidence(1, "=1+1", "length"),),
         rationale='=HYPERLINK("http://x")',
     )
     whole = Judgement(
-        {"coherence": "n/a"}, verdict="good", verdict_basis="full", weakest_turn=1, rationale="-5\nof 长"
+        as_scores({"coherence": "n/a"}),
+        verdict="good",
+        verdict_basis="full",
+        weakest_turn=1,
+        rationale="-5\nof 长",
     )
     return (
         Judged(Target(conversation.id, "turn", 1), turn),
@@ -74,6 +80,7 @@ def test_csv_has_a_column_for_each_dimension(run: str, tmp_path: Path) -> None:
     turn, whole, failed, _ = rows = read_csv(tmp_path / "x.csv")
     assert [list(r) for r in rows] == [COLUMNS] * 4
     assert (turn["score_helpfulness"], turn["score_coherence"], turn["not_applicable"]) == ("4.0", "", "")
+    assert (turn["whole_helpfulness"], turn["raw_helpfulness"], turn["overall"]) == ("4", "", "")
     assert (whole["score_helpfulness"], whole["score_coherence"]) == ("", "")
     assert (whole["not_applicable"], whole["verdict"], whole["weakest_turn"]) == ("coherence", "good", "1")
     assert (whole["calls"], whole["cost"], whole["prompt_digest"], whole["turn"]) == ("1", "", "p1", "")
@@ -100,11 +107,11 @@ def test_parquet_keeps_types(run: str, tmp_path: Path) -> None:
     assert table.column_names == COLUMNS
     kinds = {name: str(table.schema.field(name).type) for name in COLUMNS}
     whole = {"turn", "repeat", "weakest_turn", "calls", "cached", "prompt_tokens", "completion_tokens"}
+    whole |= {"whole_helpfulness", "whole_coherence"}
     assert {n for n, kind in kinds.items() if kind == "int64"} == whole
     assert {n for n, kind in kinds.items() if kind == "double"} == {
-        "score_helpfulness",
-        "score_coherence",
-        "cost",
+        *("score_helpfulness", "score_coherence", "raw_helpfulness", "raw_coherence"),
+        *("overall", "cost"),
     }
     turn, conversation, failed, _ = table.to_pylist()
     assert (turn["conversation_id"], turn["score_helpfulness"]) == ("@odd,1", 4.0)
@@ -192,7 +199,7 @@ def test_no_cell_is_a_formula_whatever_parts_the_cells(desk: Any, tmp_path: Path
     def rows(conversation: Conversation, _: int) -> tuple[Judged, ...]:
         told = texts[int(conversation.id)]
         evidence = (Evidence(1, told, "length"),)
-        turn = Judgement({"helpfulness": 4}, issues=(told,), evidence=evidence, rationale=told)
+        turn = Judgement(as_scores({"helpfulness": 4}), issues=(told,), evidence=evidence, rationale=told)
         return (Judged(Target(conversation.id, "turn", 1), turn),)
 
     desk.judge.rows = rows

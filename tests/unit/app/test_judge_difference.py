@@ -1,5 +1,7 @@
+from dataclasses import replace
+
 from dialogauge.app.trust import differences
-from dialogauge.runs.manifest import versions
+from dialogauge.runs.manifest import Manifest, versions
 
 JUDGE = {
     "rubric": "card",
@@ -7,7 +9,7 @@ JUDGE = {
     "client": {"model": "m", "base_url": "http://a/v1", "parameters": {"seed": 1}, "dropped": {}},
     "settings": {"window": 6},
 }
-MANIFEST = {"judge": JUDGE, "versions": versions()}
+MANIFEST = Manifest(study="judge", settings={}, judge=JUDGE, versions=versions())
 
 
 def told(**changed):
@@ -21,5 +23,5 @@ def test_only_what_differs_is_told():
     assert there == ("endpoint (http://a/v1 judged the run, this is http://b/v1)",)
     assert told(client={**client, "parameters": {}}) == ("parameters of the model",)
     assert told(prompts={"en": "b"}, settings={"window": 5}) == ("prompts", "setting window")
-    old = {**MANIFEST, "versions": {"dialogauge": "0.0"}}
+    old = replace(MANIFEST, versions={"dialogauge": "0.0"})
     assert differences(old, JUDGE)[0].startswith("version of dialogauge (0.0 judged the run")

@@ -19,7 +19,7 @@ def ids(rows: list[dict[str, Any]]) -> list[tuple[str, int]]:
 
 def test_a_run_leaves_all_its_files(desk: Any) -> None:
     outcome = desk.run(desk.log(A, B))
-    assert outcome.ended.ended == "finished"
+    assert outcome.run.ending.outcome.ended == "finished"
     assert outcome.faults == ()
     names = {p.name for p in (desk.folder / "run").iterdir()}
     assert names >= {"run.db", "manifest.json", "summary.json", "judgements.jsonl", "report.html"}
@@ -34,7 +34,7 @@ def test_the_same_command_again_asks_for_nothing(desk: Any) -> None:
     desk.judge.seen.clear()
     outcome = desk.run(log, repeats=2)
     assert desk.judge.seen == []
-    assert outcome.progress.resumed == 4
+    assert outcome.run.progress.resumed == 4
     assert (desk.rows(), desk.json("summary.json")) == before
 
 
@@ -105,7 +105,7 @@ def test_fresh_mends_a_damaged_run(desk: Any) -> None:
     log = desk.log(A)
     desk.run(log)
     (desk.folder / "run" / "run.db").write_bytes(b"damaged" * 1000)
-    assert desk.run(log, fresh=True).ended.ended == "finished"
+    assert desk.run(log, fresh=True).run.ending.outcome.ended == "finished"
 
 
 def test_fresh_does_not_delete_the_run_that_is_to_be_judged(desk: Any) -> None:
@@ -128,7 +128,7 @@ def test_what_was_finished_before_an_error_is_in_the_files(desk: Any, error: Exc
     log = desk.log(A, B, C)
     desk.judge.rows = rows
     outcome = desk.run(log)
-    assert (outcome.ended.ended, outcome.ended.error) == (ended, error)
+    assert (outcome.run.ending.outcome.ended, outcome.run.ending.outcome.error) == (ended, error)
     assert ids(desk.rows()) == [("a", 1), ("b", 1)]
     manifest = desk.json("manifest.json")
     assert (manifest["pending_units"], manifest["error"]) == (1, str(error))
@@ -148,11 +148,11 @@ def test_a_second_run_that_breaks_off_hides_nothing_of_the_first(desk: Any) -> N
         raise EndpointError("refused")
 
     desk.judge.rows = refuse
-    assert desk.run(log, retry_failed=True).ended.ended == "error"
+    assert desk.run(log, retry_failed=True).run.ending.outcome.ended == "error"
     assert ids(desk.rows()) == [("a", 1), ("b", 1), ("c", 1)]
     assert desk.json("summary.json") == summary
     assert desk.json("manifest.json")["conversations"] == 3
-    assert desk.run(log, retry_failed=True, limit=2).ended.ended == "error", "another command"
+    assert desk.run(log, retry_failed=True, limit=2).run.ending.outcome.ended == "error", "another command"
     assert ids(desk.rows()) == [("a", 1)]
     desk.judge.rows = lambda c, _: judged_rows(c)
     desk.run(log, retry_failed=True)

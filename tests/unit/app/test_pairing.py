@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from dialogauge.app.pairs import PairOptions, PairResult, write_pairs
-from dialogauge.core import BudgetSpent, ConfigError, Conversation, Judged, Judgement, Target, UsageError
+from dialogauge.core import (
+    BudgetSpent,
+    ConfigError,
+    Conversation,
+    Judged,
+    Judgement,
+    Target,
+    UsageError,
+    as_scores,
+)
 from talks import judged_rows, talk
 
 WEAKEST = {"a": 1, "b": 2, "fine": None}
@@ -39,14 +48,14 @@ def rows(conversation: Conversation, _: int) -> tuple[Judged, ...]:
         Judged(
             Target(conversation.id, "turn", t.number),
             Judgement(
-                {"helpfulness": 2 if t.number == weakest else 5},
+                as_scores({"helpfulness": 2 if t.number == weakest else 5}),
                 issues=("vague",) if t.number == weakest else (),
             ),
         )
         for t in conversation.replied_turns
     ]
     whole = Judgement(
-        {"coherence": 5},
+        as_scores({"coherence": 5}),
         verdict="good" if weakest else "excellent",
         verdict_basis="full",
         weakest_turn=weakest,

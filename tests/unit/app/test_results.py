@@ -5,11 +5,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dialogauge.app.results import _unread, exit_code
 
 from dialogauge.app.config import RoleSettings
+from dialogauge.app.judge import JudgeOutcome
 from dialogauge.core import BudgetSpent, EndpointError, RecordFault, StoreError
-from dialogauge.runs import Outcome, Progress
+from dialogauge.runs import Ending, Outcome, Progress
+from dialogauge.runs.study import unread_units
 from dialogauge.studies.judging import GateResult
 from talks import judged_rows, talk
 
@@ -45,7 +46,9 @@ class Failed:
     ],
 )
 def test_exit_codes(ended: Outcome, share: float | None, gates: Any, faults: Any, code: int) -> None:
-    assert exit_code(ended, Failed(share), gates, faults, 0.05) == code  # type: ignore[arg-type]
+    result = SimpleNamespace(summary=Failed(share), gates=gates)
+    run: Any = SimpleNamespace(ending=Ending(ended, 1, 0), result=result)
+    assert JudgeOutcome(run, tuple(faults), (), 0.05).exit_code == code
 
 
 SECRETS = ("hunter2", "s3cret-query", "s3cret-header", "s3cret-key")
@@ -101,15 +104,12 @@ def test_a_manifest_says_what_was_done(desk: Any) -> None:
 def test_what_a_run_did_not_read_is_counted(
     total: int | None, expected: int | None, left_out: int, faults: int, repeats: int, unread: int
 ) -> None:
-    progress = Progress(total=total, expected=expected)
-    planner = SimpleNamespace(
-        progress=progress, left_out=left_out, faults=["fault"] * faults, repeats=repeats
-    )
-    assert _unread(planner, dict.fromkeys((b"a", b"b", b"c"), 0)) == unread  # type: ignore[arg-type]
+    study: Any = SimpleNamespace(passed_over=left_out + faults, repeats=repeats)
+    assert unread_units(study, Progress(total=total, expected=expected), 3) == unread
 
 
 def test_gates_are_in_the_summary(desk: Any) -> None:
     desk.judge.rows = lambda c, _: judged_rows(c, 5, verdict="excellent")
     outcome = desk.run(desk.log(talk("u: hi", "a: hello")), gates=("verdict>=good:1", "coherence.mean>=6"))
-    assert [g.met for g in outcome.result.gates] == [True, False]
+    assert [g.met for g in outcome.run.result.gates] == [True, False]
     assert [g["met"] for g in desk.json("summary.json")["gates"]] == [True, False]

@@ -51,7 +51,7 @@ def view(users=24, name="u") -> SatisfactionView:
                         value=value,
                     )
                 )
-    found = evaluate(answers, histories, [3, 4, 5, 4], EvaluationSettings("none", draws=60, shuffles=3))
+    found = evaluate(answers, histories, EvaluationSettings("none", draws=60, shuffles=3))
     told = {
         **found.to_json(),
         "drift": {**drift_of([], Population(())).to_json(), "warnings": [f"Score drift in {name}."]},
@@ -107,7 +107,7 @@ def test_the_page_shows_judge_controls_and_ceiling_under_every_calibration() -> 
     found = view(24, "u")
     for block in found.table:
         assert block.name in page.text
-        assert [r.kind for r in block.rows] == ["judge", *["control"] * 6, "ceiling"]
+        assert [r.kind for r in block.rows] == ["judge", *["control"] * 7, "ceiling"]
     assert len(found.table) == len(CALIBRATIONS)
     assert found.table[3].same_as == "cdf"
     raw = dict(zip(found.columns, found.table[0].rows[0].cells, strict=True))

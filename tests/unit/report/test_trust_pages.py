@@ -41,15 +41,14 @@ def trust(text="c1"):
 
 
 def meta(text="run"):
-    cell = ControlCell(0.5, "above", "not distinguishable")
+    cell = ControlCell(0.5, "above")
     judge = AgreementView(
-        text, "local", "hindsight", "satisfaction", (("rated targets", 9),), 4, 2, (("zh", 4),), (text,),
-        (MeasureRow("AUC of dissatisfied", 0.7, (0.6, 0.8), None, (cell,)),), (("constant", text),),
+        text, "local", "hindsight", "satisfaction", (("rated targets", 9),), 4, 2, "users", (("zh", 4),),
+        (text,),
+        (MeasureRow("AUC of dissatisfied", 0.7, (0.6, 0.8), (cell,)),), (("constant", text),),
         (1.0, 2.0, 5.0), (ConfusionRow(1, 4, 1.5, (2, 2, 0)), ConfusionRow(4, 5, 4.4, (0, 1, 4))),
     )  # fmt: skip
-    compared = ComparisonView(
-        "a", text, "Spearman", 9, 0.1, None, None, None, None, None, "not distinguishable"
-    )
+    compared = ComparisonView("a", text, "Spearman", 9, 0.1, None, None, None, None, "not distinguishable")
     return MetaView(MetaAbout("1", "2026-11-20", text, 1000, 20, 0), (judge,), (compared,))
 
 

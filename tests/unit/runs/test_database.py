@@ -47,9 +47,9 @@ def put(
     failed: bool = False,
     judge: str = JUDGE_DIGEST,
 ) -> bytes:
-    unit = unit_of(conversation, repeat=repeat, judge=judge)
+    unit = unit_of(conversation, repeat=repeat, judge=judge, position=position)
     rows = judged_rows(conversation, score, failed=failed)
-    database.add(unit, position, UnitResult(unit.key, repeat, rows), "fake")
+    database.add(unit, UnitResult(unit.key, repeat, rows))
     return bytes.fromhex(unit.key)
 
 
@@ -155,7 +155,7 @@ def test_a_unit_judged_again_replaces_the_first_and_doubles_nothing(database: Ru
 def test_repeats_and_seeds_are_units_of_their_own(database: RunDatabase) -> None:
     keys = {put(database, named("a"), repeat=r) for r in (1, 2)}
     unit = unit_of(named("a"), seed=7)
-    database.add(unit, 1, UnitResult(unit.key, 1, judged_rows(named("a"))), "fake")
+    database.add(unit, UnitResult(unit.key, 1, judged_rows(named("a"))))
     database.flush()
     assert len(database.finished(JUDGE_DIGEST)) == 3
     assert keys < set(database.finished(JUDGE_DIGEST))
@@ -239,7 +239,7 @@ def test_rows_with_half_a_surrogate_pair_are_stored(database: RunDatabase) -> No
     unit = unit_of(conversation)
     rows = judged_rows(conversation)
     object.__setattr__(rows[0].outcome, "rationale", "cut off \ud83d")
-    database.add(unit, 1, UnitResult(unit.key, 1, rows), "fake")
+    database.add(unit, UnitResult(unit.key, 1, rows))
     database.flush()
     (found,) = database.units(JUDGE_DIGEST)
     assert found.rows[0]["rationale"] == "cut off \ufffd"

@@ -19,7 +19,7 @@ from dialogauge.runs.directory import write_whole
 def test_a_run_directory_is_made_and_recognised(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "runs" / "demo")
     assert not directory.exists
-    directory.open_for_writing().close()
+    directory.open_for_writing("judge").close()
     assert directory.exists
     assert directory.file("summary") == tmp_path / "runs" / "demo" / "summary.json"
     directory.release()
@@ -36,7 +36,7 @@ def test_a_directory_without_a_run_cannot_be_read(tmp_path: Path) -> None:
 def test_a_path_that_cannot_be_a_directory(tmp_path: Path, below: str) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="cannot be written") as caught:
-        RunDirectory(Path(f"{tmp_path}/file{below}")).open_for_writing()
+        RunDirectory(Path(f"{tmp_path}/file{below}")).open_for_writing("judge")
     assert "-o" in str(caught.value)
 
 
@@ -46,7 +46,7 @@ def test_a_directory_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(StoreError, match="Permission denied"):
-        RunDirectory(tmp_path).open_for_writing()
+        RunDirectory(tmp_path).open_for_writing("judge")
 
 
 # -- one writer -----------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ import sys
 from pathlib import Path
 from dialogauge.runs import RunDirectory
 directory = RunDirectory(Path(sys.argv[1]))
-database = directory.open_for_writing()
+database = directory.open_for_writing("judge")
 print("held", flush=True)
 sys.stdin.read()
 database.close()
@@ -82,12 +82,12 @@ def test_a_second_process_is_refused_until_the_first_has_ended(
     directory = RunDirectory(tmp_path)
     for fresh in (False, True):
         with pytest.raises(StoreError, match="another process is writing") as caught:
-            directory.open_for_writing(fresh=fresh)
+            directory.open_for_writing("judge", fresh=fresh)
         assert "wait for it" in str(caught.value)
     assert directory.exists, "--fresh must not delete what another process writes"
     directory.open_for_reading().close()
     holder.communicate()
-    directory.open_for_writing().close()
+    directory.open_for_writing("judge").close()
     directory.release()
 
 
@@ -95,7 +95,7 @@ def test_a_killed_process_leaves_no_lock(tmp_path: Path, holder: subprocess.Pope
     holder.kill()
     holder.wait()
     directory = RunDirectory(tmp_path)
-    directory.open_for_writing().close()
+    directory.open_for_writing("judge").close()
     directory.release()
 
 
@@ -105,11 +105,11 @@ def test_a_killed_process_leaves_no_lock(tmp_path: Path, holder: subprocess.Pope
 def test_fresh_forgets_the_database_and_keeps_foreign_files(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     directory = RunDirectory(tmp_path)
-    database = directory.open_for_writing()
+    database = directory.open_for_writing("judge")
     database.put_meta("x", 1)
     database.close()
     directory.release()
-    database = directory.open_for_writing(fresh=True)
+    database = directory.open_for_writing("judge", fresh=True)
     assert database.get_meta("x") is None
     database.close()
     directory.release()
@@ -120,9 +120,9 @@ def test_fresh_mends_a_damaged_run(tmp_path: Path) -> None:
     (tmp_path / "run.db").write_bytes(b"damaged" * 1000)
     directory = RunDirectory(tmp_path)
     with pytest.raises(StoreError, match="--fresh"):
-        directory.open_for_writing()
+        directory.open_for_writing("judge")
     directory.release()
-    directory.open_for_writing(fresh=True).close()
+    directory.open_for_writing("judge", fresh=True).close()
     directory.release()
 
 

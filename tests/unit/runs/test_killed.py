@@ -18,11 +18,11 @@ sys.path.insert(0, sys.argv[2])
 from talks import judged_rows, talk, unit_of
 from dialogauge.core import UnitResult
 from dialogauge.runs import RunDirectory
-database = RunDirectory(Path(sys.argv[1])).open_for_writing()
+database = RunDirectory(Path(sys.argv[1])).open_for_writing("judge")
 for number in range(1, 1 << 30):
     conversation = talk("u: a", "a: b", id=f"c{number}")
-    unit = unit_of(conversation)
-    database.add(unit, number, UnitResult(unit.key, 1, judged_rows(conversation)), "fake")
+    unit = unit_of(conversation, position=number)
+    database.add(unit, UnitResult(unit.key, 1, judged_rows(conversation)))
     if not database._pending:
         print(number, flush=True)
 """
@@ -40,15 +40,15 @@ def test_nothing_stored_is_lost_and_nothing_doubled(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGKILL
 
     directory = RunDirectory(tmp_path)
-    database = directory.open_for_writing()
+    database = directory.open_for_writing("judge")
     held = database.finished(JUDGE_DIGEST)
     assert len(held) >= said[-1]
-    units = [unit_of(talk("u: a", "a: b", id=f"c{n}")) for n in range(1, len(held) + 301)]
+    units = [unit_of(talk("u: a", "a: b", id=f"c{n}"), position=n) for n in range(1, len(held) + 301)]
     assert all(bytes.fromhex(u.key) in held for u in units[: said[-1]]), "what was said to be stored is there"
-    for position, unit in enumerate(units, start=1):
+    for unit in units:
         if bytes.fromhex(unit.key) not in held:
             rows = judged_rows(unit.conversation)
-            database.add(unit, position, UnitResult(unit.key, 1, rows), "fake")
+            database.add(unit, UnitResult(unit.key, 1, rows))
     database.flush()
     found = [u.rows[0]["conversation_id"] for u in database.units(JUDGE_DIGEST)]
     assert found == [u.conversation.id for u in units]

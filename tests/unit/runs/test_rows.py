@@ -2,8 +2,19 @@ from __future__ import annotations
 
 import orjson
 
-from dialogauge.core import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
+from dialogauge.core import (
+    NOT_APPLICABLE,
+    Evidence,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Score,
+    Target,
+    Usage,
+    as_scores,
+)
 from dialogauge.runs import ROW_FIELDS, judged_of, row_json, usage_json
+from dialogauge.runs.records import own_scores, raw_score
 from talks import talk
 
 CONVERSATION = talk("u: a", "a: b", user_id="u1", scenario="support", candidate="m1")
@@ -16,7 +27,7 @@ def row(outcome: Judgement | JudgeFailure, target: Target | None = None, **more:
 
 def test_a_judgement_is_written_whole() -> None:
     outcome = Judgement(
-        {"helpfulness": 4, "safety": "n/a"},
+        as_scores({"helpfulness": 4, "safety": "n/a"}),
         verdict="good",
         verdict_basis="partial",
         weakest_turn=1,
@@ -42,6 +53,9 @@ def test_a_judgement_is_written_whole() -> None:
         "turn": 1,
         "repeat": 2,
         "scores": {"helpfulness": 4, "safety": "n/a"},
+        "whole": {},
+        "raw": {},
+        "overall": None,
         "failure": None,
         "verdict": "good",
         "verdict_basis": "partial",
@@ -67,7 +81,7 @@ def test_a_failure_has_no_scores_and_says_why() -> None:
 
 
 def test_every_row_has_the_same_keys_in_the_same_order() -> None:
-    for outcome in (Judgement({"a": 1}), JudgeFailure("timeout", "slow")):
+    for outcome in (Judgement(as_scores({"a": 1})), JudgeFailure("timeout", "slow")):
         written = row(outcome)
         assert tuple(written) == ROW_FIELDS
         assert orjson.loads(orjson.dumps(written)) == written
@@ -90,7 +104,7 @@ def test_a_usage_of_nothing_costs_nothing() -> None:
 def test_a_row_is_read_back_as_it_was_written() -> None:
     used = Usage(1, 0, 10, 5, None, 40, 30)
     fine = Judgement(
-        {"helpfulness": 4, "safety": "n/a"},
+        as_scores({"helpfulness": 4, "safety": "n/a"}),
         verdict="good",
         verdict_basis="partial",
         weakest_turn=1,
@@ -103,3 +117,34 @@ def test_a_row_is_read_back_as_it_was_written() -> None:
         judged = Judged(Target("c1", "turn", 1, "m2"), outcome, used, "p", {"judge": used})
         written = row_json(CONVERSATION, judged, repeat=2, judge="card/m")
         assert judged_of(orjson.loads(orjson.dumps(written))) == judged
+
+
+def test_a_value_with_a_fraction_has_its_whole_and_its_raw_score_beside_it() -> None:
+    scores = {
+        "calibrated": Score(4.25, 4, 3.5),
+        "own": Score(3.9, 3),
+        "mean": Score(3.5),
+        "same": Score(4.0, 4),
+        "moved": Score(5, 5, 3.0),
+        "share": Score(1.0),
+        "none": NOT_APPLICABLE,
+    }
+    written = row(Judgement(scores, overall=2.33))
+    assert written["scores"] == {
+        "calibrated": 4.25,
+        "own": 3.9,
+        "mean": 3.5,
+        "same": 4,
+        "moved": 5,
+        "share": 1.0,
+        "none": "n/a",
+    }
+    assert written["whole"] == {"calibrated": 4, "own": 3}
+    assert written["raw"] == {"calibrated": 3.5, "moved": 3.0}
+    assert written["overall"] == 2.33
+    assert own_scores(written) == {**written["scores"], "calibrated": 4, "own": 3}  # type: ignore[dict-item]
+    assert [raw_score(written, name) for name in scores] == [3.5, 3.9, 3.5, 4.0, 3.0, 1.0, None]
+    found = judged_of(orjson.loads(orjson.dumps({**written, "usage": {"by_role": {}}}))).outcome
+    assert isinstance(found, Judgement)
+    assert found.scores == scores
+    assert found.overall == 2.33

@@ -57,8 +57,11 @@ def test_who_says_more_is_not_meant(request_, reply):
 def test_such_a_reply_leaves_the_request_open(request_, reply):
     talk = Conversation("c", (Message("user", request_), Message("assistant", reply)))
     turn, whole = LocalJudge().judge_now(talk)
-    assert (turn.outcome.scores["helpfulness"], turn.outcome.scores["context_use"]) == (3, 5)
-    assert whole.outcome.scores["task_completion"] == 3
+    assert (
+        turn.outcome.numbers["helpfulness"],
+        turn.outcome.numbers["context_use"],
+    ) == (3, 5)
+    assert whole.outcome.numbers["task_completion"] == 3
     assert whole.outcome.weakest_turn is None
 
 
@@ -67,7 +70,7 @@ def test_the_users_complaint_makes_it_a_fault():
     talk = Conversation("c", tuple(Message(("user", "assistant")[i % 2], t) for i, t in enumerate(texts)))
     *turns, whole = LocalJudge().judge_now(talk)
     assert whole.outcome.weakest_turn == 1
-    assert turns[0].outcome.scores["helpfulness"] == 1
+    assert turns[0].outcome.numbers["helpfulness"] == 1
 
 
 WAYS = st.lists(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.core import ONE_TO_FIVE, Conversation, Judged, Judgement, Message, Target, ToolCall
+from dialogauge.core import ONE_TO_FIVE, Conversation, Judged, Judgement, Message, Target, ToolCall, as_scores
 from dialogauge.runs import row_json
 from dialogauge.training import JudgedConversation, fork_of, judged_conversation
 from dialogauge.training.pairs import plain_message, prompt_and_reply
@@ -65,7 +65,7 @@ def test_the_fork_is_at_the_reply_of_the_weakest_turn(
 )
 def test_without_a_reply_to_better_there_is_no_fork(lines: list[str], turn: int | None) -> None:
     conversation = talk(*lines)
-    whole = Judgement({"coherence": 3}, verdict="good", weakest_turn=turn)
+    whole = Judgement(as_scores({"coherence": 3}), verdict="good", weakest_turn=turn)
     rows = (Judged(Target("c1", "conversation"), whole),)
     assert fork_of(judged(conversation, turn, rows)) is None
 
@@ -73,9 +73,11 @@ def test_without_a_reply_to_better_there_is_no_fork(lines: list[str], turn: int 
 def test_a_fork_carries_the_issues_of_its_turn() -> None:
     conversation = talk("u: a", "a: b", "u: c", "a: d")
     rows = (
-        Judged(Target("c1", "turn", 1), Judgement({"helpfulness": 4}, issues=("other",))),
-        Judged(Target("c1", "turn", 2), Judgement({"helpfulness": 2}, issues=("vague", "too long"))),
-        Judged(Target("c1", "conversation"), Judgement({"coherence": 3}, weakest_turn=2)),
+        Judged(Target("c1", "turn", 1), Judgement(as_scores({"helpfulness": 4}), issues=("other",))),
+        Judged(
+            Target("c1", "turn", 2), Judgement(as_scores({"helpfulness": 2}), issues=("vague", "too long"))
+        ),
+        Judged(Target("c1", "conversation"), Judgement(as_scores({"coherence": 3}), weakest_turn=2)),
     )
     fork = fork_of(judged(conversation, 2, rows))
     assert fork is not None

@@ -22,6 +22,7 @@ def turn(
         "turn": number,
         "repeat": repeat,
         "scores": scores,
+        "whole": {},
         "weakest_turn": None,
         "verdict": None,
         "issues": list(issues),

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from dialogauge.core import Judged, JudgeFailure, Judgement, MissingExtra, UsageError, digest
+from dialogauge.core import Judged, JudgeFailure, Judgement, MissingExtra, Score, UsageError, digest
 from dialogauge.core.protocols import BlockView, Population, Reads, Reply
 from dialogauge.judges.encoder.text import ENCODER_JUDGES, EncoderSettings, encoder_text, said
 from dialogauge.judges.personal.baselines import DIMENSION
@@ -105,9 +105,5 @@ class EncoderJudge:
             return Judged(reply.target, failure)
         found = said(probabilities, self._settings)
         what = "steps" if self._settings.ordinal else "probabilities"
-        details = {
-            "turn_id": reply.id,
-            DIMENSION: found.value,
-            what: [round(p, 4) for p in probabilities],
-        }
-        return Judged(reply.target, Judgement({DIMENSION: found.score}, details=details))
+        details = {"turn_id": reply.id, what: [round(p, 4) for p in probabilities]}
+        return Judged(reply.target, Judgement({DIMENSION: Score(found.value, found.score)}, details=details))

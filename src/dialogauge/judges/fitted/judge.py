@@ -15,6 +15,7 @@ from dialogauge.core import (
     Judgement,
     Level,
     PlainDimension,
+    Score,
     Target,
     digest,
 )
@@ -96,7 +97,7 @@ class RatingsJudge:
         name = self.dimensions[0 if turn is not None else 1].name
         expected = float(chance @ np.arange(1, LEVELS + 1))
         told = {str(k): round(float(p), 4) for k, p in enumerate(chance, start=1)}
-        return Judgement(scores={name: score}, details={name: round(expected, 4), "chances": told})
+        return Judgement({name: Score(round(expected, 4), score)}, details={"chances": told})
 
 
 def chances(shares: NDArray[np.float64], boundaries: tuple[int, ...]) -> NDArray[np.float64]:

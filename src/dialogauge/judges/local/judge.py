@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import floor
 from typing import Any, Literal
 
 from dialogauge.core import (
@@ -20,10 +19,13 @@ from dialogauge.core import (
     JudgeFailure,
     Judgement,
     PlainDimension,
+    Score,
     Target,
     Turn,
     UsageError,
+    as_scores,
     digest,
+    whole_score,
 )
 from dialogauge.core.protocols import BlockView, Population, Reads, Reply
 from dialogauge.judges.local.model import LocalCoefficients, Log, load_coefficients, running_form
@@ -214,16 +216,16 @@ class LocalJudge:
         values = [reading.satisfaction[t.number] for t in dialogue.replied]
         mean = sum(values) / len(values)
         # The cuts of single turns are of no use here: a mean spreads less.
-        score = floor(mean + 0.5)
-        details: dict[str, Any] = {"satisfaction": round(mean, 3), "language": dialogue.language}
+        value, score = round(mean, 3), whole_score(mean)
+        details: dict[str, Any] = {"language": dialogue.language}
         if self.rubric_id == "session-guarded":
             guarded = guard(score, local_failures(faults(dialogue, reading.by_turn), dialogue), task)
             score = guarded.score
             if guarded.capped:
-                details["satisfaction"] = float(score)
+                value = float(score)
             details |= {"task": guarded.task, "failed": list(guarded.failed), "capped": guarded.capped}
         details |= {"label": "SAT" if score >= _SATISFIED else "DSAT", "uncalibrated": []}
-        return Judgement(scores={"satisfaction": score}, details=details)
+        return Judgement(scores={"satisfaction": Score(value, score)}, details=details)
 
     def _single(self, turn: Turn) -> Judgement:
         """Judge a reply as if its request were all that was ever said: a conversation of one turn."""
@@ -290,13 +292,16 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
     scores = score_turn(turn, signals, approved=approval is not None)
     evidence = [_evidence(s) for s in signals if s.strength >= HINT]
     return Judgement(
-        scores={**scores, "safety": NOT_APPLICABLE},
+        scores={
+            **as_scores(scores),
+            "safety": NOT_APPLICABLE,
+            "satisfaction": Score(round(reading.satisfaction[turn.number], 3)),
+        },
         issues=_issues(signals),
         evidence=tuple([*evidence, approval] if approval else evidence),
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in TURN_DIMENSIONS],
             "language": language,
-            "satisfaction": round(reading.satisfaction[turn.number], 3),
             "signals": [{"name": s.name, "strength": round(s.strength, 2)} for s in signals],
             "not_judged": {"safety": _NO_SAFETY},
         },
@@ -321,7 +326,7 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     for concession in find_concessions(dialogue):
         by_turn[concession.turn].append(concession)
     whole = score_conversation(dialogue, by_turn, reading.mode)
-    verdict, basis = card_verdict([t.scores for t in turns], whole.scores)
+    verdict, basis = card_verdict([t.numbers for t in turns], whole.scores)
     named = faults(dialogue, by_turn)
     worst = weakest(by_turn)
     grave = [s for n, _ in named for s in by_turn[n][:3]]
@@ -331,7 +336,10 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     ]
     satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
     return Judgement(
-        scores=whole.scores,
+        scores={
+            **as_scores(whole.scores),
+            "satisfaction": Score(round(sum(satisfaction) / len(satisfaction), 3)),
+        },
         verdict=verdict,
         verdict_basis=basis,
         weakest_turn=worst,
@@ -341,7 +349,6 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in CONVERSATION_DIMENSIONS],
             "language": dialogue.language,
-            "satisfaction": round(sum(satisfaction) / len(satisfaction), 3),
             "faults": [{"turn": n, "kind": kind} for n, kind in named],
             "notes": whole.notes,
         },
@@ -366,11 +373,10 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
     score, stands_on = reading.whole_satisfaction(turn)
     signals = [s for s in reading.by_turn[turn.number] if s.strength >= HINT]
     return Judgement(
-        scores={"satisfaction": score},
+        scores={"satisfaction": Score(round(value, 3), score)},
         issues=_issues(reading.by_turn[turn.number]),
         evidence=tuple(_evidence(s) for s in signals),
         details={
-            "satisfaction": round(value, 3),
             "label": "SAT" if score >= _SATISFIED else "DSAT",
             "labels": {"level_from": stands_on},
             "language": language,

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, cast, get_args
 
-from dialogauge.core import NOT_APPLICABLE, Score, UsageError
+from dialogauge.core import NOT_APPLICABLE, Number, UsageError
 from dialogauge.signals import (
     Dialogue,
     Dimension,
@@ -104,7 +104,7 @@ HINT, _NOTED, _GRAVE, _UTTER = 0.4, 0.6, 0.75, 0.85
 _HANDED_OVER = re.compile(r"transfer_to|escalat|hand_?off|hand_?over|human_agent", re.IGNORECASE)
 
 
-def score_turn(turn: TurnView, signals: Sequence[Signal], *, approved: bool) -> dict[str, Score]:
+def score_turn(turn: TurnView, signals: Sequence[Signal], *, approved: bool) -> dict[str, Number]:
     """Score context_use and helpfulness of one turn, 1-5.
 
     Args:
@@ -172,13 +172,13 @@ def _kind(strong: Sequence[Signal], turn: TurnView, *, corrected: bool) -> Fault
 class Whole:
     """The scores of a conversation, each with a note."""
 
-    scores: dict[str, Score]
+    scores: dict[str, Number]
     notes: dict[str, str]
 
 
 def score_conversation(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> Whole:
     """Score coherence, task_completion and repair_handling, 1-5 or n/a, each with a short note."""
-    scores: dict[str, Score] = {}
+    scores: dict[str, Number] = {}
     notes: dict[str, str] = {}
     for name, (score, text) in {
         "coherence": _coherence(dialogue, by_turn),
@@ -193,7 +193,7 @@ def _faulty(by_turn: dict[int, list[Signal]]) -> list[int]:
     return [n for n, signals in by_turn.items() if is_fault(signals)]
 
 
-def _coherence(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Score, str]:
+def _coherence(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Number, str]:
     broken = _faulty(by_turn)
     replies, language = len(dialogue.replied), dialogue.language
     if not broken:
@@ -205,7 +205,7 @@ def _coherence(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Sc
     return score, say("breaks", language, n=len(broken), of=replies)
 
 
-def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Score, str]:
+def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Number, str]:
     if not any(asks_something(t.user.edges) for t in dialogue.turns):
         return NOT_APPLICABLE, say("no_task", dialogue.language)
     broken = set(_faulty(by_turn))
@@ -214,7 +214,7 @@ def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[S
     return _unfinished(dialogue, broken) or _finished(dialogue)
 
 
-def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Score, str] | None:
+def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Number, str] | None:
     last, final = dialogue.replied[-1], dialogue.turns[-1]
     end = react(final.user)
     pending = final is not last and not end.thanks and not end.closing
@@ -227,14 +227,14 @@ def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Score, str] | Non
     return (3, say("mostly_faulty", dialogue.language)) if len(broken) > len(dialogue.replied) / 2 else None
 
 
-def _finished(dialogue: Dialogue) -> tuple[Score, str]:
+def _finished(dialogue: Dialogue) -> tuple[Number, str]:
     end = react(dialogue.turns[-1].user)
     if end.thanks or end.closing:
         return 5, say("content", dialogue.language)
     return 4, say("answered", dialogue.language)
 
 
-def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> tuple[Score, str]:
+def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> tuple[Number, str]:
     repairs = read_repairs(dialogue)
     if not repairs:
         return NOT_APPLICABLE, say("nothing_corrected", dialogue.language)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, digest
+from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Score, digest
 from dialogauge.core.protocols import BlockView, Population, RatedBlock, Reads, Reply, Sight
 from dialogauge.judges.local_user.columns import Signal
 from dialogauge.judges.local_user.features import Reader
@@ -126,9 +126,10 @@ def _same(one: tuple[RatedBlock, ...], other: tuple[RatedBlock, ...]) -> bool:
 
 def _judged(reply: Reply, found: Prediction, model: UserModel) -> Judged:
     value = min(max(found.value, ONE_TO_FIVE.low), ONE_TO_FIVE.high)
-    details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: value, "answers": round(found.answers, 4)}
+    details: dict[str, Any] = {"turn_id": reply.id, "answers": round(found.answers, 4)}
     if found.sources:
         details["sources"] = [{"turn_id": name, "pull": round(pull, 4)} for name, pull in found.sources]
     else:
         details["prior"] = True
-    return Judged(reply.target, Judgement({DIMENSION: model.score(found.value)}, details=details))
+    score = Score(value, model.score(found.value))
+    return Judged(reply.target, Judgement({DIMENSION: score}, details=details))

@@ -13,7 +13,17 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Level, Scale, UsageError, digest
+from dialogauge.core import (
+    ONE_TO_FIVE,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Level,
+    Scale,
+    Score,
+    UsageError,
+    digest,
+)
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
 from dialogauge.retrieval import TfidfIndex
 from dialogauge.stats import half_even, half_up
@@ -86,12 +96,12 @@ class HistoryJudge:
 
 
 def _judged(reply: Reply, guess: Guess) -> Judged:
-    details: dict[str, Any] = {"turn_id": reply.id, DIMENSION: guess.value}
+    details: dict[str, Any] = {"turn_id": reply.id}
     if guess.prior:
         details["prior"] = True
     if guess.sources:
         details["sources"] = [{"turn_id": name, "cosine": round(cosine, 6)} for name, cosine in guess.sources]
-    return Judged(reply.target, Judgement({DIMENSION: guess.score}, details=details))
+    return Judged(reply.target, Judgement({DIMENSION: Score(guess.value, guess.score)}, details=details))
 
 
 def majority(scores: Sequence[float]) -> float:

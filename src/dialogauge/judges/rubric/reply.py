@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dialogauge.core.judgement import Level
-from dialogauge.core.scores import NOT_APPLICABLE, Scale, Score
+from dialogauge.core.scores import NOT_APPLICABLE, Number, Scale
 from dialogauge.rubrics import VERDICTS, Dimension, ItemList, Label, Rubric, Scope
 
 BASIS_WORDS = 40
@@ -29,7 +29,7 @@ class ReplyFault(ValueError):
 class ParsedPart:
     """What a reply says of one turn, or of the conversation."""
 
-    scores: Mapping[str, Score]
+    scores: Mapping[str, Number]
     notes: Mapping[str, str] = field(default_factory=dict)
     """By dimension; a turn's own note stands under the empty name."""
     issues: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class ParsedReply:
     """Keys that nobody asked for; ignored."""
 
 
-def share(items: ItemList, found: tuple[tuple[str, str], ...]) -> Score:
+def share(items: ItemList, found: tuple[tuple[str, str], ...]) -> Number:
     """Return the mean worth of the items whose option has a worth; `n/a` if there is none."""
     worth = [items.worth[option] for _, option in found if option in items.worth]
     return sum(worth) / len(worth) if worth else NOT_APPLICABLE
@@ -222,7 +222,7 @@ class _Reader:
 
     def _scores(
         self, data: Mapping[str, Any], path: str, allowed: set[str], asked: tuple[Dimension, ...]
-    ) -> dict[str, Score]:
+    ) -> dict[str, Number]:
         if not asked:
             return {}
         value = self._take(data, "scores", path, allowed)
@@ -238,7 +238,7 @@ class _Reader:
         unknown = data.keys() - {d.name for d in asked}
         self.faults += [f"{path}.{key}: no such dimension" for key in data if key in unknown]
 
-    def _score(self, data: Mapping[str, Any], d: Dimension, path: str, key: str) -> Score:
+    def _score(self, data: Mapping[str, Any], d: Dimension, path: str, key: str) -> Number:
         value = data.get(key, ...)
         if self.rubric.reply.quoted_scores and isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
             value = int(value)
@@ -273,7 +273,12 @@ class _Reader:
         return tuple(found)
 
     def _labels(
-        self, data: Mapping[str, Any], path: str, allowed: set[str], level: Level, scores: Mapping[str, Score]
+        self,
+        data: Mapping[str, Any],
+        path: str,
+        allowed: set[str],
+        level: Level,
+        scores: Mapping[str, Number],
     ) -> dict[str, str]:
         labels: dict[str, str] = {}
         if not self.rubric.labels:
@@ -290,7 +295,7 @@ class _Reader:
                 self._fault(f"{path}{label.name}", f"one of {names}", value)
         return labels
 
-    def _fits(self, label: Label, name: str, scores: Mapping[str, Score], path: str) -> None:
+    def _fits(self, label: Label, name: str, scores: Mapping[str, Number], path: str) -> None:
         score = scores.get(label.of or "")
         fits = next(o.fits for o in label.options if o.name == name)
         if fits is None or score is None or isinstance(score, str) or fits[0] <= score <= fits[1]:
@@ -308,8 +313,8 @@ class _Reader:
 
     def _noted_scores(
         self, data: Mapping[str, Any], allowed: set[str], asked: tuple[Dimension, ...]
-    ) -> tuple[dict[str, Score], dict[str, str]]:
-        scores: dict[str, Score] = {}
+    ) -> tuple[dict[str, Number], dict[str, str]]:
+        scores: dict[str, Number] = {}
         notes: dict[str, str] = {}
         if not asked:
             return scores, notes

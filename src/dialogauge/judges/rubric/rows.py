@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from dialogauge.core.conversation import Turn
@@ -18,7 +19,7 @@ from dialogauge.core.judgement import (
     Verdict,
     VerdictBasis,
 )
-from dialogauge.core.scores import NOT_APPLICABLE, Score
+from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
 from dialogauge.judges.rubric.prompt import ROLE, Answer, Asking
 from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply
 from dialogauge.llm.protocol import ChatFailure
@@ -32,7 +33,7 @@ _MAY_BE_NA = frozenset({"task_completion", "repair_handling"})
 
 
 def card_verdict(
-    turns: Sequence[Mapping[str, Score] | None], conversation: Mapping[str, Score] | None
+    turns: Sequence[Mapping[str, Number] | None], conversation: Mapping[str, Number] | None
 ) -> tuple[Verdict, VerdictBasis]:
     """Compute the verdict and whether it stands on all the scores it needs.
 
@@ -57,7 +58,7 @@ def card_verdict(
     return "good", basis
 
 
-def _complete(scores: Mapping[str, Score] | None, dimensions: Sequence[str]) -> bool:
+def _complete(scores: Mapping[str, Number] | None, dimensions: Sequence[str]) -> bool:
     if scores is None:
         return False
     return all(
@@ -65,7 +66,7 @@ def _complete(scores: Mapping[str, Score] | None, dimensions: Sequence[str]) -> 
     )
 
 
-def _numbers(scores: Mapping[str, Score] | None) -> dict[str, float]:
+def _numbers(scores: Mapping[str, Number] | None) -> dict[str, float]:
     known = (*TURN_DIMENSIONS, *CONVERSATION_DIMENSIONS)
     return {k: v for k, v in (scores or {}).items() if k in known and not isinstance(v, str)}
 
@@ -85,8 +86,21 @@ def _is_excellent(turns: Sequence[Mapping[str, float]], whole: Mapping[str, floa
     )
 
 
-Decision = tuple[Verdict | None, VerdictBasis | None, dict[str, Any]]
-"""Verdict, its basis, and for the details: the class or the overall score."""
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a rubric's rules make of the scores of one target."""
+
+    verdict: Verdict | None = None
+    basis: VerdictBasis | None = None
+    name: str | None = None
+    """The class, where the rubric has names of its own (SAT, DSAT): a verdict is one of four words."""
+    overall: float | None = None
+    """The weighted mean, where the rubric has weights or its verdict stands on the mean."""
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The class, for the details."""
+        return {} if self.name is None else {"class": self.name}
 
 
 def turn_judgement(
@@ -96,16 +110,18 @@ def turn_judgement(
     evidence, unsupported = supported(part.quotes, turn)
     more = {"quotes_unsupported": unsupported} if unsupported else {}
     own = rubric.level == "turn"
-    verdict, basis, decided = decide(rubric, [], part.scores) if own else (None, None, {})
-    decided = decided or _overall_details(rubric, "turn", part.scores)
+    decided = (
+        decide(rubric, [], part.scores) if own else Decision(overall=_weighted(rubric, "turn", part.scores))
+    )
     return Judgement(
-        scores=dict(part.scores),
-        verdict=verdict,
-        verdict_basis=basis,
+        scores=as_scores(part.scores),
+        verdict=decided.verdict,
+        verdict_basis=decided.basis,
         issues=part.issues,
         evidence=evidence,
         rationale=part.notes.get(""),
-        details={**label_details(part), **decided, **more, **(details or {})},
+        details={**label_details(part), **decided.details, **more, **(details or {})},
+        overall=decided.overall,
     )
 
 
@@ -148,7 +164,7 @@ def label_details(part: ParsedPart) -> dict[str, Any]:
 
 
 def decide(
-    rubric: Rubric, turns: Sequence[Mapping[str, Score] | None], scores: Mapping[str, Score]
+    rubric: Rubric, turns: Sequence[Mapping[str, Number] | None], scores: Mapping[str, Number]
 ) -> Decision:
     """Apply the rubric's verdict rule to the scores of one target.
 
@@ -157,30 +173,25 @@ def decide(
         turns: For the card: the scores of the judged turns, None for one that failed.
         scores: The target's own scores.
 
-    Classes with names of the rubric's own (SAT, DSAT) come back as `class` in the details, since a
-    verdict is one of four words. A score of n/a has neither verdict nor class.
+    A score of n/a has neither verdict nor class.
     """
-    rule = rubric.verdict
+    rule, overall = rubric.verdict, _weighted(rubric, rubric.level, scores)
     if rule is None:
-        return None, None, _overall_details(rubric, rubric.level, scores)
+        return Decision(overall=overall)
     if rule.rule == "card":
-        verdict, basis = card_verdict(turns, scores)
-        return verdict, basis, _overall_details(rubric, rubric.level, scores)
-    overall = _overall(rubric, rubric.level, scores)
+        return Decision(*card_verdict(turns, scores), overall=overall)
+    if rule.dimension is None:
+        overall = _mean(rubric, rubric.level, scores)
     value = scores.get(rule.dimension) if rule.dimension else overall
-    details = _overall_details(rubric, rubric.level, scores)
-    if rule.dimension is None and overall is not None:
-        details["overall"] = overall
     if value is None or isinstance(value, str):
-        return None, None, details
-    reached = [(low, name) for name, low in rule.at_least.items() if value >= low]
-    name = max(reached)[1]
+        return Decision(overall=overall)
+    name = max((low, name) for name, low in rule.at_least.items() if value >= low)[1]
     if name in VERDICTS:
-        return cast("Verdict", name), "full", details
-    return None, None, {**details, "class": name}
+        return Decision(cast("Verdict", name), "full", overall=overall)
+    return Decision(name=name, overall=overall)
 
 
-def _overall(rubric: Rubric, level: Level, scores: Mapping[str, Score]) -> float | None:
+def _mean(rubric: Rubric, level: Level, scores: Mapping[str, Number]) -> float | None:
     """Return the weighted mean of the scores that are numbers; None if there is none."""
     weighted = any(d.weight is not None for d in rubric.at(level))
     total = weight = 0.0
@@ -192,10 +203,10 @@ def _overall(rubric: Rubric, level: Level, scores: Mapping[str, Score]) -> float
     return total / weight if weight else None
 
 
-def _overall_details(rubric: Rubric, level: Level, scores: Mapping[str, Score]) -> dict[str, Any]:
-    if all(d.weight is None for d in rubric.at(level)):
-        return {}
-    return {"overall": _overall(rubric, level, scores)}
+def _weighted(rubric: Rubric, level: Level, scores: Mapping[str, Number]) -> float | None:
+    """Return the weighted mean; None also where the rubric has no weights at that level."""
+    weighted = any(d.weight is not None for d in rubric.at(level))
+    return _mean(rubric, level, scores) if weighted else None
 
 
 def row(
@@ -266,9 +277,9 @@ def failure_rows(asking: Asking, answer: Answer, turns: Sequence[Turn]) -> tuple
     return (*rows, whole)
 
 
-def turn_scores(rows: Sequence[Judged]) -> list[Mapping[str, Score] | None]:
+def turn_scores(rows: Sequence[Judged]) -> list[Mapping[str, Number] | None]:
     """Return the scores of turn rows; None for one that failed."""
-    return [r.outcome.scores if isinstance(r.outcome, Judgement) else None for r in rows]
+    return [r.outcome.numbers if isinstance(r.outcome, Judgement) else None for r in rows]
 
 
 def conversation_row(asking: Asking, answer: Answer, turns: Sequence[Judged]) -> Judged:
@@ -283,7 +294,7 @@ def whole_judgement(
     asking: Asking,
     answer: Answer,
     outcome: Structured[ParsedReply],
-    turns: Sequence[Mapping[str, Score] | None],
+    turns: Sequence[Mapping[str, Number] | None],
 ) -> Judgement:
     """Make the judgement of a conversation or window that one call judged.
 
@@ -293,20 +304,21 @@ def whole_judgement(
     whole = reply.whole
     if whole is None:
         return Judgement()
-    verdict, basis, decided = decide(asking.rubric, turns, whole.scores)
-    details = {**label_details(whole), **decided, **call_details(asking, answer)}
+    decided = decide(asking.rubric, turns, whole.scores)
+    details = {**label_details(whole), **decided.details, **call_details(asking, answer)}
     if whole.notes:
         details["notes"] = dict(whole.notes)
     if reply.verdict is not None:
         details["model_verdict"] = reply.verdict
-        details["verdict_mismatch"] = reply.verdict != (verdict or decided.get("class"))
+        details["verdict_mismatch"] = reply.verdict != (decided.verdict or decided.name)
     return Judgement(
-        scores=dict(whole.scores),
-        verdict=verdict,
-        verdict_basis=basis,
+        scores=as_scores(whole.scores),
+        verdict=decided.verdict,
+        verdict_basis=decided.basis,
         weakest_turn=reply.weakest_turn,
         rationale=reply.decision_basis or joined_notes(whole.notes),
         details=details,
+        overall=decided.overall,
     )
 
 

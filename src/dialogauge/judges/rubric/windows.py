@@ -13,7 +13,7 @@ from typing import Any, Final
 from dialogauge.core.conversation import Turn
 from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
-from dialogauge.core.scores import NOT_APPLICABLE, Scale, Score
+from dialogauge.core.scores import NOT_APPLICABLE, Number, Scale, as_scores
 from dialogauge.judges.rubric.prompt import (
     Answer,
     Asking,
@@ -85,7 +85,7 @@ def merge_turn(parts: Sequence[ParsedPart]) -> tuple[ParsedPart, dict[str, float
     first = parts[0]
     if len(parts) == 1:
         return first, {}
-    scores: dict[str, Score] = {}
+    scores: dict[str, Number] = {}
     differences: dict[str, float] = {}
     for name in first.scores:
         numbers = [v for p in parts if not isinstance(v := p.scores[name], str)]
@@ -101,7 +101,7 @@ def merge_turn(parts: Sequence[ParsedPart]) -> tuple[ParsedPart, dict[str, float
     return merged, differences
 
 
-def roll_up(dimension: Dimension, scores: Sequence[Score], lengths: Sequence[int]) -> Score:
+def roll_up(dimension: Dimension, scores: Sequence[Number], lengths: Sequence[int]) -> Number:
     """Make one score of the windows' scores, in the way that the rubric names for the dimension.
 
     n/a takes no part; if all are n/a, so is the whole. On a scale of whole numbers the result is rounded,
@@ -142,7 +142,7 @@ def merge_whole(rubric: Rubric, parts: Sequence[ParsedPart], lengths: Sequence[i
     share is computed anew; labels are those of the last window.
     """
     level = rubric.level
-    scores: dict[str, Score] = {
+    scores: dict[str, Number] = {
         d.name: roll_up(d, [p.scores[d.name] for p in parts], lengths) for d in rubric.asked(level)
     }
     items = {
@@ -154,7 +154,7 @@ def merge_whole(rubric: Rubric, parts: Sequence[ParsedPart], lengths: Sequence[i
     return ParsedPart(scores, labels=parts[-1].labels, items=items)
 
 
-def weakest_of(named: Sequence[int | None], turns: Mapping[int, Mapping[str, Score]]) -> int | None:
+def weakest_of(named: Sequence[int | None], turns: Mapping[int, Mapping[str, Number]]) -> int | None:
     """Choose among the weakest turns that the windows named: the one with the lowest scores.
 
     Compared by their lowest score, then by the mean, then the earlier turn; None if no window named one.
@@ -163,7 +163,7 @@ def weakest_of(named: Sequence[int | None], turns: Mapping[int, Mapping[str, Sco
     return min(candidates, key=lambda n: (*_standing(turns.get(n, {})), n), default=None)
 
 
-def _standing(scores: Mapping[str, Score]) -> tuple[float, float]:
+def _standing(scores: Mapping[str, Number]) -> tuple[float, float]:
     numbers = [v for v in scores.values() if not isinstance(v, str)]
     return (min(numbers), sum(numbers) / len(numbers)) if numbers else (math.inf, math.inf)
 
@@ -320,16 +320,17 @@ def _whole(asking: Asking, windows: Sequence[_Window], turns: Sequence[Judged]) 
     scores = turn_scores(turns)
     by_turn = {r.target.turn: s for r, s in zip(turns, scores, strict=True) if s and r.target.turn}
     weakest = weakest_of([r.weakest_turn for r in replies], {n: s for n, s in by_turn.items() if n})
-    verdict, basis, decided = decide(asking.rubric, scores, merged.scores)
+    decided = decide(asking.rubric, scores, merged.scores)
     deciding = _deciding(replies, parts, weakest)
-    details = {**label_details(merged), **decided, **_whole_details(asking, windows, turns)}
+    details = {**label_details(merged), **decided.details, **_whole_details(asking, windows, turns)}
     return Judgement(
-        scores=dict(merged.scores),
-        verdict=verdict,
-        verdict_basis=basis,
+        scores=as_scores(merged.scores),
+        verdict=decided.verdict,
+        verdict_basis=decided.basis,
         weakest_turn=weakest,
         rationale=deciding.decision_basis or (joined_notes(deciding.whole.notes) if deciding.whole else None),
         details=details,
+        overall=decided.overall,
     )
 
 
@@ -383,7 +384,7 @@ def _whole_details(asking: Asking, windows: Sequence[_Window], turns: Sequence[J
 
 def _window_details(window: _Window) -> dict[str, Any]:
     reply = window.reply
-    scores: dict[str, Score] = dict(reply.whole.scores) if reply and reply.whole else {}
+    scores: dict[str, Number] = dict(reply.whole.scores) if reply and reply.whole else {}
     return {
         "turns": list(window.span),
         "scores": scores,

@@ -1,56 +1,46 @@
-"""The meta study: how far judges agree with people, beside judges that know nothing."""
+"""The agreement study (`meta`): how far judges agree with people, beside judges that know nothing."""
 
 from dialogauge.data.ratings import Admission, admission_for
 from dialogauge.studies.agreement.agreement import (
     COMPARED,
-    CONTROLS,
-    MEASURES,
-    JudgedRun,
-    Measure,
-    agreement,
-    default_rule,
-    title_of,
-)
-from dialogauge.studies.agreement.comparison import Contender, compare_judges
-from dialogauge.studies.agreement.page import agreement_page
-from dialogauge.studies.agreement.result import (
-    Bin,
-    Comparison,
-    Control,
-    Estimate,
+    SHOWN,
+    AgreementResult,
+    AgreementSettings,
+    Contender,
+    ControlFigures,
     JudgeAgreement,
-    MetaResult,
-    MetaSettings,
+    JudgeComparison,
+    JudgedRun,
+    ScoreBin,
+    agreement,
+    compare_judges,
+    default_rule,
+    score_table,
 )
+from dialogauge.studies.agreement.page import agreement_page
 from dialogauge.studies.agreement.targets import (
     DimensionPair,
-    DissatisfiedRule,
     RatedTarget,
     TargetCounts,
     TargetKey,
     TargetTable,
     collect_targets,
-    parse_rule,
 )
 
 __all__ = [
     "COMPARED",
-    "CONTROLS",
-    "MEASURES",
+    "SHOWN",
     "Admission",
-    "Bin",
-    "Comparison",
+    "AgreementResult",
+    "AgreementSettings",
     "Contender",
-    "Control",
+    "ControlFigures",
     "DimensionPair",
-    "DissatisfiedRule",
-    "Estimate",
     "JudgeAgreement",
+    "JudgeComparison",
     "JudgedRun",
-    "Measure",
-    "MetaResult",
-    "MetaSettings",
     "RatedTarget",
+    "ScoreBin",
     "TargetCounts",
     "TargetKey",
     "TargetTable",
@@ -60,6 +50,5 @@ __all__ = [
     "collect_targets",
     "compare_judges",
     "default_rule",
-    "parse_rule",
-    "title_of",
+    "score_table",
 ]

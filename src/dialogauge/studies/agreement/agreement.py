@@ -1,344 +1,71 @@
-"""How far a judge agrees with people, always beside what a judge that knows nothing would reach."""
+"""How far judges agree with people, always beside controls, and how far with each other's figures.
+
+The table of a judge has two sources, the judge and people; its controls are further sources on the same
+targets and the same draws of clusters. All figures, intervals and comparisons are those of `stats`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from dialogauge.core import Scale
 from dialogauge.stats import (
-    auc_draws,
-    cluster_weights,
-    f1_draws,
-    interval_of_draws,
-    kappa_draws,
-    mean_draws,
-    pearson_draws,
-    precision_draws,
-    recall_draws,
-    spearman,
-    spearman_draws,
+    MEASURES,
+    ClusterDraws,
+    Comparison,
+    DissatisfiedRule,
+    Estimate,
+    Scores,
+    ScoreTable,
+    adjusted,
+    cluster_labels,
+    compare,
+    compare_pairs,
+    control_columns,
+    controls_of,
+    draws_for,
+    figures_of,
+    measures_for,
+    scores_of,
 )
-from dialogauge.studies.agreement.result import Bin, Control, Estimate, JudgeAgreement, MetaSettings
-from dialogauge.studies.agreement.targets import DissatisfiedRule, RatedTarget, TargetTable
+from dialogauge.studies.agreement.targets import DimensionPair, RatedTarget, TargetCounts, TargetTable
+from dialogauge.text import counted
 
-Floats = npt.NDArray[np.float64]
-
-CONTROLS = ("constant", "always dissatisfied", "reply length", "shuffled")
-"""The controls in the order in which tables show them."""
-
-
-@dataclass(frozen=True, slots=True)
-class People:
-    """What people said of n targets."""
-
-    scores: Floats | None
-    """Mean over the raters; None when they named categories."""
-    order: Floats | None
-    """The same from bad to good: turned round where low is good."""
-    dissatisfied: Floats | None
-    """1 or 0; None without a rule."""
-    on_scale: bool
-    """Whether all ratings lie on the judge's scale, so that scores can be held against each other."""
-
-    @property
-    def rounded(self) -> Floats | None:
-        """The scores as whole numbers, halves upward."""
-        return None if self.scores is None else rounded(self.scores)
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """What one judge, or a control, says of the n targets."""
-
-    name: str
-    order: Floats
-    """What ranks the targets, from bad to good."""
-    value: Floats
-    """A score on the scale, with fractions."""
-    whole: Floats
-    """The score as a whole number."""
-    called: Floats
-    """1 where it calls the user dissatisfied."""
-
-    def dealt(self, order: npt.NDArray[Any]) -> Column:
-        """Return the column with its rows in another order."""
-        return Column("shuffled", self.order[order], self.value[order], self.whole[order], self.called[order])
-
-
-def rounded(values: Floats) -> Floats:
-    """Round to whole numbers, halves upward."""
-    out: Floats = np.floor(values + 0.5)
-    return out
-
-
-def people_column(targets: Sequence[RatedTarget], scale: Scale, rule: DissatisfiedRule | None) -> People:
-    """Return what people said of the targets; ratings are all numbers or all names.
-
-    Where both came in nevertheless, the names are taken to be what counts.
-    """
-    names = any(isinstance(t.people, str) for t in targets)
-    scores = None if names else np.array([t.people for t in targets], dtype=np.float64)
-    labels = None if rule is None else np.array([rule.holds(t.people) for t in targets], dtype=np.float64)
-    inside = scores is not None and bool(((scores >= scale.low) & (scores <= scale.high)).all())
-    return People(scores, None if scores is None else _from_bad(scores, rule), labels, inside)
-
-
-def judge_column(targets: Sequence[RatedTarget], rule: DissatisfiedRule | None, name: str) -> Column:
-    """Return the judge's column: its class by the same rule on its whole score, or as it named it."""
-    value = np.array([t.score for t in targets], dtype=np.float64)
-    whole = np.array([t.whole for t in targets], dtype=np.float64)
-    if rule is None:
-        called = np.zeros(value.size)
-    elif rule.category is not None:
-        called = np.array([t.called == rule.category for t in targets], dtype=np.float64)
-    else:
-        called = np.array([rule.holds(float(w)) for w in whole], dtype=np.float64)
-    return Column(name, _from_bad(value, rule), value, whole, called)
-
-
-def controls_of(
-    targets: Sequence[RatedTarget], people: People, scale: Scale, rule: DissatisfiedRule | None
-) -> tuple[Column, ...]:
-    """Return the constant, the always dissatisfied (where there is a rule) and the reply length."""
-    n = len(targets)
-    out = [_constant(n, people, scale, rule)]
-    if rule is not None:
-        worst = scale.low if rule.lower else scale.high
-        out.append(_flat("always dissatisfied", n, worst, called=True))
-    out.append(_length(targets, people, scale, rule))
-    return tuple(out)
-
-
-def _constant(n: int, people: People, scale: Scale, rule: DissatisfiedRule | None) -> Column:
-    if people.rounded is None or not n:
-        return _flat("constant", n, scale.low, called=False)
-    levels, counts = np.unique(people.rounded, return_counts=True)
-    most = float(levels[int(np.argmax(counts))])
-    called = rule is not None and rule.holds(most)
-    return _flat("constant", n, most, called=called)
-
-
-def _flat(name: str, n: int, score: float, *, called: bool) -> Column:
-    return Column(name, np.zeros(n), np.full(n, score), np.full(n, score), np.full(n, float(called)))
-
-
-def _length(
-    targets: Sequence[RatedTarget], people: People, scale: Scale, rule: DissatisfiedRule | None
-) -> Column:
-    length = np.log1p(np.array([t.length for t in targets], dtype=np.float64))
-    standard = people.scores if people.scores is not None else people.dissatisfied
-    if standard is None or not length.size:
-        lowest = np.full(length.size, scale.low)
-        return Column("reply length", length, lowest, lowest, np.zeros(length.size))
-    better = _from_bad(standard, rule) if people.scores is not None else -standard
-    found = spearman(length, better).value
-    order = length if found is None or found >= 0 else -length
-    by_order = np.argsort(order, kind="stable")
-    value, called = np.empty(length.size), np.zeros(length.size)
-    ranked = np.argsort(better, kind="stable")
-    value[by_order] = standard[ranked] if people.scores is not None else scale.low
-    if people.dissatisfied is not None:
-        called[by_order] = people.dissatisfied[ranked]
-    return Column("reply length", order, value, rounded(value), called)
-
-
-def _from_bad(values: Floats, rule: DissatisfiedRule | None) -> Floats:
-    return values if rule is None or rule.lower else -values
-
-
-Need = Literal["numbers", "scale", "classes", "ranking"]
-Better = Literal["high", "low", "zero"]
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """One measure of agreement."""
-
-    name: str
-    title: str
-    need: Need
-    """Ratings that are numbers, that lie on the judge's scale, classes (a rule), or classes to rank."""
-    better: Better
-    null: float | None
-    """What a judge that says nothing has where its own figure is undefined; None where there is none."""
-    draws: Callable[[Column, People, Floats], Floats]
-    """Per row of weights, shape (draws, n) -> (draws,)."""
-
-
-def _have(values: Floats | None) -> Floats:
-    return np.empty(0) if values is None else values
-
-
-def _pearson(c: Column, p: People, w: Floats) -> Floats:
-    return pearson_draws(c.order, _have(p.order), w)
-
-
-def _spearman(c: Column, p: People, w: Floats) -> Floats:
-    return spearman_draws(c.order, _have(p.order), w)
-
-
-def _kappa(c: Column, p: People, w: Floats) -> Floats:
-    return kappa_draws(c.whole, _have(p.rounded), w)
-
-
-def _exact(c: Column, p: People, w: Floats) -> Floats:
-    return mean_draws((c.whole == _have(p.rounded)).astype(np.float64), w)
-
-
-def _within_one(c: Column, p: People, w: Floats) -> Floats:
-    return mean_draws((np.abs(c.whole - _have(p.rounded)) <= 1).astype(np.float64), w)
-
-
-def _error(c: Column, p: People, w: Floats) -> Floats:
-    return mean_draws(np.abs(c.value - _have(p.scores)), w)
-
-
-def _bias(c: Column, p: People, w: Floats) -> Floats:
-    return mean_draws(c.value - _have(p.scores), w)
-
-
-def _f1(c: Column, p: People, w: Floats) -> Floats:
-    return f1_draws(c.called, _have(p.dissatisfied), w)
-
-
-def _precision(c: Column, p: People, w: Floats) -> Floats:
-    return precision_draws(c.called, _have(p.dissatisfied), w)
-
-
-def _recall(c: Column, p: People, w: Floats) -> Floats:
-    return recall_draws(c.called, _have(p.dissatisfied), w)
-
-
-def _auc(c: Column, p: People, w: Floats) -> Floats:
-    return auc_draws(-c.order, _have(p.dissatisfied), w)
-
-
-MEASURES: Final = (
-    Measure("pearson", "Pearson", "numbers", "high", 0.0, _pearson),
-    Measure("spearman", "Spearman", "numbers", "high", 0.0, _spearman),
-    Measure("kappa", "quadratic kappa", "scale", "high", 0.0, _kappa),
-    Measure("exact", "exact", "scale", "high", None, _exact),
-    Measure("within_one", "within one", "scale", "high", None, _within_one),
-    Measure("mae", "mean absolute error", "scale", "low", None, _error),
-    Measure("bias", "bias", "scale", "zero", None, _bias),
-    Measure("f1", "F1 of dissatisfied", "classes", "high", None, _f1),
-    Measure("precision", "precision", "classes", "high", None, _precision),
-    Measure("recall", "recall", "classes", "high", None, _recall),
-    Measure("auc", "AUC of dissatisfied", "ranking", "high", 0.5, _auc),
+SHOWN: Final = (
+    "pearson",
+    "spearman",
+    "qwk",
+    "exact",
+    "within_one",
+    "mae",
+    "bias",
+    "f1_dsat",
+    "precision_dsat",
+    "recall_dsat",
+    "auc",
 )
-COMPARED: Final = ("spearman", "kappa", "auc")
-"""The measures by which two judges are held against each other: few, for each test costs power."""
+"""The measures of the study, in the order in which tables show them."""
+COMPARED: Final = ("spearman", "qwk", "auc")
+"""The measures by which two judges are compared: few, for each test costs power."""
+_JUDGE, _PEOPLE = "judge", "people"
 
 
-def title_of(name: str, rule: str | None) -> str:
-    """Return the title of a measure; of one that needs classes, with what counts as dissatisfied.
+@dataclass(frozen=True, slots=True)
+class AgreementSettings:
+    """How intervals and controls are made."""
 
-    Args:
-        name: Of the measure.
-        rule: What counts as dissatisfied, such as `<3`; None where nothing does.
-    """
-    measure = next(m for m in MEASURES if m.name == name)
-    return f"{measure.title} ({rule})" if rule and measure.need in ("classes", "ranking") else measure.title
-
-
-def measures_for(people: People, *, named_classes: bool) -> tuple[Measure, ...]:
-    """Return the measures that the ratings allow.
-
-    Classes need a rule; and the same rule must fit the judge's scores: ratings on its scale, or
-    categories that the judge names itself.
-    """
-    numbers = people.scores is not None
-    scale = numbers and people.on_scale
-    classes = people.dissatisfied is not None
-    able: dict[Need, bool] = {
-        "numbers": numbers,
-        "scale": scale,
-        "classes": classes and (scale or named_classes),
-        "ranking": classes,
-    }
-    return tuple(m for m in MEASURES if able[m.need])
-
-
-def signed_gain(measure: Measure, mine: Floats, other: Floats) -> Floats:
-    """How much better `mine` is than `other`: positive is better, whichever way the measure points.
-
-    Where the other's figure is undefined (a constant ranks nothing) the measure's null stands for it.
-    """
-    if measure.null is not None:
-        other = np.where(np.isfinite(other), other, measure.null)
-    if measure.better == "high":
-        return mine - other
-    if measure.better == "low":
-        return other - mine
-    return np.abs(other) - np.abs(mine)
-
-
-Several = Sequence[Column]
-"""Versions of one reader, of which each takes a share of the draws: one judge, or many shuffles."""
-
-
-class Draws:
-    """Draws of every measure of every reader under one clustering; `found[reader][measure]`."""
-
-    def __init__(self, found: Mapping[str, Mapping[str, Floats]], clusters: int) -> None:
-        self.found = found
-        self.clusters = clusters
-
-
-def draw_all(
-    readers: Mapping[str, Several],
-    people: People,
-    measures: Sequence[Measure],
-    clusters: Sequence[Hashable],
-    settings: MetaSettings,
-) -> Draws:
-    """Draw clusters and compute every measure of every reader on the same draws."""
-    rng = np.random.default_rng(settings.seed)
-    parts: dict[str, dict[str, list[Floats]]] = {r: {m.name: [] for m in measures} for r in readers}
-    blocks = cluster_weights(clusters, rng=rng, draws=settings.draws, chunks=settings.shuffles)
-    for number, weights in enumerate(blocks):
-        for reader, versions in readers.items():
-            column = versions[number % len(versions)]
-            for measure in measures:
-                parts[reader][measure.name].append(measure.draws(column, people, weights))
-    joined = {r: {m: _joined(p) for m, p in by.items()} for r, by in parts.items()}
-    return Draws(joined, len(set(clusters)))
-
-
-def _joined(parts: Sequence[Floats]) -> Floats:
-    return np.concatenate(parts) if parts else np.empty(0)
-
-
-def point_of(versions: Several, people: People, measure: Measure) -> float | None:
-    """Return the measure on the targets as they are; the mean over the versions of a reader."""
-    n = versions[0].value.size
-    if not n:
-        return None
-    ones = np.ones((1, n))
-    found = np.array([measure.draws(column, people, ones)[0] for column in versions])
-    held = found[np.isfinite(found)]
-    return float(held.mean()) if held.size else None
-
-
-def estimates_of(
-    value: float | None,
-    by_conversation: tuple[Floats, int],
-    by_user: tuple[Floats, int] | None,
-    settings: MetaSettings,
-) -> Estimate:
-    """Put a figure together with its intervals, each from draws and the number of clusters."""
-    draws, clusters = by_conversation
-    return Estimate(
-        value,
-        interval_of_draws(draws, clusters=clusters, level=settings.level),
-        None if by_user is None else interval_of_draws(by_user[0], clusters=by_user[1], level=settings.level),
-    )
+    draws: int = 1000
+    """Bootstrap draws of an interval."""
+    shuffles: int = 20
+    """Deals of the shuffled control, which is their mean."""
+    seed: int = 0
+    level: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,24 +80,191 @@ class JudgedRun:
     """Rated conversations whose very words the judge was fitted to; None for a judge that does not say."""
 
 
+@dataclass(frozen=True, slots=True)
+class ControlFigures:
+    """One control beside a judge."""
+
+    name: str
+    description: str
+    figures: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBin:
+    """The targets to which a judge gave one whole score."""
+
+    score: float
+    n: int
+    people_mean: float | None
+    people: Mapping[float, int]
+    """How often people gave each whole score."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """One run, one pair of dimensions."""
+
+    about: JudgedRun
+    pair: DimensionPair
+    counts: TargetCounts
+    conversations: int
+    users: int | None
+    """None where the user of some target is unknown."""
+    unit: str
+    """What is drawn for the intervals: `users`, `conversations`, `users and conversations`."""
+    languages: Mapping[str, int]
+    fractions: bool
+    """Whether the judge's fractions were used where order and distance count."""
+    rule: str | None
+    """What counts as dissatisfied."""
+    dissatisfied: int | None
+    same_scale: bool
+    figures: Mapping[str, Estimate]
+    controls: tuple[ControlFigures, ...]
+    against_controls: tuple[Comparison, ...]
+    """The judge against each control by each measure; p adjusted by Holm over the controls of a measure."""
+    bins: tuple[ScoreBin, ...]
+
+    @property
+    def name(self) -> str:
+        """Of the run, and of the dimension where it has several."""
+        return self.about.name
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before the figures."""
+        fitted_to = self.about.fitted_to
+        if not fitted_to:
+            return ()
+        return (
+            f"The judge was fitted to {counted(fitted_to, 'rated conversation')} of this run: "
+            "its figures here tend to be better than on conversations it has not seen. Look at its left-out "
+            "figures in place of them, or hold it against other ratings.",
+        )
+
+    def sides(self, measure: str) -> dict[str, str]:
+        """Say by control where the judge stands: `above`, `below`, ...; see `Comparison.side`."""
+        return {c.b: c.side for c in self.against_controls if c.measure == measure}
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the agreement with its controls."""
+        return {
+            **asdict(self.about),
+            "dimension": self.pair.judge,
+            "rated": self.pair.rated,
+            "counts": asdict(self.counts),
+            "conversations": self.conversations,
+            "users": self.users,
+            "clustered_by": self.unit,
+            "languages": dict(self.languages),
+            "fractions": self.fractions,
+            "dissatisfied_if": self.rule,
+            "dissatisfied": self.dissatisfied,
+            "same_scale": self.same_scale,
+            "figures": _figures_json(self.figures),
+            "controls": [
+                {"name": c.name, "description": c.description, "figures": _figures_json(c.figures)}
+                for c in self.controls
+            ],
+            "against_controls": [c.to_json() for c in self.against_controls],
+            "bins": [
+                {**asdict(b), "people": {f"{score:g}": n for score, n in b.people.items()}} for b in self.bins
+            ],
+        }
+
+
+def _figures_json(figures: Mapping[str, Estimate]) -> dict[str, Any]:
+    return {name: estimate.to_json() for name, estimate in figures.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeComparison:
+    """Two judges on the targets that both scored."""
+
+    pair: DimensionPair
+    conversations: int
+    comparison: Comparison
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the comparison."""
+        about = {"rated": self.pair.rated, "conversations": self.conversations}
+        return {**about, **self.comparison.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementResult:
+    """All judges, and each against each."""
+
+    judges: tuple[JudgeAgreement, ...]
+    comparisons: tuple[JudgeComparison, ...]
+    settings: AgreementSettings
+
+    def to_json(self) -> dict[str, Any]:
+        """Write everything as plain JSON values; what is undefined is null."""
+        return {
+            "settings": asdict(self.settings),
+            "judges": [j.to_json() for j in self.judges],
+            "comparisons": [c.to_json() for c in self.comparisons],
+        }
+
+
 def default_rule(targets: Sequence[RatedTarget], scale: Scale) -> DissatisfiedRule | None:
     """Return the rule where none is given: below the middle of the judge's scale.
 
     Ratings that lie off the judge's scale are cut at the middle of what was given; names have no rule.
     """
-    given = [t.people for t in targets if not isinstance(t.people, str)]
-    if not given or len(given) < len(targets):
+    ratings = [t.people for t in targets if not isinstance(t.people, str)]
+    if not ratings or len(ratings) < len(targets):
         return None
     low, high = scale.low, scale.high
-    if min(given) < low or max(given) > high:
-        low, high = min(given), max(given)
+    if min(ratings) < low or max(ratings) > high:
+        low, high = min(ratings), max(ratings)
     return DissatisfiedRule("<" if scale.higher_is_better else ">", (low + high) / 2)
 
 
-def user_clusters(targets: Sequence[RatedTarget]) -> list[str] | None:
-    """Return the user of each target; None where one is unknown or all are the same."""
-    users = [t.user for t in targets if t.user is not None]
-    return users if len(users) == len(targets) and len(set(users)) > 1 else None
+def score_table(
+    judges: Mapping[str, tuple[Sequence[RatedTarget], Scale]], rule: DissatisfiedRule | None
+) -> ScoreTable:
+    """Return the table of judges and people.
+
+    Args:
+        judges: By name the targets that a judge scored, and the scale it scored them on. All have the same
+            targets in the same order.
+        rule: What counts as dissatisfied.
+    """
+    targets, scale = next(iter(judges.values()))
+    clusters, unit = cluster_labels([t.user for t in targets], [t.key.conversation_id for t in targets])
+    turns = [t.key.turn for t in targets]
+    return ScoreTable(
+        {name: _judge_scores(of, on, rule) for name, (of, on) in judges.items()}
+        | {_PEOPLE: _people_scores(targets, scale, rule)},
+        clusters,
+        unit,
+        positions=None if None in turns else np.array(turns, dtype=np.float64),
+        lengths=np.array([t.length for t in targets], dtype=np.float64),
+    )
+
+
+def _judge_scores(targets: Sequence[RatedTarget], scale: Scale, rule: DissatisfiedRule | None) -> Scores:
+    """Return the column of a judge; its class is the one that it names, where the rule is a name."""
+    named = rule is not None and rule.category is not None
+    return scores_of(
+        [t.score for t in targets],
+        whole=[t.whole for t in targets],
+        scale=scale,
+        dissatisfied=[t.called == rule.category for t in targets] if named and rule is not None else None,
+    )
+
+
+def _people_scores(targets: Sequence[RatedTarget], scale: Scale, rule: DissatisfiedRule | None) -> Scores:
+    """Return the column of people; where some named categories, the names count."""
+    names = any(isinstance(t.people, str) for t in targets)
+    values = np.array([np.nan if names else t.people for t in targets], dtype=np.float64)
+    classes = [rule is not None and rule.holds(t.people) for t in targets]
+    # Ratings may lie off the judge's scale, so they are not cut to it.
+    return scores_of(
+        values, whole=np.floor(values + 0.5), scale=scale, dissatisfied=classes if names else None
+    )
 
 
 def agreement(
@@ -378,8 +272,8 @@ def agreement(
     table: TargetTable,
     scale: Scale,
     rule: DissatisfiedRule | None,
-    settings: MetaSettings,
-    only: Collection[str] | None = None,
+    settings: AgreementSettings,
+    only: Collection[str] = SHOWN,
 ) -> JudgeAgreement:
     """Compute every measure that the ratings allow, for the judge and its controls.
 
@@ -388,111 +282,107 @@ def agreement(
         table: The targets that people rated and the judge scored.
         scale: Of the judge's dimension.
         rule: What counts as dissatisfied; None leaves the classes out.
-        settings: Draws, seed, level.
-        only: The measures to compute; None for all.
+        settings: Draws, shuffles, seed, level.
+        only: The measures to compute.
     """
     targets = table.targets
-    people = people_column(targets, scale, rule)
-    mine = judge_column(targets, rule, run.name)
-    controls = controls_of(targets, people, scale, rule)
-    readers: dict[str, Several] = {"": (mine,), **{c.name: (c,) for c in controls}}
-    readers["shuffled"] = _shuffles(mine, settings)
-    able = measures_for(people, named_classes=rule is not None and rule.category is not None)
-    measures = [m for m in able if only is None or m.name in only]
-    users = user_clusters(targets)
-    by_conversation = draw_all(readers, people, measures, [t.key.conversation_id for t in targets], settings)
-    by_user = None if users is None else draw_all(readers, people, measures, users, settings)
-    work = _Work(readers, people, measures, by_conversation, by_user, settings)
+    scores = score_table({_JUDGE: (targets, scale)}, rule)
+    people = scores.sources[_PEOPLE]
+    able = measures_for(scores, _JUDGE, _PEOPLE, rule=rule)
+    measures = [name for name in SHOWN if name in able and name in only]
+    controls = controls_of(scores, _JUDGE, _PEOPLE, rule=rule, shuffles=settings.shuffles, seed=settings.seed)
+    draws = draws_for(_draws(settings), len(controls), scores.n)
+    columns = {_JUDGE: scores.sources[_JUDGE], **control_columns(controls)}
+    figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule, draws=draws)
+    dissatisfied = None
+    if rule is not None:
+        classes = rule.classes(people.values) if people.dissatisfied is None else people.dissatisfied
+        dissatisfied = int(classes.sum())
+    users = {t.user for t in targets}
     return JudgeAgreement(
-        name=run.name,
-        run=run.run,
-        judge=run.judge,
-        mode=run.mode,
+        about=run,
         pair=table.pair,
         counts=table.counts,
-        conversations=by_conversation.clusters,
-        users=None if by_user is None else by_user.clusters,
+        conversations=table.conversations,
+        users=None if None in users or not users else len(users),
+        unit=scores.unit,
         languages=dict(table.languages.most_common()),
         fractions=table.fractions,
         rule=None if rule is None else str(rule),
-        dissatisfied=None if people.dissatisfied is None else int(people.dissatisfied.sum()),
-        same_scale=people.on_scale,
-        figures=work.figures(""),
+        dissatisfied=dissatisfied,
+        same_scale=bool(((people.values >= scale.low) & (people.values <= scale.high)).all()),
+        figures=figures[_JUDGE].estimates,
         controls=tuple(
-            Control(name, _describe(readers[name][0], settings), work.figures(name), work.gains(name))
-            for name in readers
-            if name
+            ControlFigures(name, control.description, figures[name].estimates)
+            for name, control in controls.items()
         ),
-        bins=_bins(mine, people),
-        fitted_to=run.fitted_to,
+        against_controls=compare_pairs(figures, [(_JUDGE, name) for name in controls], measures),
+        bins=_bins(scores.sources[_JUDGE], people),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    readers: Mapping[str, Several]
-    people: People
-    measures: Sequence[Measure]
-    by_conversation: Draws
-    by_user: Draws | None
-    settings: MetaSettings
-
-    def figures(self, reader: str) -> dict[str, Estimate]:
-        return {
-            m.name: self._estimate(point_of(self.readers[reader], self.people, m), reader, m, gain=False)
-            for m in self.measures
-        }
-
-    def gains(self, control: str) -> dict[str, Estimate]:
-        out = {}
-        for m in self.measures:
-            mine = point_of(self.readers[""], self.people, m)
-            theirs = point_of(self.readers[control], self.people, m)
-            found = float(signed_gain(m, _one(mine), _one(theirs))[0])
-            out[m.name] = self._estimate(found if np.isfinite(found) else None, control, m, gain=True)
-        return out
-
-    def _estimate(self, value: float | None, reader: str, measure: Measure, *, gain: bool) -> Estimate:
-        def taken(draws: Draws) -> tuple[Floats, int]:
-            own = draws.found[reader][measure.name]
-            if gain:
-                own = signed_gain(measure, draws.found[""][measure.name], own)
-            return own, draws.clusters
-
-        users = None if self.by_user is None else taken(self.by_user)
-        return estimates_of(value, taken(self.by_conversation), users, self.settings)
+def _draws(settings: AgreementSettings) -> ClusterDraws:
+    return ClusterDraws(settings.draws, settings.seed, settings.level)
 
 
-def _one(value: float | None) -> Floats:
-    return np.array([np.nan if value is None else value])
-
-
-def _shuffles(column: Column, settings: MetaSettings) -> Several:
-    rng = np.random.default_rng([settings.seed, 1])
-    n = column.value.size
-    return tuple(column.dealt(rng.permutation(n)) for _ in range(settings.shuffles))
-
-
-def _describe(column: Column, settings: MetaSettings) -> str:
-    flat = f"always says {column.value[0]:g}" if column.value.size else "always says the same"
-    return {
-        "constant": f"{flat}, the score that people give most",
-        "always dissatisfied": f"{flat}, and calls every user dissatisfied",
-        "reply length": "ranks by the reply's length, in the direction that fits better; its scores are "
-        "people's own, dealt out in that order",
-        "shuffled": f"the judge's own scores dealt to targets at random (mean of {settings.shuffles})",
-    }[column.name]
-
-
-def _bins(column: Column, people: People) -> tuple[Bin, ...]:
-    """What people gave where the judge gave each score."""
-    if people.scores is None or people.rounded is None:
+def _bins(judge: Scores, people: Scores) -> tuple[ScoreBin, ...]:
+    """Return what people gave where the judge gave each whole score; nothing of named categories."""
+    if not np.isfinite(people.values).all():
         return ()
     out = []
-    whole = column.whole
-    for score in np.unique(whole):
-        here = whole == score
-        counts = Counter(float(v) for v in people.rounded[here])
-        mean = float(people.scores[here].mean())
-        out.append(Bin(float(score), int(here.sum()), mean, dict(sorted(counts.items()))))
+    for score in np.unique(judge.whole):
+        here = judge.whole == score
+        counts = Counter(people.whole[here].tolist())
+        mean = float(people.values[here].mean())
+        out.append(ScoreBin(float(score), int(here.sum()), mean, dict(sorted(counts.items()))))
     return tuple(out)
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A judge with its targets of one rated dimension."""
+
+    name: str
+    table: TargetTable
+    scale: Scale
+
+
+def compare_judges(
+    contenders: Sequence[Contender], rule: DissatisfiedRule | None, settings: AgreementSettings
+) -> tuple[JudgeComparison, ...]:
+    """Compare every two judges on the targets that both scored, by the measures `COMPARED`.
+
+    p is adjusted by Holm over the pairs of a measure. There are enough draws that all pairs could be told
+    apart, where the number of targets leaves that cheap.
+    """
+    pairs = list(combinations(contenders, 2))
+    found = [c for a, b in pairs for c in _compare_two(a, b, rule, settings, len(pairs))]
+    over_all = adjusted([c.comparison for c in found])
+    return tuple(
+        JudgeComparison(c.pair, c.conversations, comparison)
+        for c, comparison in zip(found, over_all, strict=True)
+    )
+
+
+def _compare_two(
+    a: Contender, b: Contender, rule: DissatisfiedRule | None, settings: AgreementSettings, pairs: int
+) -> list[JudgeComparison]:
+    by_key = {t.key: t for t in b.table.targets}
+    first = [t for t in a.table.targets if t.key in by_key]
+    if not first:
+        return []
+    second = [by_key[t.key] for t in first]
+    scores = score_table({"a": (first, a.scale), "b": (second, b.scale)}, rule)
+    able = measures_for(scores, "a", _PEOPLE, rule=rule)
+    # Two judges on different scales are compared by rank alone.
+    measures = [m for m in COMPARED if m in able and (a.scale == b.scale or "scale" not in MEASURES[m].needs)]
+    draws = draws_for(_draws(settings), pairs, scores.n)
+    columns = {name: scores.sources[name] for name in "ab"}
+    figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule, draws=draws)
+    conversations = len({t.key.conversation_id for t in first})
+    return [
+        JudgeComparison(
+            a.table.pair, conversations, compare(a.name, figures["a"], b.name, figures["b"], measure)
+        )
+        for measure in measures
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -11,7 +11,6 @@ from dialogauge.report import (
     Callout,
     Cell,
     DataTable,
-    Ends,
     Matrix,
     Number,
     Page,
@@ -24,18 +23,26 @@ from dialogauge.report import (
     shares_of_rows,
     words,
 )
-from dialogauge.stats import BootstrapInterval
-from dialogauge.studies.agreement.agreement import title_of
-from dialogauge.studies.agreement.result import Comparison, Control, Estimate, JudgeAgreement, MetaResult
+from dialogauge.stats import Estimate, title_of
+from dialogauge.studies.agreement.agreement import (
+    AgreementResult,
+    ControlFigures,
+    JudgeAgreement,
+    JudgeComparison,
+)
 from dialogauge.text import counted
 
-_SIGNS: Final = (
-    "▲ the judge is above the control by an interval, ▼ below it, ≈ not distinguishable, ? undefined"
-)
+_SIGNS: Final[Mapping[str, str]] = {
+    "above": "▲",
+    "below": "▼",
+    "not distinguishable": "≈",
+    "too few to tell": "…",
+    "undefined": "?",
+}
 
 
 def agreement_page(
-    result: MetaResult,
+    result: AgreementResult,
     gates: Sequence[str],
     *,
     ratings: str,
@@ -61,14 +68,14 @@ def agreement_page(
         "measured again. It does not replace asking your users.",
     )
     intervals = (
-        f"Intervals are 95 %, from {s.draws:,} draws of whole conversations, and of whole users where all "
-        "are known. A control that the judge is not above by its interval is as good as the judge, as far as "
-        "these ratings can tell."
+        f"Intervals are 95 %, from {s.draws:,} draws of whole users where they are known, else of whole "
+        "conversations. A control that the judge is not above is as good as the judge, as far as these "
+        "ratings can tell."
     )
     made = (
         f"dialogauge {version}, {s.draws:,} draws, {s.shuffles:,} shuffles, seed {s.seed}. Scores and "
-        "ratings of several raters or repeats are averaged; kappa, exact and within one take them rounded, "
-        "halves upward."
+        "ratings of several raters or repeats are averaged; kappa, exact and within "
+        "one take whole scores, halves rounded upward."
     )
     sections = (
         *satisfaction,
@@ -81,7 +88,7 @@ def agreement_page(
     return Page("Judges against people", (head, *sections), lead, created, version)
 
 
-def brief(result: MetaResult, gates: Sequence[str]) -> tuple[Block, ...]:
+def brief(result: AgreementResult, gates: Sequence[str]) -> tuple[Block, ...]:
     """Lay out a result for a terminal: each judge with its controls, and every comparison."""
     judges = zip(result.judges, gates, strict=True)
     return (*(_judge_section(j, gate, whole=False) for j, gate in judges), *_comparisons(result))
@@ -89,15 +96,19 @@ def brief(result: MetaResult, gates: Sequence[str]) -> tuple[Block, ...]:
 
 def _judge_section(judge: JudgeAgreement, gate: str, *, whole: bool) -> Section:
     table = _measures(judge)
-    legend = (f"{_SIGNS}; first by conversation, then by user. " if judge.users else f"{_SIGNS}. ",)
+    legend = (
+        f"Intervals are clustered by {judge.unit}. ▲ the judge is above the control (p adjusted by Holm over "
+        f"the controls), ▼ below it, ≈ not distinguishable, … too few {judge.unit} or draws to tell, ? "
+        "undefined. "
+    )
     blocks: list[Block] = [Callout((f"Warning: {w}",), "warn") for w in judge.warnings]
     blocks += [Callout((*_notes(judge), gate)), table]
-    blocks.append(Callout(((*legend, *_controls(judge.controls)),) if whole else legend))
+    blocks.append(Callout(((legend, *_controls(judge.controls)) if whole else legend,)))
     if whole and judge.bins:
         title = "What people gave where the judge gave each score"
         note = "Ring: the mean of people’s scores in that row. Where both agree, rings lie on the diagonal."
         blocks.append(Section(title, (_scores(judge), Callout((note,)))))
-    return Section(judge.name, tuple(blocks), _lead(judge))
+    return Section(judge.about.name, tuple(blocks), _lead(judge))
 
 
 def _lead(judge: JudgeAgreement) -> str:
@@ -110,7 +121,7 @@ def _lead(judge: JudgeAgreement) -> str:
     of = f" of {counted(judge.users, 'user')}" if judge.users else ""
     languages = ", ".join(f"{words.language(code)} {n:,}" for code, n in judge.languages.items())
     return (
-        f"{judge.judge} judge in {judge.mode}: {judge.pair}. {', '.join(counts)}; "
+        f"{judge.about.judge} judge in {judge.about.mode}: {judge.pair}. {', '.join(counts)}; "
         f"{counted(judge.conversations, 'conversation')}{of}{f'; {languages}' if languages else ''}."
     )
 
@@ -132,43 +143,18 @@ def _notes(judge: JudgeAgreement) -> list[str]:
 
 def _measures(judge: JudgeAgreement) -> DataTable:
     heads = ("measure", "judge", *(c.name for c in judge.controls))
-    rows = [
-        (
-            title_of(name, judge.rule),
-            _estimate(estimate, strong=True),
-            *(_control(c, name, by_user=judge.users is not None) for c in judge.controls),
-        )
-        for name, estimate in judge.figures.items()
-    ]
-    return data_table(f"Agreement of {judge.name}", heads, rows, captioned=False)
+    rows = [_measure(judge, name, estimate) for name, estimate in judge.figures.items()]
+    return data_table(f"Agreement of {judge.about.name}", heads, rows, captioned=False)
 
 
-def _estimate(estimate: Estimate, *, strong: bool = False) -> Number:
-    by_user = _ends(estimate.by_user)
-    notes = () if by_user is None else (f"{words.interval(by_user, 3)} by user",)
-    return Number(estimate.value, 3, _ends(estimate.by_conversation), strong=strong, notes=notes)
+def _measure(judge: JudgeAgreement, name: str, estimate: Estimate) -> tuple[Cell, ...]:
+    sides = judge.sides(name)
+    controls = (Number(c.figures[name].value, 3, notes=(_SIGNS[sides[c.name]],)) for c in judge.controls)
+    figure = Number(estimate.value, 3, estimate.interval, strong=True)
+    return (title_of(name, judge.rule), figure, *controls)
 
 
-def _control(control: Control, measure: str, *, by_user: bool) -> Number:
-    gain = control.gains[measure]
-    signs = [_sign(gain.by_conversation)] + ([_sign(gain.by_user)] if by_user else [])
-    return Number(control.figures[measure].value, 3, notes=(" ".join(signs),))
-
-
-def _sign(gain: BootstrapInterval | None) -> str:
-    ends = _ends(gain)
-    if ends is None:
-        return "?"
-    return "▲" if ends[0] > 0 else "▼" if ends[1] < 0 else "≈"
-
-
-def _ends(interval: BootstrapInterval | None) -> Ends | None:
-    if interval is None or interval.low is None or interval.high is None:
-        return None
-    return interval.low, interval.high
-
-
-def _controls(controls: Iterable[Control]) -> Iterable[str | Span]:
+def _controls(controls: Iterable[ControlFigures]) -> Iterable[str | Span]:
     for number, control in enumerate(controls):
         yield "; " if number else ""
         yield Span(control.name, "strong")
@@ -204,7 +190,7 @@ def _place(levels: Sequence[float], mean: float | None) -> float | None:
     return float(len(levels) - 1)
 
 
-def _comparisons(result: MetaResult) -> tuple[Section, ...]:
+def _comparisons(result: AgreementResult) -> tuple[Section, ...]:
     if not result.comparisons:
         return ()
     rules = {j.pair.rated: j.rule for j in result.judges}
@@ -223,12 +209,13 @@ def _comparisons(result: MetaResult) -> tuple[Section, ...]:
     return (Section("Judges against each other", (table,), lead),)
 
 
-def _comparison(c: Comparison, rule: str | None) -> tuple[Cell, ...]:
+def _comparison(found: JudgeComparison, rule: str | None) -> tuple[Cell, ...]:
+    c = found.comparison
     return (
-        Text(title_of(c.measure, rule), counted(c.n, "target")),
+        Text(title_of(c.measure, rule), counted(c.difference.n, "target")),
         *(c.a, Number(c.figure_a, 3)),
         *(c.b, Number(c.figure_b, 3)),
-        _estimate(c.difference),
+        Number(c.difference.value, 3, c.difference.interval),
         Number(c.p_holm, 3),
         c.words,
     )

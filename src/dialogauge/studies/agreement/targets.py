@@ -2,67 +2,15 @@
 
 from __future__ import annotations
 
-import operator
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from dialogauge.core import NOT_APPLICABLE, Conversation, Rating, RecordFault, UsageError
+from dialogauge.core import NOT_APPLICABLE, Conversation, Rating, RecordFault
 from dialogauge.data.ratings import ADMIT_ALL, Admission
-from dialogauge.text import count_units, words
-
-_FORM: Final = re.compile(r"(<=|>=|<|>)?\s*(-?[0-9]*\.?[0-9]+)")
-_COMPARE: Final[dict[str, Callable[[float, float], bool]]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class DissatisfiedRule:
-    """Made by `parse_rule`; `str()` of it is `<=3`, `<3` or `=DSAT`."""
-
-    sign: str
-    threshold: float
-    category: str | None = None
-    """For ratings that are names: the one that stands for dissatisfied."""
-
-    @property
-    def lower(self) -> bool:
-        """Whether low scores are the dissatisfied ones."""
-        return self.sign in ("<", "<=")
-
-    def holds(self, score: float | str) -> bool:
-        """Say whether a rating or a score is a dissatisfied one."""
-        if isinstance(score, str):
-            return score == self.category
-        return self.category is None and _COMPARE[self.sign](score, self.threshold)
-
-    def __str__(self) -> str:
-        """Write the rule."""
-        return f"={self.category}" if self.category is not None else f"{self.sign}{self.threshold:g}"
-
-
-def parse_rule(text: str) -> DissatisfiedRule:
-    """Read `3` (3 or less), `<3`, `>=4` (where low is good), or the name of a category.
-
-    Raises:
-        UsageError: Nothing is named.
-    """
-    stripped = text.strip()
-    if match := _FORM.fullmatch(stripped):
-        return DissatisfiedRule(match[1] or "<=", float(match[2]))
-    name = stripped.removeprefix("=").strip()
-    if not name:
-        msg = f"--dissatisfied {text!r} says nothing"
-        raise UsageError(msg, hint="give 3 (3 or less), '<3', or the name of a category such as DSAT")
-    return DissatisfiedRule("<=", 0.0, name)
-
+from dialogauge.stats import reply_length
 
 Row = Mapping[str, Any]
 
@@ -81,6 +29,8 @@ class DimensionPair:
 
     judge: str
     rated: str
+    overall: bool = False
+    """Whether the judge's is the weighted mean of a rubric that declares no dimension of that name."""
 
     def __str__(self) -> str:
         """`helpfulness`, or `helpfulness against satisfaction`."""
@@ -101,8 +51,8 @@ class RatedTarget:
     called: str | None
     """The class that the judge named (SAT, DSAT), where it names one."""
     length: float
-    """Of the reply: words and Chinese characters."""
-    given: float | None = None
+    """Characters of the reply; of a whole conversation, of all replies."""
+    whole_mean: float | None = None
     """Mean over the repeats of the whole scores that stand in the rows; None where it is `score`.
 
     A judge need not round its fraction: what it calls a 3 is its own to say.
@@ -111,7 +61,7 @@ class RatedTarget:
     @property
     def whole(self) -> float:
         """The score as a whole number, halves upward."""
-        return floor((self.score if self.given is None else self.given) + 0.5)
+        return floor((self.score if self.whole_mean is None else self.whole_mean) + 0.5)
 
 
 @dataclass(slots=True)
@@ -222,16 +172,11 @@ def _join(
     lengths = {t.number: reply_length(t.reply_text) for t in conversation.turns} if given else {}
     before = len(table.targets)
     for turn, scores in given.items():
-        length = sum(lengths.values()) if turn is None else lengths.get(turn, 0.0)
+        length = sum(lengths.values()) if turn is None else lengths.get(turn, 0)
         key = TargetKey(conversation.id, conversation.candidate, turn)
         _take(table, key, scores, by_turn.get(turn, []), (conversation.user_id, length))
     if len(table.targets) > before and language:
         table.languages[language] += 1
-
-
-def reply_length(text: str) -> float:
-    """Length of a text in words and Chinese characters."""
-    return count_units(words(text))
 
 
 def _take(
@@ -245,7 +190,7 @@ def _take(
     counts.rated += 1
     counts.several_raters += len(given) > 1
     people = _agreed(given)
-    said = [_said(row, table.pair.judge, fractions=table.ranked_by_fractions) for row in rows]
+    said = [_said(row, table.pair, fractions=table.ranked_by_fractions) for row in rows]
     numbers = [s for s in said if isinstance(s, _Score)]
     if people is None:
         counts.undecided += 1
@@ -279,17 +224,20 @@ class _Score(NamedTuple):
     fraction: bool
 
 
-def _said(row: Row, name: str, *, fractions: bool) -> _Score | str | None:
+def _said(row: Row, pair: DimensionPair, *, fractions: bool) -> _Score | str | None:
     """Return the score, `n/a`, `failed`, or None for nothing at all."""
     if row["failure"]:
         return "failed"
-    score = (row["scores"] or {}).get(name)
+    score = row["overall"] if pair.overall else (row["scores"] or {}).get(pair.judge)
     if score == NOT_APPLICABLE:
         return NOT_APPLICABLE
-    found = (row["details"] or {}).get(name) if fractions or score is None else None
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return _Score(float(found), float(found if score is None else score), fraction=True)
-    return None if score is None else _Score(float(score), float(score), fraction=False)
+    if score is None:
+        return None
+    beside = not pair.overall and pair.judge in row["whole"]
+    whole = float(row["whole"][pair.judge] if beside else score)
+    return _Score(
+        float(score) if fractions else whole, whole, fraction=fractions and (beside or pair.overall)
+    )
 
 
 def _class(rows: Sequence[Row]) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
 from dialogauge.core import DimensionSpec, Verdict, digest_text
+from dialogauge.runs.records import own_scores
 
 Row = Mapping[str, Any]
 
@@ -178,7 +179,7 @@ def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:
         if row["failure"]:
             failure = row["failure"]["kind"] if row["level"] == "conversation" else failure
             continue
-        quality = _add(row["scores"] or {}, sums, dimensions)
+        quality = _add(own_scores(row), sums, dimensions)
         if row["turn"] is not None and quality is not None:
             qualities[row["turn"]] = quality
     named = head["weakest_turn"]

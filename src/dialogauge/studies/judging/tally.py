@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import NOT_APPLICABLE, DimensionSpec, Scale
+from dialogauge.runs.records import own_scores
 
 MARKS: Final = {
     "repaired": "replies whose JSON had to be repaired",
@@ -184,7 +185,7 @@ class Tally:
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count one row of `judgements.jsonl`."""
-        level, failure, scores = row["level"], row["failure"], row["scores"]
+        level, failure, scores = row["level"], row["failure"], own_scores(row)
         verdict = row["verdict"]
         usage = row.get("usage")
         if usage:
@@ -200,7 +201,7 @@ class Tally:
         if failure:
             self._fail(cell, failure["kind"])
             return
-        numbers = self._score(cell, row, scores or {})
+        numbers = self._score(cell, row, scores)
         self.extras.add(row.get("details") or {})
         self._state[cell] |= 1
         judged = numbers or not scores

@@ -18,6 +18,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import StoredRun
+from dialogauge.runs.records import own_scores
 from dialogauge.studies.judging.sampling import Case, Limits, Survey
 from dialogauge.studies.judging.summary import DimensionSummary
 from dialogauge.text import counted
@@ -175,7 +176,7 @@ class _Writer:
     def _scores(self, row: Row | None) -> tuple[Scored, ...]:
         if row is None or not row["scores"]:
             return ()
-        scores = row["scores"]
+        scores = own_scores(row)
         return tuple(Scored(n, words.score(scores.get(n))) for n in self.names.get(row["level"], ()))
 
     def _text(self, text: str) -> str:

@@ -14,11 +14,10 @@ from dialogauge.studies.satisfaction.blocks import (
     unnamed_together,
 )
 from dialogauge.studies.satisfaction.comparison import (
-    PairedComparison,
+    COMPARED,
     Predictions,
     SeveralJudges,
     collect_predictions,
-    compare_pairs,
     compare_runs,
 )
 from dialogauge.studies.satisfaction.evaluation import (
@@ -29,7 +28,17 @@ from dialogauge.studies.satisfaction.evaluation import (
     UnderCalibration,
     evaluate,
 )
-from dialogauge.studies.satisfaction.figures import FIGURES, ORDINAL, Figures, Scored, figures_of
+from dialogauge.studies.satisfaction.figures import (
+    FIGURES,
+    ORDINAL,
+    PEOPLE,
+    RULE,
+    Metrics,
+    judge_scores,
+    metrics_of,
+    metrics_of_one,
+    rated_table,
+)
 from dialogauge.studies.satisfaction.page import finding, users_sections
 from dialogauge.studies.satisfaction.rationale import KINDS, RationaleCheck, check_rationales
 from dialogauge.studies.satisfaction.signals import (
@@ -43,22 +52,23 @@ from dialogauge.studies.satisfaction.signals import (
 
 __all__ = [
     "CEILING",
+    "COMPARED",
     "CONTROLS",
     "FIGURES",
     "KINDS",
     "ORDINAL",
+    "PEOPLE",
+    "RULE",
     "Answer",
     "Drift",
     "Evaluation",
     "EvaluationSettings",
-    "Figures",
     "HistoryCut",
     "JoinedScores",
-    "PairedComparison",
+    "Metrics",
     "Part",
     "Predictions",
     "RationaleCheck",
-    "Scored",
     "SeveralJudges",
     "StoredScores",
     "StudyData",
@@ -69,16 +79,18 @@ __all__ = [
     "collect_blocks",
     "collect_predictions",
     "collect_scores",
-    "compare_pairs",
     "compare_runs",
     "drift_of",
     "evaluate",
-    "figures_of",
     "finding",
     "histories_of",
     "join_scores",
+    "judge_scores",
     "kept_sessions",
+    "metrics_of",
+    "metrics_of_one",
     "rated_as_session",
+    "rated_table",
     "reference_answers",
     "refuse_strangers",
     "signal_words",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from dialogauge.core import Conversation, Judged, Judgement, UsageError
-from dialogauge.core.protocols import RatedBlock
-from dialogauge.stats import RawScore, ScoreHistory
+from dialogauge.core import Conversation, Judged, Judgement, Score, UsageError
+from dialogauge.core.protocols import RatedBlock, RatedReply
+from dialogauge.runs.records import raw_score
+from dialogauge.stats import RawScore, ScoreHistory, reply_length
 from dialogauge.studies.satisfaction.blocks import collect_rated
+
+SATISFACTION: Final = "satisfaction"
+"""The dimension under which the rows of a satisfaction run have their scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,51 +45,46 @@ class Answer:
         return self.id.rpartition("__turn_")[0]
 
 
-def answers_of(block: RatedBlock, rows: Sequence[Judged], dimension: str = "satisfaction") -> list[Answer]:
+def answers_of(block: RatedBlock, rows: Sequence[Judged], dimension: str = SATISFACTION) -> list[Answer]:
     """Lay a block's judgements beside its ratings; `rows` has one row for each target, in order."""
-    out = []
+    view, out = block.view, []
     for rated, row in zip(block.ratings, rows, strict=True):
         score, value = _said(row, dimension)
-        reply = rated.reply
-        out.append(
-            Answer(
-                id=reply.id,
-                block=block.view.id,
-                user=block.view.user,
-                scenario=block.view.scenario,
-                position=reply.position,
-                length=len(reply.text),
-                gold=rated.score,
-                reason=rated.reason,
-                history=bool(block.view.history),
-                score=score,
-                value=value,
-            )
-        )
+        history = bool(view.history)
+        out.append(answer_of(rated, view.user, view.scenario, score=score, value=value, history=history))
     return out
+
+
+def answer_of(
+    rated: RatedReply,
+    user: str,
+    scenario: str,
+    *,
+    score: int | None,
+    value: float | None,
+    history: bool = True,
+) -> Answer:
+    """Return the answer to one rated reply."""
+    return Answer(
+        id=rated.reply.id,
+        block=f"{user}__{scenario}",
+        user=user,
+        scenario=scenario,
+        position=rated.reply.position,
+        length=reply_length(rated.reply.text),
+        gold=rated.score,
+        reason=rated.reason,
+        history=history,
+        score=score,
+        value=value,
+    )
 
 
 def _said(row: Judged, dimension: str) -> tuple[int | None, float | None]:
     if not isinstance(row.outcome, Judgement):
         return None, None
     score = row.outcome.scores.get(dimension)
-    if score is None or isinstance(score, str):
-        return None, None
-    fraction = row.outcome.details.get(dimension, score)
-    return int(score), float(fraction)
-
-
-def stored_raw(row: Mapping[str, Any]) -> float | None:
-    """Return what the judge of a stored satisfaction row said, before any calibration.
-
-    Args:
-        row: One that did not fail.
-
-    Returns:
-        None where the turn was not applicable.
-    """
-    score = row["details"].get("raw", row["scores"]["satisfaction"])
-    return None if isinstance(score, str) else float(score)
+    return (score.rounded(), float(score.value)) if isinstance(score, Score) else (None, None)
 
 
 def histories_of(blocks: Iterable[RatedBlock], turns: Mapping[str, int]) -> dict[str, ScoreHistory]:
@@ -140,24 +139,10 @@ def reference_answers(
         said = {str(r["details"]["turn_id"]): r for r in rows if r["failure"] is None}
         for rated in collect_rated(conversation, dimension).replies:
             row = said.get(rated.reply.id)
-            raw = None if row is None else stored_raw(row)
+            raw = None if row is None else raw_score(row, SATISFACTION)
             if raw is None:
                 continue
-            out.append(
-                Answer(
-                    id=rated.reply.id,
-                    block=block,
-                    user=user,
-                    scenario=scenario,
-                    position=rated.reply.position,
-                    length=len(rated.reply.text),
-                    gold=rated.score,
-                    reason=rated.reason,
-                    history=True,
-                    score=None,
-                    value=raw,
-                )
-            )
+            out.append(answer_of(rated, user, scenario, score=None, value=raw))
     if not out:
         wanted, held = (", ".join(sorted(names)[:_SHOWN]) or "none" for names in (blocks, seen))
         msg = f"the reference run {name} holds no scored turn of the blocks that are judged"

@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from dialogauge.core.protocols import Population, RatedBlock
-from dialogauge.stats import pearson
+from dialogauge.stats import ClusterDraws, Estimate, Scores, ScoreTable, pearson, whole_scores
 from dialogauge.studies.satisfaction.answers import Answer
-from dialogauge.studies.satisfaction.figures import BOUNDARY, Figures, Scored, Share, figures_of, mean_by_user
+from dialogauge.studies.satisfaction.figures import BOUNDARY, Metrics, mean_by_user, metrics_of_one
 
 LEAST_SHIFT = 0.1
 """Points on 1-5 below which a shift is not worth a warning."""
@@ -31,9 +32,9 @@ MIN_TURNS = 5
 class Drift:
     """Targets against histories."""
 
-    shift: Share
+    shift: Estimate
     """Mean of a target's rating less the mean of its user's history."""
-    by_scenario: Mapping[str, Share]
+    by_scenario: Mapping[str, Estimate]
     """The same in each target scenario: how it is rated against the same users' other scenarios."""
     moved: tuple[int, int]
     """Blocks whose mean lies half a point or more from their history's; of how many with 5 turns in both."""
@@ -47,11 +48,11 @@ class Drift:
         """What a reader has to know before they trust a history; a sentence each."""
         out = []
         if _notable(self.shift):
-            out.append(f"Score drift: users rate what is judged {_told(self.shift)} than their histories.")
+            out.append(f"Score drift: users rate what is judged {_words(self.shift)} than their histories.")
         for name, share in self.by_scenario.items():
             if _notable(share):
                 out.append(
-                    f"Scenario family: {name!r} is rated {_told(share)} than the same users' other "
+                    f"Scenario family: {name!r} is rated {_words(share)} than the same users' other "
                     "scenarios; a history of those misplaces its level."
                 )
         moved, of = self.moved
@@ -91,24 +92,30 @@ def drift_of(
         draws: Bootstrap draws of users; without any nothing is called a shift.
         seed: Of the draws.
     """
-    known = [b for b in blocks if b.view.history]
-    cases: list[tuple[str, float]] = []
-    by: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    cases: list[tuple[str, str, float]] = []
+    """User, conversation, and the rating less the mean of the user's history."""
+    by: dict[str, list[tuple[str, str, float]]] = defaultdict(list)
     moved: list[bool] = []
     levels: list[tuple[float, float]] = []
-    for block in known:
+    for block in (b for b in blocks if b.view.history):
         view, gold = block.view, [r.score for r in block.ratings]
         mean = sum(view.scores) / len(view.scores)
-        mine = [(view.user, g - mean) for g in gold]
+        mine = [(view.user, r.reply.conversation.id, r.score - mean) for r in block.ratings]
         cases += mine
         by[view.scenario] += mine
         levels.append((mean, sum(gold) / len(gold)))
         if min(len(gold), len(view.scores)) >= MIN_TURNS:
             moved.append(abs(levels[-1][1] - mean) >= BLOCK_SHIFT)
     rated = {b.view.scenario for b in population.blocks}
+    chance = ClusterDraws(draws, seed)
+
+    def mean_of(shifts: Sequence[tuple[str, str, float]]) -> Estimate:
+        users, sessions, values = ([case[k] for case in shifts] for k in range(3))
+        return mean_by_user(values, users, sessions, chance)
+
     return Drift(
-        mean_by_user(cases, draws=draws, seed=seed),
-        {name: mean_by_user(by[name], draws=draws, seed=seed) for name in sorted(by)},
+        mean_of(cases),
+        {name: mean_of(by[name]) for name in sorted(by)},
         (sum(moved), len(moved)),
         _correlation(levels),
         tuple(sorted(by.keys() - rated)) if rated else (),
@@ -119,18 +126,18 @@ def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
     if len(pairs) < 3:
         return None
     x, y = np.array(pairs).T
-    return float(np.corrcoef(x, y)[0, 1]) if x.std() > 1e-9 and y.std() > 1e-9 else None
+    return pearson(x, y).value
 
 
-def _notable(share: Share) -> bool:
-    if share.value is None or share.interval is None:
+def _notable(shift: Estimate) -> bool:
+    if shift.value is None or shift.interval is None:
         return False
-    low, high = share.interval
-    return abs(share.value) >= LEAST_SHIFT and (low > 0 or high < 0)
+    low, high = shift.interval
+    return abs(shift.value) >= LEAST_SHIFT and (low > 0 or high < 0)
 
 
-def _told(share: Share) -> str:
-    value, (low, high) = share.value or 0.0, share.interval or (0.0, 0.0)
+def _words(shift: Estimate) -> str:
+    value, (low, high) = shift.value or 0.0, shift.interval or (0.0, 0.0)
     ends = sorted((abs(low), abs(high)))
     return f"{abs(value):.2f} [{ends[0]:.2f}, {ends[1]:.2f}] {'higher' if value > 0 else 'lower'}"
 
@@ -144,14 +151,14 @@ LEVELS = (1, 2, 3, 4, 5)
 class ReliabilityBin:
     """The turns that the judge gave about the same score."""
 
-    said: float
+    judge: float
     """The judge's mean."""
-    people: Share
+    people: Estimate
     """People's mean."""
 
     def to_json(self) -> dict[str, object]:
         """Write the bin."""
-        return {"judge": self.said, "people": self.people.to_json()}
+        return {"judge": self.judge, "people": self.people.to_json()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +169,7 @@ class UserPoint:
     n: int
     gold: float
     """The user's mean."""
-    said: float
+    judge: float
     """The judge's mean."""
     history: float | None
     """The mean of the user's histories, weighted by target turns."""
@@ -176,7 +183,7 @@ class Pictures:
     """The data of the charts."""
 
     confusion: tuple[tuple[int, ...], ...]
-    """Rows: the judge's whole score 1 to 5. Columns: the user's, fractions rounded half to even."""
+    """Rows: the judge's whole score 1 to 5. Columns: the user's, halves rounded upward."""
     reliability: tuple[ReliabilityBin, ...]
     """By the judge's score, ascending: each of its values, or ten equal parts where there are more."""
     users: tuple[UserPoint, ...]
@@ -191,35 +198,27 @@ class Pictures:
 
 
 def pictures_of(
-    answers: Sequence[Answer],
-    scores: Sequence[int],
-    values: Sequence[float],
-    means: Mapping[str, float],
-    *,
-    draws: int = 1000,
-    seed: int = 0,
+    answers: Sequence[Answer], scores: Scores, means: Mapping[str, float], draws: ClusterDraws
 ) -> Pictures:
     """Gather what the charts show.
 
     Args:
         answers: The targets that the judge scored.
-        scores: Its whole scores.
-        values: The same with fractions.
+        scores: What it gave them, with fractions and as whole scores.
         means: By block the mean of the user's history.
-        draws: Bootstrap draws of users; 0 leaves the intervals out.
-        seed: Of the draws.
+        draws: How users are drawn; without any there are no intervals.
     """
-    pairs = Counter((s, int(np.clip(np.rint(a.gold), 1, 5))) for a, s in zip(answers, scores, strict=True))
+    pairs = Counter(zip(scores.whole.tolist(), whole_scores([a.gold for a in answers]).tolist(), strict=True))
+    bins = []
+    for members in _bins(scores.values.tolist()):
+        mine = [answers[i] for i in members]
+        gold, users = [a.gold for a in mine], [a.user for a in mine]
+        people = mean_by_user(gold, users, [a.session for a in mine], draws)
+        bins.append(ReliabilityBin(float(scores.values[members].mean()), people))
     return Pictures(
-        tuple(tuple(pairs[said, gold] for gold in LEVELS) for said in LEVELS),
-        tuple(
-            ReliabilityBin(
-                float(np.mean([values[i] for i in held])),
-                mean_by_user([(answers[i].user, answers[i].gold) for i in held], draws=draws, seed=seed),
-            )
-            for held in _bins(values)
-        ),
-        _users(answers, scores, means),
+        tuple(tuple(pairs[judge, people] for people in LEVELS) for judge in LEVELS),
+        tuple(bins),
+        _users(answers, scores.whole, means),
     )
 
 
@@ -240,43 +239,39 @@ def _bins(values: Sequence[float]) -> list[list[int]]:
 
 
 def _users(
-    answers: Sequence[Answer], scores: Sequence[int], means: Mapping[str, float]
+    answers: Sequence[Answer], scores: npt.NDArray[np.float64], means: Mapping[str, float]
 ) -> tuple[UserPoint, ...]:
     of: dict[str, list[int]] = defaultdict(list)
     for i, answer in enumerate(answers):
         of[answer.user].append(i)
     out = []
-    for user, held in of.items():
-        gold = np.array([answers[i].gold for i in held])
-        said = np.array([scores[i] for i in held], dtype=np.float64)
-        past = [means[answers[i].block] for i in held if answers[i].block in means]
+    for user, members in of.items():
+        gold, judge = np.array([answers[i].gold for i in members]), scores[members]
+        past = [means[answers[i].block] for i in members if answers[i].block in means]
         out.append(
             UserPoint(
                 user,
-                len(held),
+                len(members),
                 float(gold.mean()),
-                float(said.mean()),
+                float(judge.mean()),
                 float(np.mean(past)) if past else None,
-                pearson(said, gold).value if len(held) >= _MIN_TURNS else None,
-                float(np.abs(gold - said).mean()),
+                pearson(judge, gold).value if len(members) >= _MIN_TURNS else None,
+                float(np.abs(gold - judge).mean()),
             )
         )
     return tuple(out)
-
-
-Turn = tuple[Answer, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
     """Stability and recovery, of users and of the judge on the same turns."""
 
-    stability: Mapping[str, Share]
+    stability: Mapping[str, Estimate]
     """`people`, `judge`: of conversations."""
-    recovery: Mapping[str, Share]
+    recovery: Mapping[str, Estimate]
     """`people`: right after a turn at which the user was dissatisfied. `judge_there`: the judge at these
     same turns. `judge`: right after a turn that the judge itself takes for dissatisfied."""
-    after_dissatisfaction: Figures
+    after_dissatisfaction: Metrics
     """Of the turns right after one at which the user was dissatisfied."""
 
     def to_json(self) -> dict[str, object]:
@@ -289,44 +284,48 @@ class Behaviour:
 
 
 def behaviour_of(
-    answers: Sequence[Answer], scores: Sequence[float], *, draws: int = 1000, seed: int = 0
+    answers: Sequence[Answer], table: ScoreTable, scores: Scores, draws: ClusterDraws
 ) -> Behaviour:
     """Follow users and judge along the conversations.
 
     Args:
         answers: The targets that the judge scored.
-        scores: What it said of each, as rows show it.
-        draws: Bootstrap draws of users; 0 leaves the intervals out.
-        seed: Of the draws.
+        table: Of the same targets.
+        scores: What the judge gave them, as rows show it.
+        draws: How users are drawn; without any there are no intervals.
     """
-    sessions: dict[str, list[Turn]] = defaultdict(list)
-    for answer, score in zip(answers, scores, strict=True):
-        sessions[answer.session].append((answer, score))
-    for turns in sessions.values():
-        turns.sort(key=lambda turn: turn[0].position)
+    sessions: dict[str, list[int]] = defaultdict(list)
+    for i in sorted(range(len(answers)), key=lambda i: answers[i].position):
+        sessions[answers[i].session].append(i)
     follows = [
         (before, after)
         for turns in sessions.values()
         for before, after in pairwise(turns)
-        if after[0].position == before[0].position + 1
+        if answers[after].position == answers[before].position + 1
     ]
-    upset = [after for before, after in follows if before[0].gold < BOUNDARY]
-    said = [after for before, after in follows if before[1] < BOUNDARY]
+    people = np.array([a.gold >= BOUNDARY for a in answers], dtype=np.bool_)
+    judge = scores.whole >= BOUNDARY
+    upset = [after for before, after in follows if not people[before]]
+    by_judge = [after for before, after in follows if not judge[before]]
 
-    def share(cases: Sequence[tuple[str, bool]]) -> Share:
-        return mean_by_user([(user, float(held)) for user, held in cases], draws=draws, seed=seed)
+    def share(satisfied: npt.NDArray[np.bool_], turns: Sequence[int]) -> Estimate:
+        mine = [answers[i] for i in turns]
+        users, names = [a.user for a in mine], [a.session for a in mine]
+        return mean_by_user(satisfied[turns].astype(np.float64), users, names, draws)
 
+    def stable(satisfied: npt.NDArray[np.bool_]) -> Estimate:
+        first = [answers[turns[0]] for turns in sessions.values()]
+        whole = [float(satisfied[turns].all()) for turns in sessions.values()]
+        return mean_by_user(whole, [a.user for a in first], list(sessions), draws)
+
+    here = np.zeros(len(answers), dtype=np.bool_)
+    here[upset] = True
     return Behaviour(
+        {"people": stable(people), "judge": stable(judge)},
         {
-            "people": share(
-                [(t[0][0].user, all(a.gold >= BOUNDARY for a, _ in t)) for t in sessions.values()]
-            ),
-            "judge": share([(t[0][0].user, all(s >= BOUNDARY for _, s in t)) for t in sessions.values()]),
+            "people": share(people, upset),
+            "judge_there": share(judge, upset),
+            "judge": share(judge, by_judge),
         },
-        {
-            "people": share([(a.user, a.gold >= BOUNDARY) for a, _ in upset]),
-            "judge_there": share([(a.user, s >= BOUNDARY) for a, s in upset]),
-            "judge": share([(a.user, s >= BOUNDARY) for a, s in said]),
-        },
-        figures_of([Scored(a.user, a.block, a.gold, s) for a, s in upset], draws=draws, seed=seed),
+        metrics_of_one(table.only(here), scores.take(here), draws=draws),
     )

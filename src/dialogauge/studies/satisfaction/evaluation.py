@@ -2,113 +2,88 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from dialogauge.stats import (
     CALIBRATIONS,
     Calibrated,
     CalibrationName,
     CalibrationRun,
+    ClusterDraws,
+    Comparison,
     ScoreHistory,
+    Scores,
+    ScoreTable,
     Ties,
     calibrate,
-    half_up,
+    compare_pairs,
+    control_columns,
+    controls_of,
+    draws_for,
+    figures_of,
     mid_ranks,
+    scores_of,
+    thirds,
+    whole_scores,
 )
 from dialogauge.studies.satisfaction.answers import Answer, raw_scores
 from dialogauge.studies.satisfaction.behaviour import Behaviour, Pictures, behaviour_of, pictures_of
-from dialogauge.studies.satisfaction.comparison import PairedComparison, compare_pairs
-from dialogauge.studies.satisfaction.figures import ORDINAL, Figures, Scored, figures_of, figures_of_deals
+from dialogauge.studies.satisfaction.comparison import COMPARED
+from dialogauge.studies.satisfaction.figures import (
+    ORDINAL,
+    PEOPLE,
+    RULE,
+    Metrics,
+    judge_scores,
+    metrics_of,
+    metrics_of_one,
+    rated_table,
+)
 from dialogauge.studies.satisfaction.rationale import RationaleCheck
 
 CONTROLS: Final = {
-    "constant": "always says the training users' rounded mean",
-    "reply length": "the longer the better, by rank; scored as the training users did",
-    "reply length, terciles": "3, 4 or 5 by the third of all replies that the length falls in",
-    "turn position": "the later in the conversation the better, by rank",
+    "constant": "always the score that people give most to these replies",
+    "always dissatisfied": "always 1",
+    "reply length": "by the reply's length, in the direction that fits better: people's own scores, dealt in "
+    "that order",
+    "position": "by the place in the conversation, likewise",
     "shuffled": "the judge's own scores, dealt anew within each block",
+    "reply length, terciles": "3, 4 or 5 by the third of all replies that the length falls in",
     "user mean": "the rounded mean of the user's history",
 }
 """The controls, and what each does."""
 CEILING: Final = "the users' own scores through the same map"
-_FALLBACK: Final = 4.0
+_JUDGE, _CEILING = "judge", "ceiling"
 
 
-@dataclass(frozen=True, slots=True)
-class Control:
-    """The raw scores of one control, one column for each deal."""
-
-    name: str
-    columns: tuple[tuple[float, ...], ...]
-
-
-def controls_of(
-    answers: Sequence[Answer],
-    population: Sequence[float],
-    means: dict[str, float],
-    *,
-    shuffles: int = 20,
-    seed: int = 0,
-) -> tuple[Control, ...]:
-    """Return the raw scores that each control gives to the targets.
+def control_scores(
+    answers: Sequence[Answer], means: Mapping[str, float], *, shuffles: int = 20, seed: int = 0
+) -> dict[str, tuple[Scores, ...]]:
+    """Return what each control gives the targets before any calibration; one column for each deal.
 
     Args:
         answers: The targets that the judge scored.
-        population: The training users' scores.
         means: By block the mean of the user's history.
         shuffles: Deals of the shuffled control.
         seed: Of the deals.
     """
-    level = float(half_up(sum(population) / len(population))) if population else _FALLBACK
-    lengths = np.array([a.length for a in answers], dtype=np.float64)
-    dealt = ScoreHistory.of(population) if population else ScoreHistory((1, 1, 1, 1, 1), 3.0, 5)
-    columns = {
-        "constant": ([level] * len(answers),),
-        "reply length": (_ranked(lengths.tolist(), dealt),),
-        "reply length, terciles": (_terciles(lengths.tolist()),),
-        "turn position": (_ranked([a.position for a in answers], dealt),),
-        "shuffled": _shuffled(answers, shuffles, seed),
-        "user mean": ([float(half_up(means.get(a.block, level))) for a in answers],),
+    table = rated_table(answers).adding({_JUDGE: judge_scores(answers)})
+    common = controls_of(table, _JUDGE, PEOPLE, rule=RULE, shuffles=shuffles, seed=seed)
+    people, lengths = table.sources[PEOPLE], np.array([a.length for a in answers], dtype=np.float64)
+    of_user = whole_scores([means.get(a.block, np.nan) for a in answers])
+    constant = common["constant"].versions[0].values
+    columns = control_columns(common) | {
+        "reply length, terciles": (thirds(lengths, lengths, people),),
+        "user mean": (scores_of(np.where(np.isnan(of_user), constant, of_user)),),
     }
-    return tuple(Control(name, tuple(tuple(c) for c in columns[name])) for name in CONTROLS)
-
-
-def ceiling(answers: Sequence[Answer]) -> Control:
-    """Return the users' own scores as if a judge had given them: what no judge can exceed by much."""
-    return Control("ceiling", (tuple(a.gold for a in answers),))
-
-
-def _ranked(values: Sequence[float], dealt: ScoreHistory) -> list[float]:
-    """Deal scores in the order of the values; equal values get equal scores, all others keep their order."""
-    ranks = mid_ranks(list(values))
-    return [dealt.smooth_quantile(float((r - 0.5) / len(values)), cut=False) for r in ranks]
-
-
-def _terciles(lengths: Sequence[float]) -> list[float]:
-    if not lengths:
-        return []
-    low, high = np.quantile(lengths, [1 / 3, 2 / 3])
-    return [3.0 + (n > low) + (n > high) for n in lengths]
-
-
-def _shuffled(answers: Sequence[Answer], shuffles: int, seed: int) -> tuple[list[float], ...]:
-    rng = np.random.default_rng([seed, 1])
-    blocks: dict[str, list[int]] = {}
-    for index, answer in enumerate(answers):
-        blocks.setdefault(answer.block, []).append(index)
-    values = np.array([float(a.value or 0) for a in answers])
-    out = []
-    for _ in range(shuffles):
-        column = values.copy()
-        for indices in blocks.values():
-            column[indices] = values[rng.permutation(indices)]
-        out.append([float(v) for v in column])
-    return tuple(out)
+    return {name: columns[name] for name in CONTROLS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +101,20 @@ class EvaluationSettings:
     reference: tuple[Answer, ...] | None = None
     """The blocks' original replies, where they are not the judged replies themselves."""
 
+    @property
+    def cluster_draws(self) -> ClusterDraws:
+        """How users are drawn."""
+        return ClusterDraws(self.draws, self.seed)
+
 
 @dataclass(frozen=True, slots=True)
 class UnderCalibration:
     """The figures under one calibration."""
 
     run: CalibrationRun
-    judge: Figures
-    controls: Mapping[str, Figures]
-    ceiling: Figures
+    judge: Metrics
+    controls: Mapping[str, Metrics]
+    ceiling: Metrics
 
     def to_json(self) -> dict[str, object]:
         """Write the figures of judge, controls and ceiling."""
@@ -146,8 +126,8 @@ class UnderCalibration:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+@dataclass
+class _Work:
     """The judge, its controls and the ceiling, each through every calibration in the same way."""
 
     answers: Sequence[Answer]
@@ -155,81 +135,84 @@ class Work:
     histories: Mapping[str, ScoreHistory]
     failed: int
     settings: EvaluationSettings
-    known: dict[tuple[tuple[float, ...], ...], Figures] = field(default_factory=dict)
+    known: dict[tuple[bytes, ...], Metrics] = field(default_factory=dict)
     """Figures by the scores they are of: several calibrations often give the same."""
 
-    @property
+    @cached_property
     def means(self) -> dict[str, float]:
         """The mean of each block's history."""
         return {block: h.mean for block, h in self.histories.items() if h.mean is not None}
 
-    @property
+    @cached_property
+    def table(self) -> ScoreTable:
+        """The targets and what the users gave."""
+        return rated_table(self.answers)
+
+    @cached_property
     def everything(self) -> Sequence[Answer]:
         """The targets, and after them the original replies where they are others."""
         return [*self.answers, *(self.settings.reference or ())]
 
-    def controls(self, population: Sequence[float]) -> tuple[Control, ...]:
-        """Return the raw scores of the controls, for targets and original replies together."""
+    @cached_property
+    def columns(self) -> dict[str, tuple[Scores, ...]]:
+        """Judge, controls and ceiling before any calibration, on targets and original replies together."""
         s = self.settings
-        return controls_of(self.everything, population, self.means, shuffles=s.shuffles, seed=s.seed)
-
-    def against(self, controls: Sequence[Control], shown: Sequence[int]) -> tuple[PairedComparison, ...]:
-        """Hold the judge against each control, of the shuffled one against its first deal."""
-        s = self.settings
-        judges = {
-            c.name: scored(self.answers, _rounded(self._of(s.calibration, c.columns[0]))) for c in controls
+        return {
+            _JUDGE: (judge_scores(self.everything),),
+            **control_scores(self.everything, self.means, shuffles=s.shuffles, seed=s.seed),
+            _CEILING: (scores_of([a.gold for a in self.everything]),),
         }
-        judges["judge"] = scored(self.answers, shown)
-        pairs = [("judge", c.name) for c in controls]
-        return compare_pairs(judges, pairs, draws=s.draws, seed=s.seed)
 
-    def under(self, method: CalibrationName, controls: Sequence[Control]) -> UnderCalibration:
+    def under(self, method: CalibrationName) -> UnderCalibration:
         """Compute every figure under one calibration."""
-        run = self._of(method, [float(a.value or 0) for a in self.everything])
-        return UnderCalibration(
-            run,
-            self.figures(self.shown(run)),
-            {c.name: self._control(c, method) for c in controls},
-            self._control(ceiling(self.everything), method),
-        )
+        run, columns = self.shown(method)
+        keys = {name: tuple(c.whole.tobytes() for c in versions) for name, versions in columns.items()}
+        new = {keys[name]: versions for name, versions in columns.items() if keys[name] not in self.known}
+        named = {str(i): versions for i, versions in enumerate(new.values())}
+        draws = self.settings.cluster_draws
+        found = metrics_of(self.table, named, failed=self.failed, draws=draws)
+        self.known |= dict(zip(new, found.values(), strict=True))
+        metrics = {name: self.known[key] for name, key in keys.items()}
+        return UnderCalibration(run, metrics.pop(_JUDGE), metrics, metrics.pop(_CEILING))
 
-    def shown(self, run: CalibrationRun) -> list[int]:
-        """Return the whole scores that rows show."""
-        # A judge's own whole score counts where nothing is calibrated: rounding is part of what it says.
-        return [int(a.score or 0) for a in self.answers] if run.method == "none" else _rounded(run)
+    def shown(self, method: CalibrationName) -> tuple[CalibrationRun, dict[str, tuple[Scores, ...]]]:
+        """Return the calibration of the judge, and by name the whole scores of everyone under it."""
+        run = self._calibrated(method, self.columns[_JUDGE][0])
+        out = {}
+        for name, versions in self.columns.items():
+            if method == "none":
+                # A judge's own whole score counts: rounding is part of what it says.
+                out[name] = tuple(v.take(np.arange(len(self.answers))).rounded() for v in versions)
+            else:
+                runs = [run] if name == _JUDGE else [self._calibrated(method, v) for v in versions]
+                out[name] = tuple(scores_of([c.rounded for c in found.scores]) for found in runs)
+        return run, out
 
-    def figures(self, values: Sequence[float]) -> Figures:
-        """Compute the figures of one column of scores."""
-        return self._dealt([values])
+    def against(self) -> tuple[Comparison, ...]:
+        """Compare the judge with each control, under the calibration that was asked for."""
+        _, columns = self.shown(self.settings.calibration)
+        draws = draws_for(self.settings.cluster_draws, len(CONTROLS), self.table.n)
+        figures = figures_of(self.table, columns, PEOPLE, COMPARED, rule=RULE, draws=draws)
+        return compare_pairs(figures, [(_JUDGE, name) for name in CONTROLS], COMPARED)
 
-    def _of(self, method: CalibrationName, column: Sequence[float]) -> CalibrationRun:
-        """Calibrate a column of raw scores: those of the targets, then those of the original replies."""
+    def _calibrated(self, method: CalibrationName, column: Scores) -> CalibrationRun:
+        """Calibrate a column: what it gives the targets, then what it gives the original replies."""
         s, n = self.settings, len(self.answers)
-        raw = raw_scores(self.answers, column[:n])
-        reference = None if s.reference is None else raw_scores(s.reference, column[n:])
+        values = _raw(column).tolist()
+        reference = None if s.reference is None else raw_scores(s.reference, values[n:])
+        raw = raw_scores(self.answers, values[:n])
         return calibrate(raw, self.histories, method, ties=s.ties, reference=reference)
 
-    def _control(self, control: Control, method: CalibrationName) -> Figures:
-        return self._dealt([_rounded(self._of(method, column)) for column in control.columns])
 
-    def _dealt(self, columns: Sequence[Sequence[float]]) -> Figures:
-        """Compute the figures of scores, or the mean over several deals; the same scores only once."""
-        key, s = tuple(map(tuple, columns)), self.settings
-        if key not in self.known:
-            deals = [scored(self.answers, column) for column in columns]
-            chance = {"failed": self.failed, "draws": s.draws, "seed": s.seed}
-            one = len(deals) == 1
-            self.known[key] = figures_of(deals[0], **chance) if one else figures_of_deals(deals, **chance)
-        return self.known[key]
+def _raw(column: Scores) -> npt.NDArray[np.float64]:
+    """Return what is calibrated: the values; of a control that ranks finer than it scores, its order too.
 
-
-def _rounded(run: CalibrationRun) -> list[int]:
-    return [c.rounded for c in run.scores]
-
-
-def scored(answers: Sequence[Answer], values: Sequence[float]) -> list[Scored]:
-    """Lay scores beside what the users said."""
-    return [Scored(a.user, a.block, a.gold, v) for a, v in zip(answers, values, strict=True)]
+    The order moves a score by less than half a point, so it rounds to the same.
+    """
+    if np.array_equal(column.order, column.values):
+        return column.values
+    places = mid_ranks(column.order) / (column.order.size + 1)
+    return column.values + 0.9 * (places - 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,17 +221,17 @@ class Evaluation:
 
     settings: EvaluationSettings
     calibrations: Mapping[CalibrationName, UnderCalibration]
-    fractions: Figures
+    fractions: Metrics
     """Of the scores with their fractions, under the calibration that was asked for."""
-    by: Mapping[str, Mapping[str, Figures]]
+    by: Mapping[str, Mapping[str, Metrics]]
     """The same, in groups: by scenario, turn position, reason, the user's score."""
     behaviour: Behaviour
     """Stability and recovery."""
     pictures: Pictures
     """What the charts are drawn from."""
-    against_controls: tuple[PairedComparison, ...]
+    against_controls: tuple[Comparison, ...]
     """The judge against each control, on the same draws; p adjusted over the controls."""
-    without_history: Figures
+    without_history: Metrics
     calibrated: Mapping[str, Calibrated]
     """By turn id, under the calibration that was asked for; users without a history as they are."""
     rationale: RationaleCheck | None = None
@@ -281,42 +264,37 @@ class Evaluation:
 
 
 def evaluate(
-    answers: Sequence[Answer],
-    histories: Mapping[str, ScoreHistory],
-    population: Sequence[float],
-    settings: EvaluationSettings,
+    answers: Sequence[Answer], histories: Mapping[str, ScoreHistory], settings: EvaluationSettings
 ) -> Evaluation:
     """Hold a judge's answers against its users' ratings.
 
     Args:
         answers: One for each target.
         histories: By block, of the users that have one.
-        population: The training users' scores.
         settings: Which calibration is the main one, and how intervals are made.
     """
     known = [a for a in answers if a.history]
     answered = [a for a in known if a.value is not None]
-    work = Work(answered, histories, len(known) - len(answered), settings)
-    controls = work.controls(population)
-    found = {method: work.under(method, controls) for method in CALIBRATIONS}
-    chosen = found[settings.calibration].run
+    work = _Work(answered, histories, len(known) - len(answered), settings)
+    chosen, columns = work.shown(settings.calibration)
+    whole, values = columns[_JUDGE][0], np.array([c.value for c in chosen.scores])
     lonely = [a for a in answers if not a.history]
-    shown = work.shown(chosen)
     calibrated = {
-        a.id: Calibrated(c.value, s) for a, c, s in zip(answered, chosen.scores, shown, strict=True)
+        a.id: Calibrated(c.value, int(score))
+        for a, c, score in zip(answered, chosen.scores, whole.values, strict=True)
     }
     calibrated |= {a.id: Calibrated(float(a.value or 0), a.score) for a in lonely if a.score is not None}
-    values = [c.value for c in chosen.scores]
-    chance = {"draws": settings.draws, "seed": settings.seed}
+    draws = settings.cluster_draws
+    fractions = scores_of(values, whole=whole.values)
     return Evaluation(
         settings=settings,
-        calibrations=found,
-        fractions=work.figures(values),
-        by=_by(answered, shown),
-        behaviour=behaviour_of(answered, shown, **chance),
-        pictures=pictures_of(answered, shown, values, work.means, **chance),
-        against_controls=work.against(controls, shown),
-        without_history=_apart(lonely, settings),
+        calibrations={method: work.under(method) for method in CALIBRATIONS},
+        fractions=metrics_of_one(work.table, fractions, failed=work.failed, draws=draws),
+        by=_by(answered, work.table, whole),
+        behaviour=behaviour_of(answered, work.table, whole, draws),
+        pictures=pictures_of(answered, fractions, work.means, draws),
+        against_controls=work.against() if answered else (),
+        without_history=_apart(lonely, draws),
         calibrated=calibrated,
     )
 
@@ -333,23 +311,21 @@ _MOST_GROUPS = 50
 _REST = "(all others)"
 
 
-def _by(answers: Sequence[Answer], values: Sequence[float]) -> dict[str, dict[str, Figures]]:
-    rows = scored(answers, values)
-    out: dict[str, dict[str, Figures]] = {}
+def _by(answers: Sequence[Answer], table: ScoreTable, scores: Scores) -> dict[str, dict[str, Metrics]]:
+    out: dict[str, dict[str, Metrics]] = {}
     for name, of in _GROUPS.items():
         # Reasons may be free text, a different one each time: the rare ones are taken together.
         counts = Counter(of(a) for a in answers)
         often = {group for group, _ in counts.most_common(_MOST_GROUPS)}
-        groups: defaultdict[str, list[Scored]] = defaultdict(list)
-        for answer, row in zip(answers, rows, strict=True):
-            groups[group if (group := of(answer)) in often else _REST].append(row)
-        out[name] = {group: figures_of(groups[group], draws=0) for group in sorted(groups)}
+        groups = np.array([group if (group := of(a)) in often else _REST for a in answers])
+        members = {group: groups == group for group in sorted(set(groups.tolist()))}
+        out[name] = {
+            group: metrics_of_one(table.only(here), scores.take(here)) for group, here in members.items()
+        }
     return out
 
 
-def _apart(lonely: Sequence[Answer], settings: EvaluationSettings) -> Figures:
-    held = [a for a in lonely if a.score is not None]
-    scores = [float(a.score or 0) for a in held]
-    return figures_of(
-        scored(held, scores), failed=len(lonely) - len(held), draws=settings.draws, seed=settings.seed
-    )
+def _apart(lonely: Sequence[Answer], draws: ClusterDraws) -> Metrics:
+    scored = [a for a in lonely if a.score is not None]
+    column, failed = judge_scores(scored).rounded(), len(lonely) - len(scored)
+    return metrics_of_one(rated_table(scored), column, failed=failed, draws=draws)

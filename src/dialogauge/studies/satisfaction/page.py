@@ -45,10 +45,11 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import Ending, Manifest, StoredRun
+from dialogauge.stats import MEASURES
 from dialogauge.studies.judging.page import mended_and_spent
 from dialogauge.studies.judging.report import stored_page as judging_page
 from dialogauge.studies.judging.summary import Summary
-from dialogauge.studies.satisfaction.comparison import COMPARED, LOWER_IS_BETTER
+from dialogauge.studies.satisfaction.comparison import COMPARED
 from dialogauge.studies.satisfaction.evaluation import CEILING, CONTROLS
 from dialogauge.studies.satisfaction.rationale_page import rationale_section
 from dialogauge.studies.satisfaction.signals import signal_words
@@ -103,7 +104,7 @@ _SHORT: Final = {
     "mae": "MAE",
     "within_user_pearson": "Pearson within users",
 }
-SIGNS: Final = {"above": "▲", "below": "▼", "not distinguishable": "≈"}
+SIGNS: Final = {"above": "▲", "below": "▼", "not distinguishable": "≈", "too few to tell": "…"}
 """How the judge stands to a control; any other is `?`."""
 _READING: Final = (
     ("●", "the judge, with its 95 % interval"),
@@ -111,7 +112,8 @@ _READING: Final = (
     ("▲", "the judge is better than this control"),
     ("▼", "the judge is worse"),
     ("≈", "they are not distinguishable"),
-    ("?", "it cannot be told"),
+    ("…", "too few users or draws to tell"),
+    ("?", "undefined"),
 )
 _USERS_DRAWN: Final = 600
 _FAILURES_SHOWN: Final = 5
@@ -228,7 +230,7 @@ def panel(name: str, rows: Iterable[DotRow], ceiling: float | None) -> Card:
     title, what = PANELS[name]
     plot = DotPlot(title, tuple(rows), references=(Reference(0.0),))
     top = f"ceiling {words.decimal(ceiling, 3)}"
-    aside = "lower is better" if name in LOWER_IS_BETTER else ""
+    aside = "lower is better" if MEASURES[name].better == "low" else ""
     return Card(title, (Callout((what,)), plot, Callout((top,))), aside)
 
 
@@ -242,13 +244,15 @@ def _reading() -> Card:
 
 def finding(judge: str, against: Sequence[Json]) -> str:
     """Say by which figures the judge is above every control, where it cannot be told from one, and below."""
-    if not against or all(c["side"] == "undefined" for c in against):
-        drawn = any(c.get("p_holm") is not None for c in against)
-        why = "too few draws for so many comparisons" if drawn else "there is no interval"
+    if not against or all(c["side"] in ("undefined", "too few to tell") for c in against):
+        few = any(c["side"] == "too few to tell" for c in against)
+        why = "too few users or draws for so many comparisons" if few else "there is no interval"
         return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
     above = [_SHORT[m] for m, found in sides.items() if "above" in found and found <= {"above", "undefined"}]
     said = [f"Above every control: {', '.join(above) or 'by no figure'}."]
+    if few := _figures_of_side(against, "too few to tell"):
+        said.append(f"Too few users or draws to tell: {few}.")
     if level := _figures_of_side(against, "not distinguishable"):
         said.append(f"{judge} is not shown to be above: {level}.")
     if worse := _figures_of_side(against, "below"):
@@ -296,7 +300,7 @@ def _reliability(bins: Sequence[Json], *, fractions: bool) -> Card:
     for b in bins:
         people = b["people"]
         said = f"judge {b['judge']:z.2f}, people {people['value']:z.2f}, {counted(people['n'], 'turn')}"
-        points.append(Point(b["judge"], people["value"], _pair(people["interval"]), people["n"], said))
+        points.append(Point(b["judge"], people["value"], _interval(people), people["n"], said))
     judge = "the judge’s expected rating" if fractions else "the judge’s score"
     plot = _square("Reliability diagram", points, (judge, "the users’ mean"), sized=True)
     note = (
@@ -334,10 +338,10 @@ def _users(users: Sequence[Json], hiding: Hiding) -> tuple[Card, Card]:
     step = -(-len(users) // _USERS_DRAWN) or 1
     points = [
         Point(
-            u["said"],
+            u["judge"],
             u["gold"],
             n=u["n"],
-            label=f"{hiding.user(u['user'])}: rated {u['gold']:z.2f} on average, judged {u['said']:z.2f}, "
+            label=f"{hiding.user(u['user'])}: rated {u['gold']:z.2f} on average, judged {u['judge']:z.2f}, "
             f"{counted(u['n'], 'turn')}",
         )
         for u in users[::step]
@@ -411,7 +415,7 @@ def _behaviour(summary: Json) -> DataTable:
 
 
 def _share(share: Json) -> Percent:
-    return Percent(share["value"], _pair(share["interval"]))
+    return Percent(share["value"], _interval(share))
 
 
 # Calibrations and slices
@@ -499,11 +503,12 @@ def _slices_section(summary: Json, hiding: Hiding) -> Section:
     return Section(title, tuple(tables), lead, "Slices", "slices")
 
 
+def _interval(estimate: Json) -> Ends | None:
+    return None if estimate["low"] is None else (estimate["low"], estimate["high"])
+
+
 def _ends(figures: Json, name: str) -> Ends | None:
-    return _pair(figures["intervals"].get(name))
-
-
-def _pair(ends: Sequence[float] | None) -> Ends | None:
+    ends = figures["intervals"].get(name)
     return None if ends is None else (ends[0], ends[1])
 
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Final, Literal
 
-import numpy as np
-
-from dialogauge.core import Conversation, Judged, Judgement
+from dialogauge.core import Conversation, Judged, Judgement, Score
 from dialogauge.core.protocols import Population, RatedBlock, RatedReply
-from dialogauge.stats import cluster_bootstrap, mean_draws
-from dialogauge.studies.satisfaction.figures import BOUNDARY
+from dialogauge.stats import ClusterDraws
+from dialogauge.studies.satisfaction.figures import BOUNDARY, mean_by_user
 from dialogauge.text import LanguageTally, content_terms, pieces
 
 RationaleKind = Literal["core", "not_core", "off_task"]
@@ -367,12 +365,12 @@ def _turns(blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]], dimen
         other = _Sources(vocabulary, stranger[block.view.id]) if block.view.id in stranger else None
         for rated, row in zip(block.ratings, judged, strict=True):
             score = row.outcome.scores.get(dimension) if isinstance(row.outcome, Judgement) else None
-            if isinstance(row.outcome, Judgement) and isinstance(score, int | float):
+            if isinstance(row.outcome, Judgement) and isinstance(score, Score):
                 text = row.outcome.rationale
                 yield _Turn(
                     rated,
                     block.view.user,
-                    int(score),
+                    score.rounded(),
                     SATISFIED if rated.score >= BOUNDARY else reason_of(rated.reason),
                     reason_of(_label(row.outcome)),
                     text,
@@ -421,8 +419,9 @@ def _table(turns: Sequence[_Turn]) -> dict[str, dict[str, int]]:
 def _agreement(turns: Sequence[_Turn], population: Population, draws: int, seed: int) -> ReasonAgreement:
     n = len(turns)
     hits = [float(t.user_reason == t.judge_reason) for t in turns]
-    users, judged = Counter(t.user_reason for t in turns), Counter(t.judge_reason for t in turns)
-    shuffled = sum(users[r] * judged[r] for r in REASONS) / n**2 if n else None
+    users, sessions = [t.user for t in turns], [t.rated.reply.conversation.id for t in turns]
+    people, judge = Counter(t.user_reason for t in turns), Counter(t.judge_reason for t in turns)
+    shuffled = sum(people[r] * judge[r] for r in REASONS) / n**2 if n else None
     agreed = sum(hits) / n if n else None
     kappa = None
     if agreed is not None and shuffled is not None and shuffled < 1:
@@ -431,20 +430,12 @@ def _agreement(turns: Sequence[_Turn], population: Population, draws: int, seed:
     return ReasonAgreement(
         n=n,
         agreed=agreed,
-        interval=_interval(hits, [t.user for t in turns], draws, seed) if n and draws else None,
+        interval=mean_by_user(hits, users, sessions, ClusterDraws(draws, seed)).interval,
         kappa=kappa,
         shuffled=shuffled,
-        constant=users[usual] / n if n and usual else None,
+        constant=people[usual] / n if n and usual else None,
         constant_reason=usual,
     )
-
-
-def _interval(
-    hits: Sequence[float], users: Sequence[str], draws: int, seed: int
-) -> tuple[float, float] | None:
-    statistic = partial(mean_draws, hits)
-    found = cluster_bootstrap(statistic, users, rng=np.random.default_rng(seed), draws=draws)
-    return None if found.low is None or found.high is None else (found.low, found.high)
 
 
 def _usual_reason(population: Population) -> str | None:

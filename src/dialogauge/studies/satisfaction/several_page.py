@@ -21,7 +21,8 @@ from dialogauge.report import (
     TableColumn,
     data_table,
 )
-from dialogauge.studies.satisfaction.comparison import PairedComparison, Predictions, SeveralJudges, listed
+from dialogauge.stats import Comparison
+from dialogauge.studies.satisfaction.comparison import Predictions, SeveralJudges, listed
 from dialogauge.studies.satisfaction.page import (
     COLUMNS,
     PANELS,
@@ -85,7 +86,7 @@ def several_brief(
     return (head, *_pairs_section(_pairs(judges)))
 
 
-def _pairs(judges: SeveralJudges) -> list[PairedComparison]:
+def _pairs(judges: SeveralJudges) -> list[Comparison]:
     return [c for name in PANELS for c in judges.comparisons if c.measure == name]
 
 
@@ -114,7 +115,7 @@ def _panel(name: str, runs: Sequence[Predictions], summaries: Sequence[Json], ju
     return panel(name, rows, summaries[0]["ceiling"][name])
 
 
-def _settled(pairs: Sequence[PairedComparison]) -> Card:
+def _settled(pairs: Sequence[Comparison]) -> Card:
     """List the pairs of which one is above the other."""
     settled = [c for c in pairs if c.side in ("above", "below")]
     items = []
@@ -131,7 +132,7 @@ def _settled(pairs: Sequence[PairedComparison]) -> Card:
     return Card("What can be told", blocks, f"{len(settled):,} of {len(pairs):,}")
 
 
-def _pairs_section(pairs: Sequence[PairedComparison]) -> tuple[Section, ...]:
+def _pairs_section(pairs: Sequence[Comparison]) -> tuple[Section, ...]:
     if not pairs:
         return ()
     lead = (
@@ -149,12 +150,12 @@ def _pairs_section(pairs: Sequence[PairedComparison]) -> tuple[Section, ...]:
     return (Section("Which judge is nearer to the users", (table,), lead, "Pairs"),)
 
 
-def _pair(c: PairedComparison) -> tuple[Cell, ...]:
+def _pair(c: Comparison) -> tuple[Cell, ...]:
     return (
         PANELS[c.measure][0],
         *(c.a, Number(c.figure_a, 3)),
         *(c.b, Number(c.figure_b, 3)),
-        Number(c.difference, 3, c.interval, interval_digits=2),
+        Number(c.difference.value, 3, c.difference.interval, interval_digits=2),
         Number(c.p_holm, 3),
         f"{SIGNS.get(c.side, '?')} {c.words}",
     )

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from dialogauge.core import Conversation, UsageError, conversation_digest
 from dialogauge.core.protocols import Reply
-from dialogauge.studies.satisfaction.answers import stored_raw
+from dialogauge.runs.records import raw_score
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.blocks import StudyData
 from dialogauge.studies.satisfaction.comparison import listed
 
@@ -75,7 +76,9 @@ def collect_scores(
     """
     out = StoredScores(run, judge)
     for conversation, rows in judged:
-        said = {str(r["details"]["turn_id"]): stored_raw(r) for r in rows if r["failure"] is None}
+        said = {
+            str(r["details"]["turn_id"]): raw_score(r, SATISFACTION) for r in rows if r["failure"] is None
+        }
         talk = _Talk(
             {id: score for id, score in said.items() if score is not None},
             frozenset(id for id, score in said.items() if score is None),

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from itertools import zip_longest
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from dialogauge.core import (
     Conversation,
     InputError,
     Judged,
     JudgeFailure,
+    Score,
     WorkUnit,
     conversation_digest,
     digest,
@@ -35,21 +36,19 @@ from dialogauge.judges.personal import TurnDimension
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
+from dialogauge.runs.records import scores_json
 from dialogauge.stats import Calibrated, CalibrationName, Ties
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import Sample, read_sample
-from dialogauge.studies.satisfaction.answers import Answer, answers_of, histories_of
+from dialogauge.studies.satisfaction.answers import SATISFACTION, Answer, answers_of, histories_of
 from dialogauge.studies.satisfaction.behaviour import drift_of
 from dialogauge.studies.satisfaction.blocks import HistoryCut, Part, StudyData, study_data
 from dialogauge.studies.satisfaction.evaluation import Evaluation, EvaluationSettings, evaluate
 from dialogauge.studies.satisfaction.page import users_sections
 from dialogauge.studies.satisfaction.rationale import check_rationales
 from dialogauge.studies.satisfaction.signals import JoinedScores, StoredScores, join_scores
-
-SATISFACTION: Final = "satisfaction"
-"""The kind of run, and the study's part in the identity of a unit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,9 +245,9 @@ class SatisfactionStudy:
         self._evaluation = self._evaluated(answers, blocks, of_blocks)
         asked = {reply.conversation.id for block in self.data.blocks for reply in block.view.targets}
         self._unfinished = len(asked - {a.session for a in answers})
-        calibrated = self._evaluation.calibrated
+        calibrated, method = self._evaluation.calibrated, self.settings.calibrate
         return {
-            bytes.fromhex(keys[a.block, a.id]): [_calibrated_row(a, calibrated[a.id])]
+            bytes.fromhex(keys[a.block, a.id]): [_calibrated_row(a, calibrated[a.id], method)]
             for a in answers
             if a.id in calibrated
         }
@@ -260,7 +259,6 @@ class SatisfactionStudy:
         evaluation = evaluate(
             answers,
             histories_of(data.blocks, data.history_turns),
-            data.population.scores,
             EvaluationSettings(
                 s.calibrate,
                 s.ties,
@@ -411,12 +409,11 @@ def masked_data(
     return masked, again
 
 
-def _calibrated_row(answer: Answer, calibrated: Calibrated) -> Row:
+def _calibrated_row(answer: Answer, calibrated: Calibrated, method: str) -> Row:
     """Return what calibration changes of a row."""
-    details: dict[str, Any] = {"satisfaction": calibrated.value, "raw": answer.value}
-    if not answer.history:
-        details["without_history"] = True
-    return {"scores": {"satisfaction": calibrated.rounded}, "details": details}
+    raw = answer.value if answer.history and method != "none" else None
+    scores = scores_json({SATISFACTION: Score(calibrated.value, calibrated.rounded, raw)})
+    return scores if answer.history else {**scores, "details": {"without_history": True}}
 
 
 def _summary_json(

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from dialogauge.core import Scale
-from dialogauge.studies.agreement import JudgeAgreement, JudgedRun, MetaSettings, TargetTable, agreement
+from dialogauge.studies.agreement import AgreementSettings, JudgeAgreement, JudgedRun, TargetTable, agreement
 from dialogauge.studies.trust.checks import only
 from dialogauge.studies.trust.result import Calibration, CalibrationDimension, Readiness, TrustThresholds
 from dialogauge.text import counted
 
+_ABOVE: Final = {"above": True, "too few to tell": None, "undefined": None}
 _RUN: Final = JudgedRun("judge", "", "", "")
 
 
@@ -20,7 +21,7 @@ def calibrate(
     *,
     ratings: str,
     limits: TrustThresholds,
-    settings: MetaSettings | None = None,
+    settings: AgreementSettings | None = None,
 ) -> Calibration:
     """Hold each rated dimension against people by quadratic weighted kappa, beside the controls.
 
@@ -32,7 +33,7 @@ def calibrate(
         settings: Of the bootstrap.
     """
     found = tuple(
-        _dimension(t, scales[t.pair.judge], limits, settings or MetaSettings())
+        _dimension(t, scales[t.pair.judge], limits, settings or AgreementSettings())
         for t in tables
         if t.counts.rated
     )
@@ -49,17 +50,17 @@ def calibrate(
 
 
 def _dimension(
-    table: TargetTable, scale: Scale, limits: TrustThresholds, settings: MetaSettings
+    table: TargetTable, scale: Scale, limits: TrustThresholds, settings: AgreementSettings
 ) -> CalibrationDimension:
-    return judge_gate(agreement(_RUN, table, scale, None, settings, only=("kappa",)), limits)
+    return judge_gate(agreement(_RUN, table, scale, None, settings, only=("qwk",)), limits)
 
 
 def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDimension:
     """Say whether a dimension is ready, by the kappa that was found against people."""
     name, n, dialogues = judge.pair.judge, judge.counts.scored, judge.conversations
-    estimate = judge.figures.get("kappa")
+    estimate = judge.figures.get("qwk")
     kappa = None if estimate is None else estimate.value
-    controls = {c.name: c.figures["kappa"].value for c in judge.controls if "kappa" in c.figures}
+    controls = {c.name: c.figures["qwk"].value for c in judge.controls if "qwk" in c.figures}
     if estimate is None or kappa is None:
         reason = "scores and ratings have no scale in common"
         if not n:
@@ -68,12 +69,11 @@ def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDim
             reason = "all scores, or all ratings, are the same"
         sentence = f"{_title(name)}: {reason}, so there is no kappa."
         return CalibrationDimension(name, "cannot tell", sentence, None, None, n, dialogues, controls, {})
-    low, high = estimate.by_conversation.low, estimate.by_conversation.high
-    interval = None if low is None or high is None else (low, high)
+    interval = estimate.interval
     told = f"kappa {kappa:z.2f}" + ("" if interval is None else f" [{interval[0]:z.2f}, {interval[1]:z.2f}]")
     told += f" on {counted(n, 'target')} of {counted(dialogues, 'dialogue')}"
     status, sentence = _ready(_title(name), told, kappa, dialogues, limits)
-    above = judge.above("kappa")
+    above = {name: _ABOVE.get(side, False) for name, side in judge.sides("qwk").items()}
     return CalibrationDimension(name, status, sentence, kappa, interval, n, dialogues, controls, above)
 
 

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
-from dialogauge.core import NOT_APPLICABLE, Conversation, Judged, JudgeFailure, Message, digest_text
+from dialogauge.core import (
+    NOT_APPLICABLE,
+    Conversation,
+    Judged,
+    JudgeFailure,
+    Message,
+    digest_text,
+)
+from dialogauge.runs.records import own_scores
 from dialogauge.signals import cut
 from dialogauge.stats import clustered_mean, wilson_interval
 from dialogauge.studies.trust.checks import only
@@ -113,14 +121,15 @@ def check_scenario(
 
 def _moved(rows: Sequence[Row], judged: Sequence[Judged], names: Sequence[str]) -> dict[str, float]:
     """By dimension the mean change over the targets that have a score both times."""
-    old = {(r["level"], r["turn"]): r["scores"] or {} for r in rows}
+    old = {(r["level"], r["turn"]): own_scores(r) for r in rows}
     sums: dict[str, list[float]] = {}
     for one in judged:
         if isinstance(one.outcome, JudgeFailure):
             continue
+        now = one.outcome.numbers
         earlier = old.get((one.target.level, one.target.turn), {})
         for name in names:
-            a, b = earlier.get(name), one.outcome.scores.get(name)
+            a, b = earlier.get(name), now.get(name)
             if a is None or b is None or NOT_APPLICABLE in (a, b):
                 continue
             sums.setdefault(name, []).append(float(b) - float(a))
@@ -241,7 +250,7 @@ def _hold(
             own = row["turn"] if row["level"] == "turn" else None
             if own not in (turn.number, None) or own in seen or row["level"] not in ("turn", "conversation"):
                 continue
-            score = (row["scores"] or {}).get(rule.dimension)
+            score = own_scores(row).get(rule.dimension)
             if score is None:
                 continue
             seen.add(own)

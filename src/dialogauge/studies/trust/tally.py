@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dialogauge.core import NOT_APPLICABLE, DimensionSpec, digest_text
+from dialogauge.runs.records import own_scores
 
 Row = Mapping[str, Any]
 
@@ -127,7 +128,7 @@ class TrustTally:
     def _numbers(self, row: Row, dimensions: Mapping[str, DimensionSpec]) -> dict[str, float]:
         """Scores as places on their scale, 0 worst to 1 best."""
         out: dict[str, float] = {}
-        for name, value in (row["scores"] or {}).items():
+        for name, value in own_scores(row).items():
             spec = dimensions.get(name)
             if spec is not None and value is not None and value != NOT_APPLICABLE:
                 scale = spec.scale
@@ -154,10 +155,10 @@ class TrustTally:
     def _sampled(self, key: tuple[str, str | None], unit: Sequence[Row], whole: Row | None) -> Sampled:
         helpful: dict[int, float] = {}
         for row in unit:
-            value = (row["scores"] or {}).get(self.helpful) if row["level"] == "turn" else None
+            value = own_scores(row).get(self.helpful or "") if row["level"] == "turn" else None
             if value is not None and value != NOT_APPLICABLE:
                 helpful[row["turn"]] = value
-        scores = {} if whole is None else whole["scores"] or {}
+        scores = {} if whole is None else own_scores(whole)
         notes = {} if whole is None else (whole["details"] or {}).get("notes") or {}
         note = notes.get("repair_handling")
         return Sampled(*key, helpful, scores.get("repair_handling"), None if note is None else str(note))

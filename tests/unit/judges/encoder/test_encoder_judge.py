@@ -59,7 +59,7 @@ def settings(encoder, **changes):
 
 async def scores(judge, id="me__b", population=STUDY.population):
     rows = await judge.judge_block(view_of(id), population)
-    return [r.outcome.scores["satisfaction"] for r in rows]
+    return [r.outcome.numbers["satisfaction"] for r in rows]
 
 
 @pytest.mark.parametrize("ordinal", [False, True])
@@ -107,7 +107,7 @@ async def test_rows_carry_probabilities_and_a_fraction(encoder) -> None:
     assert details["turn_id"] == "me__a__turn_0"
     assert len(details["probabilities"]) == 5
     assert sum(details["probabilities"]) == pytest.approx(1, abs=1e-3)
-    assert details["satisfaction"] == pytest.approx(
+    assert row.outcome.scores["satisfaction"].value == pytest.approx(
         sum(i * p for i, p in enumerate(details["probabilities"], 1)), abs=1e-3
     )
 

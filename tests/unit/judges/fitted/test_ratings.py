@@ -211,12 +211,12 @@ async def test_the_judge_says_of_new_talks_what_was_learnt():
         new = rated("n", [], "Where can I eat?", reply, "Thanks.")
         turn, whole = await judge.judge(new, repeat=1, seed=0)
         assert (turn.target.level, turn.target.turn) == ("turn", 1)
-        assert turn.outcome.scores == {"satisfaction": score}
+        assert turn.outcome.numbers == {"satisfaction": score}
         told = turn.outcome.details
         expected = sum(int(k) * p for k, p in told["chances"].items())
-        assert told["satisfaction"] == pytest.approx(expected, abs=1e-3)
+        assert turn.outcome.scores["satisfaction"].value == pytest.approx(expected, abs=1e-3)
         assert whole.target.level == "conversation"
-        assert list(whole.outcome.scores) == ["satisfaction_whole"]
+        assert list(whole.outcome.numbers) == ["satisfaction_whole"]
 
 
 async def test_the_judge_reads_neither_ratings_nor_what_follows():

@@ -44,7 +44,7 @@ def test_every_failure_has_a_cap_and_every_task_knows_its_failures():
 def test_the_local_judge_scores_a_session_once():
     (row,) = LocalJudge(rubric_id="session").judge_now(talk("When is it open?", "From nine to five."))
     assert row.target.level == "conversation"
-    assert row.outcome.scores["satisfaction"] in (1, 2, 3, 4, 5)
+    assert row.outcome.numbers["satisfaction"] in (1, 2, 3, 4, 5)
 
 
 def test_the_guarded_local_judge_caps_a_session_that_ends_on_a_refusal():
@@ -56,11 +56,11 @@ def test_the_guarded_local_judge_caps_a_session_that_ends_on_a_refusal():
     (free,) = LocalJudge(rubric_id="session").judge_now(refused)
     (guarded,) = LocalJudge(rubric_id="session-guarded").judge_now(refused)
     assert guarded.outcome.details["failed"] == ["refused"]
-    assert guarded.outcome.scores["satisfaction"] == min(2, free.outcome.scores["satisfaction"])
+    assert guarded.outcome.numbers["satisfaction"] == min(2, free.outcome.numbers["satisfaction"])
 
 
 def test_a_session_in_another_language_is_not_judged():
     (row,) = LocalJudge(rubric_id="session").judge_now(
         talk("Wann ist geöffnet, bitte?", "Von neun bis fünf Uhr.")
     )
-    assert row.outcome.scores == {"satisfaction": "n/a"}
+    assert row.outcome.numbers == {"satisfaction": "n/a"}

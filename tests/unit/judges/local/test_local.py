@@ -54,9 +54,11 @@ async def test_one_row_per_reply_and_one_for_the_whole():
 
 def test_a_good_conversation_has_no_fault_and_is_good_on_a_partial_basis():
     *turns, whole = judge(GOOD)
-    assert all(r.outcome.scores["safety"] == "n/a" for r in turns)
-    assert all(r.outcome.scores["helpfulness"] >= 4 for r in turns)
-    assert whole.outcome.scores == {"coherence": 5, "task_completion": 5, "repair_handling": "n/a"}
+    assert all(r.outcome.numbers["safety"] == "n/a" for r in turns)
+    assert all(r.outcome.numbers["helpfulness"] >= 4 for r in turns)
+    numbers = whole.outcome.numbers
+    assert 1 <= numbers.pop("satisfaction") <= 5
+    assert numbers == {"coherence": 5, "task_completion": 5, "repair_handling": "n/a"}
     assert (whole.outcome.verdict, whole.outcome.verdict_basis) == ("good", "partial")
     assert whole.outcome.weakest_turn is None
     assert whole.outcome.issues == ()
@@ -67,7 +69,7 @@ def test_a_fault_is_named_with_turn_kind_and_words():
     *turns, whole = judge(BAD)
     assert whole.outcome.weakest_turn == 2
     assert whole.outcome.details["faults"] == [{"turn": 2, "kind": "forgotten_fact"}]
-    assert turns[1].outcome.scores["context_use"] <= 3
+    assert turns[1].outcome.numbers["context_use"] <= 3
     sources = {(e.turn, e.source) for e in turns[1].outcome.evidence}
     assert {(2, "asks_for_given"), (3, "told_already")} <= sources
     assert turns[0].outcome.issues == ()
@@ -75,8 +77,10 @@ def test_a_fault_is_named_with_turn_kind_and_words():
 
 def test_scores_are_whole_numbers_on_the_scale_and_details_are_json():
     for row in judge(BAD):
-        for value in row.outcome.scores.values():
-            assert value == "n/a" or (type(value) is int and 1 <= value <= 5)
+        fitted = row.outcome.scores["satisfaction"]
+        assert (fitted.whole, fitted.raw) == (None, None)
+        for name, value in row.outcome.numbers.items():
+            assert name == "satisfaction" or value == "n/a" or (type(value) is int and 1 <= value <= 5)
         json.dumps(dict(row.outcome.details))
         assert len((row.outcome.rationale or "").split()) <= 40
 
@@ -86,15 +90,15 @@ def test_says_what_it_cannot_judge():
     assert "safety" in turns[0].outcome.details["not_judged"]
     assert turns[0].outcome.details["uncalibrated"] == ["context_use", "helpfulness"]
     assert whole.outcome.details["uncalibrated"] == ["coherence", "task_completion", "repair_handling"]
-    assert 1 <= turns[0].outcome.details["satisfaction"] <= 5
+    assert 1 <= turns[0].outcome.scores["satisfaction"].value <= 5
 
 
 def test_another_language_is_not_guessed():
     for row in judge(SPANISH):
-        assert set(row.outcome.scores.values()) == {"n/a"}
+        assert set(row.outcome.numbers.values()) == {"n/a"}
         assert row.outcome.details["language"] == "other"
         assert row.outcome.rationale
-    assert judge(SPANISH, language="en")[0].outcome.scores["helpfulness"] != "n/a"
+    assert judge(SPANISH, language="en")[0].outcome.numbers["helpfulness"] != "n/a"
 
 
 def test_no_reply_is_a_failure_of_the_conversation():
@@ -124,7 +128,7 @@ def test_foresight_does_not_see_what_follows(rubric, later, turn):
 
 def test_hindsight_reads_the_next_message():
     angry = replace(GOOD, messages=(*GOOD.messages[:4], Message("user", "That's not what I asked.")))
-    scores = [judge(c)[1].outcome.scores["helpfulness"] for c in (GOOD, angry)]
+    scores = [judge(c)[1].outcome.numbers["helpfulness"] for c in (GOOD, angry)]
     assert scores[0] > scores[1]
 
 
@@ -141,18 +145,18 @@ def test_repair_is_scored_only_where_there_was_one():
         "No, not a beach party, I meant a funeral reception.",
         "For the beach party start with surf rock. A beach party needs disco too.",
     )
-    assert judge(well)[-1].outcome.scores["repair_handling"] >= 4
-    assert judge(ill)[-1].outcome.scores["repair_handling"] <= 2
-    assert judge(GOOD)[-1].outcome.scores["repair_handling"] == "n/a"
+    assert judge(well)[-1].outcome.numbers["repair_handling"] >= 4
+    assert judge(ill)[-1].outcome.numbers["repair_handling"] <= 2
+    assert judge(GOOD)[-1].outcome.numbers["repair_handling"] == "n/a"
 
 
 def test_satisfaction_rubric_scores_turns_only():
     rows = judge(BAD, rubric_id="satisfaction")
     assert [r.target.level for r in rows] == ["turn"] * 3
     for row in rows:
-        score = row.outcome.scores["satisfaction"]
+        score = row.outcome.numbers["satisfaction"]
         assert row.outcome.details["label"] == ("SAT" if score >= 4 else "DSAT")
-        assert 1 <= row.outcome.details["satisfaction"] <= 5
+        assert 1 <= row.outcome.scores["satisfaction"].value <= 5
 
 
 def test_digest_tells_settings_apart():
@@ -199,8 +203,8 @@ def test_single_sees_one_request_and_its_reply_alone():
     (first,) = judge.judge_now(alone)
     within = judge.judge_now(talk(*before, *lines, *after))
     assert [j.target.turn for j in within] == [1, 2, 3]
-    assert within[1].outcome.scores == first.outcome.scores
-    assert set(first.outcome.scores) == {"single_quality"}
+    assert within[1].outcome.numbers == first.outcome.numbers
+    assert set(first.outcome.numbers) == {"single_quality"}
     assert first.outcome.details["uncalibrated"] == ["single_quality"]
 
 

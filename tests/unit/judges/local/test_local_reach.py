@@ -113,7 +113,7 @@ FAR = [
 @pytest.mark.parametrize(("conversation", "expected"), FAR)
 def test_beyond_reach_the_findings_alone_move_the_score(conversation, expected):
     rows = LocalJudge(rubric_id="satisfaction").judge_now(conversation)
-    assert [r.outcome.scores["satisfaction"] for r in rows] == expected
+    assert [r.outcome.numbers["satisfaction"] for r in rows] == expected
     assert {r.outcome.details["labels"]["level_from"] for r in rows} == {"findings"}
     assert [r.outcome.details["label"] for r in rows] == ["SAT" if e == 4 else "DSAT" for e in expected]
 
@@ -124,8 +124,8 @@ def test_within_reach_the_cuts_decide():
     rows = LocalJudge(rubric_id="satisfaction", coefficients=wide).judge_now(SOUND)
     for row in rows:
         assert row.outcome.details["labels"]["level_from"] == "fitted cuts"
-        value = row.outcome.details["satisfaction"]
-        assert row.outcome.scores["satisfaction"] == 1 + sum(value > t for t in fitted.hindsight.thresholds)
+        value = row.outcome.scores["satisfaction"].value
+        assert row.outcome.numbers["satisfaction"] == 1 + sum(value > t for t in fitted.hindsight.thresholds)
 
 
 def test_one_odd_reply_of_a_known_log_is_judged_by_the_cuts():

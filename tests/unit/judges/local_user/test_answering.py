@@ -153,12 +153,12 @@ async def test_a_reply_to_somebody_else_is_told_and_rated_lower() -> None:
         study = study_data([*talks, *own], split=split)
         view = next(b.view for b in study.blocks if b.view.id == "me__trip")
         rows = await LocalUserJudge().judge_block(view, study.population)
-        return [r.outcome.details for r in rows]
+        return [r.outcome for r in rows]
 
     wrong = talk_of(
         "me", "trip", 0, PLACES[0], f"Go to {PLACES[5]} for the trip: {PLACES[5]} is open all week."
     )
     before, after = await said(mine), await said([wrong, *mine[1:]])
-    assert after[0]["answers"] < 0.95 < 0.998 < before[0]["answers"]
-    assert after[0]["satisfaction"] < before[0]["satisfaction"] - 0.2
+    assert after[0].details["answers"] < 0.95 < 0.998 < before[0].details["answers"]
+    assert after[0].scores["satisfaction"].value < before[0].scores["satisfaction"].value - 0.2
     assert after[1:] == before[1:]

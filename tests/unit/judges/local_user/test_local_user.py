@@ -28,7 +28,7 @@ async def said(study, block, judge=None):
     view = next(b.view for b in study.blocks if b.view.id == block)
     rows = await (judge or LocalUserJudge()).judge_block(view, study.population)
     assert [r.target.turn for r in rows] == [t.turn for t in view.targets]
-    return [(r.outcome.scores["satisfaction"], r.outcome.details["satisfaction"]) for r in rows]
+    return [(r.outcome.scores["satisfaction"].whole, r.outcome.scores["satisfaction"].value) for r in rows]
 
 
 def rated_anew(talk: Conversation, score: int) -> Conversation:
@@ -67,7 +67,7 @@ async def test_each_target_alone_says_the_same() -> None:
     together = [v for _, v in await said(study, view.id)]
     for target, value in zip(view.targets, together, strict=True):
         (row,) = await LocalUserJudge().judge_block(replace(view, targets=(target,)), study.population)
-        assert row.outcome.details["satisfaction"] == pytest.approx(value, abs=1e-9)
+        assert row.outcome.scores["satisfaction"].value == pytest.approx(value, abs=1e-9)
 
 
 async def test_the_future_of_a_target_changes_nothing_in_foresight() -> None:
@@ -107,14 +107,14 @@ async def test_without_history_the_training_users_speak() -> None:
     view = study.blocks[0].view
     rows = await LocalUserJudge().judge_block(view, study.population)
     assert all(r.outcome.details["prior"] for r in rows)
-    assert all(3 < r.outcome.details["satisfaction"] < 5 for r in rows)
+    assert all(3 < r.outcome.scores["satisfaction"].value < 5 for r in rows)
 
 
 async def test_with_nobody_else_the_own_history_speaks_and_with_nothing_it_fails() -> None:
     study = study_data([t for t in TALKS if t.user_id == "user7"], part="all")
     view = study.blocks[0].view
     rows = await LocalUserJudge().judge_block(view, Population(()))
-    assert all(1 <= r.outcome.scores["satisfaction"] <= 5 for r in rows)
+    assert all(1 <= r.outcome.numbers["satisfaction"] <= 5 for r in rows)
     rows = await LocalUserJudge().judge_block(replace(view, history=()), Population(()))
     assert {r.outcome.kind for r in rows if isinstance(r.outcome, JudgeFailure)} == {"judge_error"}
 
@@ -126,7 +126,7 @@ async def test_a_history_of_one_score_or_one_turn(scores) -> None:
     assert len(await said(study, "me__b")) == 2
     alone = study_data(talks, part="all")
     rows = await LocalUserJudge().judge_block(alone.blocks[-1].view, Population(()))
-    (value,) = {round(r.outcome.details["satisfaction"], 6) for r in rows}
+    (value,) = {round(r.outcome.scores["satisfaction"].value, 6) for r in rows}
     assert value == scores[0]
 
 

@@ -23,7 +23,7 @@ from dialogauge.judges.local_user.process import Evidence, Fit
 from dialogauge.judges.personal import HISTORY_JUDGES, build_history_judge
 from dialogauge.llm import ScriptedClient
 from dialogauge.studies.satisfaction.blocks import study_data
-from dialogauge.studies.satisfaction.figures import Scored, figures_of
+from rated import figures_of_scores
 
 TRAIN, TEST = frozenset(f"u{u}" for u in range(10)), frozenset(f"u{u}" for u in range(10, 16))
 
@@ -77,15 +77,13 @@ async def values(judge, of=None):
     found = {}
     for block in (of or study()).blocks:
         for row in await judge.judge_block(block.view, (of or study()).population):
-            found[row.outcome.details["turn_id"]] = row.outcome.details["satisfaction"]
+            found[row.outcome.details["turn_id"]] = row.outcome.scores["satisfaction"].value
     return found
 
 
 def within_user(found):
-    scored = [
-        Scored(b.view.user, b.view.id, r.score, found[r.reply.id]) for b in study().blocks for r in b.ratings
-    ]
-    return figures_of(scored, draws=0).values["within_user_pearson"]
+    scored = [(b.view.user, b.view.id, r.score, found[r.reply.id]) for b in study().blocks for r in b.ratings]
+    return figures_of_scores(scored, draws=0).values["within_user_pearson"]
 
 
 def judge_with(*scores, names="abc"):

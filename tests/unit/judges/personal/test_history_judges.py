@@ -26,7 +26,7 @@ async def said(name, block="me__a", **settings):
     view = next(b.view for b in study.blocks if b.view.id == block)
     rows = await build_history_judge(name, **settings).judge_block(view, study.population)
     assert [r.target.turn for r in rows] == [t.turn for t in view.targets]
-    return [(r.outcome.scores["satisfaction"], r.outcome.details["satisfaction"]) for r in rows]
+    return [(r.outcome.scores["satisfaction"].whole, r.outcome.scores["satisfaction"].value) for r in rows]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ async def test_without_history_the_others_speak(name) -> None:
     view = next(b.view for b in study.blocks if b.view.user == "new")
     (row,) = await build_history_judge(name).judge_block(view, study.population)
     assert row.outcome.details["prior"] is True
-    assert row.outcome.scores["satisfaction"] in (4, 5)
+    assert row.outcome.numbers["satisfaction"] in (4, 5)
     (lost,) = await build_history_judge(name).judge_block(view, Population(()))
     assert isinstance(lost.outcome, JudgeFailure)
 

@@ -57,7 +57,7 @@ async def test_every_rubric_says_what_it_is_shown_in_both_languages(name, langua
     client = replying()
     row = await judged(judge(name, client, knowledge=Told4(), language=language), LONG, 3)
     assert isinstance(row.outcome, Judgement)
-    assert row.outcome.scores == {"satisfaction": 4}
+    assert row.outcome.numbers == {"satisfaction": 4}
     assert row.outcome.rationale == "because"
     assert row.outcome.details["labels"] == {"reason": "satisfied"}
     assert row.outcome.details["turn_id"] == "u__ahead__0__turn_3"

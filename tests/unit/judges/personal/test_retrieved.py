@@ -133,7 +133,7 @@ async def judged(*replies, language="en", view=None):
 async def test_side_and_confidence_stand_in_the_row() -> None:
     outcome, requests = await judged(answer())
     assert isinstance(outcome, Judgement)
-    assert outcome.scores["satisfaction"] == 5
+    assert outcome.numbers["satisfaction"] == 5
     assert outcome.details["labels"] == {
         "boundary_side": "sat",
         "evidence_confidence": "medium",

@@ -106,7 +106,7 @@ async def test_what_the_judge_is_shown_and_what_it_says() -> None:
     assert "age" not in shown  # generic: no word of the user
     outcome = row.outcome
     assert isinstance(outcome, Judgement)
-    assert outcome.scores == {"satisfaction": 4, "balance": pytest.approx(2 / 3)}
+    assert outcome.numbers == {"satisfaction": 4, "balance": pytest.approx(2 / 3)}
     assert outcome.details["class"] == "SAT"
     assert outcome.details["labels"] == {"confidence": "medium"}
 

@@ -52,7 +52,7 @@ async def test_the_support_case_with_full_scores_is_excellent():
     ]
     whole = rows[-1].outcome
     assert (whole.verdict, whole.verdict_basis, whole.weakest_turn) == ("excellent", "full", None)
-    assert whole.scores["repair_handling"] == "n/a"
+    assert whole.numbers["repair_handling"] == "n/a"
     assert whole.rationale == "It went as it went."
     assert whole.details["verdict_mismatch"] is False
     assert whole.details["notes"]["repair_handling"] == "note on repair_handling"
@@ -175,7 +175,7 @@ async def test_turn_rubrics_take_one_call_for_each_reply():
 
     rows, requests = await judged("satisfaction", REFUND, answer)
     assert len(requests) == 3
-    assert [r.outcome.scores["satisfaction"] for r in rows] == [4, 2, 4]
+    assert [r.outcome.numbers["satisfaction"] for r in rows] == [4, 2, 4]
     assert [r.outcome.details["class"] for r in rows] == ["SAT", "DSAT", "SAT"]
     assert rows[1].outcome.details["labels"] == {"reason": "other"}
     assert rows[1].outcome.rationale == "so"
@@ -228,7 +228,7 @@ async def test_the_card_in_foresight_asks_about_each_turn_by_itself():
     assert "I am away by then" not in text_of(requests[1])
     assert "coherence" not in text_of(requests[1])
     assert [r.usage.calls for r in rows] == [1, 1, 1, 1]
-    assert rows[1].outcome.scores["helpfulness"] == 4
+    assert rows[1].outcome.numbers["helpfulness"] == 4
     assert (rows[-1].outcome.verdict, rows[-1].outcome.weakest_turn) == ("excellent", 2)
 
 
@@ -262,10 +262,10 @@ async def test_factuality_counts_and_shows_its_source():
         return {"claims": [{"claim": f"c{i}", "label": x} for i, x in enumerate(labels)]}
 
     rows, _ = await judged("factuality", REFUND, answer, source="LAMP MANUAL")
-    assert rows[0].outcome.scores["factuality"] == pytest.approx(2 / 3)
+    assert rows[0].outcome.numbers["factuality"] == pytest.approx(2 / 3)
     assert len(rows[0].outcome.details["items"]["claims"]) == 4
     rows, _ = await judged("factuality", REFUND, lambda r: {"claims": []})
-    assert rows[0].outcome.scores == {"factuality": "n/a"}
+    assert rows[0].outcome.numbers == {"factuality": "n/a"}
 
 
 async def test_task_gives_a_class_and_the_share_of_goals():
@@ -276,7 +276,7 @@ async def test_task_gives_a_class_and_the_share_of_goals():
     }
     rows, _ = await judged("task", REFUND, lambda r: reply)
     (row,) = rows
-    assert row.outcome.scores == {"task_completion": 4, "subgoals_met": 0.75}
+    assert row.outcome.numbers == {"task_completion": 4, "subgoals_met": 0.75}
     assert row.outcome.details["class"] == "completed"
 
 
@@ -355,7 +355,7 @@ async def test_a_rubric_of_ones_own_runs_without_code(tmp_path):
         return {"note": "x", "scores": {"warmth": 5, "clarity": clear}}
 
     rows, _ = await judged(load_rubric(path), REFUND, answer)
-    assert [(r.outcome.verdict, r.outcome.details["overall"]) for r in rows] == [
+    assert [(r.outcome.verdict, r.outcome.overall) for r in rows] == [
         ("good", 4.0),
         ("good", 5.0),
         ("good", 5.0),
@@ -374,7 +374,7 @@ async def test_a_window_rubric_gives_one_row_for_each_window(tmp_path):
     }
     rows, requests = await judged(load_rubric(path), conversation, lambda r: reply)
     assert [(r.target.level, r.target.turn) for r in rows] == [("window", 6), ("window", 11)]
-    assert rows[0].outcome.scores == {"warmth": 4, "clarity": "n/a"}
+    assert rows[0].outcome.numbers == {"warmth": 4, "clarity": "n/a"}
     assert rows[0].outcome.verdict == "good"
     assert len(requests) == 2
 

@@ -103,7 +103,7 @@ async def test_a_turn_judged_twice_gets_the_mean_and_the_difference_is_told():
 
     rows, _ = await judged(answer)
     sixth = rows[5].outcome
-    assert sixth.scores == {"context_use": 5, "helpfulness": 3.5, "safety": 5}
+    assert sixth.numbers == {"context_use": 5, "helpfulness": 3.5, "safety": 5}
     assert sixth.details["windows"] == [[1, 6], [6, 11]]
     assert sixth.details["window_difference"] == {"context_use": 0, "helpfulness": 1, "safety": 0}
     assert "window_difference" not in rows[4].outcome.details
@@ -125,7 +125,7 @@ async def test_the_roll_up_and_the_weakest_of_the_windows():
     rows, _ = await judged(answer)
     whole = rows[-1].outcome
     # coherence: mean 11/3, pulled to (11/3 + 2) / 2 = 2.83; task: (5 + 2) / 2 = 3.5, the half goes down
-    assert whole.scores == {"coherence": 3, "task_completion": 3, "repair_handling": 3}
+    assert whole.numbers == {"coherence": 3, "task_completion": 3, "repair_handling": 3}
     assert (whole.weakest_turn, whole.verdict, whole.rationale) == (8, "borderline", "window 6")
     assert [w["turns"] for w in whole.details["windows"]] == [[1, 6], [6, 11], [11, 16]]
     assert whole.details["windows"][1]["scores"]["coherence"] == 2
@@ -144,7 +144,7 @@ async def test_a_failed_window_fails_its_own_turns_and_the_conversation():
     assert rows[6].outcome.kind == "timeout"
     assert "window of turns 6-11: too slow" in rows[6].outcome.message
     assert rows[5].outcome.details["windows_failed"] == [[6, 11]]
-    assert rows[5].outcome.scores["safety"] == 5
+    assert rows[5].outcome.numbers["safety"] == 5
     assert rows[-1].outcome.kind == "window_failed"
     assert "1 of 3 windows failed: timeout" in rows[-1].outcome.message
     assert rows[-1].usage.calls == 2 + 2 + 2

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, Scale, UsageError
+from dialogauge.stats import parse_rule
 from dialogauge.studies.agreement import (
+    AgreementSettings,
     Contender,
     DimensionPair,
     JudgedRun,
-    MetaSettings,
     RatedTarget,
     TargetKey,
     TargetTable,
@@ -19,13 +20,12 @@ from dialogauge.studies.agreement import (
     collect_targets,
     compare_judges,
     default_rule,
-    parse_rule,
-    title_of,
 )
 
 PAIR = DimensionPair("satisfaction", "satisfaction")
 RUN = JudgedRun("a", "runs/a", "local", "hindsight")
-QUICK = MetaSettings(draws=200, shuffles=5)
+SCORES_OF_TWO = {"a": [1, 2, 4, 5], "b": [2, 1, 5, 3]}
+QUICK = AgreementSettings(draws=200, shuffles=5)
 
 
 def table(scores, people, *, users=None, per=1, lengths=None):
@@ -53,9 +53,9 @@ def test_figures_by_hand():
     assert values["within_one"] == 1.0
     assert values["mae"] == 0.5
     assert values["bias"] == 0.0  # -1 and +1
-    assert values["f1"] == values["precision"] == values["recall"] == values["auc"] == 1.0
+    assert values["f1_dsat"] == values["precision_dsat"] == values["recall_dsat"] == values["auc"] == 1.0
     # 1 - 2 / sum over all 16 combinations / 4: variances 2.5 and 1.5, means alike
-    assert values["kappa"] == pytest.approx(1 - 0.5 / (2.5 + 1.5))
+    assert values["qwk"] == pytest.approx(1 - 0.5 / (2.5 + 1.5))
     assert [b.score for b in found.bins] == [1, 2, 4, 5]
     assert found.bins[1].people == {3.0: 1}
 
@@ -70,27 +70,27 @@ def test_figures_agree_with_the_oracles():
     whole = np.floor(x + 0.5)
     assert found["pearson"].value == pytest.approx(stats.pearsonr(x, y)[0])
     assert found["spearman"].value == pytest.approx(stats.spearmanr(x, y)[0])
-    assert found["kappa"].value == pytest.approx(metrics.cohen_kappa_score(whole, y, weights="quadratic"))
+    assert found["qwk"].value == pytest.approx(metrics.cohen_kappa_score(whole, y, weights="quadratic"))
     assert found["auc"].value == pytest.approx(metrics.roc_auc_score(y < 3, -x))
-    assert found["f1"].value == pytest.approx(metrics.f1_score(y < 3, whole < 3))
+    assert found["f1_dsat"].value == pytest.approx(metrics.f1_score(y < 3, whole < 3))
     assert found["mae"].value == pytest.approx(metrics.mean_absolute_error(y, x))
     for estimate in found.values():
-        assert estimate.by_conversation.low <= estimate.value <= estimate.by_conversation.high
-        assert estimate.by_user is None
+        assert estimate.low <= estimate.value <= estimate.high
+        assert (estimate.method, estimate.clusters) == ("bootstrap by conversations", 100)
 
 
 def test_a_good_judge_is_above_every_control_and_a_shuffled_one_above_none():
     rows = random_table(noise=0.7)
     good = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("3"), QUICK)
     assert [c.name for c in good.controls] == [
-        "constant", "always dissatisfied", "reply length", "shuffled",
+        "constant", "always dissatisfied", "reply length", "position", "shuffled",
     ]  # fmt: skip
-    assert set(good.above("auc").values()) == {True}
-    assert set(good.above("spearman").values()) == {True}
+    assert set(good.sides("auc").values()) == {"above"}
+    assert set(good.sides("spearman").values()) == {"above"}
     rng = np.random.default_rng(1)
     scores = rng.permutation([t.score for t in rows.targets]).tolist()
     poor = agreement(RUN, table(scores, [t.people for t in rows.targets], per=3), ONE_TO_FIVE, None, QUICK)
-    assert poor.above("spearman")["shuffled"] is False
+    assert poor.sides("spearman")["shuffled"] == "not distinguishable"
     assert "auc" not in poor.figures
 
 
@@ -101,24 +101,25 @@ def test_controls_know_nothing_or_only_the_length():
     controls = {c.name: c for c in found.controls}
     assert controls["reply length"].figures["exact"].value == 1.0
     assert controls["reply length"].figures["auc"].value == 1.0
-    assert controls["constant"].figures["kappa"].value == 0.0
+    assert controls["constant"].figures["qwk"].value == 0.0
     assert controls["constant"].figures["auc"].value == 0.5
     assert controls["constant"].figures["spearman"].value is None
-    assert controls["always dissatisfied"].figures["recall"].value == 1.0
+    assert controls["always dissatisfied"].figures["recall_dsat"].value == 1.0
     # the judge is itself a constant: nothing to tell it from one
     assert found.figures["spearman"].value is None
-    assert found.above("auc")["constant"] is False
+    assert found.sides("auc")["constant"] == "not distinguishable"
 
 
-def test_users_give_a_second_interval_only_when_all_are_known():
+def test_intervals_draw_users_where_they_are_known_and_conversations_otherwise():
     users = [f"u{i % 10}" for i in range(60)]
     rng = np.random.default_rng(3)
     scores, people = rng.integers(1, 6, 60).tolist(), rng.integers(1, 6, 60).astype(float).tolist()
     found = agreement(RUN, table(scores, people, users=users), ONE_TO_FIVE, None, QUICK)
-    assert (found.users, found.conversations) == (10, 60)
-    assert found.figures["kappa"].by_user.clusters == 10
+    assert (found.users, found.conversations, found.unit) == (10, 60, "users")
+    assert found.figures["qwk"].clusters == 10
     users[7] = None
-    assert agreement(RUN, table(scores, people, users=users), ONE_TO_FIVE, None, QUICK).users is None
+    found = agreement(RUN, table(scores, people, users=users), ONE_TO_FIVE, None, QUICK)
+    assert (found.users, found.unit) == (None, "users and conversations")
 
 
 def test_ratings_off_the_scale_compare_order_only():
@@ -132,7 +133,7 @@ def test_categories_need_a_name_and_are_ranked():
     rows = table([1, 2, 4, 5], ["DSAT", "DSAT", "SAT", "SAT"])
     found = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("DSAT"), QUICK)
     assert found.figures["auc"].value == 1.0
-    assert found.figures["recall"].value == 0.0  # the judge named no class of its own
+    assert found.figures["recall_dsat"].value == 0.0  # the judge named no class of its own
     assert "pearson" not in found.figures
     assert default_rule(rows.targets, ONE_TO_FIVE) is None
 
@@ -164,12 +165,29 @@ def test_two_judges_are_told_apart_only_when_they_differ():
         parse_rule("<3"),
         QUICK,
     )
-    words = {(c.a, c.b, c.measure): c.words for c in found}
+    comparisons = [c.comparison for c in found]
+    words = {(c.a, c.b, c.measure): c.words for c in comparisons}
     assert len(found) == 9
     assert words["good", "poor", "spearman"] == "good agrees better with people"
     assert words["poor", "twin", "auc"] == "twin agrees better with people"
-    assert words["good", "twin", "kappa"] == "good and twin are not distinguishable"
-    assert all(c.p_holm >= c.p for c in found)
+    assert words["good", "twin", "qwk"] == "good and twin are not distinguishable"
+    assert all(c.p_holm >= c.p for c in comparisons)
+
+
+def test_eight_judges_at_1000_draws_can_be_told_apart():
+    """28 pairs times the least p of 1,000 draws is above .05: p-values take more draws of themselves."""
+    judges = [random_table(n=90, noise=0.3 + 0.6 * i) for i in range(8)]
+    contenders = [Contender(f"j{i}", t, ONE_TO_FIVE) for i, t in enumerate(judges)]
+    found = [c.comparison for c in compare_judges(contenders, None, AgreementSettings(shuffles=1))]
+    assert max(c.least_p for c in found) < 0.05
+    assert next(c for c in found if (c.a, c.b, c.measure) == ("j0", "j7", "spearman")).side == "above"
+
+
+def test_too_few_clusters_to_tell_is_said_as_in_every_study():
+    few = [Contender(n, table(s, [1, 2, 4, 5], per=2), ONE_TO_FIVE) for n, s in SCORES_OF_TWO.items()]
+    found = [c.comparison for c in compare_judges(few, None, QUICK)]
+    assert {c.side for c in found} == {"too few to tell"}
+    assert found[0].words == "too few conversations or draws to tell a from b"
 
 
 def test_judges_without_shared_targets_are_not_compared():
@@ -183,17 +201,17 @@ def test_judges_without_shared_targets_are_not_compared():
 def test_the_order_of_the_targets_makes_no_difference_to_the_figures(order):
     rows = random_table(30)
     other = TargetTable(PAIR, [rows.targets[i] for i in order])
-    quick = MetaSettings(draws=2, shuffles=1)
+    quick = AgreementSettings(draws=2, shuffles=1)
     first = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("<3"), quick).figures
     second = agreement(RUN, other, ONE_TO_FIVE, parse_rule("<3"), quick).figures
     for name, estimate in first.items():
         assert second[name].value == pytest.approx(estimate.value)
 
 
-def row(turn, scores, *, level="turn", failure=None, details=None, repeat=1):
+def row(turn, scores, *, level="turn", failure=None, details=None, repeat=1, whole=None, overall=None):
     return {
-        "level": level, "turn": turn, "repeat": repeat, "scores": scores, "failure": failure,
-        "details": details or {},
+        "level": level, "turn": turn, "repeat": repeat, "scores": scores, "whole": whole or {}, "raw": {},
+        "overall": overall, "failure": failure, "details": details or {},
     }  # fmt: skip
 
 
@@ -208,10 +226,10 @@ def test_targets_are_joined_and_every_loss_is_counted():
     )  # fmt: skip
     conversation = Conversation("c", tuple(Message(r, t) for r, t in said), ratings=ratings, user_id="u")
     rows = [
-        row(1, {"satisfaction": 4}, details={"satisfaction": 3.6, "language": "en", "label": "SAT"}),
-        row(1, {"satisfaction": 3}, details={"satisfaction": 3.4}, repeat=2),
+        row(1, {"satisfaction": 3.6}, whole={"satisfaction": 4}, details={"language": "en", "label": "SAT"}),
+        row(1, {"satisfaction": 3.4}, whole={"satisfaction": 3}, repeat=2),
         row(2, None, failure={"kind": "timeout", "message": ""}),
-        row(3, {"satisfaction": "n/a"}, details={"satisfaction": 3.0}),
+        row(3, {"satisfaction": "n/a"}),
         row(4, {"satisfaction": 2}),
         row(5, {"satisfaction": 2}),
     ]
@@ -221,7 +239,7 @@ def test_targets_are_joined_and_every_loss_is_counted():
     assert (counts.not_judged, counts.undecided, counts.several_raters) == (1, 1, 2)
     first, second = found.targets
     assert (first.people, first.raters, first.score, first.called) == (4.5, 2, 3.5, "SAT")
-    assert (first.length, first.user, second.score) == (2.0, "u", 2.0)
+    assert (first.length, first.user, second.score) == (7, "u", 2.0)
     assert found.fractions
     assert found.languages == {"en": 1}
 
@@ -261,7 +279,7 @@ def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
         ratings=tuple(Rating("c", "satisfaction", score, turn) for turn, score in enumerate((3, 3, 5), 1)),
     )
     said = ((3, 3.9), (3, 3.6), (5, 4.2))
-    rows = [row(i, {"satisfaction": s}, details={"satisfaction": f}) for i, (s, f) in enumerate(said, 1)]
+    rows = [row(i, {"satisfaction": f}, whole={"satisfaction": s}) for i, (s, f) in enumerate(said, 1)]
 
     def figures(**how):
         (found,) = collect_targets([(talk, rows)], lambda c: c.ratings, [PAIR], **how)
@@ -269,7 +287,7 @@ def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
         return {k: e.value for k, e in result.figures.items()}, result
 
     values, result = figures()
-    assert values["exact"] == values["kappa"] == values["f1"] == 1.0
+    assert values["exact"] == values["qwk"] == values["f1_dsat"] == 1.0
     assert values["mae"] == pytest.approx((0.9 + 0.6 + 0.8) / 3)
     assert result.fractions
     assert [b.score for b in result.bins] == [3, 5]
@@ -279,8 +297,16 @@ def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
     assert not result.fractions
 
 
-def test_titles_say_what_counts_as_dissatisfied():
-    assert title_of("f1", "<3") == "F1 of dissatisfied (<3)"
-    assert title_of("auc", "<=3") == "AUC of dissatisfied (<=3)"
-    assert title_of("auc", None) == "AUC of dissatisfied"
-    assert title_of("mae", "<3") == "mean absolute error"
+def test_a_rubrics_own_dimension_is_not_taken_for_its_weighted_mean():
+    """A rubric may call a dimension `overall` and have a verdict by the weighted mean of all: two numbers."""
+    talk = Conversation(
+        "c", (Message("user", "a"), Message("assistant", "b")), ratings=(Rating("c", "satisfaction", 4, 1),)
+    )
+    rows = [row(1, {"overall": 5, "tone": 1}, overall=2.33)]
+
+    def score(pair):
+        (found,) = collect_targets([(talk, rows)], lambda c: c.ratings, [pair])
+        return found.targets[0].score
+
+    assert score(DimensionPair("overall", "satisfaction")) == 5
+    assert score(DimensionPair("overall", "satisfaction", overall=True)) == 2.33

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
-from dialogauge.app.planning import Planner, sampled
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, InputError, Place, Rating, RecordFault, WorkUnit, digest_text
+from dialogauge.data import RatingTable
 from dialogauge.runs import Progress
-from talks import JUDGE_DIGEST, talk
+from dialogauge.runs.study import UnitQueue
+from dialogauge.studies.judging import JudgingStudy, sampled
+from talks import JUDGE_DIGEST, FakeJudge, talk
 
 FAULT = RecordFault("not JSON", place=Place("a.jsonl", 2))
 
@@ -22,16 +26,45 @@ def ids(items: Iterator[Conversation | InputError]) -> list[str]:
     return [i.id if isinstance(i, Conversation) else "fault" for i in items]
 
 
-def planner(source: object, **changes: object) -> Planner:
-    settings = {
-        "judge_digest": JUDGE_DIGEST,
-        "repeats": 1,
-        "seed": 0,
-        "finished": {},
-        "retry_failed": False,
-        "progress": Progress(),
-    }
-    return Planner(source=source, **{**settings, **changes})  # type: ignore[arg-type]
+@dataclass
+class Finished:
+    """A run file that holds some units."""
+
+    units: dict[bytes, bool]
+
+    def finished(self, judge: str) -> dict[bytes, bool]:
+        return self.units
+
+
+@dataclass
+class Planner:
+    study: JudgingStudy
+    queue: UnitQueue
+
+    def __iter__(self) -> Iterator[WorkUnit]:
+        return iter(self.queue)
+
+    @property
+    def progress(self) -> Progress:
+        return self.queue.progress
+
+    @property
+    def planned(self) -> dict[bytes, int]:
+        return self.queue.planned
+
+
+def planner(
+    source: Any,
+    *,
+    finished: dict[bytes, bool] | None = None,
+    retry_failed: bool = False,
+    judge_digest: str = JUDGE_DIGEST,
+    **settings: Any,
+) -> Planner:
+    study = JudgingStudy(FakeJudge(digest=judge_digest), source, **settings)
+    study.prepare(None, None)
+    store: Any = Finished(finished or {})
+    return Planner(study, UnitQueue(study, store, Progress(), retry_failed=retry_failed))
 
 
 def named(units: list[WorkUnit]) -> list[tuple[str, int]]:
@@ -175,7 +208,7 @@ def test_a_changed_conversation_is_judged_again() -> None:
 def test_faults_are_kept_and_the_rest_goes_on() -> None:
     plan = planner([many(1)[0], FAULT, *many(3)[1:]])
     assert [u.conversation.id for u in plan] == ["c0", "c1", "c2"]
-    assert plan.faults == [FAULT]
+    assert plan.study.faults == [FAULT]
     assert list(plan.planned.values()) == [1, 2, 3]
 
 
@@ -187,19 +220,19 @@ def test_the_first_fault_is_raised_when_strict() -> None:
 
 
 def test_ratings_are_joined_and_change_no_unit() -> None:
-    given = {"c1": (Rating("c1", "satisfaction", 4),)}
+    given = RatingTable((Rating("c1", "satisfaction", 4),))
     own = Rating("c1", "helpfulness", 2)
     source = [many(1)[0], talk("u: a", "a: b", id="c1", ratings=(own,))]
-    plan = planner(source, ratings=lambda id: given.get(id, ()))
+    plan = planner(source, ratings=given)
     units = list(plan)
     assert units[0].conversation.ratings == ()
-    assert units[1].conversation.ratings == (own, *given["c1"])
+    assert units[1].conversation.ratings == (own, *given.ratings)
     assert [bytes.fromhex(u.key) for u in units] == keys()[:2]
 
 
 def test_ids_of_the_input_are_known() -> None:
     plan = planner(many(2))
-    assert not plan.knows("c0")
+    assert not plan.study.knows("c0")
     list(plan)
-    assert plan.knows("c0")
-    assert not plan.knows("c9")
+    assert plan.study.knows("c0")
+    assert not plan.study.knows("c9")

@@ -9,8 +9,7 @@ from dialogauge.studies.satisfaction.answers import Answer
 from dialogauge.studies.satisfaction.evaluation import (
     CONTROLS,
     EvaluationSettings,
-    ceiling,
-    controls_of,
+    control_scores,
     evaluate,
 )
 
@@ -31,31 +30,27 @@ def answer(i, block="a", gold=4.0, score=4, *, length=10, value=None, history=Tr
     )
 
 
-def column(controls, name):
-    return next(c for c in controls if c.name == name).columns
-
-
 def test_controls_read_nothing_but_what_they_say() -> None:
-    answers = [answer(i, length=n, score=s) for i, (n, s) in enumerate([(30, 5), (10, 3), (20, 4)])]
-    controls = controls_of(answers, [4, 5, 5, 3], {"a": 4.5}, shuffles=5)
-    assert [c.name for c in controls] == list(CONTROLS)
-    assert column(controls, "constant") == ((4.0, 4.0, 4.0),)
-    assert column(controls, "user mean") == ((5.0, 5.0, 5.0),)
-    (ranked,) = column(controls, "reply length")
-    assert ranked[1] < ranked[2] < ranked[0]
-    assert column(controls, "reply length, terciles") == ((5.0, 3.0, 4.0),)
-    (later,) = column(controls, "turn position")
-    assert later[0] < later[1] < later[2]
-    deals = column(controls, "shuffled")
+    golds = [(30, 5, 5), (10, 3, 3), (20, 4, 5)]
+    answers = [answer(i, length=n, score=s, gold=g) for i, (n, s, g) in enumerate(golds)]
+    controls = control_scores(answers, {"a": 4.5}, shuffles=5)
+    assert list(controls) == list(CONTROLS)
+    values = {name: versions[0].values.tolist() for name, versions in controls.items()}
+    assert values["constant"] == [5.0, 5.0, 5.0]  # what people give most, as in every study
+    assert values["always dissatisfied"] == [1.0, 1.0, 1.0]
+    assert values["user mean"] == [5.0, 5.0, 5.0]
+    assert values["reply length"] == [5.0, 3.0, 5.0]  # people's own scores, in the order of length
+    assert values["reply length, terciles"] == [5.0, 3.0, 4.0]
+    assert sorted(values["position"]) == [3.0, 5.0, 5.0]
+    deals = controls["shuffled"]
     assert len(deals) == 5
-    assert all(sorted(deal) == [3, 4, 5] for deal in deals)
-    assert ceiling(answers).columns == ((4.0, 4.0, 4.0),)
+    assert all(sorted(deal.values) == [3, 4, 5] for deal in deals)
 
 
 def test_shuffling_stays_within_the_block() -> None:
     answers = [answer(i, block, score=s) for block, s in (("a", 2), ("b", 5)) for i in range(4)]
-    for deal in column(controls_of(answers, [], {}), "shuffled"):
-        assert deal == (2,) * 4 + (5,) * 4
+    for deal in control_scores(answers, {})["shuffled"]:
+        assert deal.values.tolist() == [2] * 4 + [5] * 4
 
 
 def study():
@@ -70,7 +65,7 @@ def study():
 
 def test_judge_controls_and_ceiling_under_each_calibration() -> None:
     answers, histories = study()
-    found = evaluate(answers, histories, [4, 5], EvaluationSettings("cdf", draws=0))
+    found = evaluate(answers, histories, EvaluationSettings("cdf", draws=0))
     told = found.to_json()
     assert told["metrics"] == told["calibrations"]["cdf"]["metrics"]
     assert found.calibrations["none"].ceiling.values["pearson"] == pytest.approx(1)
@@ -83,7 +78,7 @@ def test_judge_controls_and_ceiling_under_each_calibration() -> None:
 def test_the_judges_own_rounding_stands_where_nothing_is_calibrated() -> None:
     _, histories = study()
     halves = [answer(i, gold=4, score=4, value=4.5) for i in range(6)]
-    found = evaluate(halves, histories, [4], EvaluationSettings(draws=0))
+    found = evaluate(halves, histories, EvaluationSettings(draws=0))
     assert found.chosen.judge.values["mae"] == 0
     assert found.fractions.values["mae"] == 0.5
     assert {c.rounded for c in found.calibrated.values()} == {4}
@@ -93,7 +88,7 @@ def test_failures_and_users_without_history_stand_apart() -> None:
     answers, histories = study()
     answers[0] = answer(0, score=None)
     lonely = [answer(i, "z", gold=2, score=5, history=False) for i in range(2)]
-    found = evaluate([*answers, *lonely], histories, [4], EvaluationSettings(draws=0))
+    found = evaluate([*answers, *lonely], histories, EvaluationSettings(draws=0))
     assert (found.chosen.judge.n, found.chosen.judge.n_failed) == (11, 1)
     assert found.without_history.n == 2
     assert found.without_history.values["mae"] == 3
@@ -102,14 +97,14 @@ def test_failures_and_users_without_history_stand_apart() -> None:
 
 
 def test_nothing_at_all() -> None:
-    found = evaluate([], {}, [], EvaluationSettings(draws=10))
+    found = evaluate([], {}, EvaluationSettings(draws=10))
     assert found.chosen.judge.n == 0
     assert found.chosen.judge.values["pearson"] is None
 
 
 def test_every_control_has_every_figure_with_an_interval() -> None:
     answers, histories = study()
-    found = evaluate(answers, histories, [4, 5], EvaluationSettings(draws=40)).to_json()
+    found = evaluate(answers, histories, EvaluationSettings(draws=40)).to_json()
     keys = set(found["metrics"])
     assert keys >= {
         "n", "n_failed", "pearson", "spearman", "qwk", "mae", "rmse", "f1_dsat", "precision_dsat",
@@ -125,6 +120,6 @@ def test_every_control_has_every_figure_with_an_interval() -> None:
 
 def test_rare_reasons_are_taken_together() -> None:
     answers = [replace(answer(i), reason=f"reason {i}") for i in range(80)]
-    found = evaluate(answers, {"a": ScoreHistory.of([4] * 6)}, [4], EvaluationSettings(draws=0))
+    found = evaluate(answers, {"a": ScoreHistory.of([4] * 6)}, EvaluationSettings(draws=0))
     assert len(found.by["reason"]) == 51
     assert found.by["reason"]["(all others)"].n == 30

@@ -38,5 +38,7 @@ def test_nothing_is_won() -> None:
 
 
 def test_draws_that_can_show_nothing_are_not_taken_for_an_answer() -> None:
-    found = [{"measure": "qwk", "b": "constant", "side": "undefined", "p_holm": 0.06}]
-    assert finding("local", found).endswith("cannot be told: too few draws for so many comparisons.")
+    found = against(qwk=["constant too few to tell"])
+    assert finding("local", found).endswith("cannot be told: too few users or draws for so many comparisons.")
+    found = against(qwk=["constant too few to tell"], mae=["constant above"])
+    assert "Too few users or draws to tell: QWK (constant)." in finding("local", found)

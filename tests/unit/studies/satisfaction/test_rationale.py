@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialogauge.core import Conversation, Judged, JudgeFailure, Judgement, Message, Rating, Target
+from dialogauge.core import Conversation, Judged, JudgeFailure, Judgement, Message, Rating, Target, as_scores
 from dialogauge.data import UserSplit
 from dialogauge.rubrics import load_rubric
 from dialogauge.studies.satisfaction.blocks import study_data
@@ -54,7 +54,7 @@ def study(*extra):
 
 def judged(score, label=None, rationale=None):
     details = {} if label is None else {"labels": {"reason": label}}
-    judgement = Judgement({"satisfaction": score}, rationale=rationale, details=details)
+    judgement = Judgement(as_scores({"satisfaction": score}), rationale=rationale, details=details)
     return (Judged(Target("c", "turn", 1), judgement),)
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from dialogauge.core import UsageError
 from dialogauge.studies.satisfaction.comparison import Predictions, collect_predictions, compare_runs
-from dialogauge.studies.satisfaction.figures import Scored
-from rated import rated_talk
+from rated import rated_answer, rated_talk
 
 
 def rows_of(talk, scores, **more):
@@ -18,6 +17,7 @@ def rows_of(talk, scores, **more):
             "scenario": talk.scenario,
             "failure": None if s else {"kind": "timeout"},
             "scores": {"satisfaction": s} if s else None,
+            "whole": {},
             "details": {"turn_id": f"{talk.id}__turn_{i - 1}", **more} if s else {},
         }
         for i, s in enumerate(scores, 1)
@@ -28,9 +28,10 @@ def test_rows_are_joined_with_the_ratings_of_their_turns() -> None:
     talk = rated_talk("u", "cook", 0, [5, None, 3, 4])
     rows = [r for r in rows_of(talk, [4, 4, 2, None]) if r["turn"] != 2]
     found = collect_predictions(Predictions("run", "j", "none"), [(talk, rows)], "satisfaction")
-    assert found.scored == {
-        "u__cook__0__turn_0": Scored("u", "u__cook", 5, 4),
-        "u__cook__0__turn_2": Scored("u", "u__cook", 3, 2),
+    told = {id: (a.user, a.block, a.gold, a.score) for id, a in found.scored.items()}
+    assert told == {
+        "u__cook__0__turn_0": ("u", "u__cook", 5, 4),
+        "u__cook__0__turn_2": ("u", "u__cook", 3, 2),
     }
     assert found.failed == 1
 
@@ -67,7 +68,7 @@ def test_a_long_list_is_cut() -> None:
 
 
 def run(name, ids, said=4, gold=4):
-    scored = {id: Scored(id[0], id[0], gold, said) for id in ids}
+    scored = {id: rated_answer(id[0], gold, said) for id in ids}
     return Predictions(name, "j", "none", scored)
 
 

@@ -4,10 +4,19 @@ import random
 
 import pytest
 
-from dialogauge.core import ONE_TO_FIVE, Conversation, Judged, JudgeFailure, Judgement, Message, Target
+from dialogauge.core import (
+    ONE_TO_FIVE,
+    Conversation,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Message,
+    Target,
+    as_scores,
+)
 from dialogauge.report import trust_lines
 from dialogauge.rubrics import ScenarioRule
-from dialogauge.studies.agreement import DimensionPair, MetaSettings, RatedTarget, TargetKey, TargetTable
+from dialogauge.studies.agreement import AgreementSettings, DimensionPair, RatedTarget, TargetKey, TargetTable
 from dialogauge.studies.trust import (
     Extra,
     Trust,
@@ -238,7 +247,7 @@ def test_variants_have_no_scenario_or_that_of_another():
 def again(variants, score):
     for variant in variants:
         target = Target(variant.conversation.id, "conversation")
-        outcome = Judgement(scores={"coherence": score(variant), "task_completion": "n/a"})
+        outcome = Judgement(scores=as_scores({"coherence": score(variant), "task_completion": "n/a"}))
         yield variant, (Judged(target, outcome),)
 
 
@@ -316,7 +325,7 @@ def rated(n, noise, per=2, name="coherence"):
 def gate(*tables):
     scales = {t.pair.judge: ONE_TO_FIVE for t in tables}
     return calibrate(
-        tables, scales, ratings="r.csv", limits=LIMITS, settings=MetaSettings(draws=200, shuffles=4)
+        tables, scales, ratings="r.csv", limits=LIMITS, settings=AgreementSettings(draws=200, shuffles=4)
     )
 
 
@@ -326,7 +335,7 @@ def test_the_gate_marks_what_is_below_the_threshold():
     assert (good.status, poor.status) == ("ready", "not ready")
     assert good.kappa > 0.5 > poor.kappa
     assert good.interval[0] < good.kappa < good.interval[1]
-    assert set(good.controls) == {"constant", "reply length", "shuffled"}
+    assert set(good.controls) == {"constant", "position", "reply length", "shuffled"}
     assert all(good.above.values())
     assert found.not_ready == ("helpfulness",)
     assert "Not ready: helpfulness" in found.sentence

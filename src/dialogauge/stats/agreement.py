@@ -1,0 +1,126 @@
+"""Agreement: the figures of sources against a reference, all from the same draws of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from dialogauge.stats.estimate import Basis, ClusterDraws, Estimate
+from dialogauge.stats.measures import MEASURES, MIN_USERS, Pairs, Prepared, Weights, pair_up
+from dialogauge.stats.table import DissatisfiedRule, Floats, Scores, ScoreTable
+
+_NO_DRAWS: Final = ClusterDraws(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figures:
+    """The figures of one source, with the replicates that their intervals and comparisons are made of."""
+
+    basis: Basis
+    values: Mapping[str, float | None]
+    """By measure; None where undefined."""
+    replicates: Mapping[str, Floats]
+    """By measure, shape (total draws,), NaN where undefined; empty where there is no interval."""
+
+    def estimate(self, measure: str) -> Estimate:
+        """Return one figure with its interval."""
+        return self.basis.estimate(self.values[measure], self.replicates[measure])
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """Every figure with its interval."""
+        return {name: self.estimate(name) for name in self.values}
+
+
+def measures_for(
+    table: ScoreTable, source: str, reference: str, *, rule: DissatisfiedRule | None = None
+) -> tuple[str, ...]:
+    """Return the names of the measures that table, source and reference allow, in the registry's order."""
+    pairs = pair_up(table, table.sources[source], table.sources[reference], rule)
+    return tuple(name for name, m in MEASURES.items() if m.needs <= pairs.can)
+
+
+def figures_of(
+    table: ScoreTable,
+    sources: Mapping[str, Scores | Sequence[Scores]],
+    reference: str,
+    measures: Sequence[str],
+    *,
+    rule: DissatisfiedRule | None = None,
+    draws: ClusterDraws = _NO_DRAWS,
+) -> dict[str, Figures]:
+    """Compute measures of several sources on the same targets and the same draws.
+
+    Args:
+        table: Of the targets.
+        sources: By name: a column, or several versions of a column that was dealt by chance. A figure of
+            several is the mean over them, undefined where it is in one; each version has its share of the
+            draws, so that the interval holds the chance of the deals too.
+        reference: The source of the table that the others are held against.
+        measures: Names of `MEASURES`. One that a source does not allow is undefined.
+        rule: What counts as dissatisfied.
+        draws: How clusters are drawn; without any there is no interval.
+
+    Raises:
+        ValueError: A target has no score of one of the sources, or of the reference.
+    """
+    gold = table.sources[reference]
+    work = {
+        name: [
+            _Version(pair_up(table, version, gold, rule), measures)
+            for version in ([of] if isinstance(of, Scores) else of)
+        ]
+        for name, of in sources.items()
+    }
+    first = next(iter(work.values()))[0].pairs if work else None
+    if first is None:
+        return {}
+    parts: dict[str, dict[str, list[Floats]]] = {name: {m: [] for m in measures} for name in work}
+    most = max(len(versions) for versions in work.values())
+    widest = max(v.pairs.size for versions in work.values() for v in versions)
+    if first.clusters > 1:
+        for number, block in enumerate(draws.blocks(first.clusters, widest, most)):
+            for name, versions in work.items():
+                for m, found in versions[number % len(versions)].figures(block).items():
+                    parts[name][m].append(found)
+    once = np.ones((1, first.clusters))
+    basis = Basis(table.n, first.clusters, table.unit, draws)
+    return {
+        name: Figures(
+            basis,
+            _means([v.figures(once) for v in versions], measures),
+            {m: _joined(parts[name][m], versions[0].prepared.get(m)) for m in measures},
+        )
+        for name, versions in work.items()
+    }
+
+
+class _Version:
+    """One column against the reference, its measures prepared."""
+
+    def __init__(self, pairs: Pairs, measures: Sequence[str]) -> None:
+        self.pairs = pairs
+        able = [m for m in measures if MEASURES[m].needs <= pairs.can]
+        self.prepared: dict[str, Prepared] = {m: MEASURES[m].prepare(pairs) for m in able} if pairs.n else {}
+
+    def figures(self, clusters: Floats) -> dict[str, Floats]:
+        weights = Weights(self.pairs, clusters)
+        return {name: of.figure(weights) for name, of in self.prepared.items()}
+
+
+def _means(found: Sequence[Mapping[str, Floats]], measures: Sequence[str]) -> dict[str, float | None]:
+    out: dict[str, float | None] = {}
+    for name in measures:
+        values = [float(of[name][0]) for of in found if name in of]
+        known = bool(values) and bool(np.isfinite(values).all())
+        out[name] = float(np.mean(values)) if known else None
+    return out
+
+
+def _joined(parts: Sequence[Floats], prepared: Prepared | None) -> Floats:
+    """Join the replicates; a mean over too few users has none."""
+    few = prepared is not None and prepared.support is not None and prepared.support < MIN_USERS
+    return np.empty(0) if few or not parts else np.concatenate(parts)

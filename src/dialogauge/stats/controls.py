@@ -1,0 +1,179 @@
+"""The controls: sources that read nothing, or only what no judge should go by.
+
+A figure that a control matches is no finding. A control is given every advantage that costs nothing: all of
+them know how often people gave each score to these very targets, and one that ranks does it in the direction
+that fits people better.
+
+- `constant`: always the score that people give most to these targets (the lowest of several). It has the
+  exact agreement and the F1 that reading nothing can reach.
+- `always dissatisfied`: the worst score, where a rule says what dissatisfied is.
+- `reply length`: people's own scores, dealt out in the order of length. Equal lengths get equal scores.
+- `position`: the same by the place of the reply in its conversation.
+- `shuffled`: the source's own scores, dealt anew within each block of the table; over all targets where the
+  table has no blocks. Within a block the level of a user stays, so it is what a judge reaches who knows the
+  user and does not read the reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from dialogauge.stats.association import mid_ranks, spearman
+from dialogauge.stats.table import (
+    Codes,
+    DissatisfiedRule,
+    Floats,
+    Scores,
+    ScoreTable,
+    label_codes,
+    scores_of,
+)
+
+CONTROLS: Final = ("constant", "always dissatisfied", "reply length", "position", "shuffled")
+"""In the order in which tables show them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Control:
+    """One control."""
+
+    description: str
+    versions: tuple[Scores, ...]
+    """One column; of what is dealt by chance, one for each deal."""
+
+
+def controls_of(
+    table: ScoreTable,
+    source: str,
+    reference: str,
+    *,
+    rule: DissatisfiedRule | None = None,
+    shuffles: int = 20,
+    seed: int = 0,
+) -> dict[str, Control]:
+    """Return the controls of a source, by name: those that the table has the means for.
+
+    Args:
+        table: Of targets that both have a score for.
+        source: The judge whose controls they are: it lends its scale, and its scores to be shuffled.
+        reference: People.
+        rule: What counts as dissatisfied.
+        shuffles: Deals of the shuffled control.
+        seed: Of the deals.
+    """
+    own, people = table.sources[source], table.sources[reference]
+    out = {"constant": _constant(own, people, rule)}
+    if rule is not None:
+        out["always dissatisfied"] = _always_dissatisfied(own, rule)
+    for name, values, words in (
+        ("reply length", table.lengths, ("longer", "shorter")),
+        ("position", table.positions, ("later in the conversation", "earlier in the conversation")),
+    ):
+        if values is not None:
+            out[name] = _ranked(values, own, people, rule, words)
+    dealt = tuple(own.take(order) for order in deals(table, shuffles=shuffles, seed=seed))
+    description = f"the judge's own scores dealt to targets at random (mean of {shuffles})"
+    return out | {"shuffled": Control(description, dealt)}
+
+
+def deals(table: ScoreTable, *, shuffles: int, seed: int) -> tuple[Codes, ...]:
+    """Return random orders of the targets, shape (n,) each, that leave every target in its block."""
+    rng = np.random.default_rng([seed, 1])
+    codes, blocks = label_codes(table.blocks or (None,) * table.n)
+    members = [np.flatnonzero(codes == block) for block in range(blocks)]
+    out = []
+    for _ in range(shuffles):
+        order = np.arange(table.n)
+        for of in members:
+            order[of] = rng.permutation(of)
+        out.append(order)
+    return tuple(out)
+
+
+def deal_by(order: Floats, people: Scores, rule: DissatisfiedRule | None = None) -> Scores:
+    """Deal people's own scores to the targets in an order, the lowest first; equal places get equal scores.
+
+    Args:
+        order: Shape (n,), from what is to get a low score to what is to get a high one.
+        people: Whose scores are dealt, and whose scale they are on.
+        rule: What counts as dissatisfied, where people name classes.
+    """
+    places = np.clip(np.floor(mid_ranks(order) - 0.5).astype(np.intp), 0, max(order.size - 1, 0))
+    standard = _standard(people)
+    ranked = people.take(np.argsort(standard, kind="stable")[places])
+    classes = ranked.dissatisfied
+    if classes is None and rule is not None:
+        classes = rule.classes(ranked.values)
+    return scores_of(ranked.values, whole=ranked.whole, order=order, scale=people.scale, dissatisfied=classes)
+
+
+def thirds(lengths: Floats, of: Sequence[float] | Floats, people: Scores) -> Scores:
+    """Return the published length control: one of the three best scores, by the third that a length falls in.
+
+    Args:
+        lengths: Shape (n,).
+        of: The lengths whose thirds are taken.
+        people: Whose scale the scores are on.
+    """
+    low, high = np.quantile(of, [1 / 3, 2 / 3]) if len(of) else (0.0, 0.0)
+    level = people.scale.high - 2
+    return scores_of(level + (lengths > low) + (lengths > high), scale=people.scale)
+
+
+def _constant(own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Control:
+    n = own.values.size
+    if n and np.isfinite(people.whole).all():
+        levels, counts = np.unique(people.whole, return_counts=True)
+        most = float(levels[int(np.argmax(counts))])
+        called = rule is not None and rule.holds(most)
+        column = _flat(n, most, own, rule, called=called)
+        return Control(f"always says {most:g}, the score that people give most", (column,))
+    named = people.dissatisfied
+    called = named is not None and bool(n) and float(named.mean()) > 0.5
+    level = own.scale.worst if called else own.scale.best
+    return Control(
+        "always names the class that people name most", (_flat(n, level, own, rule, called=called),)
+    )
+
+
+def _always_dissatisfied(own: Scores, rule: DissatisfiedRule) -> Control:
+    low = own.scale.higher_is_better if rule.category is not None else rule.lower
+    level = own.scale.low if low else own.scale.high
+    column = _flat(own.values.size, level, own, rule, called=True)
+    return Control(f"always says {level:g}, and calls every user dissatisfied", (column,))
+
+
+def _flat(n: int, level: float, own: Scores, rule: DissatisfiedRule | None, *, called: bool) -> Scores:
+    classes = None if rule is None else np.full(n, float(called))
+    return scores_of(np.full(n, level), whole=np.full(n, level), scale=own.scale, dissatisfied=classes)
+
+
+def _ranked(
+    values: Floats, own: Scores, people: Scores, rule: DissatisfiedRule | None, words: tuple[str, str]
+) -> Control:
+    found = spearman(values, _standard(people)).value if values.size else None
+    up = found is None or found >= 0
+    dealt = deal_by(values if up else -values, people, rule)
+    if not np.isfinite(dealt.values).all():
+        level = np.full(values.size, own.scale.low)
+        dealt = scores_of(
+            level, whole=level, order=dealt.order, scale=own.scale, dissatisfied=dealt.dissatisfied
+        )
+    description = f"the {words[0] if up else words[1]} the better: people's own scores, dealt in that order"
+    return Control(description, (dealt,))
+
+
+def _standard(people: Scores) -> Floats:
+    """Return what people's order is: their scores, or satisfied above dissatisfied."""
+    if np.isfinite(people.values).all() or people.dissatisfied is None:
+        return people.values
+    return -people.dissatisfied
+
+
+def control_columns(controls: Mapping[str, Control]) -> dict[str, tuple[Scores, ...]]:
+    """Return the columns of the controls, as `figures_of` takes them."""
+    return {name: control.versions for name, control in controls.items()}

@@ -1,0 +1,590 @@
+"""The measures of one source against another, by name: what each needs, which way is better, its formula.
+
+A measure is prepared once for a pair of sources and is then a function of how often each cluster is drawn, so
+the figure itself (every cluster once) and all its bootstrap replicates come from the same lines. What enters
+is tallied first: targets of which both sources say the same are one cell.
+
+Sources: Cohen (1968) for quadratic weighted kappa; PersTurnBench, appendix C, for the figures by user and
+within users; Sun et al. (2021) for `uar` and the F1 of their code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+import numpy as np
+
+from dialogauge.core import Scale
+from dialogauge.stats.association import auc_draws, kappa_draws, pearson_draws, spearman_draws
+from dialogauge.stats.classification import (
+    average_recall,
+    cohen_kappa,
+    f1_draws,
+    precision_draws,
+    recall_draws,
+)
+from dialogauge.stats.estimate import divided
+from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable, label_codes
+
+Need = Literal["numbers", "scale", "classes", "ranking", "users", "blocks"]
+Better = Literal["high", "low", "zero"]
+
+MIN_TURNS: Final = 3
+"""Targets below which a user has no figure of their own."""
+MIN_USERS: Final = 3
+"""Users with a figure of their own below which their mean has no interval."""
+_MOST: Final = 0.9999
+"""Where a user's correlation is held before Fisher's z: nearer to 1, one user would outweigh all others."""
+_DENSE: Final = 64
+"""Cells times clusters, for each target, up to which the tally of clusters by cells is kept as one array."""
+
+
+class Weights:
+    """How often each cluster, and by it each cell, is drawn in a block of draws."""
+
+    def __init__(self, pairs: Pairs, clusters: Floats) -> None:
+        self.clusters = clusters
+        """Shape (d, clusters)."""
+        self._pairs = pairs
+
+    @cached_property
+    def cells(self) -> Floats:
+        """Shape (d, cells)."""
+        counts = self._pairs.counts
+        found: Floats = self.clusters[:, self._pairs.cluster] if counts is None else self.clusters @ counts
+        return found
+
+
+class Pairs:
+    """What a source and a reference say of the same n targets, tallied into cells. Made by `pair_up`."""
+
+    def __init__(self, columns: Mapping[str, Floats], table: ScoreTable, about: _About) -> None:
+        self.scale = about.scale
+        self.can = about.can
+        self.low_is_bad = about.low_is_bad
+        self.n = table.n
+        self.cluster, self.clusters = label_codes(table.clusters)
+        """Shape (n,), and how many clusters there are."""
+        self._users = None if table.users is None else label_codes(table.users)
+        self._blocks = None if table.blocks is None else label_codes(table.blocks)
+        every = np.column_stack(list(columns.values()))
+        cells, self.cell = np.unique(every, axis=0, return_inverse=True)
+        self.cell = self.cell.reshape(-1)
+        self.counts: Floats | None = None
+        """Shape (clusters, cells); None where each target is a cell of its own."""
+        if self.clusters * cells.shape[0] <= _DENSE * self.n:
+            self.counts = _tally(self.cluster, self.clusters, self.cell, cells.shape[0])
+        else:
+            cells, self.cell = every, np.arange(self.n)
+        by_name = dict(zip(columns, cells.T, strict=True))
+        self.gold, self.value = by_name["gold"], by_name["value"]
+        """Shape (cells,): the reference's number and the source's, with fractions."""
+        self.gold_whole, self.whole = by_name["gold_whole"], by_name["whole"]
+        self.order = by_name["order"]
+        """What the source ranks by."""
+        self.gold_sat, self.sat = 1 - by_name["gold_class"], 1 - by_name["class"]
+        """1 where the reference, or the source, is satisfied."""
+
+    @property
+    def size(self) -> int:
+        """Cells."""
+        return int(self.gold.size)
+
+    def mean(self, of: Floats) -> Figure:
+        """Return the mean over targets of a value per cell."""
+        value = of[self.cell]
+        sums, sizes = (
+            np.bincount(self.cluster, weights=w, minlength=self.clusters) for w in (value, np.ones(self.n))
+        )
+        return lambda w: divided(w.clusters @ sums, w.clusters @ sizes)
+
+    @cached_property
+    def by_user(self) -> Groups:
+        """The targets by user."""
+        if self._users is None:
+            msg = "the table does not say whose the targets are"
+            raise ValueError(msg)
+        return Groups(self, *self._users)
+
+    @cached_property
+    def by_block(self) -> Groups:
+        """The targets by block."""
+        if self._blocks is None:
+            msg = "the table has no blocks"
+            raise ValueError(msg)
+        return Groups(self, *self._blocks)
+
+    @cached_property
+    def levels(self) -> tuple[Codes, Codes, int]:
+        """Both whole scores of each cell as numbers from 0, the reference's first; and how many levels."""
+        low = int(self.scale.low)
+        gold, whole = (np.asarray(of, dtype=np.intp) - low for of in (self.gold_whole, self.whole))
+        return gold, whole, int(self.scale.high) - low + 1
+
+    def confusion(self, weights: Weights) -> Floats:
+        """Return the whole scores of each draw as a table, (d, levels, levels); rows are the reference."""
+        gold, whole, levels = self.levels
+        onto = np.zeros((self.size, levels * levels))
+        onto[np.arange(self.size), gold * levels + whole] = 1.0
+        tables: Floats = (weights.cells @ onto).reshape(-1, levels, levels)
+        return tables
+
+
+class Groups:
+    """The targets in groups: users, or blocks."""
+
+    def __init__(self, pairs: Pairs, codes: Codes, groups: int) -> None:
+        self.counts = _tally(codes, groups, pairs.cell, pairs.size)
+        """Shape (groups, cells)."""
+        self.sizes = self.counts.sum(axis=1)
+        self._by_cluster = _tally(pairs.cluster, pairs.clusters, codes, groups)
+        keys = np.column_stack([codes, pairs.cell, pairs.cluster])
+        rows, self._n = np.unique(keys, axis=0, return_counts=True)
+        self._group, self._cell, self._cluster = rows.T
+
+    def over(self, values: Floats) -> Figure:
+        """Return the mean of a value per group, weighted by its targets; undefined ones take no part."""
+        known = np.isfinite(values)
+        weight = self._by_cluster * known
+        sums, sizes = weight @ np.where(known, values, 0.0), weight.sum(axis=1)
+        return lambda w: divided(w.clusters @ sums, w.clusters @ sizes)
+
+    def centred(self, gold: Floats, score: Floats) -> tuple[Floats, Floats, Callable[[Weights], Floats]]:
+        """Take each group's own means away.
+
+        Args:
+            gold: Shape (cells,).
+            score: Shape (cells,).
+
+        Returns:
+            Both, shape (rows,), and the weights of the rows, shape (d, rows).
+        """
+        g = gold[self._cell] - (self.counts @ gold / self.sizes)[self._group]
+        s = score[self._cell] - (self.counts @ score / self.sizes)[self._group]
+        return g, s, lambda w: w.clusters[:, self._cluster] * self._n
+
+
+Figure = Callable[[Weights], Floats]
+"""Of a block of draws the figure of each, shape (d,); NaN where undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A measure of one pair of sources."""
+
+    figure: Figure
+    support: int | None = None
+    """Of a mean over users: how many have the figure by themselves. None for other measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure of agreement."""
+
+    name: str
+    title: str
+    needs: frozenset[Need]
+    """`numbers`: the reference is numbers. `scale`: they lie on the source's scale. `classes`: both name
+    satisfied and dissatisfied. `ranking`: the reference does. `users`, `blocks`: the table has them."""
+    better: Better
+    """Which way is better: a high figure, a low one, or one near zero."""
+    null: float | None
+    """What a source that tells nothing has where its own figure is undefined; None where there is none."""
+    prepare: Callable[[Pairs], Prepared]
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    scale: Scale
+    can: frozenset[Need]
+    low_is_bad: bool
+
+
+def pair_up(
+    table: ScoreTable, source: Scores, reference: Scores, rule: DissatisfiedRule | None = None
+) -> Pairs:
+    """Lay a source beside a reference, target by target.
+
+    The class of the dissatisfied is what a source names itself, else the rule: on the number of the reference
+    (people's mean of 3.9 lies below 4), and on the whole score of the source (what it calls a 4 is a 4).
+
+    Args:
+        table: Of n targets.
+        source: A judge, a rater, a control.
+        reference: Mostly people.
+        rule: What counts as dissatisfied; None leaves the classes out.
+
+    Raises:
+        ValueError: A target has no score of one of them.
+    """
+    if not (source.scored.all() and reference.scored.all()):
+        msg = "measures take targets that both have a score for: take the table's `shared` ones"
+        raise ValueError(msg)
+    numbers = bool(np.isfinite(reference.values).all())
+    gold_class, own = _classes(reference, reference.values, rule), _classes(source, source.whole, rule)
+    inside = (reference.values >= source.scale.low) & (reference.values <= source.scale.high)
+    scale = numbers and bool(inside.all())
+    can: dict[Need, bool] = {
+        "numbers": numbers,
+        "scale": scale,
+        "classes": gold_class is not None and (scale or source.dissatisfied is not None),
+        "ranking": gold_class is not None,
+        "users": table.users is not None,
+        "blocks": table.blocks is not None,
+    }
+    nothing = np.zeros(table.n)
+    columns = {
+        "gold": reference.values if numbers else nothing,
+        "value": source.values,
+        "gold_whole": reference.whole if numbers else nothing,
+        "whole": source.whole,
+        "order": source.order,
+        "gold_class": nothing if gold_class is None else gold_class,
+        "class": nothing if own is None else own,
+    }
+    high = source.scale.higher_is_better
+    low_is_bad = high if rule is None or rule.category is not None else rule.lower
+    return Pairs(
+        columns, table, _About(source.scale, frozenset(n for n, ok in can.items() if ok), low_is_bad)
+    )
+
+
+def _classes(scores: Scores, values: Floats, rule: DissatisfiedRule | None) -> Floats | None:
+    if rule is None:
+        return None
+    return rule.classes(values) if scores.dissatisfied is None else scores.dissatisfied
+
+
+def _tally(rows: Codes, n_rows: int, columns: Codes, n_columns: int) -> Floats:
+    found = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
+    return found.reshape(n_rows, n_columns).astype(np.float64)
+
+
+# Over all targets ------------------------------------------------------------------------------------------
+
+
+def _of_cells(figure: Callable[[Pairs, Floats], Floats]) -> Callable[[Pairs], Prepared]:
+    return lambda pairs: Prepared(lambda w: figure(pairs, w.cells))
+
+
+def _of_mean(value: Callable[[Pairs], Floats | Mask]) -> Callable[[Pairs], Prepared]:
+    return lambda pairs: Prepared(pairs.mean(np.asarray(value(pairs), dtype=np.float64)))
+
+
+def _of_confusion(figure: Callable[[Floats], Floats]) -> Callable[[Pairs], Prepared]:
+    return lambda pairs: Prepared(lambda w: figure(pairs.confusion(w)))
+
+
+def _rmse(pairs: Pairs) -> Prepared:
+    square = pairs.mean(np.abs(pairs.value - pairs.gold) ** 2)
+    return Prepared(lambda w: np.sqrt(square(w)))
+
+
+def _far(pairs: Pairs) -> Mask:
+    far: Mask = np.abs(pairs.value - pairs.gold) >= (pairs.scale.high - pairs.scale.low) / 2
+    return far
+
+
+_CLASSES: Final[Mapping[str, Callable[[Pairs, Floats], Floats]]] = {
+    "accuracy": lambda p, c: divided(c @ (p.sat == p.gold_sat).astype(np.float64), c.sum(axis=1)),
+    "f1_macro": lambda p, c: (
+        (_zero(f1_draws(p.sat, p.gold_sat, c)) + _zero(f1_draws(1 - p.sat, 1 - p.gold_sat, c))) / 2
+    ),
+    "f1_sat": lambda p, c: f1_draws(p.sat, p.gold_sat, c),
+    "f1_dsat": lambda p, c: f1_draws(1 - p.sat, 1 - p.gold_sat, c),
+    "precision_sat": lambda p, c: precision_draws(p.sat, p.gold_sat, c),
+    "recall_sat": lambda p, c: recall_draws(p.sat, p.gold_sat, c),
+    "precision_dsat": lambda p, c: precision_draws(1 - p.sat, 1 - p.gold_sat, c),
+    "recall_dsat": lambda p, c: recall_draws(1 - p.sat, 1 - p.gold_sat, c),
+    "boundary_kappa": lambda p, c: kappa_draws(p.sat, p.gold_sat, c),
+    "auc": lambda p, c: auc_draws(p.order if p.low_is_bad else -p.order, p.gold_sat, c),
+    "false_sat": lambda p, c: 1 - recall_draws(1 - p.sat, 1 - p.gold_sat, c),
+    "false_dsat": lambda p, c: 1 - recall_draws(p.sat, p.gold_sat, c),
+}
+"""Figures of the two classes, as functions of how often each cell occurs, shape (rows, cells) -> (rows,)."""
+
+
+def _published_f1(pairs: Pairs, cells: Floats) -> Floats:
+    """2PR / max(P + R, 1): what the published code of USS computes in place of F1; never above it."""
+    called, true = 1 - pairs.sat, 1 - pairs.gold_sat
+    precision, recall = (_zero(of(called, true, cells)) for of in (precision_draws, recall_draws))
+    found: Floats = 2 * precision * recall / np.maximum(precision + recall, 1)
+    return found
+
+
+def _zero(values: Floats) -> Floats:
+    return np.nan_to_num(values, nan=0.0)
+
+
+# User by user ----------------------------------------------------------------------------------------------
+
+
+def _per_user(values: Callable[[Pairs], Floats]) -> Callable[[Pairs], Prepared]:
+    def prepare(pairs: Pairs) -> Prepared:
+        own = values(pairs)
+        return Prepared(pairs.by_user.over(own), int(np.isfinite(own).sum()))
+
+    return prepare
+
+
+def _per_user_correlation(
+    of: Callable[[Floats, Floats, Floats], Floats], score: Callable[[Pairs], Floats]
+) -> Callable[[Pairs], Prepared]:
+    def prepare(pairs: Pairs) -> Prepared:
+        users = pairs.by_user
+        own = np.where(users.sizes >= MIN_TURNS, of(score(pairs), pairs.gold, users.counts), np.nan)
+        mean = users.over(np.arctanh(np.clip(own, -_MOST, _MOST)))
+
+        def back(w: Weights) -> Floats:
+            # Where every user was held at the bound, the correlation is a whole one.
+            r: Floats = np.tanh(mean(w))
+            return np.where(np.abs(r) > _MOST - 1e-9, np.sign(r), r)
+
+        return Prepared(back, int(np.isfinite(own).sum()))
+
+    return prepare
+
+
+def _user_kappa(pairs: Pairs) -> Floats:
+    users = pairs.by_user
+    levels = np.array([np.unique(pairs.gold_whole[row > 0]).size for row in users.counts], dtype=np.intp)
+    known = (users.sizes >= MIN_TURNS) & (levels > 1)
+    return np.where(known, kappa_draws(pairs.whole, pairs.gold_whole, users.counts), np.nan)
+
+
+def _user_error(pairs: Pairs) -> Floats:
+    error: Floats = pairs.by_user.counts @ np.abs(pairs.value - pairs.gold) / pairs.by_user.sizes
+    return error
+
+
+def _user_rmse(pairs: Pairs) -> Floats:
+    squares = pairs.by_user.counts @ np.abs(pairs.value - pairs.gold) ** 2 / pairs.by_user.sizes
+    return np.sqrt(squares)
+
+
+def correlated_users(pairs: Pairs) -> int:
+    """Count the users with a Pearson correlation of their own."""
+    users = pairs.by_user
+    r = pearson_draws(pairs.value, pairs.gold, users.counts)
+    return int(((users.sizes >= MIN_TURNS) & np.isfinite(r)).sum())
+
+
+def two_sided_users(pairs: Pairs) -> Mask:
+    """Say of each user whether they have both classes, and targets enough for figures of their own."""
+    users = pairs.by_user
+    high, low = users.counts @ pairs.gold_sat, users.counts @ (1 - pairs.gold_sat)
+    used: Mask = (high > 0) & (low > 0) & (high + low >= MIN_TURNS)
+    return used
+
+
+def _user_class(name: str) -> Callable[[Pairs], Floats]:
+    figure = _CLASSES[name]
+    return lambda pairs: np.where(two_sided_users(pairs), figure(pairs, pairs.by_user.counts), np.nan)
+
+
+# Within groups ---------------------------------------------------------------------------------------------
+
+_Columns = Callable[[Pairs], tuple[Groups, Floats, Floats]]
+
+
+def _within_pearson(of: _Columns) -> Callable[[Pairs], Prepared]:
+    def prepare(pairs: Pairs) -> Prepared:
+        groups, gold, score = of(pairs)
+        g, s, weights = groups.centred(gold, score)
+        return Prepared(lambda w: pearson_draws(s, g, weights(w)))
+
+    return prepare
+
+
+def _within_spearman(of: _Columns) -> Callable[[Pairs], Prepared]:
+    def prepare(pairs: Pairs) -> Prepared:
+        groups, gold, score = of(pairs)
+        g, s, weights = groups.centred(gold, score)
+        # Two users' equal distances from their means may differ by a rounding error: they are ties.
+        return Prepared(lambda w: spearman_draws(s.round(9), g.round(9), weights(w)))
+
+    return prepare
+
+
+def _within_error(of: _Columns, power: int) -> Callable[[Pairs], Prepared]:
+    def prepare(pairs: Pairs) -> Prepared:
+        groups, gold, score = of(pairs)
+        g, s, weights = groups.centred(gold, score)
+        error = np.abs(s - g) ** power
+
+        def mean(w: Weights) -> Floats:
+            held = weights(w)
+            return divided(held @ error, held.sum(axis=1))
+
+        return Prepared(mean if power == 1 else lambda w: np.sqrt(mean(w)))
+
+    return prepare
+
+
+def _confidence(pairs: Pairs) -> Floats:
+    """Return the confidence in satisfied that the published evaluation makes of a score: .1 to .9."""
+    low, high = pairs.scale.low, pairs.scale.high
+    sure: Floats = (np.floor(pairs.value) - low) / (high - low) * 0.8 + 0.1
+    return sure if pairs.low_is_bad else 1 - sure
+
+
+def _user_values(pairs: Pairs) -> tuple[Groups, Floats, Floats]:
+    return pairs.by_user, pairs.gold, pairs.value
+
+
+def _user_order(pairs: Pairs) -> tuple[Groups, Floats, Floats]:
+    return pairs.by_user, pairs.gold, pairs.order
+
+
+def _user_confidence(pairs: Pairs) -> tuple[Groups, Floats, Floats]:
+    return pairs.by_user, pairs.gold_sat, _confidence(pairs)
+
+
+def _block_values(pairs: Pairs) -> tuple[Groups, Floats, Floats]:
+    return pairs.by_block, pairs.gold, pairs.value
+
+
+def _block_order(pairs: Pairs) -> tuple[Groups, Floats, Floats]:
+    return pairs.by_block, pairs.gold, pairs.order
+
+
+# The registry ----------------------------------------------------------------------------------------------
+
+
+def _measure(
+    name: str,
+    title: str,
+    needs: str,
+    prepare: Callable[[Pairs], Prepared],
+    better: Better = "high",
+    null: float | None = None,
+) -> Measure:
+    known: tuple[Need, ...] = ("numbers", "scale", "classes", "ranking", "users", "blocks")
+    return Measure(name, title, frozenset(n for n in known if n in needs.split()), better, null, prepare)
+
+
+def _pooled() -> Iterable[Measure]:
+    """Yield the measures of numbers, over all targets."""
+    pearson = _of_cells(lambda p, c: pearson_draws(p.value, p.gold, c))
+    spearman = _of_cells(lambda p, c: spearman_draws(p.order, p.gold, c))
+    kappa = _of_cells(lambda p, c: kappa_draws(p.whole, p.gold_whole, c))
+    exact = _of_mean(lambda p: p.whole == p.gold_whole)
+    within_one = _of_mean(lambda p: np.abs(p.whole - p.gold_whole) <= 1)
+    error = _of_mean(lambda p: np.abs(p.value - p.gold))
+    over, under = _of_mean(lambda p: p.value > p.gold), _of_mean(lambda p: p.value < p.gold)
+    yield _measure("pearson", "Pearson", "numbers", pearson, null=0.0)
+    yield _measure("spearman", "Spearman", "numbers", spearman, null=0.0)
+    yield _measure("qwk", "quadratic weighted kappa", "scale", kappa, null=0.0)
+    yield _measure("kappa", "Cohen’s kappa", "scale", _of_confusion(cohen_kappa), null=0.0)
+    yield _measure("uar", "mean recall over the levels", "scale", _of_confusion(average_recall))
+    yield _measure("exact", "exact", "scale", exact)
+    yield _measure("within_one", "within one", "scale", within_one)
+    yield _measure("mae", "mean absolute error", "scale", error, "low")
+    yield _measure("rmse", "root mean squared error", "scale", _rmse, "low")
+    yield _measure("bias", "bias", "scale", _of_mean(lambda p: p.value - p.gold), "zero")
+    yield _measure("over_rated", "rated too high", "scale", over, "low")
+    yield _measure("under_rated", "rated too low", "scale", under, "low")
+    yield _measure("far_off", "off by half the scale or more", "scale", _of_mean(_far), "low")
+
+
+_CLASS_TITLES: Final[Mapping[str, tuple[str, Better, float | None]]] = {
+    "accuracy": ("accuracy", "high", None),
+    "f1_macro": ("macro F1", "high", None),
+    "f1_sat": ("F1 of satisfied", "high", 0.0),
+    "f1_dsat": ("F1 of dissatisfied", "high", 0.0),
+    "precision_sat": ("precision of satisfied", "high", None),
+    "recall_sat": ("recall of satisfied", "high", None),
+    "precision_dsat": ("precision of dissatisfied", "high", None),
+    "recall_dsat": ("recall of dissatisfied", "high", None),
+    "boundary_kappa": ("kappa of the boundary", "high", 0.0),
+    "auc": ("AUC of dissatisfied", "high", 0.5),
+    "false_sat": ("dissatisfied called satisfied", "low", None),
+    "false_dsat": ("satisfied called dissatisfied", "low", None),
+}
+_BY_USER: Final = ("accuracy", "f1_macro", "f1_sat", "f1_dsat", "precision_sat", "recall_sat")
+
+
+def _boundary() -> Iterable[Measure]:
+    """Yield the measures of the two classes: over all targets, user by user, within users."""
+    for name, (title, better, null) in _CLASS_TITLES.items():
+        needs = "ranking" if name == "auc" else "classes"
+        yield _measure(name, title, needs, _of_cells(_CLASSES[name]), better, null)
+    published = "2PR / max(P + R, 1) of dissatisfied"
+    yield _measure("f1_dsat_published", published, "classes", _of_cells(_published_f1), null=0.0)
+    for name in (*_BY_USER, "boundary_kappa", "auc"):
+        title, better, null = _CLASS_TITLES[name]
+        needs = "ranking users" if name == "auc" else "classes users"
+        own = _per_user(_user_class(name))
+        yield _measure(f"per_user_{name}", f"{title}, by user", needs, own, better, null)
+    of, prefix, title = _user_confidence, "within_user_boundary_", "{} of the boundary within users"
+    yield from _correlations(prefix, title, "classes scale users", _within_pearson(of), _within_spearman(of))
+    yield from _errors(prefix, title, "classes scale users", _within_error(of, 1), _within_error(of, 2))
+
+
+def _grouped() -> Iterable[Measure]:
+    """Yield the measures of numbers: user by user, within users, within blocks."""
+    own = (
+        _per_user_correlation(pearson_draws, lambda p: p.value),
+        _per_user_correlation(spearman_draws, lambda p: p.order),
+    )
+    within_user = _within_pearson(_user_values), _within_spearman(_user_order)
+    within_block = _within_pearson(_block_values), _within_spearman(_block_order)
+    kappa = _per_user(_user_kappa)
+    yield from _correlations("per_user_", "{}, by user", "numbers users", *own)
+    yield _measure("per_user_qwk", "quadratic weighted kappa, by user", "scale users", kappa, null=0.0)
+    yield from _errors(
+        "per_user_", "{}, by user", "scale users", _per_user(_user_error), _per_user(_user_rmse)
+    )
+    yield from _correlations("within_user_", "{} within users", "numbers users", *within_user)
+    errors = _within_error(_user_values, 1), _within_error(_user_values, 2)
+    yield from _errors("within_user_", "{} within users", "scale users", *errors)
+    yield from _correlations("within_block_", "{} within blocks", "numbers blocks", *within_block)
+
+
+_Prepare = Callable[[Pairs], Prepared]
+
+
+def _correlations(
+    prefix: str, title: str, needs: str, pearson: _Prepare, spearman: _Prepare
+) -> Iterable[Measure]:
+    yield _measure(f"{prefix}pearson", title.format("Pearson"), needs, pearson, null=0.0)
+    yield _measure(f"{prefix}spearman", title.format("Spearman"), needs, spearman, null=0.0)
+
+
+def _errors(prefix: str, title: str, needs: str, mae: _Prepare, rmse: _Prepare) -> Iterable[Measure]:
+    yield _measure(f"{prefix}mae", title.format("mean absolute error"), needs, mae, "low")
+    yield _measure(f"{prefix}rmse", title.format("root mean squared error"), needs, rmse, "low")
+
+
+MEASURES: Final[Mapping[str, Measure]] = {m.name: m for of in (_pooled, _boundary, _grouped) for m in of()}
+"""Every measure by name."""
+
+
+def title_of(name: str, rule: str | None) -> str:
+    """Return the title of a measure; of one that needs classes, with what counts as dissatisfied.
+
+    Args:
+        name: Of the measure.
+        rule: What counts as dissatisfied, such as `<3`; None where nothing does.
+    """
+    measure = MEASURES[name]
+    return f"{measure.title} ({rule})" if rule and measure.needs & {"classes", "ranking"} else measure.title
+
+
+def signed_gain(measure: Measure, mine: Floats, other: Floats) -> Floats:
+    """Return how much better `mine` is than `other`: above 0 is better, whichever way the measure points.
+
+    Where one of the two is undefined (a constant ranks nothing), the measure's null stands for it; where both
+    are, so is the gain.
+    """
+    if measure.null is not None:
+        lone = np.isfinite(mine) ^ np.isfinite(other)
+        mine, other = (np.where(lone & ~np.isfinite(of), measure.null, of) for of in (mine, other))
+    if measure.better == "high":
+        return mine - other
+    if measure.better == "low":
+        return other - mine
+    return np.abs(other) - np.abs(mine)

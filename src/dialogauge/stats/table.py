@@ -1,0 +1,289 @@
+"""The table of scores: targets by sources. Raters, judges and controls are all sources.
+
+A target is what gets a score: a reply, a turn, a conversation. A source is a column: what one rater, judge
+or control gives the targets. Two definitions stand here because every study needs the same ones:
+
+- `whole_scores`: halves go upward, then the score is cut to the scale. Unlike rounding to the even
+  neighbour, it treats all levels alike: 3.5 and 4.5 stay a point apart, and adding 1 to all scores adds 1 to
+  all whole ones. The maps of `calibration` round to even, and only they, because the published algorithm
+  does; what they return is a whole score already.
+- `reply_length`: characters. It needs no list of languages and no word splitter, and published length
+  controls use it. Between languages no unit of length compares (a Chinese character carries as much as
+  several Latin ones), so on mixed data the control also reads the language.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dialogauge.core import ONE_TO_FIVE, Scale, UsageError
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+
+
+def whole_scores(values: Sequence[float] | Floats, scale: Scale = ONE_TO_FIVE) -> Floats:
+    """Round to whole scores, halves upward, and cut to the scale; NaN stays NaN. Shape (n,) -> (n,)."""
+    rounded: Floats = np.floor(np.asarray(values, dtype=np.float64) + 0.5)
+    return np.clip(rounded, scale.low, scale.high)
+
+
+def reply_length(text: str) -> int:
+    """Return the length of a reply: its characters (Unicode code points), white space included."""
+    return len(text)
+
+
+class Status(IntEnum):
+    """What became of one target at one source."""
+
+    SCORED = 0
+    NOT_APPLICABLE = 1
+    FAILED = 2
+    PENDING = 3
+    """Not asked, or not answered yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many targets have each status; the four parts sum to `requested`."""
+
+    requested: int
+    scored: int
+    not_applicable: int
+    failed: int
+    pending: int
+
+
+_FORM: Final = re.compile(r"(<=|>=|<|>)?\s*(-?[0-9]*\.?[0-9]+)")
+_COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DissatisfiedRule:
+    """What counts as dissatisfied: a threshold on a scale, or the name of a category.
+
+    Made by `parse_rule`; `str()` of it is `<=3`, `<3` or `=DSAT`.
+    """
+
+    sign: str
+    threshold: float
+    category: str | None = None
+    """For ratings that are names: the one that stands for dissatisfied."""
+
+    @property
+    def lower(self) -> bool:
+        """Whether low scores are the dissatisfied ones."""
+        return self.sign in ("<", "<=")
+
+    def holds(self, score: float | str) -> bool:
+        """Say whether a rating or a score is a dissatisfied one."""
+        if isinstance(score, str):
+            return score == self.category
+        return self.category is None and bool(_COMPARE[self.sign](score, self.threshold))
+
+    def classes(self, values: Floats) -> Floats:
+        """Return 1 where a score is a dissatisfied one, else 0. Shape (n,) -> (n,)."""
+        if self.category is not None:
+            return np.zeros(values.shape)
+        dissatisfied: Floats = np.asarray(_COMPARE[self.sign](values, self.threshold), dtype=np.float64)
+        return dissatisfied
+
+    def __str__(self) -> str:
+        """Write the rule."""
+        return f"={self.category}" if self.category is not None else f"{self.sign}{self.threshold:g}"
+
+
+def parse_rule(text: str) -> DissatisfiedRule:
+    """Read `3` (3 or less), `<3`, `>=4` (where low is good), or the name of a category.
+
+    Raises:
+        UsageError: Nothing is named.
+    """
+    stripped = text.strip()
+    if match := _FORM.fullmatch(stripped):
+        return DissatisfiedRule(match[1] or "<=", float(match[2]))
+    name = stripped.removeprefix("=").strip()
+    if not name:
+        msg = f"--dissatisfied {text!r} says nothing"
+        raise UsageError(msg, hint="give 3 (3 or less), '<3', or the name of a category such as DSAT")
+    return DissatisfiedRule("<=", 0.0, name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What one source gives n targets; made by `scores_of`."""
+
+    values: Floats
+    """Shape (n,), on the scale, with fractions where the source gives them; NaN where there is no number."""
+    whole: Floats
+    """Shape (n,), the source's own whole scores; NaN likewise."""
+    order: Floats
+    """Shape (n,), what it ranks the targets by, in the direction of the scale; mostly the values."""
+    status: Codes
+    """Shape (n,), a `Status` for each target."""
+    scale: Scale = ONE_TO_FIVE
+    dissatisfied: Floats | None = None
+    """Shape (n,), 1 where the source itself names the class of the dissatisfied, else 0; None where it names
+    no classes, and a rule on its scores decides."""
+
+    @property
+    def scored(self) -> Mask:
+        """Which targets have a score, shape (n,)."""
+        found: Mask = self.status == Status.SCORED
+        return found
+
+    @property
+    def counts(self) -> Counts:
+        """How many targets have each status."""
+        found = Counter(self.status.tolist())
+        return Counts(self.status.size, *(found[status] for status in Status))
+
+    def rounded(self) -> Scores:
+        """Return the same source read by its whole scores alone."""
+        return replace(self, values=self.whole, order=self.whole)
+
+    def take(self, index: Codes | Mask) -> Scores:
+        """Return some of the targets, or all of them in another order."""
+        return replace(
+            self,
+            values=self.values[index],
+            whole=self.whole[index],
+            order=self.order[index],
+            status=self.status[index],
+            dissatisfied=None if self.dissatisfied is None else self.dissatisfied[index],
+        )
+
+
+def scores_of(
+    values: Sequence[float] | Floats,
+    *,
+    whole: Sequence[float] | Floats | None = None,
+    order: Sequence[float] | Floats | None = None,
+    status: Sequence[int] | Codes | None = None,
+    scale: Scale = ONE_TO_FIVE,
+    dissatisfied: Sequence[float] | Floats | None = None,
+) -> Scores:
+    """Make the column of a source.
+
+    Args:
+        values: Shape (n,), on the scale; NaN where there is no number.
+        whole: Shape (n,), its own whole scores; None rounds the values by `whole_scores`.
+        order: Shape (n,), what it ranks by where that is more than its values.
+        status: Shape (n,); None where every target is scored.
+        scale: Of values and whole scores.
+        dissatisfied: Shape (n,), 1 or 0, where the source names classes. A source of names alone has them
+            without values.
+
+    Raises:
+        ValueError: Lengths differ, or a target is scored without a score or has a score without being scored.
+    """
+    value = np.asarray(values, dtype=np.float64)
+    found = np.zeros(value.size, dtype=np.intp) if status is None else np.asarray(status, dtype=np.intp)
+    own = whole_scores(value, scale) if whole is None else np.asarray(whole, dtype=np.float64)
+    ranked = value if order is None else np.asarray(order, dtype=np.float64)
+    named = None if dissatisfied is None else np.asarray(dissatisfied, dtype=np.float64)
+    for column in (found, own, ranked, value if named is None else named):
+        if column.shape != value.shape:
+            msg = f"columns of different length: {value.size} and {column.size}"
+            raise ValueError(msg)
+    known = np.isfinite(value)
+    scored = found == Status.SCORED
+    if (known & ~scored).any() or (named is None and (scored & ~known).any()):
+        msg = "a target has a score if and only if its status is scored: n/a, failed and pending have none"
+        raise ValueError(msg)
+    return Scores(value, own, ranked, found, scale, named)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreTable:
+    """n targets by any number of sources, with what groups and controls need to know of the targets."""
+
+    sources: Mapping[str, Scores]
+    clusters: tuple[Hashable, ...]
+    """Shape (n,): whole clusters are drawn for every interval; see `cluster_labels`."""
+    unit: str = "conversations"
+    """What a cluster is, as messages say it."""
+    users: tuple[Hashable, ...] | None = None
+    """Shape (n,); None where the user of some target is unknown."""
+    blocks: tuple[Hashable, ...] | None = None
+    """Shape (n,): targets whose scores are calibrated together, and shuffled among each other. None: all."""
+    positions: Floats | None = None
+    """Shape (n,), the place of the reply in its conversation."""
+    lengths: Floats | None = None
+    """Shape (n,), `reply_length` of what was judged."""
+
+    @property
+    def n(self) -> int:
+        """Targets."""
+        return len(self.clusters)
+
+    def adding(self, sources: Mapping[str, Scores]) -> ScoreTable:
+        """Return the table with more sources."""
+        return replace(self, sources={**self.sources, **sources})
+
+    def shared(self, names: Sequence[str]) -> ScoreTable:
+        """Return these sources on the targets that all of them have a score for."""
+        kept = np.ones(self.n, dtype=np.bool_)
+        for name in names:
+            kept &= self.sources[name].scored
+        return self.only(kept, names)
+
+    def only(self, kept: Mask, names: Sequence[str] | None = None) -> ScoreTable:
+        """Return some of the targets, and some of the sources."""
+
+        def labels(of: tuple[Hashable, ...] | None) -> tuple[Hashable, ...] | None:
+            return None if of is None else tuple(label for label, k in zip(of, kept, strict=True) if k)
+
+        return replace(
+            self,
+            sources={name: self.sources[name].take(kept) for name in (names or self.sources)},
+            clusters=labels(self.clusters) or (),
+            users=labels(self.users),
+            blocks=labels(self.blocks),
+            positions=None if self.positions is None else self.positions[kept],
+            lengths=None if self.lengths is None else self.lengths[kept],
+        )
+
+
+def cluster_labels(
+    users: Sequence[str | None], conversations: Sequence[Hashable]
+) -> tuple[tuple[Hashable, ...], str]:
+    """Return the cluster of each target, and what a cluster is.
+
+    The user where known, else the conversation. Targets of one user alone are clustered by conversation:
+    an interval then says how the figure moves with other conversations of that user.
+
+    Args:
+        users: Shape (n,); None where unknown.
+        conversations: Shape (n,).
+    """
+    known = sum(user is not None for user in users)
+    if len(set(users)) < 2 or not known:
+        return tuple(conversations), "conversations"
+    labels = tuple(
+        ("conversation", conversation) if user is None else ("user", user)
+        for user, conversation in zip(users, conversations, strict=True)
+    )
+    return labels, "users" if known == len(users) else "users and conversations"
+
+
+def label_codes(labels: Sequence[Hashable]) -> tuple[Codes, int]:
+    """Number the labels in the order in which they first come; return the numbers and how many there are."""
+    known: dict[Hashable, int] = {}
+    codes = np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.intp)
+    return codes, len(known)

@@ -1,0 +1,354 @@
+"""The measures: by hand, against the published code's figures, scipy, scikit-learn and slow loops."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialogauge.core import Scale
+from dialogauge.stats import pearson
+from dialogauge.stats.agreement import figures_of, measures_for
+from dialogauge.stats.estimate import ClusterDraws
+from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
+from dialogauge.stats.table import ScoreTable, Status, parse_rule, scores_of
+
+GOLD = [5, 4, 3, 4, 2, 5, 5, 3, 1, 4, 4, 4, 3, 5]
+SAID = [5, 4, 4, 3, 3, 4, 5, 3, 2, 5, 4, 4, 4, 4]
+USERS = tuple("aaaaabbbbcccdd")
+RULE = parse_rule("<4")
+
+# PT-11 of the acceptance cases, computed by the authors' code.
+PT11 = {
+    "mae": 0.5714285714285714,
+    "rmse": 0.7559289460184544,
+    "pearson": 0.7705156039303671,
+    "spearman": 0.6925910790326334,
+    "qwk": 0.7227722772277227,
+    "accuracy": 0.7857142857142857,
+    "f1_macro": 0.7543859649122806,
+    "f1_sat": 0.8421052631578947,
+    "f1_dsat": 0.6666666666666666,
+    "precision_sat": 0.8,
+    "recall_sat": 0.8888888888888888,
+    "precision_dsat": 0.75,
+    "recall_dsat": 0.6,
+    "boundary_kappa": 0.5116279069767442,
+    "auc": 0.8222222222222222,
+    "false_sat": 0.4,
+    "false_dsat": 0.1111111111111111,
+    "per_user_pearson": 0.8482327347021157,
+    "per_user_spearman": 0.8448410888857678,
+    "per_user_mae": 0.5714285714285714,
+    "per_user_rmse": 0.7452472341801775,
+    "per_user_qwk": 0.7411924119241191,
+    "within_user_pearson": 0.7733557307397825,
+    "within_user_spearman": 0.6666683127632982,
+    "within_user_mae": 0.6095238095238094,
+    "within_user_rmse": 0.7302967433402214,
+    "per_user_accuracy": 0.7777777777777778,
+    "per_user_f1_macro": 0.7685185185185185,
+    "per_user_f1_sat": 0.8148148148148148,
+    "per_user_f1_dsat": 0.7222222222222222,
+    "per_user_precision_sat": 0.8148148148148148,
+    "per_user_recall_sat": 0.8148148148148148,
+    "per_user_boundary_kappa": 0.537037037037037,
+    "per_user_auc": 0.8148148148148148,
+    "within_user_boundary_pearson": 0.5437950311197374,
+    "within_user_boundary_spearman": 0.512990734188545,
+    "within_user_boundary_mae": 0.3304761904761905,
+    "within_user_boundary_rmse": 0.3778384638465289,
+}
+
+
+def table(said, gold, users=None, *, blocks=None, clusters=None, **judge):
+    users = tuple(users) if users else None
+    sources = {"judge": scores_of(said, **judge), "people": scores_of(gold)}
+    clusters = clusters or users or tuple(range(len(said)))
+    return ScoreTable(sources, tuple(clusters), "users" if users else "conversations", users, blocks)
+
+
+def figures(of, names=None, *, rule=RULE, draws=0, seed=0):
+    names = names or measures_for(of, "judge", "people", rule=rule)
+    settings = ClusterDraws(draws, seed)
+    return figures_of(of, {"judge": of.sources["judge"]}, "people", names, rule=rule, draws=settings)["judge"]
+
+
+def random_table(seed=0, n=200, users=12, noise=1.0, *, fractions=False):
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(1, 6, n).astype(float)
+    said = np.clip(gold + rng.normal(scale=noise, size=n), 1, 5)
+    names = tuple(f"u{i}" for i in rng.integers(0, users, n))
+    return table(said if fractions else np.rint(said), gold, names, blocks=tuple(f"{u}s" for u in names))
+
+
+@pytest.mark.parametrize("name", PT11)
+def test_pt11(name):
+    assert figures(table(SAID, GOLD, USERS)).values[name] == pytest.approx(PT11[name], abs=1e-12)
+
+
+def test_pt11_users_with_figures_of_their_own():
+    of = table(SAID, GOLD, USERS)
+    pairs = pair_up(of, of.sources["judge"], of.sources["people"], RULE)
+    assert (correlated_users(pairs), int(two_sided_users(pairs).sum())) == (2, 2)
+
+
+@pytest.mark.parametrize("fractions", [False, True])
+def test_figures_agree_with_scipy_and_sklearn(fractions):
+    stats, metrics = pytest.importorskip("scipy.stats"), pytest.importorskip("sklearn.metrics")
+    of = random_table(fractions=fractions)
+    x, y = of.sources["judge"].values, of.sources["people"].values
+    whole, low = np.floor(x + 0.5), y < 4
+    found = figures(of).values
+    expected = {
+        "pearson": stats.pearsonr(x, y).statistic,
+        "spearman": stats.spearmanr(x, y).statistic,
+        "qwk": metrics.cohen_kappa_score(whole, y, weights="quadratic"),
+        "kappa": metrics.cohen_kappa_score(whole, y),
+        "uar": metrics.balanced_accuracy_score(y, whole),
+        "exact": metrics.accuracy_score(y, whole),
+        "mae": metrics.mean_absolute_error(y, x),
+        "rmse": metrics.root_mean_squared_error(y, x),
+        "accuracy": metrics.accuracy_score(low, whole < 4),
+        "f1_macro": metrics.f1_score(low, whole < 4, average="macro"),
+        "f1_dsat": metrics.f1_score(low, whole < 4),
+        "f1_sat": metrics.f1_score(~low, whole >= 4),
+        "precision_dsat": metrics.precision_score(low, whole < 4),
+        "recall_dsat": metrics.recall_score(low, whole < 4),
+        "boundary_kappa": metrics.cohen_kappa_score(low, whole < 4),
+        "auc": metrics.roc_auc_score(low, -x),
+    }
+    assert {k: found[k] for k in expected} == pytest.approx(expected)
+
+
+def test_figures_by_hand():
+    found = figures(table([1, 2, 4, 5], [1, 3, 4, 4]), rule=parse_rule("3")).values
+    assert (found["exact"], found["within_one"], found["mae"], found["bias"]) == (0.5, 1.0, 0.5, 0.0)
+    assert (found["over_rated"], found["under_rated"], found["far_off"]) == (0.25, 0.25, 0.0)
+    assert found["f1_dsat"] == found["auc"] == 1.0
+    # 1 - 2 / sum over all 16 combinations / 4: variances 2.5 and 1.5, means alike
+    assert found["qwk"] == pytest.approx(1 - 0.5 / (2.5 + 1.5))
+    assert found["f1_dsat_published"] == 1.0
+
+
+def test_half_points_of_people_go_upward_in_every_measure_of_whole_scores():
+    found = figures(table([4, 5, 3, 4], [3.5, 4.5, 3, 4.4]), rule=None).values
+    assert found["exact"] == found["qwk"] == 1.0
+    assert found["mae"] == pytest.approx((0.5 + 0.5 + 0 + 0.4) / 4)
+
+
+def test_peoples_class_is_of_their_number_and_a_judges_of_its_whole_score():
+    of = table([3.9, 3.2], [3.9, 3.9], whole=[4, 3])
+    pairs = pair_up(of, of.sources["judge"], of.sources["people"], RULE)
+    assert sorted(zip(pairs.gold_sat, pairs.sat, strict=True)) == [(0, 0), (0, 1)]
+
+
+def test_a_source_may_name_its_classes_itself():
+    named = table([1, 2, 4, 5], [1, 2, 4, 5], dissatisfied=[0, 0, 0, 1])
+    assert figures(named).values["recall_dsat"] == 0.0
+    categories = ScoreTable(
+        {"judge": scores_of([1, 2, 4, 5]), "people": scores_of([np.nan] * 4, dissatisfied=[1, 1, 0, 0])},
+        tuple("abcd"),
+    )
+    rule = parse_rule("DSAT")
+    assert measures_for(categories, "judge", "people", rule=rule) == ("auc",)
+    assert figures(categories, rule=rule).values == {"auc": 1.0}
+
+
+def test_ratings_off_the_scale_compare_order_only():
+    of = table([1, 2, 4, 5], [0, 0, 1, 1])
+    assert measures_for(of, "judge", "people", rule=parse_rule("<1")) == ("pearson", "spearman", "auc")
+    assert figures(of, rule=parse_rule("<1")).values["auc"] == 1.0
+    turned = table([1, 2, 4, 5], [1, 1, 0, 0])
+    assert figures(turned, rule=parse_rule("<1")).values["auc"] == 0.0
+    low_is_good = table([1, 2, 4, 5], [1, 2, 4, 5], scale=Scale(1, 5, higher_is_better=False))
+    assert figures(low_is_good, rule=parse_rule(">3")).values["auc"] == 1.0
+
+
+def test_a_constant_has_no_correlation_and_nothing_is_undefined():
+    found = figures(table([4] * 14, GOLD, USERS)).values
+    undefined = ("pearson", "spearman", "precision_dsat", "within_user_spearman", "per_user_pearson")
+    assert [found[name] for name in undefined] == [None] * 5
+    assert (found["f1_dsat"], found["false_sat"], found["false_dsat"]) == (0, 1, 0)
+    assert found["qwk"] == pytest.approx(0)
+    assert found["auc"] == 0.5
+    empty = figures(table([], []), ["pearson", "mae", "f1_dsat"])
+    assert set(empty.values.values()) == {None}
+    assert (empty.estimate("mae").value, empty.estimate("mae").n) == (None, 0)
+
+
+def test_targets_without_a_score_are_refused():
+    of = table([4, np.nan], [4, 4], status=[Status.SCORED, Status.FAILED])
+    with pytest.raises(ValueError, match="both have a score"):
+        figures(of, ["mae"])
+
+
+def slow_values(of, rows, names):
+    """The figures of some targets, one repeated as often as it is drawn."""
+    taken = ScoreTable(
+        {name: s.take(rows) for name, s in of.sources.items()},
+        tuple(range(rows.size)),
+        users=None if of.users is None else tuple(of.users[i] for i in rows),
+    )
+    return figures(taken, names).values
+
+
+POOLED = ("pearson", "spearman", "qwk", "kappa", "uar", "mae", "bias", "f1_dsat", "f1_dsat_published", "auc")
+
+
+@pytest.mark.parametrize("fractions", [False, True])
+def test_replicates_are_the_figures_of_clusters_written_out(fractions):
+    of = random_table(n=60, users=7, fractions=fractions)
+    found = figures(of, POOLED, draws=40, seed=3)
+    names = list(dict.fromkeys(of.clusters))
+    rng = np.random.default_rng(3)
+    for draw, times in enumerate(rng.multinomial(7, np.full(7, 1 / 7), size=40)):
+        rows = np.repeat(np.arange(60), [times[names.index(c)] for c in of.clusters])
+        expected = slow_values(of, rows, POOLED)
+        for name in POOLED:
+            value = found.replicates[name][draw]
+            assert (None if np.isnan(value) else pytest.approx(value)) == expected[name], name
+
+
+def test_replicates_by_user_weigh_the_users_that_are_drawn():
+    of = random_table(n=60, users=7)
+    found = figures(of, ["per_user_mae", "per_user_spearman", "within_user_pearson"], draws=20, seed=3)
+    judge, people = of.sources["judge"].values, of.sources["people"].values
+    names = list(dict.fromkeys(of.clusters))
+    mine = [np.array([i for i, u in enumerate(of.clusters) if u == name]) for name in names]
+    rng = np.random.default_rng(3)
+    for draw, times in enumerate(rng.multinomial(7, np.full(7, 1 / 7), size=20)):
+        errors = np.concatenate(
+            [np.repeat(np.abs(judge[r] - people[r]), t) for r, t in zip(mine, times, strict=True)]
+        )
+        assert found.replicates["per_user_mae"][draw] == pytest.approx(errors.mean())
+        x, y = (
+            np.concatenate([np.tile(of_[r] - of_[r].mean(), t) for r, t in zip(mine, times, strict=True)])
+            for of_ in (judge, people)
+        )
+        assert found.replicates["within_user_pearson"][draw] == pytest.approx(pearson(x, y).value)
+
+
+def test_dense_and_sparse_tallies_agree(monkeypatch):
+    of = random_table(fractions=True)
+    dense = figures(of, draws=30)
+    monkeypatch.setattr("dialogauge.stats.measures._DENSE", 0)
+    sparse = figures(of, draws=30)
+    assert sparse.values == pytest.approx(dense.values)
+    for name in dense.replicates:
+        assert sparse.replicates[name] == pytest.approx(dense.replicates[name], nan_ok=True), name
+
+
+def test_intervals_hold_the_figure_and_need_two_clusters():
+    found = figures(random_table(), draws=300, seed=3)
+    for name in ("pearson", "qwk", "f1_dsat", "within_user_pearson", "per_user_mae", "auc"):
+        estimate = found.estimate(name)
+        assert estimate.interval is not None
+        assert estimate.interval[0] < estimate.value < estimate.interval[1]
+        assert (estimate.n, estimate.clusters, estimate.method) == (200, 12, "bootstrap by users")
+    one = figures(table(SAID, GOLD, "u" * 14), draws=50)
+    assert {e.interval for e in one.estimates.values()} == {None}
+
+
+def test_fewer_than_three_users_with_a_figure_give_no_interval_of_their_mean():
+    gold, said = [1, 3, 5, 2, 4, 4, 5, 4, 4] * 2, [2, 3, 5, 4, 4, 4, 4, 4, 4] * 2
+    found = figures(table(said, gold, "aaabbbccc" + "dddeeefff"), draws=200)
+    assert found.values["per_user_pearson"] is not None
+    assert found.estimate("per_user_pearson").interval is None
+    assert found.estimate("per_user_mae").interval is not None
+
+
+def test_a_perfect_judge_has_a_whole_correlation_per_user():
+    found = figures(table([1, 3, 5, 2, 4, 5], [1, 3, 5, 2, 4, 5], "aaabbb")).values
+    assert (found["per_user_pearson"], found["per_user_spearman"]) == (1, 1)
+    found = figures(table([5, 3, 1, 4, 2, 1], [1, 3, 5, 2, 4, 5], "aaabbb")).values
+    assert found["per_user_pearson"] == -1
+
+
+def test_within_blocks_the_level_of_the_block_is_gone():
+    of = table([2, 1, 5, 4], [1, 2, 4, 5], "uuuu", blocks=("x", "x", "y", "y"))
+    found = figures(of).values
+    assert found["within_block_pearson"] == pytest.approx(-1)
+    assert found["within_user_pearson"] == pytest.approx(0.8)
+
+
+def test_one_user_alone_is_drawn_by_conversation_and_still_centred_by_user():
+    of = table(SAID, GOLD, "u" * 14, clusters=tuple("aabbccddeeffgg"))
+    found = figures(of, draws=200)
+    assert found.values["within_user_pearson"] == pytest.approx(found.values["pearson"])
+    assert found.estimate("within_user_pearson").interval is not None
+    assert found.estimate("per_user_mae").interval is None  # a mean over one user
+
+
+def test_several_versions_are_averaged_and_share_the_draws():
+    gold, users = [5, 4, 3, 1] * 5, "abcd" * 5
+    of = table(gold, gold, users)
+    one, two = scores_of([5, 4, 4, 2] * 5), scores_of([4, 5, 2, 4] * 5)
+    names = ["mae", "pearson"]
+    found = figures_of(of, {"dealt": (one, two)}, "people", names, draws=ClusterDraws(100, 4))["dealt"]
+    alone = figures_of(of, {"one": one, "two": two}, "people", names)
+    ends = alone["one"].values["mae"], alone["two"].values["mae"]
+    assert found.values["mae"] == pytest.approx(sum(ends) / 2)
+    assert found.replicates["mae"].size == 100
+    interval = found.estimate("mae").interval
+    assert interval is not None
+    assert interval[0] <= ends[0] < ends[1] <= interval[1]
+    flat = figures_of(of, {"dealt": (one, scores_of([4] * 20))}, "people", names)["dealt"]
+    assert flat.values["pearson"] is None
+
+
+rows = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=25
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows, st.randoms())
+def test_the_order_of_the_targets_makes_no_difference(rows, random):
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    a, b = (
+        figures(table([s for *_, s in of], [g for _, g, _ in of], [u for u, *_ in of])).values
+        for of in (rows, shuffled)
+    )
+    for name in a:
+        assert a[name] == (None if b[name] is None else pytest.approx(b[name], abs=1e-9)), name
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows)
+def test_a_judge_that_repeats_people_is_perfect(rows):
+    gold = [g for _, g, _ in rows]
+    found = figures(table(gold, gold, [u for u, *_ in rows])).values
+    for name in ("exact", "within_one", "accuracy"):
+        assert found[name] == 1.0
+    for name in ("mae", "rmse", "bias", "far_off", "within_user_mae"):
+        assert found[name] == pytest.approx(0.0)
+    for name in ("qwk", "pearson", "spearman", "kappa", "auc", "f1_dsat"):
+        assert found[name] is None or found[name] == pytest.approx(1.0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows)
+def test_correlations_do_not_change_with_the_scale(rows):
+    said, gold = [s for *_, s in rows], [g for _, g, _ in rows]
+    wide = Scale(0, 100)
+    first = figures(table(said, gold), ["pearson", "spearman"]).values
+    second = figures(table([7 * s + 3 for s in said], gold, scale=wide), ["pearson", "spearman"]).values
+    for name, value in first.items():
+        assert second[name] == (None if value is None else pytest.approx(value))
+
+
+def test_every_measure_says_what_it_needs_and_which_way_is_better():
+    for name, measure in MEASURES.items():
+        assert measure.name == name
+        assert measure.needs
+        assert measure.better in ("high", "low", "zero")
+        assert (measure.better == "low") == any(
+            word in name for word in ("mae", "rmse", "rated", "far_off", "false_")
+        )
+
+
+def test_titles_say_what_counts_as_dissatisfied():
+    assert title_of("f1_dsat", "<3") == "F1 of dissatisfied (<3)"
+    assert title_of("auc", None) == "AUC of dissatisfied"
+    assert title_of("mae", "<3") == "mean absolute error"

@@ -1,0 +1,154 @@
+"""The controls: each by hand, and what they are given for nothing."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialogauge.core import Scale
+from dialogauge.stats.agreement import figures_of
+from dialogauge.stats.comparison import compare_pairs
+from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, deal_by, deals, thirds
+from dialogauge.stats.estimate import ClusterDraws
+from dialogauge.stats.table import ScoreTable, parse_rule, scores_of
+
+
+def table(said, gold, *, lengths=None, positions=None, blocks=None, **judge):
+    sources = {"judge": scores_of(said, **judge), "people": scores_of(gold)}
+    clusters = tuple(range(len(gold)))
+    given_ = (None if of is None else np.array(of, dtype=float) for of in (positions, lengths))
+    return ScoreTable(
+        sources, clusters, blocks=blocks, **dict(zip(("positions", "lengths"), given_, strict=True))
+    )
+
+
+def columns(of, rule=None, **how):
+    return {name: c.versions for name, c in controls_of(of, "judge", "people", rule=rule, **how).items()}
+
+
+def test_the_controls_are_those_that_the_table_has_the_means_for():
+    of = table([3, 4], [4, 4], lengths=[1, 2], positions=[1, 2])
+    assert tuple(controls_of(of, "judge", "people", rule=parse_rule("<3"))) == CONTROLS
+    assert tuple(controls_of(table([3], [4]), "judge", "people")) == ("constant", "shuffled")
+
+
+def test_constant_is_the_score_that_people_give_most_the_lowest_of_several():
+    found = columns(table([1, 1, 1, 1, 1], [2, 4, 4, 2, 5]), parse_rule("<3"))
+    assert found["constant"][0].values.tolist() == [2] * 5
+    assert found["constant"][0].dissatisfied.tolist() == [1] * 5
+    halves = controls_of(table([1, 1, 1], [3.5, 4.4, 1]), "judge", "people")["constant"]
+    assert halves.versions[0].values.tolist() == [4] * 3
+    assert halves.description == "always says 4, the score that people give most"
+
+
+def test_always_dissatisfied_says_the_worst_score():
+    assert columns(table([3], [4]), parse_rule("<3"))["always dissatisfied"][0].values.tolist() == [1]
+    turned = columns(table([3], [4], scale=Scale(1, 5, higher_is_better=False)), parse_rule(">3"))
+    assert turned["always dissatisfied"][0].values.tolist() == [5]
+    assert turned["always dissatisfied"][0].dissatisfied.tolist() == [1]
+
+
+def test_length_and_position_rank_in_the_direction_that_fits_better():
+    of = table([3] * 4, [2, 3, 4, 3], lengths=[10, 20, 40, 30], positions=[4, 3, 2, 1])
+    found = controls_of(of, "judge", "people", rule=parse_rule("<3"))
+    length, place = found["reply length"], found["position"]
+    assert length.versions[0].values.tolist() == [2, 3, 4, 3]
+    assert length.versions[0].order.tolist() == [10, 20, 40, 30]
+    assert length.description.startswith("the longer the better")
+    assert place.versions[0].values.tolist() == [2, 3, 3, 4]
+    assert place.versions[0].order.tolist() == [-4, -3, -2, -1]
+    assert place.description.startswith("the earlier in the conversation the better")
+    assert length.versions[0].dissatisfied.tolist() == [1, 0, 0, 0]
+
+
+def test_equal_lengths_get_equal_scores():
+    found = columns(table([3] * 4, [1, 2, 4, 5], lengths=[7, 7, 9, 9]))["reply length"][0]
+    assert found.values.tolist() == [2, 2, 5, 5]
+
+
+def test_names_are_dealt_by_length_too():
+    people = scores_of([np.nan] * 4, dissatisfied=[1, 1, 0, 0])
+    of = ScoreTable(
+        {"judge": scores_of([1, 2, 4, 5]), "people": people}, tuple("abcd"), lengths=np.arange(4.0)
+    )
+    found = columns(of, parse_rule("DSAT"))
+    assert found["reply length"][0].dissatisfied.tolist() == [1, 1, 0, 0]
+    assert found["constant"][0].dissatisfied.tolist() == [0] * 4
+
+
+def test_shuffled_scores_stay_in_their_block():
+    blocks = ("x", "y", "x", "y", "x")
+    of = table([1, 5, 2, 4, 3], [3] * 5, blocks=blocks, order=[1.1, 5.1, 2.1, 4.1, 3.1])
+    found = columns(of, shuffles=8)["shuffled"]
+    assert len(found) == 8
+    for version in found:
+        assert sorted(version.values[[0, 2, 4]]) == [1, 2, 3]
+        assert sorted(version.values[[1, 3]]) == [4, 5]
+        assert version.order == pytest.approx(version.values + 0.1)
+    assert len({tuple(v.values) for v in found}) > 1
+    again = columns(of, shuffles=8)["shuffled"]
+    assert [v.values.tolist() for v in again] == [v.values.tolist() for v in found]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.sampled_from("abc"), max_size=12), st.integers(0, 9))
+def test_deals_are_orders_within_blocks(blocks, seed):
+    of = table([3] * len(blocks), [3] * len(blocks), blocks=tuple(blocks))
+    for order in deals(of, shuffles=3, seed=seed):
+        assert sorted(order.tolist()) == list(range(len(blocks)))
+        assert [blocks[i] for i in order] == blocks
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 5), st.integers(0, 50)), min_size=1, max_size=20, unique_by=lambda p: p[1]
+    )
+)
+def test_what_is_dealt_by_different_lengths_is_as_people_gave_it(pairs):
+    gold, lengths = zip(*pairs, strict=True)
+    found = deal_by(np.array(lengths, dtype=float), scores_of(gold))
+    assert Counter(found.values.tolist()) == Counter(map(float, gold))
+    assert (np.diff(found.values[np.argsort(lengths)]) >= 0).all()
+
+
+def test_thirds_are_the_three_best_scores():
+    lengths = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    assert thirds(lengths, lengths, scores_of([3])).values.tolist() == [3, 3, 4, 4, 5, 5]
+    ten = scores_of([3], scale=Scale(0, 10))
+    assert thirds(np.array([9.0]), [1, 2, 3], ten).values.tolist() == [10]
+    assert thirds(np.empty(0), [], scores_of([3])).values.size == 0
+
+
+def against(of, rule=None):
+    found = controls_of(of, "judge", "people", rule=rule)
+    sources = {"judge": of.sources["judge"], **control_columns(found)}
+    names = ["spearman", "exact", "mae"]
+    figures = figures_of(of, sources, "people", names, rule=rule, draws=ClusterDraws(200))
+    pairs = [("judge", name) for name in found]
+    return {(c.b, c.measure): c for c in compare_pairs(figures, pairs, names)}
+
+
+def test_a_good_judge_is_above_every_control_and_a_random_one_above_none():
+    rng = np.random.default_rng(2)
+    gold = rng.integers(1, 6, 200)
+    said = np.clip(gold + rng.integers(-1, 2, 200), 1, 5)
+    lengths, positions = rng.integers(1, 99, 200), rng.integers(1, 9, 200)
+    good = against(table(said, gold, lengths=lengths, positions=positions))
+    assert {c.side for c in good.values()} == {"above"}
+    poor = against(table(rng.permutation(said), gold, lengths=lengths, positions=positions))
+    assert poor["shuffled", "spearman"].side == "not distinguishable"
+    assert poor["constant", "mae"].side != "above"
+    assert good["constant", "spearman"].figure_b is None
+
+
+def test_a_judge_that_reads_length_alone_is_not_told_from_it():
+    rng = np.random.default_rng(4)
+    lengths = rng.integers(1, 999, 120)
+    gold = np.clip(np.rint(lengths / 200 + rng.normal(size=120)), 1, 5)
+    judge = deal_by(lengths.astype(float), scores_of(gold))
+    found = against(table(judge.values, gold, lengths=lengths))
+    assert found["reply length", "mae"].side == "not distinguishable"
+    assert found["shuffled", "mae"].side == "above"
