@@ -45,22 +45,23 @@ def check(
     else:
         for note in report.notes:
             typer.echo(plain(str(note)))
+        typer.echo()
         print_blocks(report_blocks(report))
+        if report.fault_count:
+            typer.echo(f"\nNOT READ: {report.fault_count:,}")
+        for fault in report.faults:
+            typer.echo(f"  {plain(fault)}")
     raise typer.Exit(1 if report.faults else 0)
 
 
 def report_blocks(report: InputReport) -> tuple[Block, ...]:
     """Lay out what was found in an input."""
-    from dialogauge.report import Callout, Definitions, Items, Section
+    from dialogauge.report import Callout, Definitions, Section
 
     blocks: list[Block] = [Definitions((*_counts(report), *_groups(report)))]
     blocks += [Callout((warning,), "warn") for warning in _odd_ratings(report)]
     if report.personal is not None:
         blocks.append(Section("Personal data", (Definitions(tuple(_personal(report.personal, report))),)))
-    if report.fault_count:
-        more = report.fault_count - len(report.faults)
-        faults = Items(report.faults, more)
-        blocks.append(Section(f"NOT READ: {report.fault_count:,}", (faults,)))
     return tuple(blocks)
 
 
