@@ -29,7 +29,8 @@ def check(
 ) -> None:
     """Say what was recognised and assumed in an input, and what is in it."""
     from dialogauge.app.check import check_input
-    from dialogauge.cli.terminal import plain, print_blocks, print_json
+    from dialogauge.cli.terminal import print_blocks, print_json
+    from dialogauge.report import plain
 
     report = check_input(
         inputs,

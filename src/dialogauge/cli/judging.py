@@ -6,7 +6,8 @@ import typer
 
 from dialogauge.app.judge import JudgeOutcome, Plan, judge_log, plan_log
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.cli.terminal import TerminalObserver, plain, print_blocks, print_faults, print_json
+from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
+from dialogauge.report import plain
 
 
 def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int:
@@ -27,7 +28,7 @@ def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int
 
 
 def _print_summary(outcome: JudgeOutcome) -> None:
-    from dialogauge.studies.judging.page import brief
+    from dialogauge.studies.judging.brief import brief
 
     run = outcome.run
     for note in outcome.notes:

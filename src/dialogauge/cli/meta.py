@@ -36,7 +36,8 @@ def meta(
     its controls and the ceiling, and each against each on the same draws of users.
     """
     from dialogauge.app.agreement import MetaOptions, judge_the_judges, meta_json
-    from dialogauge.cli.terminal import plain, print_blocks, print_faults, print_json
+    from dialogauge.cli.terminal import print_blocks, print_faults, print_json
+    from dialogauge.report import plain
     from dialogauge.studies.agreement.page import brief
 
     options = MetaOptions(

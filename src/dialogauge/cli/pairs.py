@@ -40,7 +40,7 @@ def pairs(
     """Write training rows: preference pairs at the weakest turns, KTO and SFT rows, or what to label next."""
     from dialogauge.app.pairs import PairOptions, write_pairs
     from dialogauge.cli.judge import model_reference
-    from dialogauge.cli.terminal import plain
+    from dialogauge.report import plain
     from dialogauge.runs.privacy import Privacy
     from dialogauge.text import counted
 

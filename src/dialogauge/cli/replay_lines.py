@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dialogauge.cli.terminal import plain, print_blocks, print_faults, print_json
-from dialogauge.report import Definitions
+from dialogauge.cli.terminal import print_blocks, print_faults, print_json
+from dialogauge.report import Definitions, plain
 from dialogauge.report.words import cost
 from dialogauge.text import counted
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dialogauge.cli import options as option
-from dialogauge.cli.terminal import TerminalObserver, plain, print_blocks, print_faults, print_json
+from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
+from dialogauge.report import plain
 from dialogauge.text import counted
 
 if TYPE_CHECKING:

@@ -141,9 +141,13 @@ class DataTable:
                     raise ValueError(message)
 
 
+Column = str | TableColumn
+"""A `str` is the title of a column: the first of texts, the others of numbers."""
+
+
 def data_table(
     title: str,
-    columns: Iterable[str | TableColumn],
+    columns: Iterable[Column],
     rows: Iterable[Sequence[Cell] | TableRow],
     *,
     captioned: bool = True,

@@ -98,4 +98,4 @@ def _cells(figures: Json, columns: Iterable[str]) -> Iterable[Cell]:
     intervals = figures.get("intervals", {})
     for column in columns:
         low, high = intervals.get(column) or (None, None)
-        yield Number(figures[column], 3, None if low is None else (low, high))
+        yield Number(figures[column], 3, None if low is None or high is None else (low, high))

@@ -10,6 +10,7 @@ from dialogauge.report import (
     Block,
     Callout,
     Cell,
+    Column,
     Count,
     DataTable,
     Definitions,
@@ -161,7 +162,7 @@ def brief(
 def card_blocks(items: ItemSet) -> tuple[Block, ...]:
     """Lay out the data card, and the mix of ratings against the whole, for a terminal."""
     card = items.card
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for label, mix in (("chosen", card["gold"]), ("all turns", card["gold_of_all"])):
         total = sum(mix["counts"].values()) or 1
         shares = (Percent(n / total) for n in mix["counts"].values())
@@ -348,7 +349,7 @@ def _board_note(found: ViewResult) -> str:
 def _figures(found: ViewResult, failures: Failures, candidates: Candidates, *, every: bool) -> DataTable:
     """Return the means of a view; with `every` one also those with fractions, and what candidates are."""
     known = [c for c in _COLUMNS if any(about.get(c) for about in candidates.values())] if every else []
-    heads = (
+    heads: tuple[Column, ...] = (
         *("candidate", "user macro", "micro", "task macro", "block macro", "SAT", "DSAT"),
         *(["with fractions"] if every else []),
         "scored",
@@ -452,7 +453,7 @@ def _preference(found: ViewResult) -> str:
 
 
 def _positions(found: ViewResult) -> Fold:
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (name, *(Number(mean, 3, notes=(f"{n:,}",)) for mean, n in by_place.values()))
         for name, by_place in found.positions.items()
     ]

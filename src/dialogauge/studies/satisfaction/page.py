@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dialogauge.data import Mask
@@ -46,7 +46,7 @@ from dialogauge.report import (
 )
 from dialogauge.runs import Ending, Manifest, StoredRun
 from dialogauge.stats import MEASURES
-from dialogauge.studies.judging.page import mended_and_spent
+from dialogauge.studies.judging.brief import mended_and_spent
 from dialogauge.studies.judging.report import stored_page as judging_page
 from dialogauge.studies.judging.summary import Summary
 from dialogauge.studies.satisfaction.comparison import COMPARED
@@ -221,8 +221,8 @@ def dot_row(label: str, figures: Json, name: str, *, judge: bool = False, side: 
     """Return a judge or a control in one figure, with how the judge stands to it."""
     sign = "" if side is None else SIGNS.get(side, "?")
     means = "" if side is None else f"the judge is {side}"
-    emphasis = "strong" if judge else "plain"
-    return DotRow(label, figures[name], _ends(figures, name), emphasis, sign, means)
+    row = DotRow(label, figures[name], _ends(figures, name), sign=sign, sign_means=means)
+    return replace(row, emphasis="strong") if judge else row
 
 
 def panel(name: str, rows: Iterable[DotRow], ceiling: float | None) -> Card:
@@ -245,8 +245,8 @@ def _reading() -> Card:
 def finding(judge: str, against: Sequence[Json]) -> str:
     """Say by which figures the judge is above every control, where it cannot be told from one, and below."""
     if not against or all(c["side"] in ("undefined", "too few to tell") for c in against):
-        few = any(c["side"] == "too few to tell" for c in against)
-        why = "too few users or draws for so many comparisons" if few else "there is no interval"
+        too_few = any(c["side"] == "too few to tell" for c in against)
+        why = "too few users or draws for so many comparisons" if too_few else "there is no interval"
         return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
     above = [_SHORT[m] for m, found in sides.items() if "above" in found and found <= {"above", "undefined"}]

@@ -128,8 +128,8 @@ def _settled(pairs: Sequence[Comparison]) -> Card:
         "Filled: judges; rings: controls."
     )
     more = max(len(settled) - _SETTLED_SHOWN, 0)
-    blocks = (*([Items(tuple(items), more)] if settled else []), Callout((others,)))
-    return Card("What can be told", blocks, f"{len(settled):,} of {len(pairs):,}")
+    named = (Items(tuple(items), more),) if settled else ()
+    return Card("What can be told", (*named, Callout((others,))), f"{len(settled):,} of {len(pairs):,}")
 
 
 def _pairs_section(pairs: Sequence[Comparison]) -> tuple[Section, ...]:

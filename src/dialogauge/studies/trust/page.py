@@ -10,6 +10,7 @@ from dialogauge.report import (
     Card,
     Cards,
     Cell,
+    Column,
     DataTable,
     Fold,
     Items,
@@ -112,7 +113,14 @@ def _calibration_table(calibration: Calibration, kappa: float) -> DataTable:
         "Quadratic weighted kappa with its 95 % interval, drawn by conversation; below "
         f"{words.decimal(kappa)} a dimension is not ready. Beside it what judges reach that know nothing."
     )
-    heads = ("dimension", TableColumn("", "text"), "kappa", "targets", "dialogues", *controls)
+    heads: tuple[Column, ...] = (
+        "dimension",
+        TableColumn("", "text"),
+        "kappa",
+        "targets",
+        "dialogues",
+        *controls,
+    )
     rows = [
         TableRow(
             (
