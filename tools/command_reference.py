@@ -14,13 +14,12 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from typer import Typer
+from typer import Context, Typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from dialogauge.app.config import FileConfig
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.cli.judge import judge
 from dialogauge.cli.main import app
+from dialogauge.core.settings import settings_of
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
 
@@ -70,13 +69,6 @@ ENDS = {
     "init": "0; 1 when the directory cannot be written.",
 }
 
-# What `judge` leaves open on its command line because the configuration file may settle it.
-SETTLED = {
-    "judge_kind": "`llm` when a model is given, `fitted` with `--fitted-model`, else `local`",
-    "out": "`runs/` and the name of the first input",
-}
-FIELDS = {"lang": "language"}
-
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -125,7 +117,7 @@ def _named(typer_app: Typer) -> dict[str, Callable[..., Any]]:
 def parameters(command: Callable[..., Any]) -> list[Parameter]:
     """Read the arguments and options of a command off its signature."""
     signature = inspect.signature(command, eval_str=True)
-    return [_parameter(p, settled=command is judge) for p in signature.parameters.values()]
+    return [_parameter(p) for p in signature.parameters.values() if p.annotation is not Context]
 
 
 def flags_of(name: str) -> set[str]:
@@ -158,7 +150,7 @@ def _overview() -> str:
 
 
 def _configured() -> str:
-    keys = ", ".join(f"`{key}`" for key in FileConfig.model_fields["judge"].annotation.model_fields)  # type: ignore[union-attr]
+    keys = ", ".join(f"`{one.key}`" for one in settings_of(JudgeOptions).values() if one.key is not None)
     return (
         f"Settings of `judge` that may also stand under `[judge]` in `dialogauge.toml`: {keys}. What the "
         "command line says comes first, then the file, then the environment, then the default; see "
@@ -189,7 +181,7 @@ def _paragraphs(command: Callable[..., Any]) -> list[str]:
     return [" ".join(part.split()) for part in text.split("\n\n")]
 
 
-def _parameter(found: inspect.Parameter, *, settled: bool) -> Parameter:
+def _parameter(found: inspect.Parameter) -> Parameter:
     annotation, info = _described(found)
     kind, many = _plain_type(annotation)
     switch = kind is bool
@@ -200,7 +192,7 @@ def _parameter(found: inspect.Parameter, *, settled: bool) -> Parameter:
         flags=() if argument else _flags(found.name, info, switch=switch),
         value=None if switch else info.metavar or _value_name(kind, info),
         help=(info.help or "").strip(),
-        default=_default(found, switch=switch, settled=settled),
+        default=_default(found, info, switch=switch),
         required=required,
         repeatable=many and not argument,
     )
@@ -239,14 +231,12 @@ def _value_name(kind: Any, info: Any) -> str:  # noqa: ANN401 - types and typer'
     return {int: "N", float: "X"}.get(kind, "TEXT")
 
 
-def _default(found: inspect.Parameter, *, switch: bool, settled: bool) -> str | None:
+def _default(found: inspect.Parameter, info: Any, *, switch: bool) -> str | None:  # noqa: ANN401 - typer's own
     if found.default is inspect.Parameter.empty:
         return None
+    if isinstance(info.show_default, str):
+        return info.show_default
     value = found.default
-    if value is None and settled:
-        if found.name in SETTLED:
-            return SETTLED[found.name]
-        value = getattr(JudgeOptions(inputs=()), FIELDS.get(found.name, found.name), None)
     if value in (None, ()) or (switch and value is False):
         return None
     return "on" if value is True else f"`{value}`"

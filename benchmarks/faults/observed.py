@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dialogauge.app.config import load_config
 from dialogauge.app.judge import judge_log
+from dialogauge.app.merging import load_config
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.llm import LimiterState
 from dialogauge.runs import Progress
@@ -74,7 +74,7 @@ def main() -> None:
     """Judge and write what was seen."""
     log, rubric, config, run, out = sys.argv[1:]
     role = load_config(config).roles["stub"]
-    options = JudgeOptions((log,), rubric=rubric, judge="llm", role=role, out=run, cache=False)
+    options = JudgeOptions(inputs=(log,), rubric=rubric, judge="llm", role=role, out=run, cache=False)
     watcher = Watcher()
     outcome = judge_log(options, watcher)
     seen = {"code": outcome.exit_code, "series": watcher.series}

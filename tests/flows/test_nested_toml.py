@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dialogauge.app.config import load_config
+from dialogauge.app.merging import load_config
 from dialogauge.core import DialogaugeError
 from dialogauge.data import read_field_map
 from dialogauge.llm import PriceTable

@@ -349,7 +349,7 @@ def test_items_whose_prefix_is_gone(dialogauge, items, data) -> None:
         (["--candidate", " =replies:items.json"], "a candidate has no name"),
         (["--candidate", "replies:.jsonl"], "a candidate has no name"),
         ([], "no candidate is given"),
-        (["--candidate", "py:x:y", "--context", "all"], "--context 'all' is not known"),
+        (["--candidate", "py:x:y", "--context", "all"], "--context 'all' is not one of prefix, task"),
         (["--agents", "agents.toml"], "organization"),
     ],
 )

@@ -166,7 +166,10 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
         (["--judge", "history-mean", "--k", "3"], "takes no --k"),
         (["--judge", "history-mean", "--mode", "hindsight"], "reads nothing that follows"),
         (["--judge", "episodic-nearest", "--strategy", "best"], "--strategy 'best'"),
-        (["--judge", "history-mean", "--calibrate", "magic"], "--calibrate 'magic' is not known"),
+        (
+            ["--judge", "history-mean", "--calibrate", "magic"],
+            "--calibrate 'magic' is not one of none, mean-shift",
+        ),
         (["--judge", "history-mean", "--split-file", "none.json"], "cannot be used"),
     ],
 )

@@ -141,7 +141,7 @@ def test_reasons_and_rationales_are_checked(dialogauge, serve, log, tmp_path) ->
             "the judge spur takes no --k (it belongs to episodic-nearest and rag)",
         ),
         (["--judge", "rag", "--encoder", "x"], "the judge rag takes no --encoder"),
-        (["--judge", "rag", "--strategy", "best"], "--strategy 'best' is not known"),
+        (["--judge", "rag", "--strategy", "best"], "--strategy 'best' is not one of topk"),
         (["--judge", "spur", "--mode", "hindsight"], "reads nothing that follows"),
     ],
 )

@@ -143,7 +143,7 @@ def test_a_direct_judge_sees_nothing_of_the_user(dialogauge, serve, urs) -> None
     ("words", "said"),
     [
         (("--judge", "local-user", *SESSION), "the judge local-user reads single replies, not sessions"),
-        (("--judge", "history-mean", "--level", "day"), "--level 'day' is not known"),
+        (("--judge", "history-mean", "--level", "day"), "--level 'day' is not one of turn, session"),
         (("--judge", "history-mean"), "no rated reply"),
     ],
 )

@@ -17,7 +17,8 @@ import numpy as np
 import orjson
 
 import dialogauge
-from dialogauge.app.config import load_config, parse_role, with_defaults
+from dialogauge.app.config import parse_role, with_defaults
+from dialogauge.app.merging import load_config
 from dialogauge.core import (
     Conversation,
     DialogaugeError,

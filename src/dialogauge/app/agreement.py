@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge import __version__
-from dialogauge.app.config import load_config
+from dialogauge.app.merging import load_config
+from dialogauge.app.settings import MetaOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.rating import Rating
@@ -47,7 +48,7 @@ from dialogauge.studies.satisfaction import (
 )
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.several_page import several_brief, several_sections
-from dialogauge.studies.trust import CalibrationDimension, TrustThresholds
+from dialogauge.studies.trust import CalibrationDimension
 from dialogauge.studies.trust.calibration import judge_gate
 from dialogauge.text import counted
 
@@ -138,22 +139,6 @@ RatingsOf = Callable[[Conversation], Iterable[Rating]]
 
 
 @dataclass(frozen=True, slots=True)
-class MetaOptions:
-    """The settings of `dialogauge meta`; see the command reference for each."""
-
-    runs: tuple[str, ...]
-    ratings_file: str | None = None
-    map_file: str | None = None
-    dimensions: tuple[str, ...] = ()
-    dissatisfied: str | None = None
-    out: str | None = None
-    draws: int = 1000
-    seed: int = 0
-    config_file: str | None = None
-    """Holds the thresholds of the calibration gate."""
-
-
-@dataclass(frozen=True, slots=True)
 class MetaOutcome:
     """What was found, and what of the ratings could not be used."""
 
@@ -211,7 +196,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     notes = () if table is None else tuple(str(n) for n in table.notes)
     refused = {str(f): f for one in read for targets in one.tables for f in targets.refused}
     faults = (*(() if table is None else table.faults), *refused.values())
-    limits = TrustThresholds(**load_config(options.config_file).trust.model_dump(exclude_none=True))
+    limits = load_config(options.config_file).trust
     gates = tuple(judge_gate(j, limits) for j in result.judges)
     files = _write(options, result, gates, satisfaction)
     return MetaOutcome(result, gates, faults, notes, files, satisfaction)
@@ -352,7 +337,7 @@ def _write(
     page = agreement_page(
         result,
         [gate.sentence for gate in gates],
-        ratings=options.ratings_file or "the ratings within the runs",
+        ratings="the ratings within the runs" if options.ratings_file is None else options.ratings_file,
         created=datetime.now(UTC).date().isoformat(),
         version=__version__,
         satisfaction=() if satisfaction is None else satisfaction.sections(),

@@ -13,7 +13,8 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dialogauge.app.build import BuiltClient, build_client
-from dialogauge.app.config import FileConfig, RoleSettings, parse_role, with_defaults
+from dialogauge.app.config import RoleSettings, parse_role, with_defaults
+from dialogauge.app.merging import FileConfig
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
 from dialogauge.core.unit import digest, digest_text
 from dialogauge.llm import (

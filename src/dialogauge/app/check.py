@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from secrets import token_bytes
 
+from dialogauge.app.settings import CheckOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError
 from dialogauge.data import (
@@ -21,28 +21,19 @@ from dialogauge.data import (
 )
 
 
-def check_input(  # noqa: PLR0913 - the options of the command
-    inputs: Sequence[str],
-    *,
-    format: str | None = None,
-    map_file: str | None = None,
-    ratings_file: str | None = None,
-    min_turns: int = 2,
-    strict: bool = False,
-    personal: bool = False,
-) -> InputReport:
+def check_input(options: CheckOptions) -> InputReport:
     """Read an input whole, in constant memory, and count what is in it.
 
     With `personal` it counts what looks personal too, and nothing in the report quotes the data.
 
     Raises FileFault when nothing can be read; faulty records are counted and listed in the report.
     """
-    mask = Mask(redact=True, hash_ids=False, salt=token_bytes(32)) if personal else None
-    mapping = read_field_map(map_file) if map_file is not None else None
-    reader = read_conversations(inputs, format=format, mapping=mapping, strict=strict)
-    if ratings_file is None:
-        return inspect_conversations(reader, min_turns=min_turns, mask=mask)
-    ratings, seen = read_ratings(ratings_file, mapping=mapping), set[str]()
+    mask = Mask(redact=True, hash_ids=False, salt=token_bytes(32)) if options.personal else None
+    mapping = read_field_map(options.map_file) if options.map_file is not None else None
+    reader = read_conversations(options.inputs, format=options.format, mapping=mapping, strict=options.strict)
+    if options.ratings_file is None:
+        return inspect_conversations(reader, min_turns=options.min_turns, mask=mask)
+    ratings, seen = read_ratings(options.ratings_file, mapping=mapping), set[str]()
     absent = set[tuple[str, int]]()
 
     def rated(conversation: Conversation) -> Conversation:
@@ -51,8 +42,11 @@ def check_input(  # noqa: PLR0913 - the options of the command
         absent.update(absent_turns(conversation, given))
         return replace(conversation, ratings=(*conversation.ratings, *given))
 
-    report = inspect_conversations(reader, min_turns, rated, mask=mask)
-    unknown = [*unknown_ids(ratings.ids - seen, ratings_file), *unknown_turns(absent, ratings_file)]
+    report = inspect_conversations(reader, options.min_turns, rated, mask=mask)
+    unknown = [
+        *unknown_ids(ratings.ids - seen, options.ratings_file),
+        *unknown_turns(absent, options.ratings_file),
+    ]
     faults: list[InputError] = [*ratings.faults, *unknown]
     if mask is not None:
         faults = [mask.fault(fault) for fault in faults]

@@ -1,4 +1,4 @@
-"""Configuration: one TOML file, and the only place that reads the environment.
+"""Models by role, and the only place that reads the environment.
 
 Precedence: what the command line says, then the file, then the environment (endpoint and key variable
 of the main role), then the default. Keys are named by their variable and never written anywhere.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dialogauge.core.errors import ConfigError
 
@@ -33,12 +33,10 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BARE_HOST: Final = re.compile(r"(localhost|[\w.-]+:\d+)(/.*)?")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class RoleSettings(_Strict):
+class RoleSettings(BaseModel):
     """A model, where it is reached, and how it is sampled."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str
     """The model's name; or `file:PATH` (a local Hugging Face folder), or `py:MODULE:NAME`."""
@@ -67,72 +65,7 @@ class RoleSettings(_Strict):
         return value
 
 
-class _JudgeDefaults(_Strict):
-    rubric: str | None = None
-    mode: Literal["hindsight", "foresight"] | None = None
-    lang: Literal["auto", "en", "zh"] | None = None
-    window: int | None = Field(default=None, ge=4, le=6)
-    repeats: int | None = Field(default=None, ge=1)
-    seed: int | None = None
-    max_concurrency: int | None = Field(default=None, ge=1)
-    max_calls: int | None = Field(default=None, ge=0)
-    max_cost: float | None = Field(default=None, ge=0)
-    max_failed: float | None = Field(default=None, ge=0, le=1)
-    prices: str | None = None
-    gate: list[str] | None = None
-    redact: bool | None = None
-    hash_ids: bool | None = None
-
-
-class _TrustSettings(_Strict):
-    """The thresholds of the checks; what is absent keeps its default."""
-
-    aggregation_share: float | None = Field(default=None, ge=0, le=1)
-    aggregation_correlation: float | None = Field(default=None, ge=-1, le=1)
-    repair_na_share: float | None = Field(default=None, ge=0, le=1)
-    length_correlation: float | None = Field(default=None, ge=-1, le=1)
-    verdict_mismatch_share: float | None = Field(default=None, ge=0, le=1)
-    identical_share: float | None = Field(default=None, ge=0, le=1)
-    scenario_rule_share: float | None = Field(default=None, ge=0, le=1)
-    calibration_kappa: float | None = Field(default=None, ge=-1, le=1)
-    calibration_dialogues: int | None = Field(default=None, ge=1)
-    sample: int | None = Field(default=None, ge=0)
-
-
-class FileConfig(_Strict):
-    """The whole of a configuration file."""
-
-    judge: _JudgeDefaults = Field(default_factory=_JudgeDefaults)
-    trust: _TrustSettings = Field(default_factory=_TrustSettings)
-    roles: dict[str, RoleSettings] = Field(default_factory=dict)
-
-
-def load_config(path: str | None) -> FileConfig:
-    """Read a configuration file; none given, `dialogauge.toml` here if there is one.
-
-    Raises ConfigError naming the file and the key.
-    """
-    source = Path(path) if path is not None else Path("dialogauge.toml")
-    if path is None and not source.is_file():
-        return FileConfig()
-    try:
-        raw = tomllib.loads(source.read_text(encoding="utf-8"))
-    except OSError as error:
-        msg = f"the configuration file {source} cannot be read: {error.strerror}"
-        raise ConfigError(msg) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        msg = f"{source} is not a TOML file: {error}"
-        raise ConfigError(msg) from error
-    try:
-        return FileConfig.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        msg = f"{source}: {key}: {first['msg'].lower()}"
-        raise ConfigError(msg, hint="`dialogauge init` writes a commented example") from error
-
-
-def parse_role(text: str, roles: dict[str, RoleSettings]) -> RoleSettings:
+def parse_role(text: str, roles: Mapping[str, RoleSettings]) -> RoleSettings:
     """Read how a model is given on the command line.
 
     Args:
@@ -185,14 +118,6 @@ def read_key(settings: RoleSettings, role: str) -> str | None:
         msg = f"the role {role!r} takes its key from the variable {settings.api_key_env}, which is not set"
         raise ConfigError(msg, hint=f"export {settings.api_key_env}=... or name another with --api-key-env")
     return key
-
-
-def compute_in_one_thread() -> None:
-    """Keep numpy from starting a thread for each core when it is loaded, unless the user has set it.
-
-    Our arrays are small, and the threads cost every command 50 ms and their memory.
-    """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def cache_folder() -> Path:

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dialogauge.app.build import build_client
-from dialogauge.app.config import load_config, parse_role, with_defaults
+from dialogauge.app.config import parse_role, with_defaults
+from dialogauge.app.merging import load_config, references
+from dialogauge.app.settings import DoctorOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.judges.known_answers import KnownAnswerReport, known_answers, unfit
 from dialogauge.llm.doctor import EndpointReport, examine
@@ -58,14 +60,13 @@ class Examination:
         }
 
 
-def examine_endpoint(
-    reference: str | None, *, config_file: str | None, with_known_answers: bool
-) -> Examination:
+def examine_endpoint(options: DoctorOptions) -> Examination:
     """Probe the endpoint of a model, then ask the model what we know the answer to.
 
     Nothing is taken from the response cache. Raises ConfigError for a key that is not set.
     """
-    config = load_config(config_file)
+    config = load_config(options.config_file)
+    reference = references(options).get("judge")
     if reference is None:
         if "judge" not in config.roles:
             msg = "no model is given"
@@ -73,13 +74,13 @@ def examine_endpoint(
                 msg, hint="give --model NAME --base-url URL, or [roles.judge] in dialogauge.toml"
             )
         reference = "judge"
-    settings = with_defaults(parse_role(reference, config.roles), "judge")
+    role = with_defaults(parse_role(reference, config.roles), "judge")
 
     async def run() -> Examination:
-        built = build_client(settings, "judge", cache=False)
+        built = build_client(role, "judge", cache=False)
         try:
             endpoint = await examine(built.client)
-            asked = with_known_answers and endpoint.usable
+            asked = options.known_answers and endpoint.usable
             return Examination(endpoint, await known_answers(built.client) if asked else None)
         finally:
             await built.close()

@@ -6,15 +6,17 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.app.settings import FitOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.settings import recorded
 from dialogauge.core.unit import conversation_digest, digest, words_digest
 from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings, read_split
 from dialogauge.data.ratings import usable_ratings
@@ -34,28 +36,6 @@ from dialogauge.runs.manifest import versions
 from dialogauge.runs.records import json_document, json_line
 from dialogauge.studies.fit import CONTROLS, FIGURES, Said, controls_of, figures_of
 from dialogauge.text import LanguageTally, counted
-
-
-@dataclass(frozen=True, slots=True)
-class FitOptions:
-    """The settings of `dialogauge fit`; see the command reference for each."""
-
-    inputs: Sequence[str]
-    out: str
-    ratings_file: str | None = None
-    dimension: str = "satisfaction"
-    split_file: str | None = None
-    folds: int = 5
-    format: str | None = None
-    map_file: str | None = None
-    draws: int = 1000
-    seed: int = 0
-    command: str = ""
-
-    @property
-    def is_run(self) -> bool:
-        """Whether a run directory was asked for, and not the coefficients' file."""
-        return not self.out.endswith(".json")
 
 
 def read_rated(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
@@ -289,11 +269,10 @@ def _predictions(
 def _manifest(options: FitOptions, examples: Sequence[Example]) -> dict[str, Any]:
     seen = dict.fromkeys(e.conversation.id for e in examples)
     by_id = {e.conversation.id: e.conversation for e in examples}
-    settings = {k: v for k, v in asdict(options).items() if k != "command"}
     return {
         "versions": versions(),
         "study": "fit",
-        "settings": settings,
+        "settings": recorded(options),
         "command": options.command,
         "data": digest([conversation_digest(by_id[name]) for name in seen]),
     }

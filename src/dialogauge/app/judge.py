@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from dialogauge.app.config import RoleSettings
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
 from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.settings import recorded
 from dialogauge.core.unit import digest
 from dialogauge.data import (
     Mask,
@@ -153,7 +154,7 @@ def _study(
 
 
 def _run_settings(options: JudgeOptions) -> RunSettings:
-    settings: dict[str, Any] = {k: v for k, v in asdict(options).items() if k != "command"}
+    settings = recorded(options)
     if options.role is not None:
         settings["role"] = shown_role(options.role)
     return RunSettings(

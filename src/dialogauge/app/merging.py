@@ -1,81 +1,314 @@
-"""Command line over configuration file over defaults."""
+"""Settings put together: what the user chose, over the configuration file, over the defaults.
+
+The command line and Python come through the same door, so that a value is refused in the same words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import singledispatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from dialogauge.app.config import FileConfig, RoleSettings, load_config, parse_role, with_defaults
-from dialogauge.app.personal_judges import MODEL_JUDGES
-from dialogauge.app.settings import JudgeOptions, SatisfactionOptions
-from dialogauge.core.errors import UsageError
-from dialogauge.judges.encoder import ENCODER_JUDGES
-from dialogauge.judges.personal import STRATEGIES
-from dialogauge.rubrics import NO_RUBRIC
+from dialogauge.app.settings import (
+    DoctorOptions,
+    JudgeOptions,
+    ModelOptions,
+    Options,
+    PairOptions,
+    RecheckOptions,
+    SatisfactionOptions,
+    UserJudgeOptions,
+)
+from dialogauge.core.errors import ConfigError, UsageError
+from dialogauge.core.settings import Setting, nearest, settings_of
 from dialogauge.studies.trust import TrustThresholds
 
-# Settings of judging that the configuration file holds under [judge], with the names of our fields.
-_SHARED = {
-    "lang": "language",
-    "max_concurrency": "max_concurrency",
-    "max_calls": "max_calls",
-    "max_cost": "max_cost",
-    "max_failed": "max_failed",
-    "prices": "prices_file",
-}
+if TYPE_CHECKING:
+    from dialogauge.app.config import RoleSettings  # with it comes pydantic, which not every command needs
+
+S = TypeVar("S", bound=Options)
 
 
-def merge_satisfaction_options(
-    judge: str,
-    given: Mapping[str, Any],
-    *,
-    config_file: str | None,
-    models: Mapping[str, str],
-    fixed: Mapping[str, Any],
-) -> SatisfactionOptions:
-    """Build the options of a study.
+def settings_from(kind: type[S], /, **values: Any) -> S:  # noqa: ANN401 - of any setting
+    """Put settings together from keywords.
 
     Args:
-        judge: Its name.
-        given: What the command line says of settings that a configuration file may hold too.
-        config_file: The configuration file, if one is named.
-        models: By role, how its model is given.
-        fixed: Options that only the command line has.
+        kind: Whose settings.
+        values: By the settings' names.
 
-    Raises UsageError or ConfigError naming the setting.
+    Raises:
+        UsageError: A name is unknown (the nearest one is named), a setting is missing, a value is out of
+            range, or two settings exclude each other.
+        ConfigError: The configuration file is faulty.
     """
-    config = load_config(config_file)
-    fixed = {**fixed, **merge_privacy(config, fixed)}
-    if judge not in MODEL_JUDGES:
-        if models:
-            msg = f"the judge {judge} asks no model"
+    known = settings_of(kind)
+    for name in values:
+        if name not in known:
+            msg = f"there is no setting {name!r}"
+            same = next((one.name for one in known.values() if name in (one.key, one.option[2:])), None)
+            meant = same or nearest(name, known)
+            raise UsageError(msg, hint=f"did you mean {meant!r}?" if meant else f"one of: {', '.join(known)}")
+    missing = [name for name, one in known.items() if one.required and name not in values]
+    if missing:
+        msg = f"the setting {missing[0]!r} is missing"
+        raise UsageError(msg, hint=known[missing[0]].help)
+    return merged(kind, values, lambda one: one.name)
+
+
+def merged(kind: type[S], values: Mapping[str, Any], called: Callable[[Setting], str], **made: str) -> S:
+    """Check values, put them over those of the configuration file, and make of them what belongs to them.
+
+    Args:
+        kind: Whose settings.
+        values: What the user chose, by the settings' names.
+        called: What the user calls a setting.
+        made: Fields that are no settings.
+    """
+    known = settings_of(kind)
+    explicit = {}
+    for name, value in values.items():
+        try:
+            explicit[name] = known[name].checked(value)
+        except ValueError as error:
+            msg = f"{called(known[name])} {error}"
+            raise UsageError(msg) from None
+    config = (
+        load_config(explicit.get("config_file")) if "config_file" in known or kind.from_file else FileConfig()
+    )
+    stored = {}
+    if kind.from_file:
+        open = [one for name, one in known.items() if name not in explicit and one.key in config.judge]
+        stored = {one.name: config.judge[str(one.key)] for one in open}
+    whole: S = resolved(kind(**stored, **explicit, **made), config, explicit)
+    return whole
+
+
+@dataclass(frozen=True, slots=True)
+class FileConfig:
+    """What a configuration file holds."""
+
+    judge: Mapping[str, Any] = field(default_factory=dict)
+    """The table of settings, by key."""
+    trust: TrustThresholds = field(default_factory=TrustThresholds)
+    roles: Mapping[str, RoleSettings] = field(default_factory=dict)
+
+
+_EXAMPLE: Final = "`dialogauge init` writes a commented example"
+
+
+def load_config(path: str | None) -> FileConfig:
+    """Read a configuration file; none given, `dialogauge.toml` here if there is one.
+
+    Raises ConfigError naming the file and the key.
+    """
+    source = Path(path) if path is not None else Path("dialogauge.toml")
+    if path is None and not source.is_file():
+        return FileConfig()
+    try:
+        raw = tomllib.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        msg = f"the configuration file {source} cannot be read: {error.strerror}"
+        raise ConfigError(msg) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        msg = f"{source} is not a TOML file: {error}"
+        raise ConfigError(msg) from error
+    _know(source, "", raw, ("judge", "trust", "roles"), "table")
+    for name, table in raw.items():
+        if not isinstance(table, dict):
+            msg = f"{source}: {name}: a table is needed"
+            raise ConfigError(msg, hint=_EXAMPLE)
+    keys = {one.key: one for one in settings_of(JudgeOptions).values() if one.key is not None}
+    return FileConfig(
+        judge=_values(source, "judge", raw.get("judge", {}), keys),
+        trust=TrustThresholds(**_values(source, "trust", raw.get("trust", {}), settings_of(TrustThresholds))),
+        roles={name: _role(source, name, role) for name, role in raw.get("roles", {}).items()},
+    )
+
+
+def _values(source: Path, table: str, raw: Mapping[str, Any], known: Mapping[str, Setting]) -> dict[str, Any]:
+    _know(source, f"{table}.", raw, known, "setting")
+    values = {}
+    for key, value in raw.items():
+        try:
+            values[key] = known[key].checked(value)
+        except ValueError as error:
+            msg = f"{source}: {table}.{key}: {error}"
+            raise ConfigError(msg, hint=_EXAMPLE) from None
+    return values
+
+
+def _know(source: Path, before: str, names: Iterable[str], known: Collection[str], what: str) -> None:
+    for name in names:
+        if name not in known:
+            meant = nearest(name, known)
+            msg = f"{source}: {before}{name}: there is no such {what}"
+            raise ConfigError(msg, hint=f"did you mean {meant}?" if meant else _EXAMPLE)
+
+
+def _role(source: Path, name: str, raw: object) -> RoleSettings:
+    from pydantic import ValidationError
+
+    from dialogauge.app.config import RoleSettings
+
+    if isinstance(raw, dict):
+        _know(source, f"roles.{name}.", raw, RoleSettings.model_fields, "setting")
+    try:
+        return RoleSettings.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(("roles", name, *map(str, first["loc"])))
+        msg = f"{source}: {key}: {first['msg'].lower()}"
+        raise ConfigError(msg, hint=_EXAMPLE) from error
+
+
+@singledispatch
+def resolved(settings: Any, config: FileConfig, explicit: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any settings
+    """Return settings with what follows from them; UsageError where two of them exclude each other.
+
+    Args:
+        settings: With the values of the configuration file.
+        config: That file.
+        explicit: What came from the user, and not from the file.
+    """
+    del config, explicit
+    return settings
+
+
+@resolved.register
+def _(settings: JudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -> JudgeOptions:
+    reference = references(settings).get("judge")
+    if reference is None and explicit.get("judge") == "llm":
+        if "judge" not in config.roles:
+            msg = "--judge llm needs a model"
+            hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration"
+            raise UsageError(msg, hint=hint)
+        reference = "judge"
+    without = "local" if settings.fitted_model is None else "fitted"
+    judge = explicit.get("judge", without if reference is None else "llm")
+    if judge != "llm" and reference is not None:
+        msg = f"--judge {judge} takes no model"
+        raise UsageError(msg, hint=f"drop --judge {judge} to judge with the model, or drop the model")
+    settings = replace(settings, judge=judge, trust=config.trust)
+    _check_fitted(settings, explicit)
+    if judge == "fitted":
+        from dialogauge.rubrics import NO_RUBRIC
+
+        return replace(settings, rubric=NO_RUBRIC, mode="foresight", language="auto")
+    if reference is None:
+        return settings
+    from dialogauge.app.config import parse_role, with_defaults
+
+    return replace(settings, role=with_defaults(parse_role(reference, config.roles), "judge"))
+
+
+def _check_fitted(settings: JudgeOptions, explicit: Mapping[str, Any]) -> None:
+    """The judge `fitted` has no rubric, and reads nothing that follows a reply."""
+    if settings.judge != "fitted":
+        if settings.fitted_model is not None:
+            msg = f"--judge {settings.judge} takes no --fitted-model"
+            raise UsageError(msg, hint="say --judge fitted, or leave --fitted-model out")
+        return
+    if settings.fitted_model is None:
+        msg = "the judge fitted needs a model of ratings"
+        raise UsageError(msg, hint="give --fitted-model RUN, as `dialogauge fit DATA -o RUN` wrote it")
+    for name, option in (("rubric", "--rubric"), ("language", "--lang"), ("mode", "--mode")):
+        if name in explicit and (name, explicit[name]) != ("mode", "foresight"):
+            msg = f"the judge fitted takes no {option} {explicit[name]}"
+            raise UsageError(msg, hint="it predicts what was rated, from what was said up to the reply")
+
+
+@resolved.register
+def _(settings: UserJudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -> UserJudgeOptions:
+    from dialogauge.app.personal_judges import MODEL_JUDGES  # with it comes numpy
+
+    del explicit
+    named = references(settings)
+    if settings.judge not in MODEL_JUDGES:
+        if named:
+            msg = f"the judge {settings.judge} asks no model"
             raise UsageError(msg, hint=f"models are for {', '.join(MODEL_JUDGES)}")
-        return SatisfactionOptions(judge=judge, **_named(given), **fixed)
-    settings = config.judge.model_dump(exclude_none=True, include=set(_SHARED)) | dict(given)
-    merged = _named(settings)
-    if merged.get("language", "auto") not in ("auto", "en", "zh"):
-        msg = f"--lang {merged['language']!r} is none of auto, en, zh"
+        return settings
+    return replace(settings, roles=_roles(named, config))
+
+
+@resolved.register
+def _(settings: SatisfactionOptions, config: FileConfig, explicit: Mapping[str, Any]) -> SatisfactionOptions:
+    settings = resolved.dispatch(UserJudgeOptions)(settings, config, explicit)
+    refuse_settings_of_others(settings)
+    return settings
+
+
+@resolved.register
+def _(settings: PairOptions, config: FileConfig, explicit: Mapping[str, Any]) -> PairOptions:
+    del config, explicit
+    named = references(settings)
+    if named and settings.chosen_field is not None:
+        msg = "the better reply is to come from a model and from a column"
+        raise UsageError(msg, hint="give the model or --chosen-field, not both")
+    if settings.kind == "dpo" and not named and settings.chosen_field is None:
+        msg = "a preference pair needs a better reply, and neither a model nor a column gives one"
+        hint = "give --model NAME --base-url URL to have it written, or --chosen-field KEY of yours"
+        raise UsageError(msg, hint=hint)
+    return settings
+
+
+@resolved.register(DoctorOptions)
+@resolved.register(RecheckOptions)
+def _(settings: ModelOptions, config: FileConfig, explicit: Mapping[str, Any]) -> ModelOptions:
+    del config, explicit
+    references(settings)
+    return settings
+
+
+def references(settings: ModelOptions) -> dict[str, str]:
+    """Return by role how its model was given, by the short form or by `--role`.
+
+    Raises UsageError where a role is unknown, or its model is given in part only or twice.
+    """
+    main, named = settings.asks[0], dict(_split_role(text) for text in settings.models)
+    unknown = sorted(named.keys() - set(settings.asks))
+    if unknown:
+        roles = (
+            f"only the role {main}" if len(settings.asks) == 1 else f"the roles {', '.join(settings.asks)}"
+        )
+        msg = f"--role {unknown[0]}=...: this command has {roles}"
         raise UsageError(msg)
-    return SatisfactionOptions(judge=judge, roles=_roles(models, config), **merged, **fixed)
+    if settings.model is None:
+        if settings.base_url or settings.api_key_env:
+            msg = "--base-url and --api-key-env need --model"
+            raise UsageError(msg, hint=f"add --model NAME, or give --role {main}=MODEL@URL#KEYVAR")
+        return named
+    if main in named:
+        msg = f"the model is given twice, by --model and by --role {main}=..."
+        raise UsageError(msg, hint="keep one of the two")
+    at = f"@{settings.base_url}" if settings.base_url else ""
+    return {
+        main: f"{settings.model}{at}{'#' + settings.api_key_env if settings.api_key_env else ''}",
+        **named,
+    }
 
 
-def merge_privacy(config: FileConfig, fixed: Mapping[str, Any]) -> dict[str, bool]:
-    """Return what is to be hidden: a file that says so holds for every judge."""
-    return {name: bool(fixed.get(name) or getattr(config.judge, name)) for name in ("redact", "hash_ids")}
+def _split_role(text: str) -> tuple[str, str]:
+    name, equals, reference = text.partition("=")
+    if not equals or not name or not reference:
+        msg = f"--role {text!r} has not the form ROLE=MODEL@URL#KEYVAR"
+        raise UsageError(msg, hint="for example --role judge=qwen2.5-7b@http://localhost:8000/v1#MY_KEY")
+    return name, reference
 
 
-def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {_SHARED[name]: value for name, value in settings.items()}
-
-
-def _roles(models: Mapping[str, str], config: FileConfig) -> dict[str, RoleSettings]:
+def _roles(named: Mapping[str, str], config: FileConfig) -> dict[str, RoleSettings]:
     """Return the settings of both roles: memories are built by the judge's model if no other is named."""
-    references = {role: role for role in ("judge", "memory_builder") if role in config.roles} | dict(models)
-    if "judge" not in references:
+    from dialogauge.app.config import parse_role, with_defaults
+
+    known = {role: role for role in UserJudgeOptions.asks if role in config.roles} | dict(named)
+    if "judge" not in known:
         return {}
-    judge = parse_role(references["judge"], config.roles)
-    if "memory_builder" in references:
-        builder = parse_role(references["memory_builder"], config.roles)
+    judge = parse_role(known["judge"], config.roles)
+    if "memory_builder" in known:
+        builder = parse_role(known["memory_builder"], config.roles)
     else:
         builder = judge.model_copy(update={"temperature": None})
     return {
@@ -84,13 +317,6 @@ def _roles(models: Mapping[str, str], config: FileConfig) -> dict[str, RoleSetti
     }
 
 
-_RETRIEVING: Final = ("episodic-nearest", "rag")
-_OWNERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "strategy": _RETRIEVING,
-    "k": _RETRIEVING,
-    "encoder": ENCODER_JUDGES,
-    "signal": ("local-user",),
-}
 _READS_WHAT_FOLLOWS: Final = ("local", "local-user")
 _OF_SESSIONS: Final = (
     "global-mean",
@@ -107,103 +333,25 @@ _OF_SESSIONS: Final = (
 """Those that read no reply, and those with a rubric for sessions; the others read one reply alone."""
 
 
-def refuse_settings_of_others(options: SatisfactionOptions) -> None:
+def refuse_settings_of_others(settings: SatisfactionOptions) -> None:
     """Raise UsageError for a setting that the judge does not have: it would change nothing."""
-    name = options.judge
-    given = {
-        "strategy": options.strategy,
-        "k": options.k,
-        "encoder": options.encoder,
-        "signal": options.signals or None,
+    from dialogauge.judges.encoder import ENCODER_JUDGES
+
+    retrieving = ("episodic-nearest", "rag")
+    owners = {
+        "strategy": (settings.strategy, retrieving),
+        "k": (settings.k, retrieving),
+        "encoder": (settings.encoder, ENCODER_JUDGES),
+        "signal": (settings.signals or None, ("local-user",)),
     }
-    for setting, owners in _OWNERS.items():
-        if given[setting] is not None and name not in owners:
-            msg = f"the judge {name} takes no --{setting}"
-            raise UsageError(msg, hint=f"it belongs to {' and '.join(owners)}")
-    if options.strategy is not None and options.strategy not in STRATEGIES:
-        msg = f"--strategy {options.strategy!r} is not known"
-        raise UsageError(msg, hint=f"there are {', '.join(STRATEGIES)}")
-    if options.level == "session" and name not in _OF_SESSIONS:
+    name = settings.judge
+    for option, (value, judges) in owners.items():
+        if value is not None and name not in judges:
+            msg = f"the judge {name} takes no --{option}"
+            raise UsageError(msg, hint=f"it belongs to {' and '.join(judges)}")
+    if settings.level == "session" and name not in _OF_SESSIONS:
         msg = f"the judge {name} reads single replies, not sessions"
         raise UsageError(msg, hint=f"--level session has {', '.join(_OF_SESSIONS)}")
-    if options.mode != "foresight" and name not in _READS_WHAT_FOLLOWS:
+    if settings.mode != "foresight" and name not in _READS_WHAT_FOLLOWS:
         msg = f"the judge {name} reads nothing that follows a reply"
         raise UsageError(msg, hint="leave --mode out")
-
-
-# Where a setting's name on the command line is not the field's.
-_FIELDS = {"lang": "language", "gate": "gates", "prices": "prices_file"}
-
-_CHOICES = {
-    "judge": ("local", "llm", "fitted"),
-    "mode": ("hindsight", "foresight"),
-    "language": ("auto", "en", "zh"),
-}
-
-
-def merge_judge_options(
-    given: Mapping[str, Any], *, config_file: str | None, model: str | None, fixed: Mapping[str, Any]
-) -> JudgeOptions:
-    """Build the options of a judging run.
-
-    Args:
-        given: What the command line says of settings that a configuration file may hold too.
-        config_file: The configuration file, if one is named.
-        model: The judge's model as a reference, if one is given.
-        fixed: Options that only the command line has.
-
-    Raises UsageError or ConfigError naming the setting.
-    """
-    config = load_config(config_file)
-    settings = {**config.judge.model_dump(exclude_none=True), **given}
-    settings = {_FIELDS.get(k, k): v for k, v in settings.items()}
-    settings["gates"] = tuple(settings.get("gates", ()))
-    reference = model
-    if reference is None and settings.get("judge") == "llm":
-        reference = _configured_judge(config)
-    without = "fitted" if fixed.get("fitted_model") is not None else "local"
-    settings.setdefault("judge", "llm" if reference is not None else without)
-    if settings["judge"] != "llm" and reference is not None:
-        msg = f"--judge {settings['judge']} takes no model"
-        raise UsageError(
-            msg, hint=f"drop --judge {settings['judge']} to judge with the model, or drop the model"
-        )
-    _check_choices(settings)
-    _check_fitted(settings, given, fixed)
-    if reference is not None:
-        settings["role"] = with_defaults(parse_role(reference, config.roles), "judge")
-    settings["trust"] = TrustThresholds(**config.trust.model_dump(exclude_none=True))
-    return JudgeOptions(**settings, **fixed)
-
-
-def _check_fitted(settings: dict[str, Any], given: Mapping[str, Any], fixed: Mapping[str, Any]) -> None:
-    """The judge `fitted` has no rubric, and reads nothing that follows a reply."""
-    model = fixed.get("fitted_model")
-    if settings["judge"] != "fitted":
-        if model is not None:
-            msg = f"--judge {settings['judge']} takes no --fitted-model"
-            raise UsageError(msg, hint="say --judge fitted, or leave --fitted-model out")
-        return
-    if model is None:
-        msg = "the judge fitted needs a model of ratings"
-        raise UsageError(msg, hint="give --fitted-model RUN, as `dialogauge fit DATA -o RUN` wrote it")
-    for name in ("rubric", "lang", "mode"):
-        if given.get(name) is not None and (name, given[name]) != ("mode", "foresight"):
-            msg = f"the judge fitted takes no --{name} {given[name]}"
-            raise UsageError(msg, hint="it predicts what was rated, from what was said up to the reply")
-    settings |= {"rubric": NO_RUBRIC, "mode": "foresight", "language": "auto"}
-
-
-def _configured_judge(config: FileConfig) -> str:
-    if "judge" in config.roles:
-        return "judge"
-    msg = "--judge llm needs a model"
-    raise UsageError(msg, hint="give --model NAME --base-url URL, or [roles.judge] in the configuration")
-
-
-def _check_choices(settings: Mapping[str, Any]) -> None:
-    for name, choices in _CHOICES.items():
-        if settings.get(name, choices[0]) not in choices:
-            option = "lang" if name == "language" else name
-            msg = f"--{option} {settings[name]!r} is none of {', '.join(choices)}"
-            raise UsageError(msg)

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.build import build_client
-from dialogauge.app.config import load_config, parse_role, with_defaults
-from dialogauge.core.errors import DialogaugeError, UsageError
+from dialogauge.app.config import parse_role, with_defaults
+from dialogauge.app.merging import load_config, references
+from dialogauge.app.settings import PairOptions
+from dialogauge.core.errors import DialogaugeError
 from dialogauge.llm import Budget, ChatFailure, PriceTable
 from dialogauge.runs.directory import write_whole
-from dialogauge.runs.privacy import OPEN, Privacy
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import StoredRun, open_run
 from dialogauge.text import detect_language
 from dialogauge.training import (
-    VERDICTS,
     Fork,
     JudgedConversation,
     dpo_row,
@@ -31,33 +31,10 @@ from dialogauge.training import (
     sft_row,
 )
 
-_TARGETS = ("trl",)
 _ACTIVE_DEFAULT = 50
 
 Row = tuple[Mapping[str, Any], Mapping[str, Any]]
 """A training row, and where it comes from."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairOptions:
-    """The settings of `dialogauge pairs`; see the command reference for each."""
-
-    run: str
-    out: str
-    kind: str = "dpo"
-    target: str = "trl"
-    chosen_field: str | None = None
-    model: str | None = None
-    config_file: str | None = None
-    prices_file: str | None = None
-    max_concurrency: int = 64
-    max_calls: int | None = None
-    max_cost: float | None = None
-    cache: bool = True
-    min_verdict: str = "good"
-    limit: int | None = None
-    privacy: Privacy = OPEN
-    """What the rows, and the prompts of the model that writes replies, must not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +49,13 @@ class PairResult:
 
 
 def write_pairs(options: PairOptions) -> PairResult:
-    """Write the rows, and beside them `NAME.provenance.jsonl`, one line for each row.
-
-    Raises UsageError for a kind, a target or a source of better replies that does not exist.
-    """
+    """Write the rows, and beside them `NAME.provenance.jsonl`, one line for each row."""
     makers: dict[str, Callable[[PairOptions, StoredRun, Counter[str]], Iterator[Row]]] = {
         "dpo": _dpo,
         "kto": _kto,
         "sft": _sft,
         "active": _active,
     }
-    _check(options, tuple(makers))
     left_out: Counter[str] = Counter()
     errors: list[DialogaugeError] = []
     with open_run(options.run, options.privacy) as run:
@@ -98,25 +71,6 @@ def write_pairs(options: PairOptions) -> PairResult:
     write_whole(target, (_line(row) for row, _ in rows))
     write_whole(target.with_suffix(".provenance.jsonl"), (_line(source) for _, source in rows))
     return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, errors[0] if errors else None)
-
-
-def _check(options: PairOptions, kinds: tuple[str, ...]) -> None:
-    for name, value, choices in (
-        ("--kind", options.kind, kinds),
-        ("--to", options.target, _TARGETS),
-        ("--min-verdict", options.min_verdict, VERDICTS),
-    ):
-        if value not in choices:
-            msg = f"{name} {value!r} is none of {', '.join(choices)}"
-            raise UsageError(msg)
-    if options.model is not None and options.chosen_field is not None:
-        msg = "the better reply is to come from a model and from a column"
-        raise UsageError(msg, hint="give the model or --chosen-field, not both")
-    if options.kind == "dpo" and options.model is None and options.chosen_field is None:
-        msg = "a preference pair needs a better reply, and neither a model nor a column gives one"
-        raise UsageError(
-            msg, hint="give --model NAME --base-url URL to have it written, or --chosen-field KEY of yours"
-        )
 
 
 def _judged(run: StoredRun) -> Iterator[JudgedConversation]:
@@ -152,7 +106,7 @@ async def _repaired(
 ) -> tuple[list[Row], DialogaugeError | None]:
     """Have a model write the better replies, in parallel; the rows keep the order of the run."""
     config = load_config(options.config_file)
-    settings = with_defaults(parse_role(options.model or "", config.roles), "repair")
+    settings = with_defaults(parse_role(references(options)["repair"], config.roles), "repair")
     built = build_client(
         settings,
         "repair",

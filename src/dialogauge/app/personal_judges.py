@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from dialogauge.app.build import BuiltClient, build_client
-from dialogauge.app.settings import SatisfactionOptions
+from dialogauge.app.settings import UserJudgeOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import PersonalJudge, Sight
 from dialogauge.judges.encoder import ENCODER_JUDGES, encoder_judge
@@ -28,7 +28,7 @@ ROLES: Final = ("judge", "memory_builder")
 class Models:
     """The clients of the roles, built when a judge asks for them, all on one budget."""
 
-    def __init__(self, options: SatisfactionOptions) -> None:
+    def __init__(self, options: UserJudgeOptions) -> None:
         """Build nothing yet."""
         self.options = options
         self._budget = Budget(options.max_calls, options.max_cost)
@@ -111,7 +111,7 @@ def _retrieved(models: Models) -> Knowledge:
     from dialogauge.judges.personal.examples import RetrievedExamples
 
     o, plain = models.options, RetrievedExamples()
-    return RetrievedExamples(cast("Strategy", o.strategy or plain.strategy), o.k or plain.k)
+    return RetrievedExamples(o.strategy or plain.strategy, o.k or plain.k)
 
 
 def _induced(models: Models) -> Knowledge:
@@ -133,7 +133,7 @@ MODEL_JUDGES: Final[Mapping[str, Builder]] = {
 """The judges that ask a model, by name."""
 
 
-def build_turn_judge(options: SatisfactionOptions) -> BuiltTurnJudge:
+def build_turn_judge(options: UserJudgeOptions) -> BuiltTurnJudge:
     """Build a judge that asks a model.
 
     Raises UsageError when it has no model.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from dialogauge.app.judge import shown_notes, shown_role, spare_the_input
-from dialogauge.app.merging import refuse_settings_of_others
 from dialogauge.app.personal_judges import (
     MODEL_JUDGES,
     BuiltTurnJudge,
@@ -23,9 +21,10 @@ from dialogauge.app.satisfaction_data import (
     read_signals,
     run_directory,
 )
-from dialogauge.app.settings import SatisfactionOptions
+from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
 from dialogauge.core.errors import InputError
 from dialogauge.core.protocols import PersonalJudge
+from dialogauge.core.settings import narrowed, recorded
 from dialogauge.runs import Observer, Privacy, RunSettings, StudyRun, run_study, units_left
 from dialogauge.studies.satisfaction.blocks import study_data, unnamed_together
 from dialogauge.studies.satisfaction.study import SatisfactionResult, SatisfactionSettings, SatisfactionStudy
@@ -110,7 +109,6 @@ def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
 
 
 def _built(options: SatisfactionOptions) -> PersonalJudge | BuiltTurnJudge:
-    refuse_settings_of_others(options)
     if options.judge in MODEL_JUDGES:
         return build_turn_judge(options)
     return build_personal_judge(
@@ -146,7 +144,7 @@ def _study(
         isinstance(built, BuiltTurnJudge),
         rated.conversations,
         data,
-        study_settings(options),
+        replace(study_settings(options), side_by_side=options.max_concurrency),
         unreadable=rated.unreadable,
         rating_faults=rated.rating_faults,
         stored_signals=read_signals(options, data),
@@ -154,25 +152,13 @@ def _study(
     return study, notes
 
 
-def study_settings(options: SatisfactionOptions) -> SatisfactionSettings:
+def study_settings(options: RatedDataOptions) -> SatisfactionSettings:
     """Return what of the options the study itself needs."""
-    return SatisfactionSettings(
-        part=options.part,
-        split_given=options.split_file is not None,
-        dimension=options.dimension,
-        mode=options.mode,
-        history=options.history,
-        calibrate=options.calibrate,
-        ties=options.ties,
-        draws=options.draws,
-        seed=options.seed,
-        side_by_side=options.max_concurrency,
-    )
+    return narrowed(SatisfactionSettings, options, split_given=options.split_file is not None)
 
 
 def _run_settings(options: SatisfactionOptions) -> RunSettings:
-    settings: dict[str, Any] = {k: v for k, v in asdict(options).items() if k != "command"}
-    settings |= {"rubric": "satisfaction", "repeats": 1}
+    settings = {**recorded(options), "rubric": "satisfaction", "repeats": 1}
     settings["roles"] = {role: shown_role(of_role) for role, of_role in options.roles.items()}
     return RunSettings(
         directory=run_directory(options),

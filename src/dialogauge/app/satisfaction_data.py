@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from dialogauge.app.settings import SatisfactionOptions
+from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
 from dialogauge.app.sources import is_run, open_source
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
@@ -138,7 +138,7 @@ class RatedData:
     """What was recognised and assumed, each a line when written with `str`."""
 
 
-def read_rated(options: SatisfactionOptions) -> RatedData:
+def read_rated(options: RatedDataOptions) -> RatedData:
     """Read rated conversations, and join the ratings of the ratings file."""
     source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
     ratings = _ratings(options)
@@ -162,7 +162,7 @@ def read_rated(options: SatisfactionOptions) -> RatedData:
     return RatedData(found, tuple(unreadable), faults, (*source.notes, *ratings.notes))
 
 
-def chosen_split(options: SatisfactionOptions) -> UserSplit | None:
+def chosen_split(options: RatedDataOptions) -> UserSplit | None:
     """Return the split of the file that was named; None where users are split by seed.
 
     Raises:
@@ -184,7 +184,7 @@ def chosen_split(options: SatisfactionOptions) -> UserSplit | None:
     return None
 
 
-def _ratings(options: SatisfactionOptions) -> RatingTable:
+def _ratings(options: RatedDataOptions) -> RatingTable:
     if options.ratings_file is None:
         return RatingTable()
     mapping = None if options.map_file is None else read_field_map(options.map_file)

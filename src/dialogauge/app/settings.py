@@ -1,103 +1,542 @@
-"""What a judging run is asked to do, after command line and configuration file are merged."""
+"""The settings: groups that commands share, and what each command is asked to do.
 
-from __future__ import annotations
+Each setting is declared here and nowhere else: the command line, the configuration file and Python read
+these classes (`app/merging`). A field without `setting(...)` is no setting: it holds what was made of
+settings, or what a group needs and only some commands let the user choose.
+"""
+
+# Without the future import: annotations are read when commands are made, and must be types by then.
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
 
-from dialogauge.app.config import RoleSettings
-from dialogauge.core.protocols import Sight
-from dialogauge.stats import CalibrationName, Ties
-from dialogauge.studies.satisfaction import HistoryCut, Part, StudyLevel
-from dialogauge.studies.trust import TrustThresholds
+from dialogauge.core.settings import argument, setting
+
+if TYPE_CHECKING:
+    from dialogauge.app.config import RoleSettings
+    from dialogauge.runs import Privacy
+    from dialogauge.studies.replay.comparison import CompareSettings
+    from dialogauge.studies.trust import TrustThresholds
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeOptions:
-    """The settings of `dialogauge judge`; see the command reference for each."""
+def _thresholds() -> Any:  # noqa: ANN401 - of a study, which is loaded where it is used
+    from dialogauge.studies.trust import TrustThresholds
 
-    inputs: tuple[str, ...]
-    rubric: str = "card"
-    judge: Literal["local", "llm", "fitted"] = "local"
-    mode: Literal["hindsight", "foresight"] = "hindsight"
-    language: Literal["auto", "en", "zh"] = "auto"
-    format: str | None = None
-    map_file: str | None = None
-    ratings_file: str | None = None
-    role: RoleSettings | None = None
-    """The judge's model; None with the local judge."""
-    local_model: str | None = None
-    """A file of coefficients for the local judge, as `dialogauge fit` writes it."""
-    fitted_model: str | None = None
-    """A model of ratings for the judge `fitted`: a run of `dialogauge fit`, or its `model.json`."""
-    source_file: str | None = None
-    """A text that the rubric checks claims against."""
-    prices_file: str | None = None
-    out: str | None = None
-    limit: int | None = None
-    sample: int | None = None
-    repeats: int = 1
-    seed: int = 0
-    window: int = 6
-    max_concurrency: int = 64
-    max_calls: int | None = None
-    max_cost: float | None = None
-    max_failed: float = 0.05
-    gates: tuple[str, ...] = ()
-    retry_failed: bool = False
-    fresh: bool = False
-    cache: bool = True
-    strict: bool = False
-    redact: bool = False
-    """Replace what looks like personal data by marks before anything is stored or sent."""
-    hash_ids: bool = False
-    """Replace the ids of users and conversations by keyed digests, likewise."""
-    trust: TrustThresholds = field(default_factory=TrustThresholds)
-    """From which figure on the checks of the judge are flagged."""
+    return TrustThresholds()
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+class Options:
+    """What all settings have in common; every class that inherits from it is a frozen dataclass.
+
+    Its methods stand here once: to write them for each class anew would cost every command 20 ms.
+    """
+
+    from_file: ClassVar[bool] = False
+    """Whether the table `[judge]` of a configuration file holds for them."""
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls) -> None:
+        dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
+
+    def __init__(self, **values: Any) -> None:  # noqa: ANN401 - of any setting
+        for one in fields(self):
+            default = one.default if one.default_factory is MISSING else one.default_factory()
+            if (value := values.pop(one.name, default)) is MISSING:
+                msg = f"{type(self).__name__} needs {one.name}"
+                raise TypeError(msg)
+            vars(self)[one.name] = value
+        if values:
+            msg = f"{type(self).__name__} has no {', '.join(values)}"
+            raise TypeError(msg)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(name)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+# Groups
+
+
+class RunInput(Options):
+    """A run to read."""
+
+    run: str = argument("RUN", "A run directory.")
+
+
+class RatingOptions(Options):
+    """People's ratings in a file of their own."""
+
+    ratings_file: str | None = setting(None, "People's ratings, joined by id.", "--ratings")
+    map_file: str | None = setting(None, "TOML file: your field names.", "--map")
+
+
+class DataOptions(RatingOptions):
+    """Conversations to read."""
+
+    inputs: tuple[str, ...] = argument("INPUT...", "Files, folders, or - for stdin.")
+    format: str | None = setting(None, "Force a format instead of recognising it.")
+
+
+class StrictOptions(Options):
+    """How much is forgiven."""
+
+    strict: bool = setting(False, "Stop at the first oddity in the input.")
+
+
+class RatedDataOptions(DataOptions):
+    """Rated conversations to read, and of which users."""
+
+    inputs: tuple[str, ...] = argument("DATA...", "Rated conversations, or a run.")
+    dimension: str = setting("satisfaction", "The rated dimension.")
+    part: Literal["test", "train", "all"] = setting(
+        "test",
+        "Whose turns are judged or chosen. The training users are what judges know of other users.",
+        "--split",
+    )
+    split_file: str | None = setting(None, "JSON {train: [users], test: [users]}, else by seed.")
+    level: Literal["turn", "session"] = "turn"
+    """Whether replies are judged, or sessions as a whole."""
+    mode: Literal["foresight", "hindsight"] = "foresight"
+    """Whether the next user message may be read."""
+    history: Literal["all", "prompt"] = "all"
+    """How much of a user's history is read."""
+
+
+class ConfigOptions(Options):
+    """The configuration file."""
+
+    config_file: str | None = setting(
+        None, "Configuration file (else ./dialogauge.toml).", "--config", recorded=False
+    )
+
+
+class ModelOptions(ConfigOptions):
+    """A model to ask."""
+
+    asks: ClassVar[tuple[str, ...]] = ("judge",)
+    """The roles that a model may be given for; `model` is the first one's."""
+
+    model: str | None = setting(
+        None,
+        "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR.",
+        recorded=False,
+    )
+    base_url: str | None = setting(None, "The endpoint, e.g. http://localhost:8000/v1.", recorded=False)
+    api_key_env: str | None = setting(None, "Variable that holds the key.", recorded=False)
+    models: tuple[str, ...] = setting(
+        (),
+        "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME.",
+        "--role",
+        metavar="judge=M@U#K",
+        recorded=False,
+    )
+
+
+class LimitOptions(ConfigOptions):
+    """What asking models may take."""
+
+    prices_file: str | None = setting(
+        None, "TOML file of prices per million tokens.", "--prices", key="prices"
+    )
+    max_concurrency: int = setting(64, "Requests in flight at most.", low=1, key="max_concurrency")
+    max_calls: int | None = setting(None, "Stop after N calls.", low=0, key="max_calls")
+    max_cost: float | None = setting(None, "Stop at this cost; needs prices.", low=0, key="max_cost")
+    cache: bool = setting(True, "Do not use the response cache.", "--no-cache")
+
+
+class LanguageOptions(Options):
+    """The language of the prompts."""
+
+    language: Literal["auto", "en", "zh"] = setting("auto", "Language of the judging.", "--lang", key="lang")
+
+
+class PrivacyOptions(Options):
+    """What of people is hidden before anything is stored, sent or shown."""
+
+    redact: bool = setting(
+        False,
+        "Replace phone numbers, e-mails, card and identity numbers by [phone], [email], [card], [id].",
+        key="redact",
+    )
+    hash_ids: bool = setting(
+        False,
+        "Replace the ids of users and conversations by digests that stay the same within a run.",
+        key="hash_ids",
+    )
+
+    @property
+    def privacy(self) -> "Privacy":
+        """Both as one."""
+        from dialogauge.runs import Privacy
+
+        return Privacy(self.redact, self.hash_ids)
+
+
+class RetryOptions(Options):
+    """What becomes of failures when the same command is given again."""
+
+    retry_failed: bool = setting(False, "Do again what failed.")
+
+
+class JudgingOptions(LimitOptions, RetryOptions, PrivacyOptions):
+    """A run that judges conversations."""
+
+    from_file: ClassVar[bool] = True
+
+    out: str | None = setting(
+        None, "Run directory.", "-o", "--out", otherwise="runs/ and the name of the first input"
+    )
+    max_failed: float = setting(
+        0.05, "Share of failures above which the exit code is 3.", low=0, high=1, key="max_failed"
+    )
+    fresh: bool = setting(False, "Forget what the run holds.")
     command: str = ""
     """The command line that asked for this, without secrets; for the manifest and the page."""
 
 
-@dataclass(frozen=True, slots=True)
-class SatisfactionOptions:
-    """The settings of `dialogauge satisfaction`; see the command reference for each."""
+class DrawOptions(Options):
+    """Bootstrap intervals."""
 
-    inputs: tuple[str, ...]
-    judge: str
-    level: StudyLevel = "turn"
-    """Whether replies are judged, or sessions as a whole."""
-    part: Part = "test"
-    split_file: str | None = None
-    calibrate: CalibrationName = "none"
-    ties: Ties = "mid"
-    reference: str | None = None
-    """The satisfaction run of the blocks' original replies; None where these are judged themselves."""
-    history: HistoryCut = "all"
-    mode: Sight = "foresight"
-    strategy: str | None = None
-    k: int | None = None
-    encoder: str | None = None
-    signals: tuple[str, ...] = ()
-    """Satisfaction runs of judges that read no rating, whose scores `local-user` reads too."""
-    dimension: str = "satisfaction"
-    ratings_file: str | None = None
-    format: str | None = None
-    map_file: str | None = None
-    out: str | None = None
-    draws: int = 1000
-    seed: int = 0
-    roles: Mapping[str, RoleSettings] = field(default_factory=dict)
+    draws: int = setting(1000, "Bootstrap draws for the intervals.", low=0)
+    seed: int = setting(0, "Of the draws and the shuffled control.")
+
+
+class TiesOptions(Options):
+    """Equal raw scores."""
+
+    ties: Literal["mid", "turn-index", "sample-id"] = setting(
+        "mid", "Equal raw scores: kept equal, or ordered as the published calibrations do."
+    )
+
+
+class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions):
+    """A judge of satisfaction, who judges for one user."""
+
+    from_file: ClassVar[bool] = True
+    asks: ClassVar[tuple[str, ...]] = ("judge", "memory_builder")
+
+    judge: str = setting(
+        ...,
+        "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, "
+        "history-majority, history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local, local-user; "
+        "trained here: encoder, encoder-ordinal; with a model: memory, no-memory, zero-shot, few-shot, "
+        "task-rubric, prometheus, rag, spur.",
+        metavar="NAME",
+    )
+    strategy: Literal["topk", "boundary-paired", "score-balanced"] | None = setting(
+        None, "Of episodic-nearest and rag (else topk)."
+    )
+    k: int | None = setting(None, "Turns that episodic-nearest (else 6) and rag (else 4) take.", low=1)
+    history: Literal["all", "prompt"] = setting(
+        "all", "The whole history, or what the published prompt keeps."
+    )
+    models: tuple[str, ...] = setting(
+        (),
+        "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (of [roles]), file:PATH or py:MODULE:NAME.",
+        "--role",
+        metavar="ROLE=M@U#K",
+        recorded=False,
+    )
+    level: Literal["turn", "session"] = "turn"
+    roles: Mapping[str, "RoleSettings"] = field(default_factory=dict)
     """The models of `judge` and `memory_builder`; empty with a judge that asks none."""
-    language: Literal["auto", "en", "zh"] = "auto"
-    prices_file: str | None = None
-    max_concurrency: int = 64
-    max_calls: int | None = None
-    max_cost: float | None = None
-    max_failed: float = 0.05
-    retry_failed: bool = False
-    fresh: bool = False
-    cache: bool = True
-    redact: bool = False
-    hash_ids: bool = False
+
+
+# Commands
+
+
+class JudgeOptions(DataOptions, StrictOptions, LanguageOptions, ModelOptions, JudgingOptions):
+    """`dialogauge judge`."""
+
+    inputs: tuple[str, ...] = argument("INPUT... | RUN", "Files, folders, - for stdin, or a run.")
+    rubric: str = setting(
+        "card",
+        "Shipped rubric (card, satisfaction, session, session-guarded, task, single, factuality), or a file",
+        key="rubric",
+    )
+    judge: Literal["local", "llm", "fitted"] = setting(
+        "local",
+        "Without a model, with one, or by a model of ratings that was fitted to your own.",
+        otherwise="llm when a model is given, fitted with --fitted-model, else local",
+    )
+    mode: Literal["hindsight", "foresight"] = setting(
+        "hindsight", "Whether the next user message may be read.", key="mode"
+    )
+    local_model: str | None = setting(
+        None, "Coefficients for the local judge, as `dialogauge fit` wrote them."
+    )
+    fitted_model: str | None = setting(
+        None,
+        "Model of ratings for the judge fitted: the run that `dialogauge fit` wrote, or its model.json.",
+        metavar="RUN|FILE.json",
+    )
+    source_file: str | None = setting(
+        None, "Text file that claims are checked against (rubric factuality).", "--source"
+    )
+    limit: int | None = setting(None, "Only the first N conversations.", low=1)
+    sample: int | None = setting(None, "N conversations at random.", low=1)
+    repeats: int = setting(1, "Judge everything N times.", low=1, key="repeats")
+    seed: int = setting(0, "Seed of sampling and of the model.", key="seed")
+    window: int = setting(6, "Turns in a window of a long conversation.", low=4, high=6, key="window")
+    gates: tuple[str, ...] = setting(
+        (),
+        "A condition on the result, e.g. 'verdict>=good:0.9'; exit code 100 when it is not met.",
+        "--gate",
+        metavar="EXPR",
+        key="gate",
+    )
+    role: "RoleSettings | None" = None
+    """The judge's model; None with a judge that asks none."""
+    trust: "TrustThresholds" = field(default_factory=_thresholds)
+    """From which figure on the checks of the judge are flagged."""
+
+
+class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, DrawOptions, RatedDataOptions):
+    """`dialogauge satisfaction`."""
+
+    level: Literal["turn", "session"] = setting(
+        "turn", "Replies, or sessions as a whole (the ratings without a turn)."
+    )
+    mode: Literal["foresight", "hindsight"] = setting(
+        "foresight", "Whether the next user message may be read."
+    )
+    calibrate: Literal[
+        "none", "mean-shift", "cdf", "reference-cdf", "reference-mean-shift", "reference-transfer", "pooled"
+    ] = setting("none", "The map of the scores in the rows; the table shows every one.", metavar="NAME")
+    reference: str | None = setting(
+        None,
+        "Satisfaction run of the blocks' original replies, for reference-* (else the judged replies).",
+        metavar="RUN",
+    )
+    encoder: str | None = setting(
+        None, "What encoder judges fine-tune (else bert-base-chinese).", metavar="FOLDER|NAME"
+    )
+    signals: tuple[str, ...] = setting(
+        (),
+        "Satisfaction run of a judge that reads no rating, for local-user to read too.",
+        "--signal",
+        metavar="RUN",
+    )
+    out: str | None = setting(
+        None, "Run directory.", "-o", "--out", otherwise="runs/ and the names of input and judge"
+    )
+
+
+class CheckOptions(DataOptions, StrictOptions):
+    """`dialogauge check`."""
+
+    min_turns: int = setting(2, "Fewer turns than this count as very short.", low=0)
+    personal: bool = setting(False, "Count what looks like personal data, without printing it.", "--pii")
+
+
+class ReportOptions(RunInput, PrivacyOptions):
+    """`dialogauge report`."""
+
+    out: str | None = setting(None, "Where to (else RUN/report.html).", "-o", "--out")
+
+
+class ExportOptions(RunInput, PrivacyOptions):
+    """`dialogauge export`."""
+
+    out: str = setting(..., "x.jsonl, x.csv or x.parquet.", "-o", "--out")
+
+
+class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions):
+    """`dialogauge trust`."""
+
+    scenario_sample: int | None = setting(
+        None, "Judge N conversations again without, and with another's, scenario.", low=1
+    )
+    seed: int = setting(0, "Seed of the sample.")
+    model: str | None = setting(None, "The run's model (else as the run says).")
+
+
+class MetaOptions(RatingOptions, ConfigOptions, DrawOptions):
+    """`dialogauge meta`."""
+
+    runs: tuple[str, ...] = argument("RUN...", "Run directories.")
+    dimensions: tuple[str, ...] = setting(
+        (),
+        "A dimension of the judge, and after = the rated one if it is called otherwise.",
+        "--dimension",
+        metavar="JUDGED[=RATED]",
+    )
+    dissatisfied: str | None = setting(
+        None,
+        "What counts as dissatisfied: 3 (3 or less), '<3', '>=4', or a category such as DSAT.",
+        metavar="RULE",
+    )
+    ratings_file: str | None = setting(
+        None, "People's ratings, joined by id (else those inside the run).", "--ratings"
+    )
+    draws: int = setting(1000, "Bootstrap draws.", low=100)
+    out: str | None = setting(None, "Folder for meta.json and meta.html.", "-o", "--out")
+
+
+class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
+    """`dialogauge pairs`."""
+
+    asks: ClassVar[tuple[str, ...]] = ("repair",)
+
+    out: str = setting(..., "JSONL file to write.", "-o", "--out")
+    kind: Literal["dpo", "kto", "sft", "active"] = setting("dpo", "What to write.")
+    target: Literal["trl"] = setting("trl", "For whom: the trainer's row format.", "--to")
+    chosen_field: str | None = setting(None, "Key of your records that holds the better reply (dpo).")
+    model: str | None = setting(None, "Model that writes the better reply (dpo).")
+    models: tuple[str, ...] = setting((), "As --role of judge.", "--role", metavar="repair=M@U#K")
+    min_verdict: Literal["excellent", "good", "borderline", "poor"] = setting(
+        "good", "Conversations worth learning from (sft)."
+    )
+    limit: int | None = setting(None, "At most N rows (active: 50 if not given).", low=1)
+
+
+class FitOptions(DrawOptions, DataOptions):
+    """`dialogauge fit`."""
+
+    inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")
+    out: str = setting(
+        ...,
+        "FILE.json: coefficients of the local judge. Else a run directory with a model of the ratings.",
+        "-o",
+        "--out",
+        metavar="FILE.json|RUN",
+    )
+    dimension: str = setting("satisfaction", "The rated dimension to fit.")
+    split_file: str | None = setting(None, "JSON {train: [users]}: fit on these users only.")
+    folds: int = setting(5, "Parts of the cross-validation.", "--cv", low=2)
     command: str = ""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether a run directory was asked for, and not the coefficients' file."""
+        return not self.out.endswith(".json")
+
+
+class DoctorOptions(ModelOptions):
+    """`dialogauge doctor`."""
+
+    known_answers: bool = setting(True, "Ask the known-answer set too.", "--known-answers/--no-known-answers")
+
+
+# Commands of `dialogauge replay`, and the groups that they share
+
+
+class ReplaySeedOptions(Options):
+    """Chance in a benchmark."""
+
+    seed: int = setting(0, "Of the selection, and of pools and repeats of candidates.")
+
+
+class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOptions):
+    """Which turns are chosen."""
+
+    from_file: ClassVar[bool] = True
+
+    rule: Literal["hard", "random", "stratified", "all"] = setting(
+        "hard", "How turns are chosen: hard is the published rule and looks at the ratings."
+    )
+    size: int = setting(300, "Turns at most.", "-n", "--size", low=1)
+    licence: str | None = setting(None, "Licence of the data, for the card.")
+
+
+class AgentsOptions(Options):
+    """What is known of candidates."""
+
+    agents_file: str | None = setting(
+        None,
+        "agents.toml: organisation, version, licence and family of candidates, and where each is reached.",
+        "--agents",
+    )
+
+
+class CandidateOptions(AgentsOptions, ReplaySeedOptions, LimitOptions, RetryOptions):
+    """Who replies, and what each is shown."""
+
+    candidates: tuple[str, ...] = setting(
+        (),
+        "MODEL@URL#KEYVAR, replies:FILE, pool:REF,REF, py:MODULE:NAME, file:PATH, or a name of agents.toml "
+        "or the configuration; NAME= before it names it.",
+        "--candidate",
+        metavar="[NAME=]REF",
+    )
+    context: Literal["prefix", "task", "profile", "memory-tfidf", "memory-diverse", "memory-compressed"] = (
+        setting(
+            "prefix", "What a candidate is shown beside the messages before the reply; prefix is nothing."
+        )
+    )
+
+
+class MovedDataOptions(Options):
+    """Data that is read again."""
+
+    data: tuple[str, ...] = setting(
+        (), "Where the conversations are now, if not where they were selected from.", metavar="PATH"
+    )
+
+
+class EvaluatorOptions(UserJudgeOptions):
+    """Who scores: any judge of `satisfaction`, in foresight."""
+
+    reference: str | None = setting(
+        None,
+        "A run whose scores of the original replies are taken over; it must be of this very evaluator.",
+        metavar="RUN",
+    )
+
+
+class ComparingOptions(AgentsOptions, TiesOptions):
+    """How candidates are compared."""
+
+    judge_family: str | None = setting(None, "The evaluator's family of models, for self-preference.")
+    margin: float = setting(0.0, "A difference of no more than this is a tie.", low=0)
+    draws: int = setting(1000, "Bootstrap draws of users.", low=100)
+    command: str = ""
+
+
+class SelectOptions(ItemOptions):
+    """`dialogauge replay select`."""
+
+    out: str | None = setting(..., "Item set to write (JSON).", "-o", "--out", metavar="ITEMS")
+
+
+class CollectOptions(CandidateOptions, MovedDataOptions):
+    """`dialogauge replay collect`."""
+
+    items: str = argument("ITEMS", "An item set.")
+    out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
+
+
+class ScoreOptions(RunInput, EvaluatorOptions, MovedDataOptions):
+    """`dialogauge replay score`."""
+
+
+class CompareOptions(ComparingOptions):
+    """`dialogauge replay compare`."""
+
+    runs: tuple[str, ...] = argument("RUN...", "Run directories of one item set.")
+    judge: str | None = setting(None, "Of several evaluators of a run; else the latest.", metavar="NAME")
+    seed: int = setting(42, "Of the draws and of the shuffled control.")
+    out: str | None = setting(None, "Folder for summary and page (else a single run's own).", "-o", "--out")
+
+    @property
+    def comparison(self) -> "CompareSettings":
+        """The part that the figures depend on."""
+        from dialogauge.studies.replay.comparison import CompareSettings
+
+        return CompareSettings(draws=self.draws, seed=self.seed, ties=self.ties, margin=self.margin)
+
+
+class BenchmarkOptions(EvaluatorOptions, CandidateOptions, ComparingOptions, ItemOptions):
+    """`dialogauge replay run`."""
+
+    out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
+    draw_seed: int = setting(42, "Of the draws and of the shuffled control.")

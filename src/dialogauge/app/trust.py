@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
-from dialogauge.app.config import FileConfig, RoleSettings, load_config, parse_role, with_defaults
+from dialogauge.app.config import RoleSettings, parse_role, with_defaults
+from dialogauge.app.merging import FileConfig, load_config, references
 from dialogauge.app.report import page_of
-from dialogauge.app.settings import JudgeOptions
+from dialogauge.app.settings import JudgeOptions, RecheckOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged
 from dialogauge.data import read_field_map, read_ratings
@@ -19,7 +20,6 @@ from dialogauge.runs import Manifest, StoredRun, open_run, versions
 from dialogauge.studies.trust import (
     Trust,
     TrustCheck,
-    TrustThresholds,
     Variant,
     check_scenario,
     draw_variants,
@@ -56,24 +56,6 @@ def differences(manifest: Manifest, described: Mapping[str, Any]) -> tuple[str, 
     return tuple(out)
 
 
-@dataclass(frozen=True, slots=True)
-class RecheckOptions:
-    """The settings of `dialogauge trust`; see the command reference for each."""
-
-    run: str
-    scenario_sample: int | None = None
-    ratings_file: str | None = None
-    map_file: str | None = None
-    model: str | None = None
-    config_file: str | None = None
-    prices_file: str | None = None
-    seed: int = 0
-    max_concurrency: int = 64
-    max_calls: int | None = None
-    max_cost: float | None = None
-    cache: bool = True
-
-
 def recheck(options: RecheckOptions) -> Trust:
     """Make the checks of a run anew, and write them into its summary and its page.
 
@@ -81,7 +63,7 @@ def recheck(options: RecheckOptions) -> Trust:
     EndpointError or BudgetSpent when the scenario sample cannot be judged to its end.
     """
     config = load_config(options.config_file)
-    limits = TrustThresholds(**config.trust.model_dump(exclude_none=True))
+    limits = config.trust
     mapping = None if options.map_file is None else read_field_map(options.map_file)
     ratings = None if options.ratings_file is None else read_ratings(options.ratings_file, mapping=mapping)
     with open_run(options.run) as run:
@@ -116,9 +98,9 @@ def _scenario(run: StoredRun, options: RecheckOptions, config: FileConfig) -> Tr
 
 def _judge_options(run: StoredRun, options: RecheckOptions, config: FileConfig) -> JudgeOptions:
     settings = run.manifest.settings
-    role = None
-    if options.model is not None:
-        role = with_defaults(parse_role(options.model, config.roles), "judge")
+    role, reference = None, references(options).get("judge")
+    if reference is not None:
+        role = with_defaults(parse_role(reference, config.roles), "judge")
     elif settings["role"] is not None:
         role = _stored_role(settings["role"], config)
     names = ("rubric", "judge", "mode", "language", "local_model", "source_file", "window")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from dialogauge.cli import options as option
+from dialogauge.app.settings import CheckOptions
+from dialogauge.cli.options import AsJson, takes
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
@@ -15,32 +16,14 @@ if TYPE_CHECKING:
     from dialogauge.report import Block
 
 
-def check(
-    inputs: Annotated[list[str], typer.Argument(metavar="INPUT...", help="Files, folders, or - for stdin.")],
-    format: option.Format = None,
-    map_file: option.Map = None,
-    ratings: option.Ratings = None,
-    min_turns: Annotated[int, typer.Option(min=0, help="Fewer turns than this count as very short.")] = 2,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first oddity.")] = False,
-    pii: Annotated[
-        bool, typer.Option("--pii", help="Count what looks like personal data, without printing it.")
-    ] = False,
-    as_json: option.AsBareJson = False,
-) -> None:
+@takes(CheckOptions)
+def check(options: CheckOptions, as_json: AsJson = False) -> None:
     """Say what was recognised and assumed in an input, and what is in it."""
     from dialogauge.app.check import check_input
     from dialogauge.cli.terminal import print_blocks, print_json
     from dialogauge.report import plain
 
-    report = check_input(
-        inputs,
-        format=format,
-        map_file=map_file,
-        ratings_file=ratings,
-        min_turns=min_turns,
-        strict=strict,
-        personal=pii,
-    )
+    report = check_input(options)
     if as_json:
         print_json(report.to_json())
     else:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from dialogauge.cli import options as option
+from dialogauge.app.settings import DoctorOptions
+from dialogauge.cli.options import AsJson, takes
 
 if TYPE_CHECKING:
     from dialogauge.app.doctor import Examination
@@ -14,30 +15,16 @@ if TYPE_CHECKING:
     from dialogauge.report import Block
 
 
-def doctor(
-    model: Annotated[str | None, typer.Option(help="Model at an OpenAI-compatible endpoint.")] = None,
-    base_url: option.BaseUrl = None,
-    api_key_env: option.KeyEnv = None,
-    role: option.JudgeRole = None,
-    config: option.Config = None,
-    known_answers: Annotated[
-        bool, typer.Option("--known-answers/--no-known-answers", help="Ask the known-answer set too.")
-    ] = True,
-    as_json: option.AsBareJson = False,
-) -> None:
+@takes(DoctorOptions)
+def doctor(options: DoctorOptions, as_json: AsJson = False) -> None:
     """Probe an endpoint: reachable, schemas, log-probabilities, latency; and ask it what we know.
 
     The known-answer set tells whether a model only returns the average of its turn scores.
     """
     from dialogauge.app.doctor import examine_endpoint
-    from dialogauge.cli.judge import model_reference
     from dialogauge.cli.terminal import print_blocks, print_json
 
-    examined = examine_endpoint(
-        model_reference(model, base_url, api_key_env, role or []),
-        config_file=config,
-        with_known_answers=known_answers,
-    )
+    examined = examine_endpoint(options)
     if as_json:
         print_json(examined.to_json())
     else:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from dialogauge.cli import options as option
+from dialogauge.app.settings import ExportOptions
+from dialogauge.cli.options import takes
 
 
-def export(
-    run: option.RunDirectory,
-    out: Annotated[str, typer.Option("-o", "--out", help="x.jsonl, x.csv or x.parquet.")],
-    redact: option.Redact = False,
-    hash_ids: option.HashIds = False,
-) -> None:
+@takes(ExportOptions)
+def export(options: ExportOptions) -> None:
     """Export the judgements of a run; the ending of the file says the format."""
     from dialogauge.app.export import export_run
-    from dialogauge.runs.privacy import Privacy
     from dialogauge.text import counted
 
-    written = export_run(run, out, Privacy(redact, hash_ids))
-    typer.echo(f"{counted(written, 'row')}: {out}")
+    written = export_run(options.run, options.out, options.privacy)
+    typer.echo(f"{counted(written, 'row')}: {options.out}")

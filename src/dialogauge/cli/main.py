@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 import typer
@@ -55,6 +56,8 @@ def main() -> None:
     """Run the command line and exit with its code."""
     # A command makes many small objects and hardly a cycle: looking for cycles so often costs a tenth.
     gc.set_threshold(50_000, 20, 100)
+    # Our arrays are small: a thread of numpy's for each core costs every command 50 ms and their memory.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - set, before numpy is loaded
     try:
         app()
     except DialogaugeError as error:

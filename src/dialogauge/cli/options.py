@@ -1,67 +1,97 @@
-"""Options that several commands share, each said once; a command's own stand in its file."""
+"""Commands from settings: a command's options are those of its settings class (`app/settings`)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import functools
+import inspect
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 import typer
 
-_REDACT = "Replace phone numbers, e-mails, card and identity numbers by [phone], [email], [card], [id]."
-_HASH_IDS = "Replace the ids of users and conversations by digests that stay the same within a run."
-_MODEL = "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR."
-_ROLES = (
-    "judge=... or memory_builder=...: MODEL@URL#KEYVAR, NAME (from [roles]), file:PATH or py:MODULE:NAME."
-)
-_TIES = "Equal raw scores: kept equal, or ordered as the published calibrations do."
-_PROMPT = "The whole history, or what the published prompt keeps."
-_MAX_FAILED = "Share of failures above which the exit code is 3."
+from dialogauge.app.settings import Options
+from dialogauge.core.settings import Setting, settings_of
 
-# What is read
-RunDirectory = Annotated[str, typer.Argument(metavar="RUN", help="A run directory.")]
-RatedData = Annotated[list[str], typer.Argument(metavar="DATA...", help="Rated conversations, or a run.")]
-Format = Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")]
-Map = Annotated[str | None, typer.Option("--map", help="TOML file: your field names.")]
-Ratings = Annotated[str | None, typer.Option(help="People's ratings, joined by id.")]
-Dimension = Annotated[str, typer.Option(help="The rated dimension.")]
-SplitFile = Annotated[str | None, typer.Option(help="JSON {train: [users], test: [users]}, else by seed.")]
-Config = Annotated[str | None, typer.Option(help="Configuration file (else ./dialogauge.toml).")]
+S = TypeVar("S", bound=Options)
+P = ParamSpec("P")
 
-# How it is judged
-History = Annotated[str, typer.Option(metavar="all|prompt", help=_PROMPT)]
-Ties = Annotated[str, typer.Option(metavar="mid|turn-index|sample-id", help=_TIES)]
-
-# Models
-Model = Annotated[str | None, typer.Option(help=_MODEL)]
-BaseUrl = Annotated[str | None, typer.Option(help="The endpoint, e.g. http://localhost:8000/v1.")]
-ItsBaseUrl = Annotated[str | None, typer.Option(help="Its endpoint.")]
-KeyEnv = Annotated[str | None, typer.Option(help="Variable that holds the key.")]
-ItsKeyEnv = Annotated[str | None, typer.Option(help="Variable that holds its key.")]
-JudgeRole = Annotated[list[str] | None, typer.Option(metavar="judge=M@U#K", help="As in judge.")]
-Roles = Annotated[list[str] | None, typer.Option(metavar="ROLE=M@U#K", help=_ROLES)]
-Prices = Annotated[str | None, typer.Option(help="TOML file of prices per million tokens.")]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Do not use the response cache.")]
-
-# Limits
-Concurrency = Annotated[int, typer.Option(min=1, help="Requests in flight at most.")]
-SetConcurrency = Annotated[int | None, typer.Option(min=1, help="Requests in flight at most.")]
-MaxCalls = Annotated[int | None, typer.Option(min=0, help="Stop after N calls.")]
-MaxCost = Annotated[float | None, typer.Option(min=0, help="Stop at this cost; needs prices.")]
-MaxFailed = Annotated[float | None, typer.Option(min=0, max=1, help=_MAX_FAILED)]
-
-# What is done, kept and shown
-RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Judge what failed again.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Forget what the run holds.")]
+# What only the command line has: what is shown, and whether anything is done at all.
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
-Redact = Annotated[bool, typer.Option("--redact", help=_REDACT)]
-HashIds = Annotated[bool, typer.Option("--hash-ids", help=_HASH_IDS)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
-AsBareJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def check(option: str, value: str, known: tuple[str, ...]) -> None:
-    """Raise UsageError for a value that an option does not know."""
-    from dialogauge.core.errors import UsageError
+def takes(kind: type[S]) -> Callable[[Callable[Concatenate[S, P], None]], Callable[..., None]]:
+    """Make a command of a function that takes settings first, and then what only the command line has."""
 
-    if value not in known:
-        msg = f"{option} {value!r} is not known"
-        raise UsageError(msg, hint=f"one of: {', '.join(known)}")
+    def decorate(function: Callable[Concatenate[S, P], None]) -> Callable[..., None]:
+        settings = settings_of(kind)
+
+        @functools.wraps(function)
+        def command(ctx: typer.Context, **values: Any) -> None:  # noqa: ANN401 - of any option
+            from dialogauge.app.merging import merged
+
+            chosen = {
+                name: (not values[name] if _negated(one) else values[name])
+                for name, one in settings.items()
+                if str(ctx.get_parameter_source(name)).endswith("COMMANDLINE")
+            }
+            made = {"command": command_line()} if "command" in {f.name for f in fields(kind)} else {}
+            others = {name: value for name, value in values.items() if name not in settings}
+            function(merged(kind, chosen, lambda one: one.option, **made), **others)  # type: ignore[call-arg]
+
+        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        first = [context, *map(_parameter, settings.values())]
+        both = [*first, *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own)]
+        command.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
+        command.__annotations__ = {}
+        del command.__wrapped__
+        return command
+
+    return decorate
+
+
+def _parameter(one: Setting) -> inspect.Parameter:
+    """Return a setting as typer wants a parameter."""
+    what: Any = list[one.kind] if one.many else one.kind  # type: ignore[name-defined]
+    default = None if one.many or one.otherwise else False if _negated(one) else one.default
+    if one.required:
+        default = inspect.Parameter.empty
+    elif default is None:
+        what |= None
+    metavar = one.metavar or "|".join(one.choices) or None
+    if one.argument:
+        info: Any = typer.Argument(metavar=metavar, help=one.help)
+    else:
+        info = typer.Option(
+            *(one.flags or (one.option,)),
+            metavar=metavar,
+            help=one.help,
+            min=one.low,
+            max=one.high,
+            show_default=one.otherwise or True,
+        )
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(one.name, kind, default=default, annotation=Annotated[what, info])
+
+
+def _negated(one: Setting) -> bool:
+    return one.option.startswith("--no-")
+
+
+def command_line() -> str:
+    """Return the command as it was typed, without what may be secret."""
+    return shlex.join(["dialogauge", *(_without_secrets(word) for word in sys.argv[1:])])
+
+
+def _without_secrets(word: str) -> str:
+    """Cut user info and query out of a URL; a key variable behind `#` stays."""
+    before, scheme, url = word.partition("://")
+    if not scheme:
+        return word
+    address, mark, key = url.partition("#")
+    host, slash, path = address.partition("?")[0].partition("/")
+    return f"{before}{scheme}{host.rpartition('@')[2]}{slash}{path}{mark}{key}"

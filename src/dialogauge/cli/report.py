@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from dialogauge.cli import options as option
+from dialogauge.app.settings import ReportOptions
+from dialogauge.cli.options import takes
 
 
-def report(
-    run: option.RunDirectory,
-    out: Annotated[str | None, typer.Option("-o", "--out", help="Where to (else RUN/report.html).")] = None,
-    redact: option.Redact = False,
-    hash_ids: option.HashIds = False,
-) -> None:
+@takes(ReportOptions)
+def report(options: ReportOptions) -> None:
     """Write the report of a run anew, from what the run holds."""
-    from dialogauge.app.config import compute_in_one_thread
-
-    compute_in_one_thread()  # before the next line loads numpy
     from dialogauge.app.report import rebuild_report
-    from dialogauge.runs.privacy import Privacy
 
-    typer.echo(f"report: {rebuild_report(run, out, Privacy(redact, hash_ids))}")
+    typer.echo(f"report: {rebuild_report(options.run, options.out, options.privacy)}")

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dialogauge.llm import LimiterState
 from dialogauge.report import plain
-from dialogauge.runs import Progress
 
 if TYPE_CHECKING:
+    from dialogauge.llm import LimiterState
     from dialogauge.report import Block
+    from dialogauge.runs import Progress
+
 
 _WIDTH = 110
 _FAULTS_SHOWN = 20

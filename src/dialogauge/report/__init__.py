@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from dialogauge.report.terminal import (
         to_text,
     )
-    from dialogauge.report.words import (
+    from dialogauge.report.visible import (
         plain,
         visible,
     )
@@ -201,7 +201,7 @@ _HOMES = {
     ),
     "html": ("to_html",),
     "terminal": ("to_text",),
-    "words": (
+    "visible": (
         "plain",
         "visible",
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dialogauge.report.words import visible
+from dialogauge.report.visible import visible
 
 
 class Html(str):

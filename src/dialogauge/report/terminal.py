@@ -47,6 +47,7 @@ from dialogauge.report.blocks import (
     data_table,
 )
 from dialogauge.report.cells import Cell, Emphasis, Figure, Mix, Number, Text
+from dialogauge.report.visible import plain
 from dialogauge.report.words import (
     cell_words,
     decimal,
@@ -55,7 +56,6 @@ from dialogauge.report.words import (
     name,
     part_share,
     percent,
-    plain,
     prose_words,
 )
 

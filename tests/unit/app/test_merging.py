@@ -5,9 +5,18 @@ from typing import Any
 
 import pytest
 
-from dialogauge.app.merging import merge_judge_options
-from dialogauge.app.settings import JudgeOptions
+from dialogauge.app import settings as settings_module
+from dialogauge.app.merging import settings_from
+from dialogauge.app.settings import (
+    BenchmarkOptions,
+    JudgeOptions,
+    Options,
+    PairOptions,
+    SatisfactionOptions,
+    ScoreOptions,
+)
 from dialogauge.core import ConfigError, UsageError
+from dialogauge.core.settings import recorded, settings_of
 
 FILE = """
 [judge]
@@ -41,8 +50,8 @@ def file(tmp_path: Path) -> str:
     return "my.toml"
 
 
-def merge(*, config_file: str | None = None, model: str | None = None, **given: Any) -> JudgeOptions:
-    return merge_judge_options(given, config_file=config_file, model=model, fixed={"inputs": ("log",)})
+def merge(**values: Any) -> JudgeOptions:
+    return settings_from(JudgeOptions, inputs=("log",), **values)
 
 
 def test_nothing_given_is_the_local_judge_with_the_defaults() -> None:
@@ -59,11 +68,12 @@ def test_the_file_comes_before_the_defaults(file: str) -> None:
         max_failed=0.2,
         gates=("failed<=0.1",),
         prices_file="prices.toml",
+        config_file="my.toml",
     )
 
 
 def test_the_command_line_comes_before_the_file(file: str) -> None:
-    options = merge(config_file=file, rubric="card", lang="en", repeats=1, gate=["verdict>=good:0.5"])
+    options = merge(config_file=file, rubric="card", language="en", repeats=1, gates=["verdict>=good:0.5"])
     assert (options.rubric, options.language, options.repeats) == ("card", "en", 1)
     assert options.gates == ("verdict>=good:0.5",)
     assert options.max_failed == 0.2
@@ -110,9 +120,9 @@ def test_the_local_judge_with_a_model() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"judge": "gpt"}, "--judge 'gpt' is none of local, llm"),
-        ({"mode": "sideways"}, "--mode 'sideways' is none of hindsight, foresight"),
-        ({"lang": "de"}, "--lang 'de' is none of auto, en, zh"),
+        ({"judge": "gpt"}, "judge 'gpt' is not one of local, llm"),
+        ({"mode": "sideways"}, "mode 'sideways' is not one of hindsight, foresight"),
+        ({"language": "de"}, "language 'de' is not one of auto, en, zh"),
     ],
 )
 def test_unknown_choices(given: dict[str, str], message: str) -> None:
@@ -124,3 +134,150 @@ def test_a_faulty_file_is_a_fault_even_when_it_is_not_needed() -> None:
     Path("dialogauge.toml").write_text("[judge]\nrepeats = 0\n")
     with pytest.raises(ConfigError, match=r"dialogauge\.toml: judge\.repeats"):
         merge()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"rubrik": "card"}, "there is no setting 'rubrik' .did you mean 'rubric'"),
+        ({"lang": "en"}, "there is no setting 'lang' .did you mean 'language'"),
+        ({"max-calls": 3}, "there is no setting 'max-calls' .did you mean 'max_calls'"),
+        ({"xyzzy": 3}, "there is no setting 'xyzzy' .one of: inputs, "),
+        ({"dry_run": True}, "there is no setting 'dry_run'"),
+        ({"repeats": 0}, "repeats 0 is less than 1"),
+        ({"repeats": "2"}, "repeats '2' is no whole number"),
+        ({"repeats": True}, "repeats True is no whole number"),
+        ({"window": 7}, "window 7 is more than 6"),
+        ({"max_failed": float("nan")}, "max_failed nan is less than 0"),
+        ({"gates": "failed<=0.1"}, "gates 'failed<=0.1' is no list"),
+        ({"cache": 0}, "cache 0 is neither true nor false"),
+        ({"rubric": {"a": 1}}, "rubric a table is no text"),
+    ],
+)
+def test_python_is_refused_in_the_words_of_the_command_line(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        merge(**values)
+
+
+def test_a_setting_that_is_needed_is_missing() -> None:
+    with pytest.raises(UsageError, match="the setting 'judge' is missing"):
+        settings_from(SatisfactionOptions, inputs=("data",))
+
+
+def test_paths_and_whole_numbers_become_what_settings_hold() -> None:
+    settings = merge(out=Path("run"), max_cost=2)
+    assert (settings.out, settings.max_cost, type(settings.max_cost)) == ("run", 2.0, float)
+
+
+@pytest.mark.parametrize("kind", [SatisfactionOptions, ScoreOptions, BenchmarkOptions])
+def test_limits_and_privacy_of_the_file_hold_for_every_judge(kind: Any) -> None:
+    Path("dialogauge.toml").write_text(
+        "[judge]\nmax_calls = 5\nmax_concurrency = 2\nrepeats = 3\nredact = true\n"
+    )
+    needed = {"inputs": ("data",), "run": "r", "out": "r"}
+    settings = settings_from(
+        kind, judge="global-mean", **{k: v for k, v in needed.items() if k in settings_of(kind)}
+    )
+    assert (settings.max_calls, settings.max_concurrency) == (5, 2)
+    assert getattr(settings, "redact", True)
+
+
+def test_the_limits_of_the_file_are_no_limits_of_commands_that_do_not_judge() -> None:
+    Path("dialogauge.toml").write_text("[judge]\nmax_calls = 5\n")
+    assert settings_from(PairOptions, run="r", out="o", kind="kto").max_calls is None
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            {"judge": "global-mean", "k": 3},
+            "the judge global-mean takes no --k .it belongs to episodic-nearest and rag",
+        ),
+        ({"judge": "memory", "encoder": "x"}, "the judge memory takes no --encoder"),
+        ({"judge": "global-mean", "model": "m"}, "the judge global-mean asks no model"),
+        ({"judge": "spur", "level": "session"}, "the judge spur reads single replies"),
+        ({"judge": "global-mean", "mode": "hindsight"}, "reads nothing that follows a reply"),
+        (
+            {"judge": "rag", "strategy": "best"},
+            "strategy 'best' is not one of topk, boundary-paired, score-balanced",
+        ),
+        (
+            {"judge": "rag", "models": ["critic=m"]},
+            "--role critic=...: this command has the roles judge, memory_builder",
+        ),
+        ({"judge": "rag", "model": "m", "models": ["judge=m"]}, "the model is given twice"),
+        ({"judge": "rag", "base_url": "http://h"}, "need --model"),
+        ({"judge": "rag", "models": ["m"]}, "has not the form ROLE="),
+    ],
+)
+def test_settings_that_do_not_go_together(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        settings_from(SatisfactionOptions, inputs=("data",), **values)
+
+
+def test_memories_are_built_by_the_model_of_the_judge_unless_another_is_named() -> None:
+    settings = settings_from(SatisfactionOptions, inputs=("data",), judge="memory", model="m@http://h")
+    assert {role: (r.model, r.temperature) for role, r in settings.roles.items()} == {
+        "judge": ("m", 0.0),
+        "memory_builder": ("m", 0.3),
+    }
+    models = ["memory_builder=b@http://h"]
+    settings = settings_from(
+        SatisfactionOptions, inputs=("data",), judge="memory", model="m@http://h", models=models
+    )
+    assert settings.roles["memory_builder"].model == "b"
+
+
+def test_the_choices_are_those_of_the_studies() -> None:
+    from dialogauge.judges.personal import STRATEGIES
+    from dialogauge.rubrics.reply_schema import VERDICTS
+    from dialogauge.stats import CALIBRATIONS, TIES
+    from dialogauge.studies.replay import CONTEXTS, RULES
+
+    satisfaction, replay = settings_of(SatisfactionOptions), settings_of(BenchmarkOptions)
+    assert satisfaction["calibrate"].choices == CALIBRATIONS
+    assert satisfaction["ties"].choices == TIES
+    assert satisfaction["strategy"].choices == tuple(STRATEGIES)
+    assert replay["rule"].choices == RULES
+    assert replay["context"].choices == CONTEXTS
+    assert settings_of(PairOptions)["min_verdict"].choices == VERDICTS
+
+
+def test_a_manifest_holds_flat_names_and_no_way_to_a_model() -> None:
+    held = recorded(merge(model="m@http://h", max_calls=3))
+    assert held["max_calls"] == 3
+    assert held["role"].model == "m"
+    assert not {"model", "base_url", "api_key_env", "models", "config_file", "command"} & held.keys()
+
+
+ALL = [
+    kind
+    for kind in vars(settings_module).values()
+    if isinstance(kind, type) and issubclass(kind, Options) and kind is not Options
+]
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_every_setting_is_explained_and_its_default_is_one_of_its_values(kind: type[Options]) -> None:
+    for one in settings_of(kind).values():
+        assert one.help.endswith((".", "file")), one.name
+        assert one.kind in (str, int, float, bool), one.name
+        if not one.required:
+            assert one.checked(one.default) == one.default
+    options = [one.option for one in settings_of(kind).values() if not one.argument]
+    assert len(options) == len(set(options))
+
+
+def test_settings_are_frozen_records() -> None:
+    from dataclasses import FrozenInstanceError, replace
+
+    settings = PairOptions(run="r", out="o")
+    assert settings == PairOptions(run="r", out="o") != replace(settings, limit=3)
+    assert "limit=None" in repr(settings)
+    with pytest.raises(FrozenInstanceError):
+        settings.limit = 3  # type: ignore[misc]
+    with pytest.raises(TypeError, match="PairOptions needs out"):
+        PairOptions(run="r")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="PairOptions has no size"):
+        PairOptions(run="r", out="o", size=3)  # type: ignore[call-arg]

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from dialogauge.app.pairs import PairOptions, PairResult, write_pairs
+from dialogauge.app.merging import settings_from
+from dialogauge.app.pairs import PairResult, write_pairs
+from dialogauge.app.settings import PairOptions
 from dialogauge.core import (
     BudgetSpent,
     ConfigError,
@@ -80,7 +82,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def pairs(run: str, **options: Any) -> tuple[PairResult, list[dict[str, Any]], list[dict[str, Any]]]:
     out = Path(run).parent / "made" / "pairs.jsonl"
-    result = write_pairs(PairOptions(run, str(out), **options))
+    result = write_pairs(settings_from(PairOptions, run=run, out=str(out), **options))
     return result, lines(out), lines(out.with_name("pairs.provenance.jsonl"))
 
 
@@ -246,9 +248,9 @@ def test_nothing_was_judged(desk: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "ppo"}, "--kind 'ppo' is none of dpo, kto, sft, active"),
-        ({"target": "axolotl"}, "--to 'axolotl' is none of trl"),
-        ({"min_verdict": "fine"}, "--min-verdict 'fine' is none of poor, borderline, good, excellent"),
+        ({"kind": "ppo"}, "kind 'ppo' is not one of dpo, kto, sft, active"),
+        ({"target": "axolotl"}, "target 'axolotl' is not one of trl"),
+        ({"min_verdict": "fine"}, "min_verdict 'fine' is not one of excellent, good, borderline, poor"),
         ({}, "neither a model nor a column"),
     ],
 )

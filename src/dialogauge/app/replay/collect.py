@@ -17,9 +17,10 @@ from dialogauge.app.candidates import (
     read_agents,
     read_candidates,
 )
-from dialogauge.app.config import load_config
+from dialogauge.app.merging import load_config
 from dialogauge.app.replay.run import open_for_writing
 from dialogauge.app.replay.stage import OpenStage, open_stage
+from dialogauge.app.settings import CollectOptions
 from dialogauge.core.errors import DialogaugeError, FileFault, InputError, Place, RecordFault, UsageError
 from dialogauge.core.judgement import JudgeFailure, Usage
 from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest
@@ -35,7 +36,7 @@ from dialogauge.runs import (
     run_units,
     stop_on_interrupt,
 )
-from dialogauge.studies.replay import Context, ItemSet, Prompter, Stage, read_items
+from dialogauge.studies.replay import ItemSet, Prompter, Stage, read_items
 from dialogauge.text import counted
 
 
@@ -141,26 +142,6 @@ class _Taking:
 
 def _talk(turn: str) -> str:
     return turn.rpartition("__turn_")[0]
-
-
-@dataclass(frozen=True, slots=True)
-class CollectOptions:
-    """The settings of `dialogauge replay collect`; see the command reference for each."""
-
-    items: str
-    out: str
-    candidates: tuple[str, ...] = ()
-    context: Context = "prefix"
-    agents_file: str | None = None
-    data: tuple[str, ...] = ()
-    config_file: str | None = None
-    prices_file: str | None = None
-    seed: int = 0
-    max_concurrency: int = 64
-    max_calls: int | None = None
-    max_cost: float | None = None
-    retry_failed: bool = False
-    cache: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +12,7 @@ from typing import Any, Final
 from dialogauge import __version__
 from dialogauge.app.candidates import Agent, read_agents
 from dialogauge.app.replay.run import item_set_of, read_run
+from dialogauge.app.settings import CompareOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.report import to_html
 from dialogauge.runs import FILES, REFERENCE, ReplayDatabase, StoredReply, StoredScore
@@ -27,20 +28,6 @@ from dialogauge.studies.replay.table import VIEWS, Given, View, Viewer
 
 _PENDING: Final = "score: pending"
 _COLUMNS = ("organisation", "version", "licence", "family")
-
-
-@dataclass(frozen=True, slots=True)
-class CompareOptions:
-    """The settings of `dialogauge replay compare`; see the command reference for each."""
-
-    runs: tuple[str, ...]
-    judge: str | None = None
-    """Which evaluator, where a run was scored by several; the latest when None."""
-    judge_family: str | None = None
-    agents_file: str | None = None
-    out: str | None = None
-    settings: CompareSettings = field(default_factory=CompareSettings)
-    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +121,7 @@ def compare_runs(options: CompareOptions) -> Compared:
     )
     families = {name: about["family"] for name, about in read.described.items()}
     family = options.judge_family or _judge_family(read.about)
-    found = compare(scores, options.settings, family=family, families=families)
+    found = compare(scores, options.comparison, family=family, families=families)
     out = Path(options.out) if options.out else Path(options.runs[0]) if len(options.runs) == 1 else None
     compared = Compared(
         read.items,
@@ -304,7 +291,7 @@ def _write(
     }
     summary, rows, told, page = compared.files
     write_whole(summary, [json_document(compared.to_json())])
-    write_whole(rows, _rows(scores, options.settings, missing))
+    write_whole(rows, _rows(scores, options.comparison, missing))
     write_whole(told, [json_document(manifest)])
     write_whole(page, [to_html(shown).encode("utf-8", "replace")])
 

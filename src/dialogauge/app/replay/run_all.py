@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from dialogauge.app.replay.collect import Collected, CollectOptions, collect
-from dialogauge.app.replay.compare import Compared, CompareOptions, compare_runs
-from dialogauge.app.replay.score import Scored, ScoreOptions, score
-from dialogauge.app.replay.select import Selected, SelectOptions, select
+from dialogauge.app.replay.collect import Collected, collect
+from dialogauge.app.replay.compare import Compared, compare_runs
+from dialogauge.app.replay.score import Scored, score
+from dialogauge.app.replay.select import Selected, select
+from dialogauge.app.settings import (
+    BenchmarkOptions,
+    CollectOptions,
+    CompareOptions,
+    ScoreOptions,
+    SelectOptions,
+)
 from dialogauge.core.errors import UsageError
+from dialogauge.core.settings import narrowed
 from dialogauge.runs import FILES, Observer
 from dialogauge.studies.replay import read_items
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """The settings of `dialogauge replay run`: those of its four parts."""
-
-    out: str
-    select: SelectOptions
-    collect: CollectOptions
-    score: ScoreOptions
-    compare: CompareOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class Ran:
     compared: Compared | None = None
 
 
-def run_benchmark(options: RunOptions, observer: Observer) -> Ran:
+def run_benchmark(options: BenchmarkOptions, observer: Observer) -> Ran:
     """Run the four parts in one directory; the same command again goes on where it stopped.
 
     An item set that the directory holds already is selected again and must be the same.
@@ -43,14 +40,16 @@ def run_benchmark(options: RunOptions, observer: Observer) -> Ran:
     out = options.out
     file = Path(out) / FILES["items"]
     held = read_items(file) if file.is_file() else None
-    selected = select(replace(options.select, out=str(file) if held is None else None), held, out)
+    selected = select(narrowed(SelectOptions, options, out=str(file) if held is None else None), held, out)
     if held is not None and selected.items.digest != held.digest:
         msg = f"the run {out} is of another item set"
         raise UsageError(msg, hint="choose another directory with -o, or the same data, rule, size and seed")
-    collected = collect(replace(options.collect, items=str(file), out=out), observer)
+    collected = collect(narrowed(CollectOptions, options, items=str(file)), observer)
     if collected.ended != "finished":
         return Ran(selected, collected)
-    scored = score(replace(options.score, run=out), observer)
+    scored = score(narrowed(ScoreOptions, options, run=out), observer)
     if scored.ended != "finished":
         return Ran(selected, collected, scored)
-    return Ran(selected, collected, scored, compare_runs(replace(options.compare, runs=(out,), out=None)))
+    last = {"runs": (out,), "judge": None, "seed": options.draw_seed, "out": None}
+    compared = compare_runs(narrowed(CompareOptions, options, **last))
+    return Ran(selected, collected, scored, compared)

@@ -17,7 +17,7 @@ from dialogauge.app.personal_judges import (
 )
 from dialogauge.app.replay.run import item_set_of, open_for_writing, read_run
 from dialogauge.app.replay.stage import open_stage
-from dialogauge.app.settings import SatisfactionOptions
+from dialogauge.app.settings import ScoreOptions
 from dialogauge.core.errors import DialogaugeError, InputError, UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import PersonalJudge, RatedBlock, RatedReply, TurnJudge
@@ -39,18 +39,6 @@ from dialogauge.text import counted
 
 _BLOCKS_AT_ONCE = 8
 """A judge with a model waits for many replies at once; one without a model judges block after block."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreOptions:
-    """The settings of `dialogauge replay score`; see the command reference for each."""
-
-    run: str
-    judge: SatisfactionOptions
-    """Who judges, from what, and by which models; what it says of data and calibration is not looked at."""
-    data: tuple[str, ...] = ()
-    reference: str | None = None
-    """Another run whose scores of the original replies are taken over."""
 
 
 @dataclass
@@ -82,7 +70,7 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
 
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
     """
-    o = options.judge
+    o = options
     asks = o.judge in MODEL_JUDGES
     built = build_turn_judge(o) if asks else build_personal_judge(o.judge, strategy=o.strategy, k=o.k)
     items = item_set_of(options.run)
@@ -198,7 +186,7 @@ class _Work:
 
     def _stands(self, name: str, item: str) -> bool:
         failed = self.database.score_failed(self.evaluator, name, item)
-        return failed is False or (failed is True and not self.options.judge.retry_failed)
+        return failed is False or (failed is True and not self.options.retry_failed)
 
     def _limits(self) -> LimiterState | None:
         return None if self.models is None else self.models.limits()
@@ -246,8 +234,8 @@ def _note_evaluator(
     before = known.pop(evaluator, None)
     known[evaluator] = {
         "name": judge.name,
-        "asked_for": options.judge.judge,
-        "settings": {k: getattr(options.judge, k) for k in ("strategy", "k", "history", "language")},
+        "asked_for": options.judge,
+        "settings": {k: getattr(options, k) for k in ("strategy", "k", "history", "language")},
         "judge": dict(judge.describe()) if before is None else before["judge"],
         "population": {
             "users": len({b.view.user for b in study.population.blocks}),

@@ -9,27 +9,13 @@ from typing import Any
 from dialogauge.app.replay.stage import data_settings, hidden_items, mask_for_items, read_study
 from dialogauge.app.satisfaction import study_settings
 from dialogauge.app.satisfaction_data import masked_words
-from dialogauge.app.settings import SatisfactionOptions
+from dialogauge.app.settings import SelectOptions
 from dialogauge.core.errors import InputError
 from dialogauge.data import DATA_SETS, format_names
 from dialogauge.runs.directory import write_whole
-from dialogauge.runs.privacy import Privacy
 from dialogauge.runs.records import json_document
-from dialogauge.studies.replay import ItemSet, Rule, select_items
+from dialogauge.studies.replay import ItemSet, select_items
 from dialogauge.studies.satisfaction.study import masked_data
-
-
-@dataclass(frozen=True, slots=True)
-class SelectOptions:
-    """The settings of `dialogauge replay select`; see the command reference for each."""
-
-    data: SatisfactionOptions
-    """Where the rated conversations are, and whose turns are wanted."""
-    rule: Rule = "hard"
-    size: int = 300
-    seed: int = 0
-    licence: str | None = None
-    out: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +39,20 @@ def select(options: SelectOptions, held: ItemSet | None = None, path: str = "") 
     Raises UsageError when there is nothing to choose or the run was masked otherwise, StoreError when the
     file cannot be written.
     """
-    mask = mask_for_items(Privacy(options.data.redact, options.data.hash_ids), held, path)
-    read = read_study(options.data)
+    mask = mask_for_items(options.privacy, held, path)
+    read = read_study(options)
     items = select_items(
         read.study.blocks,
         options.rule,
         options.size,
         seed=options.seed,
-        data=data_settings(options.data, read.study),
+        data=data_settings(options, read.study),
         source=_source(options, tuple(str(note) for note in read.notes)),
     )
     faults, notes = read.faults, tuple(str(note) for note in read.notes)
     if mask is not None:
-        _, study = masked_data(read.conversations, read.study, study_settings(options.data), mask)
-        items = hidden_items(replace(items, data=data_settings(options.data, study)), study, mask)
+        _, study = masked_data(read.conversations, read.study, study_settings(options), mask)
+        items = hidden_items(replace(items, data=data_settings(options, study)), study, mask)
         faults, notes = masked_words(read.faults, read.notes, mask)
     file = None if options.out is None else Path(options.out)
     if file is not None:
@@ -79,16 +65,12 @@ def _source(options: SelectOptions, notes: tuple[str, ...]) -> dict[str, Any]:
     told = " ".join(notes)
     names = [d for d in DATA_SETS if [e.format for e in DATA_SETS].count(d.format) == 1]
     known = next(
-        (
-            d
-            for d in names
-            if d.format in format_names() and (options.data.format == d.format or d.format in told)
-        ),
+        (d for d in names if d.format in format_names() and (options.format == d.format or d.format in told)),
         None,
     )
     licence = options.licence or (known.licence if known else None)
     return {
-        "source": ", ".join(options.data.inputs),
+        "source": ", ".join(options.inputs),
         "data_set": known.title if known else None,
         "published_at": known.source if known else None,
         "licence": licence or "not stated",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dialogauge.app.satisfaction_data import chosen_split, masked_words, read_rated
-from dialogauge.app.settings import SatisfactionOptions
+from dialogauge.app.settings import RatedDataOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import Mask, UserSplit
@@ -101,7 +101,7 @@ class ReplyMask:
 _KEPT = ("format", "map_file", "ratings_file", "dimension", "part")
 
 
-def data_settings(options: SatisfactionOptions, study: StudyData) -> dict[str, Any]:
+def data_settings(options: RatedDataOptions, study: StudyData) -> dict[str, Any]:
     """Return what is needed to read the same study again: inputs, how to read them, and the split."""
     split = {name: sorted(getattr(study.split, name)) for name in ("train", "test")}
     return {"inputs": list(options.inputs), **{k: getattr(options, k) for k in _KEPT}, "split": split}
@@ -122,7 +122,7 @@ class ReadStudy:
 
 
 def read_study(
-    options: SatisfactionOptions, split: UserSplit | None = None, mask: Mask | None = None
+    options: RatedDataOptions, split: UserSplit | None = None, mask: Mask | None = None
 ) -> ReadStudy:
     """Read rated conversations and build their blocks.
 
@@ -171,9 +171,8 @@ def open_stage(items: ItemSet, data: Sequence[str] = (), history: HistoryCut = "
         UsageError: No item is left.
     """
     known: Mapping[str, Any] = items.data
-    options = SatisfactionOptions(
+    options = RatedDataOptions(
         inputs=tuple(data) or tuple(known["inputs"]),
-        judge="",
         history=history,
         **{k: known[k] for k in _KEPT},
     )

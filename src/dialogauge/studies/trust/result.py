@@ -6,31 +6,33 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
+from dialogauge.core.settings import setting
+
 
 @dataclass(frozen=True, slots=True)
 class TrustThresholds:
     """The settings of the checks; all shares and coefficients lie between 0 and 1."""
 
-    aggregation_share: float = 0.9
+    aggregation_share: float = setting(0.9, low=0, high=1)
     """Share of conversations whose score lies within an eighth of the scale (0.5 on 1-5) of the mean of
     their turns, although the turns differ: from here on the judge is said to average."""
-    aggregation_correlation: float = 0.95
+    aggregation_correlation: float = setting(0.95, low=-1, high=1)
     """The same for the correlation of the two."""
-    repair_na_share: float = 0.1
+    repair_na_share: float = setting(0.1, low=0, high=1)
     """Share of conversations with a correction whose repair handling is n/a."""
-    length_correlation: float = 0.6
+    length_correlation: float = setting(0.6, low=-1, high=1)
     """Correlation of helpfulness with the reply's length."""
-    verdict_mismatch_share: float = 0.1
+    verdict_mismatch_share: float = setting(0.1, low=0, high=1)
     """Share of the model's own verdicts that differ from the computed ones."""
-    identical_share: float = 0.2
+    identical_share: float = setting(0.2, low=0, high=1)
     """Share of long conversations (over 10 turns) with all turns scored alike although they differ."""
-    scenario_rule_share: float = 0.0
+    scenario_rule_share: float = setting(0.0, low=0, high=1)
     """Share of the replies that break a scenario rule and are scored above its limit."""
-    calibration_kappa: float = 0.5
+    calibration_kappa: float = setting(0.5, low=-1, high=1)
     """Quadratic weighted kappa against people below which a dimension is not ready."""
-    calibration_dialogues: int = 100
+    calibration_dialogues: int = setting(100, low=1)
     """Rated dialogues below which nothing is said of readiness."""
-    sample: int = 200
+    sample: int = setting(200, low=0)
     """Conversations whose text is read for the checks that need text, chosen by their id."""
 
     def to_json(self) -> dict[str, Any]:

@@ -164,7 +164,7 @@ async def test_a_very_long_history_is_thinned(monkeypatch) -> None:
 def test_settings_of_other_judges_are_refused() -> None:
     assert build_personal_judge("local-user", mode="hindsight").describe()["settings"]["mode"] == "hindsight"
     with pytest.raises(UsageError, match="local-user takes no --k"):
-        refuse_settings_of_others(SatisfactionOptions(("data",), "local-user", k=3))
+        refuse_settings_of_others(SatisfactionOptions(inputs=("data",), judge="local-user", k=3))
 
 
 async def test_users_who_are_always_content_are_still_said_to_be() -> None:

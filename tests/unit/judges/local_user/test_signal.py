@@ -230,6 +230,6 @@ def test_signals_are_the_judges_that_read_no_rating() -> None:
     built = {n: build_history_judge(n) for n in HISTORY_JUDGES}
     built |= {"local-user": LocalUserJudge(), "local": LocalBlockJudge(LocalJudge(rubric_id="satisfaction"))}
     for name, build in MODEL_JUDGES.items():
-        built[name] = build(Scripted(SatisfactionOptions(("data",), name)))
+        built[name] = build(Scripted(SatisfactionOptions(inputs=("data",), judge=name)))
     reading = {n: judge.reads for n, judge in built.items()}
     assert {n for n, reads in reading.items() if not reads & {"history", "others"}} == set(SIGNAL_JUDGES)
