@@ -43,11 +43,11 @@ def _blocks(examined: Examination) -> tuple[Block, ...]:
     columns = (TableColumn("", "text"), TableColumn("", "text"), TableColumn("", "prose"))
     rows = [(_STATUS[c.status], c.name, c.sentence) for c in examined.endpoint.checks]
     checks = data_table("Checks", columns, rows, captioned=False, headed=False)
-    answers = () if examined.answers is None else _answers(examined.answers)
+    answers = () if examined.answers is None else answers_blocks(examined.answers)
     return (checks, *answers, Section("", (Callout((examined.verdict,)),)))
 
 
-def _answers(report: KnownAnswerReport) -> tuple[Block, ...]:
+def answers_blocks(report: KnownAnswerReport) -> tuple[Block, ...]:
     """Lay out what was right, whether turns are averaged, and what was wrong."""
     from dialogauge.report import Definitions, Items, Section
 

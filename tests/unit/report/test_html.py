@@ -33,9 +33,8 @@ from dialogauge.report.cells import Number, Span
 from dialogauge.report.elements import Html, element, joined, text
 from dialogauge.report.html import to_html
 from dialogauge.report.svg import place, ticks
+from parsed_pages import OPTIONAL_END, VOID, ParsedPage, contrast, luminance, needs_chromium
 from unit.report.block_samples import sample_page
-from unit.report.test_page import OPTIONAL_END, VOID, contrast, luminance, needs_chromium
-from unit.report.test_page import Page as Parsed
 
 HOSTILE = "</p></style><script>alert(1)</script><img src=x onerror=alert(2)> \u202egnp.exe \x00 &amp; \"'`"
 CHARTS = ("stack", "bars", "curve", "square")
@@ -48,7 +47,7 @@ def html(word="aubergine"):
 
 @lru_cache(maxsize=4)
 def parsed(word="aubergine"):
-    return Parsed(html(word))
+    return ParsedPage(html(word))
 
 
 def test_elements_escape_whatever_is_no_element():
@@ -176,7 +175,7 @@ def test_blocks_of_nothing():
         ),
     )
     made = to_html(empty)
-    Parsed(made)
+    ParsedPage(made)
     assert "nan" not in made.lower().replace("finance", "")
 
 
@@ -190,7 +189,7 @@ def test_a_long_table_is_small():
         Page("long", (Section("Conversations", (data_table("Conversations", columns, rows, shown=40),)),))
     )
     assert len(made.encode()) < 2_000_000
-    assert "The other 9,960" in Parsed(made).text
+    assert "The other 9,960" in ParsedPage(made).text
 
 
 @pytest.mark.parametrize(
