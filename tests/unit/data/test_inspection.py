@@ -2,7 +2,7 @@
 
 import json
 
-from dialogauge.cli.check import report_blocks
+from dialogauge.cli.input_report import report_blocks
 from dialogauge.data import Lengths, inspect_conversations, read_conversations
 from dialogauge.report import to_text
 
