@@ -19,6 +19,7 @@ from dialogauge.core import DimensionSpec, InputError, Record, StoreError, WorkU
 from dialogauge.core.protocols import Notes
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
+from dialogauge.report import Page, to_html
 from dialogauge.runs.directory import RunDirectory
 from dialogauge.runs.execute import Outcome, Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
@@ -192,7 +193,7 @@ class Study(Protocol[R]):
         """Return what the manifest says of it; asked for once the units are done."""
         return StudyFacts(judge={"name": self.name, "digest": self.judge_digest}, dimensions=())
 
-    def page(self, result: R, run: StoredRun) -> str:
+    def page(self, result: R, run: StoredRun) -> Page:
         """Return the page of the run; `summary.json` is written by then."""
 
     def files(self, result: R) -> Mapping[str, Iterable[bytes] | None]:
@@ -379,7 +380,7 @@ def _finish(
     directory.write_json("summary", result.to_json())
     if own:
         directory.write_json("manifest", manifest.to_json())
-    directory.write_text("report", study.page(result, run))
+    directory.write_text("report", to_html(study.page(result, run)))
     for name, chunks in study.files(result).items():
         directory.remove(name) if chunks is None else directory.write_lines(name, chunks)
     _write_notes(directory, database)

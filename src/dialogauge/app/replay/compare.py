@@ -14,16 +14,16 @@ from dialogauge.app.replay.run import item_set_of, read_run
 from dialogauge.app.settings import CompareOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.version import __version__
-from dialogauge.report import ReplayAbout, render_replay
+from dialogauge.report import to_html
 from dialogauge.runs import FILES, REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.manifest import versions
 from dialogauge.runs.records import json_document, json_line
 from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay import ORIGINAL, ItemSet, selected_on_gold
-from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, Leaderboard, compare
+from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
 from dialogauge.studies.replay.diagnostics import family_of
-from dialogauge.studies.replay.page import replay_view
+from dialogauge.studies.replay.page import replay_page
 from dialogauge.studies.replay.table import VIEWS, ReplyScore, View, Viewer
 
 _PENDING: Final = "score: pending"
@@ -40,7 +40,7 @@ class Compared:
     """What each candidate is."""
     failures: Mapping[str, Mapping[str, int]]
     """By candidate (the original replies are one) and kind: why items that are in the data have no score."""
-    comparison: Leaderboard
+    comparison: ReplayComparison
     present: int
     """Items of the set that were in the data when they were scored."""
     files: tuple[Path, ...]
@@ -270,19 +270,15 @@ def _write(
     scores: EvaluatorScores,
     missing: Mapping[str, Mapping[str, str]],
 ) -> None:
-    about = ReplayAbout(
-        version=__version__,
-        created=datetime.now(UTC).date().isoformat(),
-        judge=str(compared.evaluator["name"]),
-        command=options.command,
-    )
-    view = replay_view(
+    shown = replay_page(
         compared.comparison,
         compared.items,
         compared.candidates,
         compared.failures,
-        about,
         compared.evaluator,
+        command=options.command,
+        created=datetime.now(UTC).date().isoformat(),
+        version=__version__,
     )
     manifest = {
         "versions": versions(),
@@ -297,7 +293,7 @@ def _write(
     write_whole(summary, [json_document(compared.to_json())])
     write_whole(rows, _rows(scores, options.comparison, missing))
     write_whole(told, [json_document(manifest)])
-    write_whole(page, [render_replay(view).encode("utf-8", "replace")])
+    write_whole(page, [to_html(shown).encode("utf-8", "replace")])
 
 
 def _rows(

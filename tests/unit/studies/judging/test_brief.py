@@ -1,12 +1,17 @@
-from dialogauge.report import summary_lines
-from dialogauge.studies.judging import figures_of, summarise
+from dialogauge.report import to_text
+from dialogauge.studies.judging import summarise
+from dialogauge.studies.judging.brief import summary_blocks
 from report_samples import CARD, made_run, row
+
+
+def shown(summary):
+    return to_text(summary_blocks(summary))
 
 
 def test_the_same_honest_figures_as_the_summary():
     summary = summarise(made_run(40, failing=0.1).rows, dimensions=CARD, unreadable=["x"], pending=2)
-    lines = summary_lines(figures_of(summary))
-    text = "\n".join(lines)
+    text = shown(summary)
+    lines = text.splitlines()
     assert "43 requested, 40 judged" in lines[0]
     assert "1 unreadable, 2 pending" in lines[0]
     assert f"{summary.requested:,} requested, {summary.scored:,} scored" in lines[1]
@@ -25,12 +30,12 @@ def test_the_same_honest_figures_as_the_summary():
             assert part in line + " "
     assert f"no verdict {summary.verdicts.missing}" in text
     assert "differ from the verdict that the model gave itself" in text
-    assert "judge: " in text
+    assert "\njudge " in text
     assert max(map(len, lines)) <= 120
 
 
 def test_nothing_judged_gives_dashes_not_zeros():
-    text = "\n".join(summary_lines(figures_of(summarise([], dimensions=CARD))))
+    text = shown(summarise([], dimensions=CARD))
     assert "0/0" in text
     assert "0.00" not in text
     assert "nan" not in text.lower()
@@ -42,7 +47,7 @@ def test_repeats_and_unknown_costs_are_said():
         row("a", turn=1, scores={"helpfulness": s}, repeat=i, usage={**usage, "by_role": {"judge": usage}})
         for i, s in enumerate((3, 5), 1)
     ]
-    text = "\n".join(summary_lines(figures_of(summarise(rows, dimensions=CARD[1:2]))))
+    text = shown(summarise(rows, dimensions=CARD[1:2]))
     assert "spreads by 1.41" in text
     assert "cost unknown" in text
     assert "of the prompts repeat" not in text
@@ -52,5 +57,5 @@ def test_the_share_of_the_prompts_that_repeat_the_one_before_is_said():
     usage = {"calls": 1, "cost": None, "prompt_chars": 400, "repeated_chars": 250}
     rows = [row("a", turn=1, scores={"helpfulness": 4}, usage={**usage, "by_role": {"judge": usage}})]
     summary = summarise(rows, dimensions=CARD[1:2])
-    assert "62.5 % of the prompts repeat the one before" in "\n".join(summary_lines(figures_of(summary)))
+    assert "62.5 % of the prompts repeat the one before" in shown(summary)
     assert summary.to_json()["usage"]["total"]["repeated_share"] == 0.625

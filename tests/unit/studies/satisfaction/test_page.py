@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -12,19 +11,19 @@ import pytest
 
 import browser
 from dialogauge.core.protocols import Population
-from dialogauge.report import SatisfactionView, render_report
-from dialogauge.report.satisfaction_charts import confusion, correlations, forest, reliability, scatter
+from dialogauge.report import Bars, Curve, DataTable, DotPlot, Matrix, to_html
 from dialogauge.stats import CALIBRATIONS, ScoreHistory
-from dialogauge.studies.satisfaction import EvaluationSettings, drift_of, evaluate, satisfaction_view
+from dialogauge.studies.satisfaction import EvaluationSettings, drift_of, evaluate
 from dialogauge.studies.satisfaction.answers import JudgedReply
-from report_samples import dimension, row
-from unit.report.test_page import Page, needs_chromium, page_of
+from dialogauge.studies.satisfaction.page import users_sections
+from parsed_pages import ParsedPage, judged_html, judged_page, manifest_of, needs_chromium
+from report_samples import Made, dimension, row
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202egnp.exe"
 
 
 @lru_cache(maxsize=4)
-def view(users=24, name="u") -> SatisfactionView:
+def summary(users=24, name="u") -> dict:
     rng = random.Random(5)
     answers, histories = [], {}
     for u in range(users):
@@ -83,88 +82,109 @@ def view(users=24, name="u") -> SatisfactionView:
         "examples": {"core": [case], "not_core": [case], "off_task": [case]},
     }  # fmt: skip
     told["boundary_only"] = ["pearson", "qwk"]
-    return satisfaction_view(told, "my-judge", "none")
+    return told
+
+
+def page(found, n=4):
+    """A judged page with the parts of judge against users."""
+    settings = {"calibrate": "none", "rubric": "satisfaction", "mode": "foresight", "inputs": ["a.jsonl"]}
+    sections = users_sections(found, manifest_of(settings=settings, judge={"name": "my-judge"}))
+    rows = [row(f"c{i}", turn=1, scores={"satisfaction": 4}) for i in range(n)]
+    specs = (dimension("satisfaction"),)
+    return judged_page(Made([], rows), dimensions=specs, against_users=sections)[1]
 
 
 @lru_cache(maxsize=2)
 def html(name: str = "u") -> str:
-    from dialogauge.studies.judging import summarise, view_of
-    from unit.report.test_page import ABOUT
+    return to_html(page(summary(24, name)))
 
-    rows = [row(f"c{i}", turn=1, scores={"satisfaction": 4}) for i in range(4)]
-    specs = (dimension("satisfaction"),)
-    whole = view_of(summarise(rows, dimensions=specs), lambda: rows, lambda _: [], about=ABOUT)
-    return render_report(replace(whole, satisfaction=view(24, name)))
+
+def blocks_of(kind, found):
+    """Every block of a kind, wherever it stands."""
+    if isinstance(found, kind):
+        yield found
+    for name in ("blocks", "cards"):
+        for inner in getattr(found, name, ()):
+            yield from blocks_of(kind, inner)
+
+
+def page_blocks():
+    return page(summary())
 
 
 def test_the_page_shows_judge_controls_and_ceiling_under_every_calibration() -> None:
-    page = Page(html())
+    shown = ParsedPage(html())
     for part in ("users", "pictures", "calibrations", "slices"):
-        assert part in page.ids
-    assert len(page.ids) == len(set(page.ids))
-    assert {v[1:] for k, v in page.attributes if k == "href"} <= set(page.ids)
-    assert not {"script", "img"} & set(page.tags)
-    found = view(24, "u")
-    for block in found.table:
-        assert block.name in page.text
-        assert [r.kind for r in block.rows] == ["judge", *["control"] * 7, "ceiling"]
-    assert len(found.table) == len(CALIBRATIONS)
-    assert found.table[3].same_as == "cdf"
-    raw = dict(zip(found.columns, found.table[0].rows[0].cells, strict=True))
-    assert f"{raw['Spearman'].value:.3f}" in page.text
-    assert "History and target differ." in page.text
-    assert "Reliability" in page.text
-    assert not re.search(r"-0\.00\b|-0\.000\b", page.text)
+        assert part in shown.ids
+    assert len(shown.ids) == len(set(shown.ids))
+    assert {v[1:] for k, v in shown.attributes if k == "href"} <= set(shown.ids)
+    assert not {"script", "img"} & set(shown.tags)
+    table = next(t for t in blocks_of(DataTable, page_blocks()) if t.title.startswith("Raw"))
+    assert [g.title for g in table.groups] == ["raw", *[c for c in CALIBRATIONS if c != "none"]]
+    for group in table.groups:
+        assert group.title in shown.text
+        if group.rows:
+            kinds = [r.emphasis for r in group.rows]
+            assert kinds == ["strong", *["plain"] * 7, "quiet"]
+    assert table.groups[3].note == "the same figures as cdf"
+    spearman = table.groups[0].rows[0].cells[2]
+    assert f"{spearman.value:.3f}" in shown.text
+    assert "History and target differ." in shown.text
+    assert "Reliability" in shown.text
+    assert not re.search(r"-0\.00\b|-0\.000\b", shown.text)
 
 
 def test_reasons_and_rationales_stand_beside_chance() -> None:
-    page = Page(html())
-    assert "reasons" in page.ids
-    assert "real but not core 18 turns" in page.text
-    assert "by chance 17.0 %" in page.text
-    assert "always insufficient detail" in page.text
-    assert "The beach u was asked for, not a pie." in page.text
-    assert "u0__cook__0__turn_1" in page.text
-    assert view(24, "u").columns[:3] == ("Pearson*", "Spearman", "QWK*")
-    assert "Boundary only" in page.text
+    shown = ParsedPage(html())
+    assert "reasons" in shown.ids
+    assert "real but not core" in shown.text
+    assert "18 turns" in shown.text
+    assert "by chance 17.0 %" in shown.text
+    assert "always insufficient detail" in shown.text
+    assert "The beach u was asked for, not a pie." in shown.text
+    assert "u0__cook__0__turn_1" in shown.text
+    assert "Pearson* Spearman QWK*" in shown.text
+    assert "Boundary only" in shown.text
 
 
 def test_a_run_without_users_has_no_such_part() -> None:
     rows = [row("c", turn=1, scores={"satisfaction": 4})]
-    from report_samples import Made
-
-    _, page = page_of(Made([], rows), dimensions=(dimension("satisfaction"),))
-    assert 'id="users"' not in page
+    _, plain = judged_html(Made([], rows), dimensions=(dimension("satisfaction"),))
+    assert 'id="users"' not in plain
 
 
 def test_hostile_names_stay_text() -> None:
-    page = Page(html(HOSTILE))
-    assert not {"script", "img"} & set(page.tags)
+    shown = ParsedPage(html(HOSTILE))
+    assert not {"script", "img"} & set(shown.tags)
     assert "\u202e" not in html(HOSTILE)
 
 
-def test_charts_stay_on_their_ground() -> None:
-    found = view(24, "u")
-    for panel in found.panels:
-        chart = forest(panel)
-        places = [x for line in chart.lines for x in (line.x, line.low, line.high) if x is not None]
-        assert min(places) >= 121
-        assert max(places) <= 269
-        assert 2 <= len(chart.ticks) <= 7
-    for square in (reliability(found.reliability), scatter(found.dots)):
-        assert all(30 <= d.x <= 296 and 6 <= d.y <= 266 for d in square.dots)
-        assert len(square.x_ticks) >= 2
-    matrix = confusion(found.confusion)
-    assert sum(c.count for c in matrix.cells) == found.n
-    assert sum(c.share for c in matrix.cells if c.x == matrix.cells[4].x) == pytest.approx(1)
-    bars = correlations(found.dots)
-    assert sum(b.count for b in bars.bars) + bars.undefined == len(found.dots)
+def test_charts_show_what_the_summary_holds() -> None:
+    found, whole = summary(), page(summary())
+    plots = list(blocks_of(DotPlot, whole))
+    assert [p.title for p in plots][:2] == ["Pearson", "Pearson within users"]
+    for plot in plots:
+        assert [r.emphasis for r in plot.rows] == ["strong", *["plain"] * 7]
+        assert all(r.sign for r in plot.rows[1:])
+    reliability, users = (c for c in blocks_of(Curve, whole) if c.square)
+    assert [len(c.series[0].points) for c in (reliability, users)] == [len(found["reliability"]), 24]
+    for square in (reliability, users):
+        assert square.x.low == square.y.low
+        assert all(square.x.low <= p.x <= 5 and square.y.low <= p.y <= 5 for p in square.series[0].points)
+    (matrix,) = blocks_of(Matrix, whole)
+    assert sum(map(sum, matrix.cells)) == found["metrics"]["n"]
+    assert sum(row[4] for row in matrix.shades) == pytest.approx(1)
+    assert (matrix.rows, matrix.row_edge, matrix.column_edge) == (("5", "4", "3", "2", "1"), 2, 3)
+    (within,) = (b for b in blocks_of(Bars, whole) if b.title == "Correlation within each user")
+    undefined = sum(u["pearson"] is None for u in found["users"])
+    assert sum(within.series[0].values) + undefined == len(found["users"])
 
 
 def test_charts_of_nothing() -> None:
-    assert scatter([]).dots == ()
-    assert reliability([]).dots == ()
-    assert correlations([]).undefined == 0
+    nothing = {**summary(), "users": [], "reliability": []}
+    squares = [c for c in blocks_of(Curve, page(nothing)) if c.square]
+    assert [c.series[0].points for c in squares] == [(), ()]
+    assert "nan" not in to_html(page(nothing)).lower()
 
 
 @pytest.mark.chromium
@@ -176,14 +196,17 @@ def test_nothing_overflows(tmp_path, width) -> None:
         "over: [...d.querySelectorAll('main p, main article, main svg, main table, h2')].filter(e =>"
         " e.getBoundingClientRect().right > w.innerWidth + 1 && !e.closest('.scroll')).length,"
         "dots: d.querySelectorAll('#pictures circle').length,"
-        "small: [...d.querySelectorAll('#users svg, #pictures svg')].filter(e =>"
-        " e.getBoundingClientRect().width < 200 && e.getBoundingClientRect().width > 60).length}"
+        "small: [...d.querySelectorAll('#users svg, #pictures svg')].filter(e => !e.matches('.track') &&"
+        " e.getBoundingClientRect().width < 200 && e.getBoundingClientRect().width > 60).length,"
+        "thin: [...d.querySelectorAll('#users .track')].filter(e =>"
+        " e.getBoundingClientRect().width < 80).length}"
     )
     found = browser.measure(html(), tmp_path, script, width=width)
     assert found["wide"] <= width
     assert found["over"] == 0
     assert found["dots"] > 20
     assert found["small"] == 0
+    assert found["thin"] == 0
 
 
 @pytest.mark.chromium
@@ -199,18 +222,11 @@ def test_the_picture_has_the_theme(tmp_path, scheme) -> None:
 
 
 def test_the_reliability_diagram_says_what_it_is_of() -> None:
-    from dialogauge.studies.judging import summarise, view_of
-    from unit.report.test_page import ABOUT
-
-    assert view(24, "u").fractions
     assert "the judge’s expected rating" in html()
-    rows = [row("c", turn=1, scores={"satisfaction": 4})]
-    whole = view_of(
-        summarise(rows, dimensions=(dimension("satisfaction"),)), lambda: rows, lambda _: [], about=ABOUT
-    )
-    page = render_report(replace(whole, satisfaction=replace(view(24, "u"), fractions=False)))
-    assert "expected rating" not in page
-    empty = Page(render_report(replace(whole, satisfaction=replace(view(24, "u"), n=0))))
+    whole = {**summary(), "metrics_of_fractions": summary()["metrics"]}
+    assert "expected rating" not in to_html(page(whole))
+    nothing = {**summary(), "metrics": {**summary()["metrics"], "n": 0}}
+    empty = ParsedPage(to_html(page(nothing)))
     assert "No turn has a score" in empty.text
     assert not {"pictures", "calibrations", "slices"} & set(empty.ids)
     assert {v[1:] for k, v in empty.attributes if k == "href"} <= set(empty.ids)

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from dialogauge.cli.satisfaction import rationale_lines
+from dialogauge.report import to_text
 from dialogauge.studies.satisfaction.rationale import RationaleCase, RationaleCheck, ReasonAgreement, TermUse
+from dialogauge.studies.satisfaction.rationale_page import rationale_section
 
 CASE = RationaleCase(
     "t1",
@@ -34,18 +35,27 @@ def check(**changes):
     return RationaleCheck(**(fields | changes))
 
 
+def shown(found):
+    text = to_text((rationale_section(found.to_json()),))
+    assert max(map(len, text.splitlines())) <= 110
+    return " ".join(text.split())
+
+
 def test_every_figure_has_its_control() -> None:
-    text = "\n".join(rationale_lines(check()))
-    assert "0.500 [0.250, 0.750] of 4 turns" in text
-    assert "shuffled 0.375, always need_not_met 0.250" in text
-    assert "30.0% of the user's other scenarios alone (10.0% at home there), 1 rationales off-task" in text
-    assert "by chance, with the history of another user: 60.0%" in text
-    assert "of other scenarios: templ, train" in text
-    assert max(map(len, text.splitlines())) < 240
+    text = shown(check())
+    assert "the user’s own reason 50.0 % [25.0 %, 75.0 %]" in text
+    assert "Reasons agree in so many of 4 turns" in text
+    assert "control: its own reasons dealt anew 37.5 %" in text
+    assert "control: always need not met 25.0 %" in text
+    assert "words from other scenarios alone 30.0 % by chance 20.0 %" in text
+    assert "of these at home there 10.0 % by chance 5.0 %" in text
+    assert "off-task rationales 1 of 7, by chance 0" in text
+    assert "At home in other scenarios: templ, train" in text
 
 
 def test_nothing_to_compare() -> None:
     none = ReasonAgreement(0, None, None, None, None, None, None)
-    text = "\n".join(rationale_lines(check(agreement=none, use=TermUse(), chance=None, table={})))
-    assert "no turn has a reason of both" in text
-    assert "by chance" not in text
+    text = shown(check(agreement=none, use=TermUse(), chance=None, table={}))
+    assert "the user’s own reason –" in text
+    assert "Reasons agree in so many of 0 turns" in text
+    assert "by chance –" in text
