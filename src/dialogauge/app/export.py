@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from dialogauge.app.sources import JUDGED
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import OPEN, Privacy
@@ -40,7 +41,7 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     if writer is None:
         msg = f"-o {out}: the ending says the format, and {target.suffix or 'none'} is not known"
         raise UsageError(msg, hint=f"use one of {', '.join(writers)}")
-    with open_run(run, privacy) as finished:
+    with open_run(run, privacy, studies=JUDGED) as finished:
         names = [d.name for d in finished.dimensions]
         counted = _Counter(finished.rows())
         writer(target, counted, names)

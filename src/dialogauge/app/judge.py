@@ -25,7 +25,6 @@ from dialogauge.data import (
     unknown_ids,
     unknown_turns,
 )
-from dialogauge.llm.transport import Endpoint
 from dialogauge.runs import (
     Observer,
     Privacy,
@@ -197,6 +196,8 @@ def shown_role(role: RoleSettings) -> dict[str, Any]:
 
     A key is never among them, only the name of its variable.
     """
+    from dialogauge.llm.transport import Endpoint  # with it comes the HTTP client
+
     shown = role.model_dump(exclude={"headers"}, exclude_none=True)
     shown["headers"] = sorted(role.headers)
     # User info and query of a URL may be secrets too.

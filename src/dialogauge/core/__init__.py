@@ -28,7 +28,7 @@ from dialogauge.core.judgement import (
     Verdict,
     VerdictBasis,
 )
-from dialogauge.core.protocols import Agent, DimensionSpec, Judge, PlainDimension, Request
+from dialogauge.core.protocols import Agent, DimensionSpec, Judge, PlainDimension, Record, Request
 from dialogauge.core.rating import PairRating, Rating
 from dialogauge.core.scores import (
     NOT_APPLICABLE,
@@ -41,7 +41,7 @@ from dialogauge.core.scores import (
     score_of,
     whole_score,
 )
-from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest, digest, digest_text
+from dialogauge.core.unit import WorkUnit, conversation_digest, digest, digest_text
 
 __all__ = [
     "NOT_APPLICABLE",
@@ -72,6 +72,7 @@ __all__ = [
     "Place",
     "PlainDimension",
     "Rating",
+    "Record",
     "RecordFault",
     "Request",
     "Role",
@@ -82,7 +83,6 @@ __all__ = [
     "Target",
     "ToolCall",
     "Turn",
-    "UnitResult",
     "Usage",
     "UsageError",
     "Verdict",

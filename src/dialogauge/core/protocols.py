@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
 from dialogauge.core.conversation import Conversation, Message, Turn
-from dialogauge.core.judgement import FailureKind, Judged, JudgeFailure, Level, Target, Usage
+from dialogauge.core.judgement import FailureKind, Judged, JudgeFailure, Level, Target, Usage, usage_json
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
+from dialogauge.core.unit import WorkUnit
 
 Sight = Literal["foresight", "hindsight"]
 """`foresight` ends a target's conversation with the reply; `hindsight` shows what followed."""
@@ -228,6 +229,21 @@ class PlainDimension:
     scale: Scale = ONE_TO_FIVE
 
 
+class Record(Protocol):
+    """What a unit brings, for each of its targets: a judged target, a reply of an agent, a fit."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is a failure: it then counts as one, and is done anew where that is asked for."""
+
+    @property
+    def usage(self) -> Usage:
+        """What it took."""
+
+    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
+        """Write it as the row that the run file keeps: plain JSON values."""
+
+
 class Judge(Protocol):
     """Scores: a request in, one judged row for each target out."""
 
@@ -301,6 +317,16 @@ class AgentTurn:
     def failed(self) -> bool:
         """Whether there is no reply."""
         return isinstance(self.outcome, AgentFailure)
+
+    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
+        """Write it as a row: `text`, null with a `failure` beside it, and what it took."""
+        o = self.outcome
+        row: dict[str, Any] = {"agent": unit.judge, "text": None, "failure": None}
+        if isinstance(o, AgentFailure):
+            row["failure"] = {"kind": o.kind, "message": o.message, "raw": o.raw}
+        else:
+            row |= {"text": o.text, "finish": o.finish, "model": o.model}
+        return {**row, "usage": usage_json(self.usage)}
 
 
 class Agent(Protocol):

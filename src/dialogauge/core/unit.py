@@ -6,10 +6,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.judgement import Usage
 
 
 def digest_text(text: str) -> str:
@@ -55,10 +54,11 @@ def unit_key(
 
 @dataclass(frozen=True, slots=True)
 class WorkUnit:
-    """One conversation for one judge, once: (study, target digest, judge digest, repeat, seed)."""
+    """A piece of work, done once: (study, target digest, judge digest, repeat, seed, part)."""
 
     study: str
-    conversation: Conversation
+    subject: Conversation | None
+    """What it is about, kept with its rows; None where that is no single conversation, or none to keep."""
     target_digest: str
     judge_digest: str
     repeat: int = 1
@@ -78,31 +78,10 @@ class WorkUnit:
         key = unit_key(self.study, self.target_digest, self.judge_digest, self.repeat, self.seed, self.part)
         object.__setattr__(self, "key", key)
 
-
-class Record(Protocol):
-    """What a unit of work gives: a judged target, a reply of an agent."""
-
     @property
-    def failed(self) -> bool:
-        """Whether it is a failure."""
-
-    @property
-    def usage(self) -> Usage:
-        """What it took."""
-
-
-R = TypeVar("R", bound=Record)
-
-
-@dataclass(frozen=True, slots=True)
-class UnitResult(Generic[R]):
-    """All that came of one unit."""
-
-    key: str
-    repeat: int
-    rows: tuple[R, ...]
-
-    @property
-    def failed(self) -> bool:
-        """Whether any of its rows is a failure."""
-        return any(row.failed for row in self.rows)
+    def conversation(self) -> Conversation:
+        """The conversation that the unit is about; ValueError where it is about none."""
+        if self.subject is None:
+            msg = f"a unit of the study {self.study!r} is about no single conversation"
+            raise ValueError(msg)
+        return self.subject

@@ -9,16 +9,30 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol
+from typing import Literal, Protocol
 
 from dialogauge.core.errors import BudgetSpent, DialogaugeError
-from dialogauge.core.judgement import Judged, Usage
-from dialogauge.core.protocols import Judge, Request
-from dialogauge.core.unit import R, UnitResult, WorkUnit
+from dialogauge.core.judgement import Usage
+from dialogauge.core.protocols import Record
+from dialogauge.core.unit import WorkUnit
 
 _NOTHING = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """All that came of one unit."""
+
+    key: str
+    repeat: int
+    rows: Sequence[Record]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any of its targets failed."""
+        return any(row.failed for row in self.rows)
 
 
 @dataclass
@@ -45,7 +59,7 @@ class Progress:
     def __post_init__(self) -> None:
         self.started = self.clock()
 
-    def took(self, result: UnitResult[R]) -> None:
+    def took(self, result: UnitResult) -> None:
         """Count a finished unit."""
         self.done += 1
         self.failed += result.failed
@@ -120,17 +134,17 @@ def stop_on_interrupt(stop: StopSignal, notify: Callable[[bool], None]) -> Itera
         loop.remove_signal_handler(signal.SIGINT)
 
 
-Work = Callable[[WorkUnit], Awaitable[tuple[R, ...]]]
+Work = Callable[[WorkUnit], Awaitable[Sequence[Record]]]
 """Does one unit: its typed errors end the run, its failures are results."""
 
 # How often a sink in which nothing waits is asked again.
 _FLUSH_SECONDS = 0.05
 
 
-class Sink(Protocol[R]):
+class Sink(Protocol):
     """Takes what the workers finish."""
 
-    def add(self, unit: WorkUnit, result: UnitResult[R]) -> None:
+    def add(self, unit: WorkUnit, result: UnitResult) -> None:
         """Take a finished unit."""
 
     def flush_if_due(self) -> float | None:
@@ -147,12 +161,12 @@ class Outcome:
 
 
 @dataclass
-class _Workers(Generic[R]):
+class _Workers:
     """The state that the workers of one run share."""
 
     units: Iterator[WorkUnit]
-    do: Work[R]
-    sink: Sink[R]
+    do: Work
+    sink: Sink
     progress: Progress
     stop: StopSignal
     error: DialogaugeError | None = None
@@ -200,27 +214,10 @@ class _Workers(Generic[R]):
         self.stop.requested = True
 
 
-async def run_units(
-    units: Iterator[WorkUnit],
-    judge: Judge,
-    sink: Sink[Judged],
-    *,
-    workers: int,
-    progress: Progress,
-    stop: StopSignal,
-) -> Outcome:
-    """Judge every unit: `run_work` with a judge of whole conversations, handed to it blinded."""
-
-    def judged(unit: WorkUnit) -> Awaitable[tuple[Judged, ...]]:
-        return judge.judge(Request(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed))
-
-    return await run_work(units, judged, sink, workers=workers, progress=progress, stop=stop)
-
-
 async def run_work(
     units: Iterator[WorkUnit],
-    do: Work[R],
-    sink: Sink[R],
+    do: Work,
+    sink: Sink,
     *,
     workers: int,
     progress: Progress,

@@ -23,16 +23,9 @@ import orjson
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
-from dialogauge.core.judgement import Judged
-from dialogauge.core.unit import UnitResult, WorkUnit
-from dialogauge.runs.records import (
-    ROW_SCHEMA,
-    decode_conversation,
-    encode_conversation,
-    pack,
-    row_json,
-    unpack,
-)
+from dialogauge.core.unit import WorkUnit
+from dialogauge.runs.execute import UnitResult
+from dialogauge.runs.records import ROW_SCHEMA, decode_conversation, encode_conversation, pack, unpack
 
 # A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
 BATCH_SECONDS = 0.05
@@ -231,13 +224,15 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
 
     # -- writing ---------------------------------------------------------------------------------
 
-    def add(self, unit: WorkUnit, result: UnitResult[Judged]) -> None:
+    def add(self, unit: WorkUnit, result: UnitResult) -> None:
         """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
         target = bytes.fromhex(unit.target_digest)
-        rows = [row_json(unit.conversation, j, repeat=result.repeat, judge=unit.judge) for j in result.rows]
-        if target != self._latest and target not in self._bodies:
-            self._bodies[target] = (unit.conversation.id, encode_conversation(unit.conversation))
-        self._latest = target
+        rows = [record.to_row(unit) for record in result.rows]
+        subject = unit.subject
+        if subject is not None:
+            if target != self._latest and target not in self._bodies:
+                self._bodies[target] = (subject.id, encode_conversation(subject))
+            self._latest = target
         self._take(
             (
                 bytes.fromhex(unit.key),

@@ -9,23 +9,23 @@ each unit as it ends; read the rows once, from which come `judgements.jsonl` and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Generic, Protocol, TypeVar
 
-from dialogauge.core import DimensionSpec, InputError, Judged, StoreError, WorkUnit, digest, digest_text
+from dialogauge.core import DimensionSpec, InputError, Record, StoreError, WorkUnit, digest, digest_text
 from dialogauge.core.protocols import Notes
-from dialogauge.core.unit import UnitResult
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
+from dialogauge.report import Page, to_html
 from dialogauge.runs.directory import RunDirectory
-from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
+from dialogauge.runs.execute import Outcome, Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing
 from dialogauge.runs.records import json_line
-from dialogauge.runs.run import Row, StoredRun
+from dialogauge.runs.run import Row, StoredRun, stored_manifest
 from dialogauge.runs.store import NOTES, PLANNED, RunDatabase, RunNotes, StoredUnit
 
 _COMMAND = "command"
@@ -86,11 +86,29 @@ R = TypeVar("R", bound=StudyResult)
 
 
 class Study(Protocol[R]):
-    """A study: its own logic, and nothing of how a run is kept."""
+    """A study: its own logic, and nothing of how a run is kept.
+
+    A study inherits from it: what has a body here is what most studies say.
+    """
 
     @property
     def name(self) -> str:
         """The kind of run, as the manifest holds it: `judge`, `satisfaction` ..."""
+
+    @property
+    def works_on(self) -> Collection[str]:
+        """The kinds of run that it adds to; none for a study that makes a run of its own.
+
+        It then works in the directory of a finished run. Its units are kept in the run's file beside those
+        of the run, under a `judge_digest` of their own, so that no reader of the run meets them. The manifest
+        stays as it is, and so do rows and privacy; `summary.json` and page are written anew.
+        """
+        return ()
+
+    @property
+    def row_file(self) -> str | None:
+        """The one of `FILES` that holds the rows; None where they are kept in the run file alone."""
+        return None if self.works_on else "judgements"
 
     @property
     def judge_digest(self) -> str:
@@ -103,22 +121,27 @@ class Study(Protocol[R]):
     @property
     def expected(self) -> int | None:
         """How many units the data plans at most, where that can be known ahead at little cost."""
+        return None
 
     @property
     def repeats(self) -> int:
         """Units of each conversation."""
+        return 1
 
     @property
     def unreadable(self) -> Sequence[InputError]:
         """Records that are no conversations, as far as the data has been read."""
+        return ()
 
     @property
     def passed_over(self) -> int:
         """Records that were expected and plan no unit, the unreadable ones included."""
+        return 0
 
     @property
     def recomputes(self) -> bool:
         """Whether every unit is done anew each time, since that costs less than to look for it."""
+        return False
 
     def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Take what the run puts on and keeps, before anything else is asked of the study.
@@ -128,6 +151,7 @@ class Study(Protocol[R]):
             notes: What a judge keeps beside its rows, and finds again when the run goes on; None where
                 nothing will be judged.
         """
+        del mask, notes
 
     def plan(self) -> Iterable[WorkUnit]:
         """Return every unit that the data plans, finished or not, in the order of the work.
@@ -135,10 +159,11 @@ class Study(Protocol[R]):
         A sequence is planned whole at once; of anything else, units are taken as workers become free.
         """
 
-    async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
-        """Do one unit: one row for each target.
+    async def run(self, unit: WorkUnit) -> Sequence[Record]:
+        """Do one unit: one record for each target.
 
-        What goes wrong with a target is a failure in its row. `EndpointError` and `BudgetSpent` end the run.
+        What goes wrong with a target is a failure in its record. `EndpointError` and `BudgetSpent` end the
+        run.
         """
 
     def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
@@ -152,21 +177,29 @@ class Study(Protocol[R]):
             By key of the unit, for each row the fields that change; of `details` the keys that change. They
             are kept beside the rows, which stay as they were judged.
         """
+        del units, ending
+        return {}
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> R:
         """Return what the rows come to.
 
         Args:
-            rows: All rows of the run, in its order; each can be read once.
-            run: To look up conversations and single rows.
+            rows: All rows of the study, in its order; each can be read once.
+            run: To look up conversations and single rows; for a study that adds to a run, that run.
             ending: How far the run came.
         """
 
     def facts(self) -> StudyFacts:
         """Return what the manifest says of it; asked for once the units are done."""
+        return StudyFacts(judge={"name": self.name, "digest": self.judge_digest}, dimensions=())
 
-    def page(self, result: R, run: StoredRun) -> str:
-        """Return the page of the run."""
+    def page(self, result: R, run: StoredRun) -> Page:
+        """Return the page of the run; `summary.json` is written by then."""
+
+    def files(self, result: R) -> Mapping[str, Iterable[bytes] | None]:
+        """Return the further files of the run by their name in `FILES`; None for one that is to be gone."""
+        del result
+        return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +210,7 @@ class RunSettings:
     workers: int = 1
     """Units in flight at most."""
     fresh: bool = False
-    """Whether what an earlier run left is deleted first."""
+    """Whether what an earlier run left is deleted first; never for a study that adds to a run."""
     retry_failed: bool = False
     """Whether units with a failure are done anew."""
     privacy: Privacy = OPEN
@@ -223,11 +256,11 @@ async def run_study(
         UsageError: The run was made under other settings of privacy.
     """
     directory = settings.directory
-    database = directory.open_for_writing(study.name, fresh=settings.fresh)
+    database = directory.open_for_writing(study.name, hosts=study.works_on, fresh=settings.fresh)
     try:
-        mask = mask_for_writing(database, settings.privacy)
+        mask = None if study.works_on else mask_for_writing(database, settings.privacy)
         study.prepare(mask, RunNotes(database))
-        if not settings.fresh:
+        if not settings.fresh and not study.works_on:
             _name_other_judges(study, database, observer)
         progress = Progress(expected=study.expected)
         queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
@@ -310,7 +343,7 @@ class UnitQueue:
         self.progress.resumed += 1
         return False
 
-    def add(self, unit: WorkUnit, result: UnitResult[Judged]) -> None:
+    def add(self, unit: WorkUnit, result: UnitResult) -> None:
         """Store a finished unit."""
         if self._database is not None:
             self._database.add(unit, result)
@@ -329,24 +362,33 @@ def _finish(
     mask: Mask | None,
 ) -> StudyRun[R]:
     """Write the files of the run from what is stored."""
+    directory, own = settings.directory, not study.works_on
     done = database.finished(study.judge_digest)
     if queue.progress.resumed:
         database.place_units(queue.planned)
-    shown = _shown(study, database, queue, done)
+    shown = _shown(study, database, queue, done) if own else queue.planned
     unread = unread_units(study, queue.progress, len(shown))
     pending = unread + sum(1 for key in shown if key not in done)
     ending = Ending(outcome, len(shown) + unread, pending, study.unreadable)
-    database.settle(study.settle(database.units(study.judge_digest, shown, settled=False), ending))
-    manifest = _manifest(study, settings, queue, ending)
-    directory = settings.directory
+    if own:
+        database.settle(study.settle(database.units(study.judge_digest, shown, settled=False), ending))
+    manifest = _manifest(study, settings, queue, ending) if own else stored_manifest(directory)
     run = StoredRun(directory, database, manifest)
-    with directory.writing("judgements") as write:
-        result = study.summarise(_written(run.rows(), write), run, ending)
+    rows = run.rows() if own else _rows_of(database.units(study.judge_digest, shown))
+    with directory.writing(study.row_file) if study.row_file else nullcontext(None) as write:
+        result = study.summarise(rows if write is None else _written(rows, write), run, ending)
     directory.write_json("summary", result.to_json())
-    directory.write_json("manifest", manifest.to_json())
-    directory.write_text("report", study.page(result, run))
+    if own:
+        directory.write_json("manifest", manifest.to_json())
+    directory.write_text("report", to_html(study.page(result, run)))
+    for name, chunks in study.files(result).items():
+        directory.remove(name) if chunks is None else directory.write_lines(name, chunks)
     _write_notes(directory, database)
     return StudyRun(directory, manifest, result, ending, queue.progress, mask)
+
+
+def _rows_of(units: Iterable[StoredUnit]) -> Iterator[Row]:
+    return (row for unit in units for row in unit.rows)
 
 
 def _write_notes(directory: RunDirectory, database: RunDatabase) -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from dialogauge.app.progress import progress_line
 from dialogauge.cli.terminal import TerminalObserver, plain
-from dialogauge.core import UnitResult, Usage
+from dialogauge.core import Usage
 from dialogauge.llm import LimiterState
-from dialogauge.runs import Progress
+from dialogauge.runs import Progress, UnitResult
 from talks import judged_rows, talk
 
 

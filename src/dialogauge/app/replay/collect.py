@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from dialogauge.agents import ChatAgent, reply_of
 from dialogauge.app.candidates import (
@@ -24,7 +24,7 @@ from dialogauge.app.settings import CollectOptions
 from dialogauge.core.errors import DialogaugeError, FileFault, InputError, Place, RecordFault, UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import AgentFailure, AgentTurn
-from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest
+from dialogauge.core.unit import WorkUnit, conversation_digest
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget, PriceTable
 from dialogauge.runs import (
@@ -34,6 +34,7 @@ from dialogauge.runs import (
     ReplayDatabase,
     StopSignal,
     StoredReply,
+    UnitResult,
     run_work,
     stop_on_interrupt,
 )
@@ -336,8 +337,9 @@ class _Sink:
         self._work, self._prompts = work, prompts
         self._items = {item.id: item for item in work.stage.items}
 
-    def add(self, unit: WorkUnit, result: UnitResult[AgentTurn]) -> None:
-        outcome = result.rows[0].outcome
+    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+        (turn,) = cast("Sequence[AgentTurn]", result.rows)
+        outcome = turn.outcome
         item, name = unit.conversation.id, self._work.candidate.name
         if isinstance(outcome, AgentFailure):
             message = self._work.opened.hides.text(self._items[item], outcome.message)

@@ -14,17 +14,17 @@ from dialogauge.app.replay.run import item_set_of, read_run
 from dialogauge.app.settings import CompareOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.version import __version__
-from dialogauge.report import ReplayAbout, render_replay
+from dialogauge.report import to_html
 from dialogauge.runs import FILES, REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.manifest import versions
 from dialogauge.runs.records import json_document, json_line
 from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay import ORIGINAL, ItemSet, selected_on_gold
-from dialogauge.studies.replay.comparison import CompareSettings, Comparison, Scores, compare
+from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
 from dialogauge.studies.replay.diagnostics import family_of
-from dialogauge.studies.replay.page import replay_view
-from dialogauge.studies.replay.table import VIEWS, Given, View, Viewer
+from dialogauge.studies.replay.page import replay_page
+from dialogauge.studies.replay.table import VIEWS, ReplyScore, View, Viewer
 
 _PENDING: Final = "score: pending"
 _COLUMNS = ("organisation", "version", "licence", "family")
@@ -40,7 +40,7 @@ class Compared:
     """What each candidate is."""
     failures: Mapping[str, Mapping[str, int]]
     """By candidate (the original replies are one) and kind: why items that are in the data have no score."""
-    comparison: Comparison
+    comparison: ReplayComparison
     present: int
     """Items of the set that were in the data when they were scored."""
     files: tuple[Path, ...]
@@ -77,9 +77,9 @@ class _Read:
     about: dict[str, Any]
     present: set[str]
     histories: dict[str, ScoreHistory]
-    reference: list[Given]
+    reference: list[ReplyScore]
     reference_lengths: dict[str, int]
-    candidates: dict[str, dict[str, Given]]
+    candidates: dict[str, dict[str, ReplyScore]]
     lengths: dict[str, dict[str, int]]
     described: dict[str, dict[str, Any]]
     missing: dict[str, dict[str, str]]
@@ -110,7 +110,7 @@ def compare_runs(options: CompareOptions) -> Compared:
     agents = read_agents(options.agents_file)
     for name, about in read.described.items():
         _columns(about, name, agents.get(name))
-    scores = Scores(
+    scores = EvaluatorScores(
         items=tuple(i for i in read.items.items if i.id in read.present),
         reference=read.reference,
         reference_lengths=read.reference_lengths,
@@ -236,10 +236,10 @@ def _failed(what: str, stored: StoredReply | StoredScore) -> str:
     return f"{what}: {(stored.failure or {}).get('kind')}"
 
 
-def _given(stored: StoredScore) -> Given:
+def _given(stored: StoredScore) -> ReplyScore:
     value = stored.value if stored.value is not None else float(stored.score or 0)
     # What differs in the last digits of a sum is the same score, and must have the same rank.
-    return Given(stored.item, stored.block, stored.position, int(stored.score or 0), round(value, 9))
+    return ReplyScore(stored.item, stored.block, stored.position, int(stored.score or 0), round(value, 9))
 
 
 def _count_usage(read: _Read, stored: StoredScore) -> None:
@@ -267,22 +267,18 @@ def _write(
     out: Path,
     options: CompareOptions,
     compared: Compared,
-    scores: Scores,
+    scores: EvaluatorScores,
     missing: Mapping[str, Mapping[str, str]],
 ) -> None:
-    about = ReplayAbout(
-        version=__version__,
-        created=datetime.now(UTC).date().isoformat(),
-        judge=str(compared.evaluator["name"]),
-        command=options.command,
-    )
-    view = replay_view(
+    shown = replay_page(
         compared.comparison,
         compared.items,
         compared.candidates,
         compared.failures,
-        about,
         compared.evaluator,
+        command=options.command,
+        created=datetime.now(UTC).date().isoformat(),
+        version=__version__,
     )
     manifest = {
         "versions": versions(),
@@ -297,11 +293,11 @@ def _write(
     write_whole(summary, [json_document(compared.to_json())])
     write_whole(rows, _rows(scores, options.comparison, missing))
     write_whole(told, [json_document(manifest)])
-    write_whole(page, [render_replay(view).encode("utf-8", "replace")])
+    write_whole(page, [to_html(shown).encode("utf-8", "replace")])
 
 
 def _rows(
-    scores: Scores, settings: CompareSettings, missing: Mapping[str, Mapping[str, str]]
+    scores: EvaluatorScores, settings: CompareSettings, missing: Mapping[str, Mapping[str, str]]
 ) -> Iterator[bytes]:
     """Yield one line for each item and candidate: all views of its score, or why there is none."""
     viewer = Viewer(scores.items, scores.reference, scores.histories, settings.ties)

@@ -16,15 +16,16 @@ from dialogauge.app.replay.run import item_set_of, open_for_writing, read_run
 from dialogauge.app.replay.stage import open_stage
 from dialogauge.app.settings import ScoreOptions
 from dialogauge.core.errors import DialogaugeError, InputError, UsageError
-from dialogauge.core.judgement import Judged, Usage
+from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import Judge, RatedBlock, RatedReply
-from dialogauge.core.unit import UnitResult, WorkUnit
+from dialogauge.core.unit import WorkUnit
 from dialogauge.runs import (
     REFERENCE,
     Observer,
     Progress,
     ReplayDatabase,
     StopSignal,
+    UnitResult,
     run_work,
     stop_on_interrupt,
 )
@@ -188,7 +189,7 @@ class _Sink:
 
     database: ReplayDatabase
 
-    def add(self, unit: WorkUnit, result: UnitResult[Judged]) -> None:
+    def add(self, unit: WorkUnit, result: UnitResult) -> None:
         pass
 
     def flush_if_due(self) -> float | None:

@@ -21,6 +21,7 @@ from dialogauge.core import (
     conversation_digest,
     digest,
 )
+from dialogauge.core.judgement import usage_json
 from dialogauge.core.protocols import (
     BlockView,
     Judge,
@@ -31,7 +32,7 @@ from dialogauge.core.protocols import (
     Reply,
     request_for,
 )
-from dialogauge.runs import REFERENCE, StoredScore, usage_json
+from dialogauge.runs import REFERENCE, StoredScore
 from dialogauge.studies.satisfaction import answers_of
 
 _STUDY = "replay"

@@ -15,7 +15,7 @@ from dialogauge.core import (
     UsageError,
 )
 from dialogauge.core.protocols import Judge
-from dialogauge.judges import RubricJudge
+from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.rubrics import load_rubric, shipped_rubrics

@@ -1,7 +1,7 @@
 import re
 
 from dialogauge.core import Conversation, Message, Request, Usage
-from dialogauge.judges import RubricJudge
+from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.rubrics import load_rubric
 from rubric_samples import asked_turns, card_reply, client_of, long_chat
