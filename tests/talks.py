@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from dialogauge.core import (
     ONE_TO_FIVE,
     Conversation,
+    Judge,
     Judged,
     JudgeFailure,
     Judgement,
@@ -78,6 +79,16 @@ def judged_rows(
         whole = JudgeFailure("timeout", "too slow")
     out.append(Judged(Target(conversation.id, "conversation"), whole, Usage(calls=1)))
     return tuple(out)
+
+
+def work_of(judge: Judge) -> Callable[[WorkUnit], Awaitable[tuple[Judged, ...]]]:
+    """Return what judges a whole conversation, blinded."""
+
+    def work(unit: WorkUnit) -> Awaitable[tuple[Judged, ...]]:
+        assert unit.conversation is not None
+        return judge.judge(Request(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed))
+
+    return work
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dialogauge.data import Mask, RatingTable, UserSplit, read_field_map, read_r
 from dialogauge.data.notes import Note
 from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
 from dialogauge.studies.satisfaction import (
-    Answer,
+    JudgedReply,
     StoredScores,
     StudyData,
     collect_scores,
@@ -46,7 +46,7 @@ def masked_words(
     return tuple(mask.fault(f) for f in faults), tuple(told)
 
 
-def read_reference(options: SatisfactionOptions, study: StudyData) -> tuple[Answer, ...] | None:
+def read_reference(options: SatisfactionOptions, study: StudyData) -> tuple[JudgedReply, ...] | None:
     """Return what the reference run says of the original replies; None where no run was named.
 
     Raises UsageError when it is a run of another kind, holds nothing of the blocks that are judged, or could

@@ -8,7 +8,6 @@ from dialogauge.runs.execute import (
     StopSignal,
     UnitResult,
     Work,
-    run_units,
     run_work,
     stop_on_interrupt,
 )
@@ -65,7 +64,6 @@ __all__ = [
     "ratings_as_stored",
     "read_manifest",
     "run_study",
-    "run_units",
     "run_work",
     "stop_on_interrupt",
     "units_left",

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from dialogauge.core.errors import BudgetSpent, DialogaugeError
-from dialogauge.core.judgement import Judged, Usage
-from dialogauge.core.protocols import Judge, Record, Request
+from dialogauge.core.judgement import Usage
+from dialogauge.core.protocols import Record
 from dialogauge.core.unit import WorkUnit
 
 _NOTHING = Usage()
@@ -212,23 +212,6 @@ class _Workers:
         # The first error that ends the run is the one to report; the rest are its echoes.
         self.error = self.error or error
         self.stop.requested = True
-
-
-async def run_units(
-    units: Iterator[WorkUnit],
-    judge: Judge,
-    sink: Sink,
-    *,
-    workers: int,
-    progress: Progress,
-    stop: StopSignal,
-) -> Outcome:
-    """Judge every unit: `run_work` with a judge of whole conversations, handed to it blinded."""
-
-    def judged(unit: WorkUnit) -> Awaitable[tuple[Judged, ...]]:
-        return judge.judge(Request(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed))
-
-    return await run_work(units, judged, sink, workers=workers, progress=progress, stop=stop)
 
 
 async def run_work(

@@ -19,6 +19,7 @@ from dialogauge.core import DimensionSpec, InputError, Record, StoreError, WorkU
 from dialogauge.core.protocols import Notes
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
+from dialogauge.report import Page, to_html
 from dialogauge.runs.directory import RunDirectory
 from dialogauge.runs.execute import Outcome, Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
@@ -205,7 +206,7 @@ class Study(Protocol[R]):
         """Return what the manifest says of it; asked for once the units are done."""
         return StudyFacts(judge={"name": self.name, "digest": self.judge_digest}, dimensions=())
 
-    def page(self, result: R, run: StoredRun) -> str:
+    def page(self, result: R, run: StoredRun) -> Page:
         """Return the page of the run; `summary.json` is written by then. A part of a run has none."""
         del result, run
         raise NotImplementedError
@@ -404,12 +405,12 @@ def _finish(
 def write_result(
     directory: RunDirectory,
     result: StudyResult,
-    page: Callable[[], str],
+    page: Callable[[], Page],
     files: Mapping[str, Iterable[bytes] | None],
 ) -> None:
     """Write what a study came to: `summary.json`, the page, and further files by their name in `FILES`."""
     directory.write_json("summary", result.to_json())
-    directory.write_text("report", page())
+    directory.write_text("report", to_html(page()))
     for name, chunks in files.items():
         directory.remove(name) if chunks is None else directory.write_lines(name, chunks)
 

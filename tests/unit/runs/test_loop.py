@@ -17,8 +17,8 @@ from dialogauge.core import (
     StoreError,
     WorkUnit,
 )
-from dialogauge.runs import Outcome, Progress, StopSignal, UnitResult, run_units, run_work
-from talks import FakeJudge, judged_rows, talk, unit_of
+from dialogauge.runs import Outcome, Progress, StopSignal, UnitResult, run_work
+from talks import FakeJudge, judged_rows, talk, unit_of, work_of
 
 
 @dataclass
@@ -89,8 +89,8 @@ async def run(
     units: Units, judge: FakeJudge, sink: Sink, *, workers: int = 3, stop: StopSignal | None = None
 ) -> tuple[Outcome, Progress]:
     progress = Progress()
-    outcome = await run_units(
-        iter(units), judge, sink, workers=workers, progress=progress, stop=stop or StopSignal()
+    outcome = await run_work(
+        iter(units), work_of(judge), sink, workers=workers, progress=progress, stop=stop or StopSignal()
     )
     return outcome, progress
 
@@ -124,7 +124,7 @@ async def test_a_judge_gets_repeat_seed_and_a_blinded_conversation() -> None:
     judge = FakeJudge()
     units = iter([unit_of(conversation, repeat=2, seed=9)])
     sink = Sink()
-    await run_units(units, judge, sink, workers=1, progress=Progress(), stop=StopSignal())
+    await run_work(units, work_of(judge), sink, workers=1, progress=Progress(), stop=StopSignal())
     assert judge.seen == [(conversation.blinded(), 2, 9)]
     assert sink.results[0][0].conversation is conversation
     assert sink.results[0][1].repeat == 2

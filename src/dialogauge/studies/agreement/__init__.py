@@ -17,7 +17,7 @@ from dialogauge.studies.agreement.agreement import (
     default_rule,
     score_table,
 )
-from dialogauge.studies.agreement.page import meta_view
+from dialogauge.studies.agreement.page import agreement_page
 from dialogauge.studies.agreement.targets import (
     DimensionPair,
     RatedTarget,
@@ -46,9 +46,9 @@ __all__ = [
     "TargetTable",
     "admission_for",
     "agreement",
+    "agreement_page",
     "collect_targets",
     "compare_judges",
     "default_rule",
-    "meta_view",
     "score_table",
 ]

@@ -35,10 +35,12 @@ from dialogauge.judges.fitted.cross_validation import RIDGES, boundaries_to_fit,
 from dialogauge.judges.fitted.features import features_digest
 from dialogauge.judges.fitted.model import PlaceTable
 from dialogauge.judges.local.fit import group_folds
+from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts
 from dialogauge.runs.records import json_line
-from dialogauge.studies.fit.figures import CONTROLS, FIGURES, Said, controls_of, figures_of
-from dialogauge.studies.fit.page import render_fit
+from dialogauge.stats import CONTROLS
+from dialogauge.studies.fit.figures import FIGURES, PredictedRatings, figures_with_controls
+from dialogauge.studies.fit.page import fit_page
 from dialogauge.text import LanguageTally
 
 Whole = npt.NDArray[np.int64]
@@ -189,10 +191,10 @@ class FitStudy(Study[FitResult]):
             conversations=len({e.conversation.id for e in self.examples}),
         )
 
-    def page(self, result: FitResult, run: StoredRun) -> str:
+    def page(self, result: FitResult, run: StoredRun) -> Page:
         """Return the figures as a page."""
         del run
-        return render_fit(result.summary)
+        return fit_page(result.summary)
 
     def files(self, result: FitResult) -> Mapping[str, Iterable[bytes] | None]:
         """Return model and predictions; neither before all is validated."""
@@ -238,15 +240,17 @@ class FitStudy(Study[FitResult]):
         """Return the figures of some of the examples, and of the controls on them."""
         chosen = [e for e, kept in zip(self.examples, mask, strict=True) if kept]
         gold, (low, high) = self.table.gold[mask], (_shares(found, side, mask) for side in (2, 3))
-        said = Said(found.called[mask], low, None if high is None else 1 - high)
-        clusters = [e.conversation.id for e in chosen]
-        positions = [e.stop for e in chosen]
-        controls = controls_of(gold, said, [e.reply_length for e in chosen], positions, seed=self.seed)
-        drawn = {"draws": self.draws, "seed": self.seed}
-        return {
-            "metrics": figures_of(gold, said, clusters, **drawn),
-            "controls": {name: figures_of(gold, c, clusters, **drawn) for name, c in controls.items()},
-        }
+        predicted = PredictedRatings(
+            gold,
+            found.called[mask],
+            low,
+            None if high is None else 1 - high,
+            [e.reply_length for e in chosen],
+            [e.stop for e in chosen],
+            [e.conversation.user_id for e in chosen],
+            [e.conversation.id for e in chosen],
+        )
+        return figures_with_controls(predicted, draws=self.draws, seed=self.seed)
 
     def _fitted_on(self, summary: Mapping[str, Any]) -> FittedOn:
         """Return what goes with the model: the figures are those of whole users or conversations left out."""

@@ -8,8 +8,8 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.studies.judging.gate import Gate, GateResult, parse_gate
-    from dialogauge.studies.judging.page import figures_of, view_of
-    from dialogauge.studies.judging.report import report_view, stored_view, summary_of
+    from dialogauge.studies.judging.page import report_page
+    from dialogauge.studies.judging.report import stored_page, summary_of
     from dialogauge.studies.judging.sampling import Limits, Sampler
     from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
     from dialogauge.studies.judging.summary import (
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         WindowDifference,
         summarise,
     )
+    from dialogauge.studies.judging.transcripts import Sample, read_sample
 
 __all__ = [
     "MAX_GROUPS",
@@ -39,26 +40,26 @@ __all__ = [
     "JudgingResult",
     "JudgingStudy",
     "Limits",
+    "Sample",
     "Sampler",
     "Spending",
     "Spread",
     "Summary",
     "VerdictSummary",
     "WindowDifference",
-    "figures_of",
     "parse_gate",
-    "report_view",
+    "read_sample",
+    "report_page",
     "sampled",
-    "stored_view",
+    "stored_page",
     "summarise",
     "summary_of",
-    "view_of",
 ]
 
 _HOMES = {
     "gate": ("Gate", "GateResult", "parse_gate"),
-    "page": ("figures_of", "view_of"),
-    "report": ("report_view", "stored_view", "summary_of"),
+    "page": ("report_page",),
+    "report": ("stored_page", "summary_of"),
     "sampling": ("Limits", "Sampler"),
     "study": ("JudgingResult", "JudgingStudy", "sampled"),
     "summary": (
@@ -75,5 +76,6 @@ _HOMES = {
         "WindowDifference",
         "summarise",
     ),
+    "transcripts": ("Sample", "read_sample"),
 }
 __getattr__ = loading(__name__, _HOMES)

@@ -1,7 +1,7 @@
 """The satisfaction study: how satisfied will this user be with this reply, held against what they said."""
 
 from dialogauge.studies.satisfaction.answers import (
-    Answer,
+    JudgedReply,
     answers_of,
     histories_of,
     reference_answers,
@@ -45,7 +45,7 @@ from dialogauge.studies.satisfaction.figures import (
     metrics_of_one,
     rated_table,
 )
-from dialogauge.studies.satisfaction.page import finding, satisfaction_view, several_view
+from dialogauge.studies.satisfaction.page import finding, users_sections
 from dialogauge.studies.satisfaction.rationale import KINDS, RationaleCheck, check_rationales
 from dialogauge.studies.satisfaction.signals import (
     JoinedScores,
@@ -65,12 +65,12 @@ __all__ = [
     "ORDINAL",
     "PEOPLE",
     "RULE",
-    "Answer",
     "Drift",
     "Evaluation",
     "EvaluationSettings",
     "HistoryCut",
     "JoinedScores",
+    "JudgedReply",
     "Metrics",
     "Part",
     "Predictions",
@@ -99,10 +99,9 @@ __all__ = [
     "rated_table",
     "reference_answers",
     "refuse_strangers",
-    "satisfaction_view",
     "says_side_only",
-    "several_view",
     "signal_words",
     "study_data",
     "unnamed_together",
+    "users_sections",
 ]

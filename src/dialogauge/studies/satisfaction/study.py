@@ -34,16 +34,17 @@ from dialogauge.core.protocols import (
 )
 from dialogauge.data import Mask, UserSplit
 from dialogauge.judges.local_user import LocalUserJudge, ScoreSignal
-from dialogauge.report import ReportView
+from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
 from dialogauge.stats import Calibrated, CalibrationName, Ties
-from dialogauge.studies.judging.report import report_view
+from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
+from dialogauge.studies.judging.transcripts import Sample, read_sample
 from dialogauge.studies.satisfaction.answers import (
     SATISFACTION,
-    Answer,
+    JudgedReply,
     answers_of,
     histories_of,
     says_side_only,
@@ -51,8 +52,8 @@ from dialogauge.studies.satisfaction.answers import (
 from dialogauge.studies.satisfaction.behaviour import drift_of
 from dialogauge.studies.satisfaction.blocks import HistoryCut, Part, StudyData, study_data
 from dialogauge.studies.satisfaction.evaluation import Evaluation, EvaluationSettings, evaluate
+from dialogauge.studies.satisfaction.page import users_sections
 from dialogauge.studies.satisfaction.rationale import check_rationales
-from dialogauge.studies.satisfaction.report import render_page
 from dialogauge.studies.satisfaction.signals import JoinedScores, StoredScores, join_scores
 
 
@@ -90,8 +91,8 @@ class SatisfactionResult:
     """How many turns failed, by what was said of them; the most frequent first."""
     figures: Mapping[str, Any]
     """What `summary.json` holds."""
-    view: ReportView
-    """The report of the rows."""
+    sample: Sample
+    """What the page shows of the conversations."""
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`: the rows, what the study was made of, its figures and controls."""
@@ -122,7 +123,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
     unreadable: Sequence[InputError] = ()
     """Records that are no conversations: each counts as a failed one."""
     rating_faults: tuple[InputError, ...] = ()
-    reference: tuple[Answer, ...] | None = None
+    reference: tuple[JudgedReply, ...] | None = None
     """The original replies, as another run judged them."""
     stored_signals: tuple[StoredScores, ...] = ()
     """What the runs hold that were named as signals."""
@@ -247,7 +248,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         }
 
     def _evaluated(
-        self, answers: Sequence[Answer], blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]
+        self, answers: Sequence[JudgedReply], blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]
     ) -> Evaluation:
         data, s = self.data, self.settings
         evaluation = evaluate(
@@ -290,7 +291,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             signals,
             self._failures,
             _summary_json(summary, self.data, self._evaluation, faults, signals),
-            report_view(run, summary, None, sampler.result()),
+            read_sample(run, sampler.result(), summary.dimensions),
         )
 
     def facts(self) -> StudyFacts:
@@ -323,9 +324,10 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         reference = [[a.id, a.value] for a in self.reference or ()]
         return digest([s.calibrate, s.ties, s.history, s.mode, reference, known, past])
 
-    def page(self, result: SatisfactionResult, run: StoredRun) -> str:
+    def page(self, result: SatisfactionResult, run: StoredRun) -> Page:
         """Return the report of the rows, with what the study says of judge and users."""
-        return render_page(result.view, result.figures, run.manifest)
+        sections = users_sections(result.figures, run.manifest)
+        return report_page(run, result.summary, result.sample, against_users=sections)
 
 
 U = TypeVar("U", bound=WorkUnit)
@@ -412,7 +414,7 @@ def masked_data(
     return masked, again
 
 
-def _calibrated_row(answer: Answer, calibrated: Calibrated, method: str) -> Row:
+def _calibrated_row(answer: JudgedReply, calibrated: Calibrated, method: str) -> Row:
     """Return what calibration changes of a row."""
     raw = answer.value if answer.history and method != "none" else None
     scores = scores_json({SATISFACTION: Score(calibrated.value, calibrated.rounded, raw)})

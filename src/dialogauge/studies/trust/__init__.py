@@ -8,7 +8,7 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.studies.trust.examination import Extra, examine
-    from dialogauge.studies.trust.page import trust_view
+    from dialogauge.studies.trust.page import trust_brief, trust_section
     from dialogauge.studies.trust.result import (
         Calibration,
         CalibrationDimension,
@@ -47,12 +47,13 @@ __all__ = [
     "examine",
     "find_breaches",
     "scenario_text",
-    "trust_view",
+    "trust_brief",
+    "trust_section",
 ]
 
 _HOMES = {
     "examination": ("Extra", "examine"),
-    "page": ("trust_view",),
+    "page": ("trust_brief", "trust_section"),
     "result": (
         "Calibration",
         "CalibrationDimension",

@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class EarlierChecks:
     """What an earlier look into the same judgements found and need not be found again."""
 
     scenario: TrustCheck | None = None
@@ -46,24 +46,28 @@ def rubric_facts(rubric: str) -> dict[str, Any]:
     }
 
 
-def kept_from(run: StoredRun) -> Kept:
+def kept_from(run: StoredRun) -> EarlierChecks:
     """Read what the run's summary holds already of judge and data: asking again would cost calls."""
     try:
         earlier = read_manifest(run.directory)
         value = run.directory.read_json("summary").get("trust")
     except StoreError:
-        return Kept()
+        return EarlierChecks()
     now = run.manifest
     same = earlier is not None and (earlier.judge_digest, earlier.digests) == (now.judge_digest, now.digests)
     if value is None or not same:
-        return Kept()
+        return EarlierChecks()
     trust = Trust.from_json(value)
     done = [c for c in trust.checks if c.name == "scenario_ignored" and c.figures]
-    return Kept(done[0] if done else None, trust.calibration)
+    return EarlierChecks(done[0] if done else None, trust.calibration)
 
 
 def look_into(
-    run: StoredRun, tally: TrustTally, limits: TrustThresholds, ratings: RatingTable | None, kept: Kept
+    run: StoredRun,
+    tally: TrustTally,
+    limits: TrustThresholds,
+    ratings: RatingTable | None,
+    kept: EarlierChecks,
 ) -> Trust:
     """Make the checks of a run.
 

@@ -138,7 +138,7 @@ def _figures(changes: Mapping[str, Mapping[str, list[float]]], names: Sequence[s
             if name in of_kind:
                 mean = clustered_mean(of_kind[name])
                 label = f"{kind}: {name.replace('_', ' ')}" if name else f"change {words}"
-                yield TrustFigure(label, mean.mean, mean.n, mean.interval)
+                yield TrustFigure(label, mean.value, mean.n, mean.interval)
         if "" in of_kind:
             moved, n = sum(abs(v) > 1e-9 for v in of_kind[""]), len(of_kind[""])
             yield TrustFigure(
@@ -271,11 +271,11 @@ def check_rules(found: RuleFindings, limits: TrustThresholds) -> TrustCheck:
     """Whether breaches of the scenario's rules lower the score."""
     n, above = len(found.breaches), int(sum(found.breaches))
     mean = clustered_mean(found.breaches, found.clusters).within(0, 1)
-    figure = TrustFigure("breaches scored above the limit", mean.mean, n, mean.interval, share=True)
+    figure = TrustFigure("breaches scored above the limit", mean.value, n, mean.interval, share=True)
     status: Status = "cannot tell"
     sentence = f"No scored reply breaks one of the {found.rules} scenario rules."
-    if mean.mean is not None:
-        status = "flagged" if mean.mean > limits.scenario_rule_share else "ok"
+    if mean.value is not None:
+        status = "flagged" if mean.value > limits.scenario_rule_share else "ok"
         sentence = f"Of {n:,} replies that break a scenario rule, {above:,} are scored above its limit."
     if found.unscored:
         sentence += f" {found.unscored:,} breaches have no score."

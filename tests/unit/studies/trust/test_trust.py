@@ -5,7 +5,7 @@ import random
 import pytest
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message
-from dialogauge.report import trust_lines
+from dialogauge.report import to_text
 from dialogauge.rubrics import ScenarioRule
 from dialogauge.studies.agreement import AgreementSettings, DimensionPair, RatedTarget, TargetKey, TargetTable
 from dialogauge.studies.trust import (
@@ -18,7 +18,7 @@ from dialogauge.studies.trust import (
     examine,
     find_breaches,
     scenario_text,
-    trust_view,
+    trust_brief,
 )
 from dialogauge.studies.trust.calibration import calibrate
 from dialogauge.studies.trust.checks import only
@@ -356,7 +356,7 @@ def test_what_was_found_survives_json_and_is_shown():
     )
     again = Trust.from_json(found.to_json())
     assert again == found
-    lines = trust_lines(trust_view(again))
+    lines = to_text(trust_brief(again)).splitlines()
     assert any("FLAGGED" in line and "Corrections" in line for line in lines)
-    assert any("NOT READY" in line and "coherence" in line for line in lines)
-    assert trust_view(again).not_ready == ("coherence",)
+    assert any("not ready" in line and "coherence" in line for line in lines)
+    assert again.calibration.not_ready == ("coherence",)

@@ -1,0 +1,208 @@
+"""How two columns go together: correlations, AUC, kappas, and precision, recall and F1 of two classes.
+
+Every coefficient has two forms. `pearson(x, y)` gives the figure. `pearson_draws(x, y, weights)` gives
+it once per row of a weight matrix (draws, n), without a Python loop: a bootstrap passes how often each
+value was drawn. A coefficient that is undefined is None, and NaN among draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int64]
+Values = Sequence[float] | Floats | npt.NDArray[np.bool_]
+
+_SIDES: Final = ("left", "right")
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """One coefficient; None when it is undefined for these values."""
+
+    value: float | None
+    n: int
+    """Pairs it stands on."""
+
+
+def divided(top: Floats, bottom: Floats, *, otherwise: float = np.nan) -> Floats:
+    """Divide; by zero gives `otherwise` without a warning."""
+    out = np.full(np.broadcast_shapes(top.shape, bottom.shape), otherwise)
+    np.divide(top, bottom, out=out, where=bottom != 0)
+    return out
+
+
+def pearson(x: Values, y: Values) -> Coefficient:
+    """Pearson's r; undefined with fewer than two pairs or when a column is constant."""
+    return _single(pearson_draws, x, y)
+
+
+def spearman(x: Values, y: Values) -> Coefficient:
+    """Spearman's rho: Pearson's r of the mid-ranks, so ties are allowed."""
+    return _single(spearman_draws, x, y)
+
+
+def pearson_draws(x: Values, y: Values, weights: Floats) -> Floats:
+    """Pearson's r per row of `weights`, shape (draws, n) -> (draws,)."""
+    a, b, w = _columns(x, y, weights)
+    return _weighted_pearson(a[None, :], b[None, :], w)
+
+
+def spearman_draws(x: Values, y: Values, weights: Floats) -> Floats:
+    """Spearman's rho per row of `weights`; ranks are taken anew within each draw."""
+    a, b, w = _columns(x, y, weights)
+    return _weighted_pearson(_weighted_ranks(a, w), _weighted_ranks(b, w), w)
+
+
+def auc_draws(scores: Values, positive: Values, weights: Floats) -> Floats:
+    """AUC per row of `weights`, shape (draws, n) -> (draws,).
+
+    Raises:
+        ValueError: `positive` holds other values than 0 and 1.
+    """
+    a, label, w = _columns(scores, positive, weights)
+    if not np.isin(label, (0, 1)).all():
+        msg = "labels of an AUC are 0 or 1"
+        raise ValueError(msg)
+    high, low = np.flatnonzero(label == 1), np.flatnonzero(label == 0)
+    low = low[np.argsort(a[low], kind="stable")]
+    under = np.zeros((w.shape[0], low.size + 1))
+    np.cumsum(w[:, low], axis=1, out=under[:, 1:])
+    below, up_to = (under[:, np.searchsorted(a[low], a[high], side=side)] for side in _SIDES)
+    ones = w[:, high]
+    return divided((ones * (below + up_to) / 2).sum(axis=1), ones.sum(axis=1) * under[:, -1])
+
+
+def kappa_draws(x: Values, y: Values, weights: Floats) -> Floats:
+    """Quadratic weighted kappa per row of `weights`, shape (draws, n) -> (draws,)."""
+    a, b, w = _columns(x, y, weights)
+    total = w.sum(axis=1)
+    observed = divided(w @ ((a - b) ** 2), total)
+    mean_a, mean_b = divided(w @ a, total), divided(w @ b, total)
+    # E(x' - y')^2 = var x + var y + (mean x - mean y)^2 for independent x', y'
+    chance = _variance(a, mean_a, w, total) + _variance(b, mean_b, w, total) + (mean_a - mean_b) ** 2
+    kappa: Floats = 1 - divided(observed, np.where(chance > 1e-12, chance, 0.0))
+    return kappa
+
+
+def mid_ranks(values: Values) -> Floats:
+    """Ranks from 1; tied values get the mean of the ranks they cover. Shape (n,) -> (n,)."""
+    array = np.asarray(values, dtype=np.float64)
+    ranks: Floats = _weighted_ranks(array, np.ones((1, array.size)))[0]
+    return ranks
+
+
+def _single(draws: Callable[[Values, Values, Floats], Floats], x: Values, y: Values) -> Coefficient:
+    n = max(len(x), len(y))
+    value = float(draws(x, y, np.ones((1, n)))[0]) if n else math.nan
+    return Coefficient(value if math.isfinite(value) else None, n)
+
+
+def _columns(x: Values, y: Values, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if a.shape != b.shape or weights.shape[-1] != a.size:
+        msg = f"columns of different length: {a.size} and {b.size}, weights for {weights.shape[-1]}"
+        raise ValueError(msg)
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        msg = "coefficients take finite values only: leave out what failed or does not apply"
+        raise ValueError(msg)
+    return a, b, weights
+
+
+def _weighted_pearson(a: Floats, b: Floats, w: Floats) -> Floats:
+    total = w.sum(axis=1, keepdims=True)
+    da = a - divided((w * a).sum(axis=1, keepdims=True), total)
+    db = b - divided((w * b).sum(axis=1, keepdims=True), total)
+    saa, sbb, sab = (w * da * da).sum(axis=1), (w * db * db).sum(axis=1), (w * da * db).sum(axis=1)
+    # a constant column leaves only rounding noise, which must not become a coefficient
+    floor = 1e-12 * total[:, 0]
+    return divided(sab, np.sqrt(np.where((saa > floor) & (sbb > floor), saa * sbb, 0.0)))
+
+
+def _weighted_ranks(values: Floats, w: Floats) -> Floats:
+    """Mid-ranks in the sample where value i occurs w[d, i] times; shape (draws, n)."""
+    _, inverse = np.unique(values, return_inverse=True)
+    ranks: Floats = (_below(w, values) + (_per_level(w, values) + 1) / 2)[:, inverse]
+    return ranks
+
+
+def _per_level(w: Floats, values: Floats) -> Floats:
+    """Weight at each distinct value, in ascending order; shape (draws, levels)."""
+    order = np.argsort(values, kind="stable")
+    _, starts = np.unique(values[order], return_index=True)
+    summed: Floats = np.add.reduceat(w[:, order], starts, axis=1)
+    return summed
+
+
+def _below(w: Floats, values: Floats) -> Floats:
+    level = _per_level(w, values)
+    return np.cumsum(level, axis=1) - level
+
+
+def _variance(column: Floats, mean: Floats, w: Floats, total: Floats) -> Floats:
+    variance: Floats = divided(w @ (column**2), total) - mean**2
+    return variance
+
+
+def confusion(gold: Whole, called: Whole, classes: int) -> Floats:
+    """Return the table of counts, shape (classes, classes): rows are gold; classes count from 0."""
+    if gold.shape != called.shape:
+        msg = f"columns of different length: {gold.size} and {called.size}"
+        raise ValueError(msg)
+    cells = np.bincount(gold * classes + called, minlength=classes * classes)
+    table: Floats = cells.reshape(classes, classes).astype(np.float64)
+    return table
+
+
+def average_recall(tables: Floats) -> Floats:
+    """Return the mean recall over all classes, shape (..., c, c) -> (...); that of an absent class is 0.
+
+    So it is in the published evaluations of USS (Sun et al., 2021): the mean is over all five ratings.
+    """
+    rows = tables.sum(axis=-1)
+    recall: Floats = divided(np.diagonal(tables, axis1=-2, axis2=-1), rows, otherwise=0.0)
+    mean: Floats = recall.mean(axis=-1)
+    return mean
+
+
+def cohen_kappa(tables: Floats) -> Floats:
+    """Return the unweighted kappa of Cohen (1960), shape (..., c, c) -> (...); NaN where chance is all."""
+    total = tables.sum(axis=(-2, -1))
+    observed = divided(np.trace(tables, axis1=-2, axis2=-1), total)
+    chance = divided((tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1), total**2)
+    return divided(observed - chance, np.where(1 - chance > 1e-12, 1 - chance, 0.0))
+
+
+def precision_draws(called: Values, positive: Values, weights: Floats) -> Floats:
+    """Precision per row of `weights`, shape (draws, n) -> (draws,); NaN where nothing was called."""
+    a, b = _labels(called, positive)
+    return divided(weights @ (a * b), weights @ a)
+
+
+def recall_draws(called: Values, positive: Values, weights: Floats) -> Floats:
+    """Recall per row of `weights`; NaN where nothing is positive."""
+    a, b = _labels(called, positive)
+    return divided(weights @ (a * b), weights @ b)
+
+
+def f1_draws(called: Values, positive: Values, weights: Floats) -> Floats:
+    """F1 per row of `weights`; 0 where no positive was found."""
+    a, b = _labels(called, positive)
+    return divided(2 * (weights @ (a * b)), weights @ (a + b))
+
+
+def _labels(called: Values, positive: Values) -> tuple[Floats, Floats]:
+    a, b = np.asarray(called, dtype=np.float64), np.asarray(positive, dtype=np.float64)
+    if a.shape != b.shape:
+        msg = f"columns of different length: {a.size} and {b.size}"
+        raise ValueError(msg)
+    if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
+        msg = "labels are 0 or 1"
+        raise ValueError(msg)
+    return a, b
