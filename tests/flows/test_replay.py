@@ -235,16 +235,16 @@ def test_a_reply_that_is_made_anew_is_scored_anew(dialogauge, items, data, serve
     words = ("--candidate", f"m=stub-model@{server.url}", "--context", "profile", "-o", "run", "--no-cache")
     score = ("replay", "score", "run", "--judge", "local")
     assert dialogauge("replay", "collect", "items.json", *words).code == 0
-    assert "m: 20 replies scored" in dialogauge(*score).out
+    assert "20 replies scored" in dialogauge(*score).out
     talks = [json.loads(line) for line in data.read_text().splitlines()]
     data.write_text("".join(json.dumps({**t, "profile": {"job": "pilot"}}) + "\n" for t in talks))
     server.reply = lambda body: "Another reply, and a longer one."
     early = dialogauge("replay", "collect", "items.json", *words, "--max-calls", 5, "--max-concurrency", 1)
-    assert (early.code, "m: 20 of 20 replies" in early.out) == (1, True)
+    assert (early.code, "20 of 20 replies" in early.out) == (1, True)
     found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
     assert found["candidates"]["m"]["failures"] == {"score: pending": 5}
     assert dialogauge("replay", "collect", "items.json", *words).code == 0
-    assert "m: 20 replies scored" in dialogauge(*score).out
+    assert "20 replies scored" in dialogauge(*score).out
     found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
     assert found["candidates"]["m"]["failures"] == {}
     assert found["length"]["m"]["mean_characters"] == len("Another reply, and a longer one.")
