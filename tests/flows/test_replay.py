@@ -44,7 +44,7 @@ def replies(name, items, text="I would rather say this, at some length, about th
 def test_select_prints_the_mix_and_warns(dialogauge, data) -> None:
     hard = dialogauge("replay", "select", data, "-o", "hard.json")
     assert hard.code == 0, hard.err
-    assert "WARNING: the turns were chosen by how their users rated them" in hard.out
+    assert "WARNING: The turns were chosen by how their users rated them" in hard.out
     assert "licence       not stated" in hard.out
     some = dialogauge(
         "replay", "select", data, "--rule", "random", "-n", 9, "--licence", "mine", "-o", "r.json"
@@ -79,7 +79,12 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     run = ("replay", "run", data, "--rule", "stratified", "-n", 20, "--judge", "local", *words)
     done = dialogauge(*run, "--draws", 100, "-o", "run")
     assert done.code == 0, done.err
-    for said in ("raw: as the evaluator says", "reference-cdf", "long against original", "(every reply a 5)"):
+    for said in (
+        "\nraw\nAs the evaluator says.",
+        "\nreference-cdf\n",
+        "\nlong       original ",
+        "(every reply a 5)",
+    ):
         assert said in done.out
     folder = tmp_path / "run"
     summary = json.loads((folder / "summary.json").read_text())
@@ -271,7 +276,7 @@ def test_pools_and_functions(dialogauge, items, serve, tmp_path, monkeypatch) ->
     assert len(a.asked) > 0
     assert len(b.asked) > 0
     assert len(a.asked) + len(b.asked) == 20
-    assert "answer: 20 of 20 replies" in done.out
+    assert "answer  20 of 20 replies" in done.out
 
 
 def test_a_server_that_fails_now_and_then(dialogauge, items, serve) -> None:
