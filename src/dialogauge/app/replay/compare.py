@@ -137,7 +137,7 @@ def _write(
         settings=recorded(options),
         command=options.command,
         seed=options.seed,
-        judge={**evaluator, **(evaluator.get("judge") or {}), "digest": evaluator["digest"]},
+        judge={**evaluator["judge"], "name": evaluator["name"], "digest": evaluator["digest"]},
         dimensions=(PlainDimension(SATISFACTION, "turn"),),
         digests={"prompts": None, "data": compared.items.digest},
         privacy=asdict(privacy_of(compared.items)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dialogauge.core import UsageError
@@ -25,18 +25,21 @@ class Gathered:
     items: ItemSet
     evaluator: str
     about: dict[str, Any]
+    """What the evaluator is."""
     present: set[str]
+    """Items that were in the data of every run when it was scored."""
     histories: dict[str, ScoreHistory]
-    reference: list[ReplyScore]
-    reference_lengths: dict[str, int]
-    candidates: dict[str, dict[str, ReplyScore]]
-    lengths: dict[str, dict[str, int]]
-    described: dict[str, dict[str, Any]]
     missing: dict[str, dict[str, str]]
-    """Why an item has no score, by candidate and item."""
-    cut_short: dict[str, frozenset[str]]
+    """Why an item has no score, by candidate (the original replies are one) and item."""
+    reference: list[ReplyScore] = field(default_factory=list)
+    reference_lengths: dict[str, int] = field(default_factory=dict)
+    candidates: dict[str, dict[str, ReplyScore]] = field(default_factory=dict)
+    lengths: dict[str, dict[str, int]] = field(default_factory=dict)
+    described: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What each candidate is."""
+    cut_short: dict[str, frozenset[str]] = field(default_factory=dict)
     """Items whose reply ended early, of the candidates of which this is known."""
-    usage: Counter[str]
+    usage: Counter[str] = field(default_factory=Counter)
 
     def scores(self) -> EvaluatorScores:
         """Return what the evaluator gave to the items that are in the data."""
@@ -53,9 +56,9 @@ class Gathered:
     def failures(self) -> dict[str, dict[str, int]]:
         """Count why items that are in the data have no score, by candidate and kind."""
         kinds = {
-            n: Counter(k for i, k in held.items() if i in self.present) for n, held in self.missing.items()
+            n: Counter(k for i, k in why.items() if i in self.present) for n, why in self.missing.items()
         }
-        return {name: dict(found.most_common()) for name, found in kinds.items()}
+        return {name: dict(counts.most_common()) for name, counts in kinds.items()}
 
 
 def gather(paths: Sequence[str], judge: str | None = None) -> Gathered:
@@ -79,23 +82,10 @@ def _read_first(path: str, judge: str | None) -> Gathered:
     with open_replay(path) as run:
         evaluator, about = _evaluator(path, run, judge)
         items = run.item_set()
-        into = Gathered(
-            items=items,
-            evaluator=evaluator,
-            about=about,
-            present=run.present,
-            histories=run.histories(evaluator),
-            reference=[],
-            reference_lengths={},
-            candidates={},
-            lengths={},
-            described={},
-            missing={ORIGINAL: {i.id: _PENDING for i in items.items}},
-            cut_short={},
-            usage=Counter(),
-        )
+        missing = {ORIGINAL: {i.id: _PENDING for i in items.items}}
+        into = Gathered(items, evaluator, about, run.present, run.histories(evaluator), missing)
         _take(into, run, originals=True)
-    into.reference.sort(key=lambda given: given.id)
+    into.reference.sort(key=lambda score: score.id)
     if not into.reference:
         msg = f"the run {path} has no scores of the original replies by {about['name']}"
         raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {about['asked_for']}")
@@ -161,7 +151,7 @@ def _take_original(into: Gathered, row: Row) -> None:
     item, missing = row["item"], into.missing[ORIGINAL]
     into.reference_lengths[item] = row["length"]
     if "failure" not in row:
-        into.reference.append(_given(row))
+        into.reference.append(_score(row))
         missing.pop(item, None)
     elif item in missing:
         missing[item] = f"score: {row['failure']['kind']}"
@@ -173,11 +163,11 @@ def _take_score(into: Gathered, name: str, item: ReplayItem, row: Row) -> None:
     if "failure" in row:
         into.missing[name][item.id] = f"score: {row['failure']['kind']}"
     else:
-        into.candidates[name][item.id] = replace(_given(row), id=item.id, block=item.block)
+        into.candidates[name][item.id] = replace(_score(row), id=item.id, block=item.block)
         del into.missing[name][item.id]
 
 
-def _given(row: Row) -> ReplyScore:
+def _score(row: Row) -> ReplyScore:
     # What differs in the last digits of a sum is the same score, and must have the same rank.
     return ReplyScore(row["item"], row["block"], row["position"], row["score"], round(row["value"], 9))
 

@@ -409,7 +409,7 @@ class ScoresStudy(Study[ScoreCounts]):
         items = [item.id for item in self.stage.items]
         originals = sum(len(block.ratings) for block in self.stage.blocks.values())
         return originals + sum(
-            1 for held in self._replies.values() for item in items if held.reply(item) is not None
+            1 for stored in self._replies.values() for item in items if stored.reply(item) is not None
         )
 
     def opened(self, database: RunDatabase) -> None:
@@ -480,14 +480,14 @@ class ScoresStudy(Study[ScoreCounts]):
 
     async def run(self, unit: WorkUnit) -> tuple[ScoredReply]:
         """Judge one reply, or take it from its block."""
-        found = cast("ScoreUnit", unit)
-        group = cast("_Group", found.group)
+        one = cast("ScoreUnit", unit)
+        group = cast("_Group", one.group)
         if not self.judge.together:
-            (score,) = await self._judge(group, [found.place])
+            (score,) = await self._judge(group, [one.place])
             return (score,)
         if self._group is None or self._group[0] is not group:
             self._group = group, await self._judge(group, range(len(group.originals)))
-        return (self._group[1][found.place],)
+        return (self._group[1][one.place],)
 
     async def _judge(self, group: _Group, places: Sequence[int]) -> tuple[ScoredReply, ...]:
         rated = tuple(self._rated_reply(group, place) for place in places)
