@@ -230,6 +230,26 @@ def test_a_request_that_has_changed_is_made_anew(dialogauge, items, data, serve)
     assert all("pilot" in b["messages"][0]["content"] for b in again)
 
 
+def test_a_reply_that_is_made_anew_is_scored_anew(dialogauge, items, data, serve) -> None:
+    server = serve("A reply.")
+    words = ("--candidate", f"m=stub-model@{server.url}", "--context", "profile", "-o", "run", "--no-cache")
+    score = ("replay", "score", "run", "--judge", "local")
+    assert dialogauge("replay", "collect", "items.json", *words).code == 0
+    assert "m: 20 replies scored" in dialogauge(*score).out
+    talks = [json.loads(line) for line in data.read_text().splitlines()]
+    data.write_text("".join(json.dumps({**t, "profile": {"job": "pilot"}}) + "\n" for t in talks))
+    server.reply = lambda body: "Another reply, and a longer one."
+    early = dialogauge("replay", "collect", "items.json", *words, "--max-calls", 5, "--max-concurrency", 1)
+    assert (early.code, "m: 20 of 20 replies" in early.out) == (1, True)
+    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    assert found["candidates"]["m"]["failures"] == {"score: pending": 5}
+    assert dialogauge("replay", "collect", "items.json", *words).code == 0
+    assert "m: 20 replies scored" in dialogauge(*score).out
+    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    assert found["candidates"]["m"]["failures"] == {}
+    assert found["length"]["m"]["mean_characters"] == len("Another reply, and a longer one.")
+
+
 def test_an_endpoint_that_is_gone(dialogauge, items) -> None:
     done = dialogauge(
         "replay", "collect", "items.json", "--candidate", "m@http://127.0.0.1:9/v1", "-o", "run"
@@ -369,6 +389,12 @@ def test_runs_and_items_that_do_not_fit(dialogauge, items, data) -> None:
     assert done.code == 2
     assert "of another item set" in done.err
     assert dialogauge("replay", "score", "run", "--judge", "oracle").code == 2
+    Path("older").mkdir()
+    Path("older/replay.db").write_bytes(b"")
+    for words in (("score", "older", "--judge", "local"), ("compare", "older")):
+        assert "an older dialogauge wrote the replay run older" in dialogauge("replay", *words).err
+    done = dialogauge("replay", "collect", "items.json", "--candidate", "replies:r.jsonl", "-o", "older")
+    assert (done.code, "into another directory" in done.err) == (1, True)
     assert "holds no replay run" in dialogauge("replay", "score", "elsewhere", "--judge", "local").err
     Path("wrong.json").write_text("{}")
     wrong = dialogauge("replay", "collect", "wrong.json", "--candidate", "py:x:y", "-o", "q")

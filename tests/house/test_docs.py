@@ -211,4 +211,6 @@ def test_the_architecture_names_what_is_there() -> None:
     named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text))
     source = ROOT / "src" / "dialogauge"
     assert named
-    assert [name for name in sorted(named) if not (source / name).exists() and not (ROOT / name).exists()] == []
+    assert [
+        name for name in sorted(named) if not (source / name).exists() and not (ROOT / name).exists()
+    ] == []

@@ -28,7 +28,6 @@ FILES: Final = {
     "summary": "summary.json",
     "judgements": "judgements.jsonl",
     "report": "report.html",
-    "replay": "replay.db",
     "items": "items.json",
     "model": "model.json",
     "predictions": "predictions.jsonl",

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.app.candidates import AgentEntry, read_agents
-from dialogauge.app.replay.run import item_set_of, read_run
+from dialogauge.app.replay.stage import privacy_of
 from dialogauge.app.settings import CompareOptions
 from dialogauge.core.errors import UsageError
+from dialogauge.core.protocols import PlainDimension
+from dialogauge.core.settings import recorded
 from dialogauge.core.version import __version__
-from dialogauge.report import to_html
-from dialogauge.runs import FILES, REFERENCE, ReplayDatabase, StoredReply, StoredScore
-from dialogauge.runs.directory import write_whole
-from dialogauge.runs.manifest import versions
-from dialogauge.runs.records import json_document, json_line
+from dialogauge.runs import FILES, Manifest, Row, RunDirectory, versions
+from dialogauge.runs.records import json_line
+from dialogauge.runs.study import write_result
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay import ORIGINAL, ItemSet, selected_on_gold
+from dialogauge.studies.replay import ORIGINAL, ItemSet, ReplayItem, selected_on_gold
 from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
 from dialogauge.studies.replay.diagnostics import family_of
 from dialogauge.studies.replay.page import replay_page
+from dialogauge.studies.replay.stored import REPLAY, ReplayRun, open_replay
 from dialogauge.studies.replay.table import VIEWS, ReplyScore, View, Viewer
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 
 _PENDING: Final = "score: pending"
 _COLUMNS = ("organisation", "version", "licence", "family")
@@ -140,35 +142,26 @@ def compare_runs(options: CompareOptions) -> Compared:
 
 def _read_first(options: CompareOptions) -> _Read:
     path = options.runs[0]
-    with read_run(path) as database:
-        evaluator, about = _evaluator(path, database, options.judge)
-        told = database.get_meta(f"histories:{evaluator}", {})
-        histories = {n: ScoreHistory(tuple(h["counts"]), h["mean"], h["turns"]) for n, h in told.items()}
+    with open_replay(path) as run:
+        evaluator, about = _evaluator(path, run, options.judge)
+        items = run.item_set()
         read = _Read(
-            items=item_set_of(path),
+            items=items,
             evaluator=evaluator,
             about=about,
-            present=set(database.get_meta("present", [])),
-            histories=histories,
+            present=run.present,
+            histories=run.histories(evaluator),
             reference=[],
             reference_lengths={},
             candidates={},
             lengths={},
             described={},
-            missing={ORIGINAL: {}},
+            missing={ORIGINAL: {i.id: _PENDING for i in items.items}},
             cut_short={},
             usage=Counter(),
         )
-        missing = read.missing[ORIGINAL] = {i.id: _PENDING for i in read.items.items}
-        for stored in database.scores(evaluator, REFERENCE):
-            _count_usage(read, stored)
-            read.reference_lengths[stored.item] = stored.length
-            if stored.score is not None:
-                read.reference.append(_given(stored))
-                missing.pop(stored.item, None)
-            elif stored.item in missing:
-                missing[stored.item] = _failed("score", stored)
-        _take_candidates(read, database)
+        _take(read, run, originals=True)
+    read.reference.sort(key=lambda given: given.id)
     if not read.reference:
         msg = f"the run {path} has no scores of the original replies by {about['name']}"
         raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {about['asked_for']}")
@@ -176,11 +169,11 @@ def _read_first(options: CompareOptions) -> _Read:
 
 
 def _add(read: _Read, path: str) -> None:
-    with read_run(path) as database:
-        if database.get_meta("items") != read.items.digest:
+    with open_replay(path) as run:
+        if run.items_digest != read.items.digest:
             msg = f"the run {path} is of another item set"
             raise UsageError(msg, hint="candidates are compared on the same items only")
-        known = database.get_meta("evaluators", {})
+        known = run.evaluators
         if read.evaluator not in known:
             names = ", ".join(sorted({str(e["name"]) for e in known.values()})) or "nobody"
             msg = (
@@ -189,64 +182,76 @@ def _add(read: _Read, path: str) -> None:
             )
             hint = f"dialogauge replay score {path} --judge {read.about['asked_for']}"
             raise UsageError(msg, hint=hint)
-        twice = sorted(set(database.candidates()) & set(read.described))
+        twice = sorted(set(run.candidates) & set(read.described))
         if twice:
             msg = f"two runs have a candidate called {twice[0]!r}"
             raise UsageError(msg, hint="collect one of them under another name: --candidate NAME=...")
-        read.present &= set(database.get_meta("present", []))
-        _take_candidates(read, database)
+        read.present &= run.present
+        _take(read, run, originals=False)
 
 
-def _evaluator(path: str, database: ReplayDatabase, judge: str | None) -> tuple[str, dict[str, Any]]:
-    known: Mapping[str, dict[str, Any]] = database.get_meta("evaluators", {})
+def _evaluator(path: str, run: ReplayRun, judge: str | None) -> tuple[str, dict[str, Any]]:
+    known = run.evaluators
     fitting = [d for d, about in known.items() if judge in (None, about["name"], about["asked_for"])]
     if not fitting:
         by = f" by {judge}" if judge else ""
         msg = f"the run {path} has not been scored{by}"
         raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {judge or 'NAME'}")
-    return fitting[-1], dict(known[fitting[-1]])
+    return fitting[-1], known[fitting[-1]]
 
 
-def _take_candidates(read: _Read, database: ReplayDatabase) -> None:
+def _take(read: _Read, run: ReplayRun, *, originals: bool) -> None:
+    """Take what a run holds of its candidates, and of the original replies where that is wanted."""
     # The ids of the set stand for those of every candidate's scores: one text instead of many equal ones.
     wanted = {i.id: i for i in read.items.items}
-    for name, about in database.candidates().items():
-        read.described[name] = dict(about)
+    whose: dict[bytes, str] = {}
+    for name, about in run.candidates.items():
+        stored = run.replies(name)
+        read.described[name] = about
         read.candidates[name], read.lengths[name] = {}, {}
-        held = database.replied(name)
-        missing = {i: "reply: pending" if i not in held else _PENDING for i in wanted}
-        missing |= {r.item: _failed("reply", r) for r in database.failed_replies(name)}
+        read.missing[name] = {i: _PENDING if i in stored.keys else "reply: pending" for i in wanted}
+        read.missing[name] |= {item: f"reply: {kind}" for item, kind in stored.failures.items()}
         if about["kind"] != "file":
-            read.cut_short[name] = frozenset(database.cut_short(name))
-        for stored in database.scores(read.evaluator, name):
-            _count_usage(read, stored)
-            item = wanted.get(stored.item)
-            if item is None or held.get(stored.item) is not False:
-                continue
-            read.lengths[name][item.id] = stored.length
-            if stored.score is None:
-                missing[item.id] = _failed("score", stored)
-            else:
-                read.candidates[name][item.id] = replace(_given(stored), id=item.id, block=item.block)
-                del missing[item.id]
-        read.missing[name] = missing
+            read.cut_short[name] = stored.cut_short
+        whose |= {key: name for item, key in stored.keys.items() if item not in stored.failures}
+    for key, row in run.scores(read.evaluator):
+        if row.get("candidate") is None:
+            if originals:
+                _take_original(read, row)
+        elif key in whose and row["item"] in wanted:
+            _take_score(read, whose[key], wanted[row["item"]], row)
 
 
-def _failed(what: str, stored: StoredReply | StoredScore) -> str:
-    return f"{what}: {(stored.failure or {}).get('kind')}"
+def _take_original(read: _Read, row: Row) -> None:
+    _count_usage(read, row)
+    item, missing = row["item"], read.missing[ORIGINAL]
+    read.reference_lengths[item] = row["length"]
+    if "failure" not in row:
+        read.reference.append(_given(row))
+        missing.pop(item, None)
+    elif item in missing:
+        missing[item] = f"score: {row['failure']['kind']}"
 
 
-def _given(stored: StoredScore) -> ReplyScore:
-    value = stored.value if stored.value is not None else float(stored.score or 0)
+def _take_score(read: _Read, name: str, item: ReplayItem, row: Row) -> None:
+    _count_usage(read, row)
+    read.lengths[name][item.id] = row["length"]
+    if "failure" in row:
+        read.missing[name][item.id] = f"score: {row['failure']['kind']}"
+    else:
+        read.candidates[name][item.id] = replace(_given(row), id=item.id, block=item.block)
+        del read.missing[name][item.id]
+
+
+def _given(row: Row) -> ReplyScore:
     # What differs in the last digits of a sum is the same score, and must have the same rank.
-    return ReplyScore(stored.item, stored.block, stored.position, int(stored.score or 0), round(value, 9))
+    return ReplyScore(row["item"], row["block"], row["position"], row["score"], round(row["value"], 9))
 
 
-def _count_usage(read: _Read, stored: StoredScore) -> None:
-    usage = stored.details.get("usage")
-    if usage:
+def _count_usage(read: _Read, row: Row) -> None:
+    if usage := row.get("usage"):
         for key in ("calls", "cached", "prompt_tokens", "completion_tokens"):
-            read.usage[key] += int(usage.get(key) or 0)
+            read.usage[key] += int(usage[key])
 
 
 def _columns(about: dict[str, Any], name: str, agent: AgentEntry | None) -> None:
@@ -280,20 +285,35 @@ def _write(
         created=datetime.now(UTC).date().isoformat(),
         version=__version__,
     )
-    manifest = {
-        "versions": versions(),
-        "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": options.command,
-        "runs": list(options.runs),
-        "items": compared.items.digest,
-        "evaluator": dict(compared.evaluator),
-        "candidates": {name: dict(found) for name, found in compared.candidates.items()},
-    }
-    summary, rows, told, page = compared.files
-    write_whole(summary, [json_document(compared.to_json())])
-    write_whole(rows, _rows(scores, options.comparison, missing))
-    write_whole(told, [json_document(manifest)])
-    write_whole(page, [to_html(shown).encode("utf-8", "replace")])
+    evaluator = compared.evaluator
+    manifest = Manifest(
+        study=REPLAY,
+        settings=recorded(options),
+        command=options.command,
+        seed=options.seed,
+        judge={**evaluator, **(evaluator.get("judge") or {}), "digest": evaluator["digest"]},
+        dimensions=(PlainDimension(SATISFACTION, "turn"),),
+        digests={"prompts": None, "data": compared.items.digest},
+        privacy=asdict(privacy_of(compared.items)),
+        conversations=len({item.conversation for item in compared.items.items}),
+        written=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=versions(),
+        facts={
+            "part": "comparison",
+            "runs": list(options.runs),
+            "items": compared.items.digest,
+            "evaluator": dict(evaluator),
+            "candidates": {name: dict(about) for name, about in compared.candidates.items()},
+        },
+    )
+    directory = RunDirectory(out)
+    directory.lock()
+    try:
+        directory.write_json("manifest", manifest.to_json())
+        rows = _rows(scores, options.comparison, missing)
+        write_result(directory, compared, lambda: shown, {"scores": rows})
+    finally:
+        directory.release()
 
 
 def _rows(
