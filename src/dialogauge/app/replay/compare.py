@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from dialogauge.app.candidates import AgentEntry, read_agents
 from dialogauge.app.replay.stage import privacy_of
 from dialogauge.app.settings import CompareOptions
-from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import PlainDimension
 from dialogauge.core.settings import recorded
 from dialogauge.core.version import __version__
-from dialogauge.runs import FILES, Manifest, Row, RunDirectory, versions
+from dialogauge.runs import FILES, Manifest, RunDirectory, versions
 from dialogauge.runs.records import json_line
 from dialogauge.runs.study import write_result
-from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay import ORIGINAL, ItemSet, ReplayItem, selected_on_gold
+from dialogauge.studies.replay import ORIGINAL, ItemSet, selected_on_gold
 from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
 from dialogauge.studies.replay.diagnostics import family_of
+from dialogauge.studies.replay.gathered import gather
 from dialogauge.studies.replay.page import replay_page
-from dialogauge.studies.replay.stored import REPLAY, ReplayRun, open_replay
-from dialogauge.studies.replay.table import VIEWS, ReplyScore, View, Viewer
+from dialogauge.studies.replay.stored import REPLAY
+from dialogauge.studies.replay.table import VIEWS, View, Viewer
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 
-_PENDING: Final = "score: pending"
 _COLUMNS = ("organisation", "version", "licence", "family")
 
 
@@ -70,33 +67,6 @@ class Compared:
         }
 
 
-@dataclass
-class _Read:
-    """What the runs hold, gathered."""
-
-    items: ItemSet
-    evaluator: str
-    about: dict[str, Any]
-    present: set[str]
-    histories: dict[str, ScoreHistory]
-    reference: list[ReplyScore]
-    reference_lengths: dict[str, int]
-    candidates: dict[str, dict[str, ReplyScore]]
-    lengths: dict[str, dict[str, int]]
-    described: dict[str, dict[str, Any]]
-    missing: dict[str, dict[str, str]]
-    """Why an item has no score, by candidate and item."""
-    cut_short: dict[str, frozenset[str]]
-    """Items whose reply ended early, of the candidates of which this is known."""
-    usage: Counter[str]
-
-    def failures(self) -> dict[str, dict[str, int]]:
-        kinds = {
-            n: Counter(k for i, k in held.items() if i in self.present) for n, held in self.missing.items()
-        }
-        return {name: dict(found.most_common()) for name, found in kinds.items()}
-
-
 def compare_runs(options: CompareOptions) -> Compared:
     """Compare all candidates of the runs, and write summary, scores and page.
 
@@ -106,21 +76,11 @@ def compare_runs(options: CompareOptions) -> Compared:
         UsageError: A run has no scores by the evaluator, the runs are of different items or evaluators, or
             two of their candidates have one name.
     """
-    read = _read_first(options)
-    for path in options.runs[1:]:
-        _add(read, path)
+    read = gather(options.runs, options.judge)
     agents = read_agents(options.agents_file)
     for name, about in read.described.items():
         _columns(about, name, agents.get(name))
-    scores = EvaluatorScores(
-        items=tuple(i for i in read.items.items if i.id in read.present),
-        reference=read.reference,
-        reference_lengths=read.reference_lengths,
-        candidates=read.candidates,
-        lengths=read.lengths,
-        histories=read.histories,
-        cut_short={name: len(held & read.present) for name, held in read.cut_short.items()},
-    )
+    scores = read.scores()
     families = {name: about["family"] for name, about in read.described.items()}
     family = options.judge_family or _judge_family(read.about)
     found = compare(scores, options.comparison, family=family, families=families)
@@ -138,120 +98,6 @@ def compare_runs(options: CompareOptions) -> Compared:
     if out is not None:
         _write(out, options, compared, scores, read.missing)
     return compared
-
-
-def _read_first(options: CompareOptions) -> _Read:
-    path = options.runs[0]
-    with open_replay(path) as run:
-        evaluator, about = _evaluator(path, run, options.judge)
-        items = run.item_set()
-        read = _Read(
-            items=items,
-            evaluator=evaluator,
-            about=about,
-            present=run.present,
-            histories=run.histories(evaluator),
-            reference=[],
-            reference_lengths={},
-            candidates={},
-            lengths={},
-            described={},
-            missing={ORIGINAL: {i.id: _PENDING for i in items.items}},
-            cut_short={},
-            usage=Counter(),
-        )
-        _take(read, run, originals=True)
-    read.reference.sort(key=lambda given: given.id)
-    if not read.reference:
-        msg = f"the run {path} has no scores of the original replies by {about['name']}"
-        raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {about['asked_for']}")
-    return read
-
-
-def _add(read: _Read, path: str) -> None:
-    with open_replay(path) as run:
-        if run.items_digest != read.items.digest:
-            msg = f"the run {path} is of another item set"
-            raise UsageError(msg, hint="candidates are compared on the same items only")
-        known = run.evaluators
-        if read.evaluator not in known:
-            names = ", ".join(sorted({str(e["name"]) for e in known.values()})) or "nobody"
-            msg = (
-                f"the run {path} was not scored by the evaluator of the first run, {read.about['name']} with "
-                f"its settings, but by {names}"
-            )
-            hint = f"dialogauge replay score {path} --judge {read.about['asked_for']}"
-            raise UsageError(msg, hint=hint)
-        twice = sorted(set(run.candidates) & set(read.described))
-        if twice:
-            msg = f"two runs have a candidate called {twice[0]!r}"
-            raise UsageError(msg, hint="collect one of them under another name: --candidate NAME=...")
-        read.present &= run.present
-        _take(read, run, originals=False)
-
-
-def _evaluator(path: str, run: ReplayRun, judge: str | None) -> tuple[str, dict[str, Any]]:
-    known = run.evaluators
-    fitting = [d for d, about in known.items() if judge in (None, about["name"], about["asked_for"])]
-    if not fitting:
-        by = f" by {judge}" if judge else ""
-        msg = f"the run {path} has not been scored{by}"
-        raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {judge or 'NAME'}")
-    return fitting[-1], known[fitting[-1]]
-
-
-def _take(read: _Read, run: ReplayRun, *, originals: bool) -> None:
-    """Take what a run holds of its candidates, and of the original replies where that is wanted."""
-    # The ids of the set stand for those of every candidate's scores: one text instead of many equal ones.
-    wanted = {i.id: i for i in read.items.items}
-    whose: dict[bytes, str] = {}
-    for name, about in run.candidates.items():
-        stored = run.replies(name)
-        read.described[name] = about
-        read.candidates[name], read.lengths[name] = {}, {}
-        read.missing[name] = {i: _PENDING if i in stored.keys else "reply: pending" for i in wanted}
-        read.missing[name] |= {item: f"reply: {kind}" for item, kind in stored.failures.items()}
-        if about["kind"] != "file":
-            read.cut_short[name] = stored.cut_short
-        whose |= {key: name for item, key in stored.keys.items() if item not in stored.failures}
-    for key, row in run.scores(read.evaluator):
-        if row.get("candidate") is None:
-            if originals:
-                _take_original(read, row)
-        elif key in whose and row["item"] in wanted:
-            _take_score(read, whose[key], wanted[row["item"]], row)
-
-
-def _take_original(read: _Read, row: Row) -> None:
-    _count_usage(read, row)
-    item, missing = row["item"], read.missing[ORIGINAL]
-    read.reference_lengths[item] = row["length"]
-    if "failure" not in row:
-        read.reference.append(_given(row))
-        missing.pop(item, None)
-    elif item in missing:
-        missing[item] = f"score: {row['failure']['kind']}"
-
-
-def _take_score(read: _Read, name: str, item: ReplayItem, row: Row) -> None:
-    _count_usage(read, row)
-    read.lengths[name][item.id] = row["length"]
-    if "failure" in row:
-        read.missing[name][item.id] = f"score: {row['failure']['kind']}"
-    else:
-        read.candidates[name][item.id] = replace(_given(row), id=item.id, block=item.block)
-        del read.missing[name][item.id]
-
-
-def _given(row: Row) -> ReplyScore:
-    # What differs in the last digits of a sum is the same score, and must have the same rank.
-    return ReplyScore(row["item"], row["block"], row["position"], row["score"], round(row["value"], 9))
-
-
-def _count_usage(read: _Read, row: Row) -> None:
-    if usage := row.get("usage"):
-        for key in ("calls", "cached", "prompt_tokens", "completion_tokens"):
-            read.usage[key] += int(usage[key])
 
 
 def _columns(about: dict[str, Any], name: str, agent: AgentEntry | None) -> None:

@@ -220,7 +220,7 @@ class RepliesStudy(Study[Tally]):
                     None,
                     item.state if prompted is None else conversation_digest(prompted.conversation),
                     self.judge_digest,
-                    seed=self.seed,
+                    seed=0 if self.agent is None else self.seed,
                     part=item.id,
                     judge=self.candidate,
                     position=places[item.id],
@@ -302,7 +302,7 @@ class _Group:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyScore:
+class ScoredReply:
     """What an evaluator gave one reply, or why it gave nothing; a record of a study."""
 
     judged: Judged
@@ -390,7 +390,7 @@ class ScoresStudy(Study[ScoreCounts]):
         self._others = others_of(self.data)
         self._notes: Notes = NO_NOTES
         self._replies: dict[str, StoredReplies] = {}
-        self._group: tuple[_Group, tuple[ReplyScore, ...]] | None = None
+        self._group: tuple[_Group, tuple[ScoredReply, ...]] | None = None
         self._run: ReplayRun
 
     @property
@@ -478,7 +478,7 @@ class ScoresStudy(Study[ScoreCounts]):
             for place, rated in enumerate(group.originals)
         ]
 
-    async def run(self, unit: WorkUnit) -> tuple[ReplyScore]:
+    async def run(self, unit: WorkUnit) -> tuple[ScoredReply]:
         """Judge one reply, or take it from its block."""
         found = cast("ScoreUnit", unit)
         group = cast("_Group", found.group)
@@ -489,7 +489,7 @@ class ScoresStudy(Study[ScoreCounts]):
             self._group = group, await self._judge(group, range(len(group.originals)))
         return (self._group[1][found.place],)
 
-    async def _judge(self, group: _Group, places: Sequence[int]) -> tuple[ReplyScore, ...]:
+    async def _judge(self, group: _Group, places: Sequence[int]) -> tuple[ScoredReply, ...]:
         rated = tuple(self._rated_reply(group, place) for place in places)
         replies, view = tuple(r.reply for r in rated), group.block.view
         # What a judge that is asked reply by reply takes from a block's targets (the language, what its
@@ -502,7 +502,7 @@ class ScoresStudy(Study[ScoreCounts]):
         rows = await self.judge.judge(request)
         answers = answers_of(replace(group.block, ratings=rated), rows)
         return tuple(
-            ReplyScore(row, answer, group.candidate) for row, answer in zip(rows, answers, strict=True)
+            ScoredReply(row, answer, group.candidate) for row, answer in zip(rows, answers, strict=True)
         )
 
     def _rated_reply(self, group: _Group, place: int) -> RatedReply:
