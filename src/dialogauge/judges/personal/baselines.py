@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,27 +65,16 @@ class HistoryJudge:
     name: str
     rule: Rule
     settings: Mapping[str, Any] = field(default_factory=dict)
+    dimensions: ClassVar = (SATISFACTION,)
+    reads: ClassVar[frozenset[Reads]] = frozenset({"history", "others"})
+    together: ClassVar = True
+    """Its index serves all targets of a block, and dealt scores need them all."""
 
     @property
     def digest(self) -> str:
         """Changes with the rule's name, settings and version."""
         known = {"judge": self.name, "settings": dict(self.settings), "version": _VERSION}
         return digest({**known, "reads": sorted(self.reads)})
-
-    @property
-    def dimensions(self) -> tuple[PlainDimension, ...]:
-        """Satisfaction, of a turn."""
-        return (SATISFACTION,)
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """Ratings, the user's own or those of others."""
-        return frozenset({"history", "others"})
-
-    @property
-    def together(self) -> bool:
-        """All targets of a block at once: its index serves them all, and dealt scores need them all."""
-        return True
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings."""

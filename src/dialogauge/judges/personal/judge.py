@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from dialogauge.core import Judged, JudgeFailure, Judgement, Usage, UsageError
 from dialogauge.core.judgement import NO_USAGE
@@ -83,6 +83,8 @@ class NoContext:
 class PersonalRubricJudge:
     """Judges replies of a known user by a turn rubric; implements `core.protocols.Judge`."""
 
+    together: ClassVar = False
+
     kind: str
     """The judge's name on the command line."""
     rubric: Rubric
@@ -124,11 +126,6 @@ class PersonalRubricJudge:
     def dimensions(self) -> tuple[DimensionSpec, ...]:
         """The rubric's dimensions."""
         return self.rubric.dimensions
-
-    @property
-    def together(self) -> bool:
-        """One target at a time, many side by side."""
-        return False
 
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model, context and settings as plain JSON values."""

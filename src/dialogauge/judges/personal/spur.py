@@ -11,7 +11,7 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from dialogauge.core import JudgeFailure, StoreError, Usage, conversation_digest, digest
 from dialogauge.core.protocols import BlockView, Notes, Population, RatedReply, Reads, Reply
@@ -229,15 +229,12 @@ class InducedCriteria:
     the next run: a failure costs what an induction costs.
     """
 
+    reads: ClassVar[frozenset[Reads]] = frozenset({"others"})
+
     client: ChatClient
     settings: InductionSettings = field(default_factory=InductionSettings)
     _known: dict[str, SpurCriteria | JudgeFailure] = field(default_factory=dict, repr=False, compare=False)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False, compare=False)
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """The training users' ratings."""
-        return frozenset({"others"})
 
     def describe(self) -> Mapping[str, Any]:
         """Return settings and prompt digests."""

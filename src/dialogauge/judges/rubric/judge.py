@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from dialogauge.core.conversation import Conversation, Turn
 from dialogauge.core.errors import UsageError
@@ -66,6 +66,8 @@ class RubricJudge:
     conversation in a call of its own. A failed call fails its own targets only.
     """
 
+    together: ClassVar = True
+
     rubric: Rubric
     client: ChatClient
     _: KW_ONLY
@@ -121,11 +123,6 @@ class RubricJudge:
     def reads(self) -> frozenset[Reads]:
         """The profile, where the rubric shows it."""
         return frozenset({"profile"} if "profile" in self.rubric.shows else ())
-
-    @property
-    def together(self) -> bool:
-        """A conversation at once."""
-        return True
 
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model and settings as plain JSON values."""
