@@ -20,7 +20,14 @@ from dialogauge.judges.rubric.prompt import (
     gathered,
     prompt_language,
 )
-from dialogauge.judges.rubric.rows import conversation_row, failure_rows, turn_row, turn_rows
+from dialogauge.judges.rubric.rows import (
+    failure_of,
+    row,
+    turn_judgement,
+    turn_row,
+    turn_scores,
+    whole_judgement,
+)
 from dialogauge.judges.rubric.windows import LARGEST, judge_in_windows, judge_window_level, plan_windows
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure
@@ -149,9 +156,18 @@ class RubricJudge:
         """
         if request.targets:
             return request.failed(f"the judge {self.name} judges whole conversations")
-        conversation = request.conversation
-        calls = self._calls(conversation.blinded(), request.repeat)
-        turns = calls.conversation.replied_turns
+        conversation = request.conversation.blinded()
+        calls = ConversationCalls(
+            self._fixed,
+            self.client,
+            conversation,
+            chosen_language(self.rubric, self.language, conversation),
+            self.mode,
+            self.tool_chars,
+            self.source,
+            salt=request.repeat,
+        )
+        turns = conversation.replied_turns
         if not turns:
             target = Target(conversation.id, "conversation", candidate=conversation.candidate)
             failure = JudgeFailure("no_reply", "the conversation has no assistant reply to a user message")
@@ -161,19 +177,6 @@ class RubricJudge:
         if self.rubric.level == "window":
             return await judge_window_level(calls, plan_windows(len(turns), self.window))
         return await self._judge_whole(calls, turns)
-
-    def _calls(self, conversation: Conversation, repeat: int) -> ConversationCalls:
-        language = chosen_language(self.rubric, self.language, conversation)
-        return ConversationCalls(
-            self._fixed,
-            self.client,
-            conversation,
-            language,
-            self.mode,
-            self.tool_chars,
-            self.source,
-            salt=repeat,
-        )
 
     async def _judge_whole(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
         before: tuple[Judged, ...] = ()
@@ -203,7 +206,16 @@ async def _judge_at_once(
     numbers = tuple(t.number for t in turns)
     scope = Scope(numbers, ("turn", "conversation") if with_turns else ("conversation",))
     result = await calls.make(Call(scope, calls.conversation.turns))
-    if isinstance(result.outcome, ChatFailure):
-        return failure_rows(calls, result, turns if with_turns else ())
-    rows = turn_rows(calls, result, turns) if with_turns else ()
-    return (*rows, conversation_row(calls, result, before or rows))
+    judged, outcome = turns if with_turns else (), result.outcome
+    if isinstance(outcome, ChatFailure):  # the raw reply stands on the conversation's row alone
+        bare = failure_of(outcome, raw=False)
+        failed = [row(calls, "turn", turn.number, bare) for turn in judged]
+        return (*failed, row(calls, "conversation", None, failure_of(outcome), result.usage))
+    parts = outcome.value.turns
+    rows = [
+        row(calls, "turn", turn.number, turn_judgement(calls.rubric, parts[turn.number], turn))
+        for turn in judged
+    ]
+    scores = turn_scores(before or rows)
+    whole = whole_judgement(calls, outcome, result.tool_results_cut, scores)
+    return (*rows, row(calls, "conversation", None, whole, result.usage))
