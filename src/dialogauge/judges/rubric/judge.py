@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -34,37 +35,56 @@ from dialogauge.llm.protocol import ChatClient, ChatFailure
 from dialogauge.rubrics import PERSONAL, Rubric, Scope
 
 
-def refuse_language(rubric: Rubric, language: str) -> None:
-    """Raise UsageError for a language, other than `auto`, in which the rubric has no template."""
-    if language != "auto" and language not in rubric.languages:
-        msg = f"the rubric {rubric.id!r} has no template in {language!r}"
-        raise UsageError(msg, hint=f"it has {', '.join(rubric.languages)}")
+class JudgeByRubric(ABC):
+    """What all judges that put a rubric to a language model have in common."""
 
+    rubric: Rubric
+    client: ChatClient
+    language: str
 
-def chosen_language(rubric: Rubric, language: str, conversation: Conversation) -> str:
-    """Return the language of the prompts; `auto` goes by the conversation."""
-    return prompt_language(conversation, rubric.languages) if language == "auto" else language
+    @abstractmethod
+    def describe(self) -> Mapping[str, Any]:
+        """Return rubric, prompt digests, model and settings as plain JSON values."""
 
+    @cached_property
+    def digest(self) -> str:
+        """Changes with prompts, model, parameters and settings."""
+        return digest({**self.describe(), "client": dict(client_identity(self.client))})
 
-def identity(kind: str, rubric: Rubric, client: ChatClient, language: str) -> dict[str, Any]:
-    """Return judge, rubric, prompt digests and model as plain JSON values."""
-    languages = rubric.languages if language == "auto" else (language,)
-    return {
-        "judge": kind,
-        "rubric": rubric.id,
-        "rubric_version": rubric.version,
-        "prompts": {lang: rubric.prompt_digest(lang) for lang in languages},
-        "client": dict(client.describe()),
-    }
+    @property
+    def dimensions(self) -> tuple[DimensionSpec, ...]:
+        """The rubric's dimensions, computed ones included."""
+        return self.rubric.dimensions
 
+    @cached_property
+    def _fixed(self) -> FixedPrompts:
+        return FixedPrompts(self.rubric)
 
-def identity_digest(described: Mapping[str, Any], client: ChatClient) -> str:
-    """Return the digest of a judge: it changes with prompts, model, parameters and settings."""
-    return digest({**described, "client": dict(client_identity(client))})
+    def _identity(self, kind: str) -> dict[str, Any]:
+        """Return judge, rubric, prompt digests and model."""
+        languages = self.rubric.languages if self.language == "auto" else (self.language,)
+        return {
+            "judge": kind,
+            "rubric": self.rubric.id,
+            "rubric_version": self.rubric.version,
+            "prompts": {lang: self.rubric.prompt_digest(lang) for lang in languages},
+            "client": dict(self.client.describe()),
+        }
+
+    def _refuse_language(self) -> None:
+        """Raise UsageError for a language, other than `auto`, in which the rubric has no template."""
+        if self.language != "auto" and self.language not in self.rubric.languages:
+            msg = f"the rubric {self.rubric.id!r} has no template in {self.language!r}"
+            raise UsageError(msg, hint=f"it has {', '.join(self.rubric.languages)}")
+
+    def _prompt_language(self, conversation: Conversation) -> str:
+        return (
+            prompt_language(conversation, self.rubric.languages) if self.language == "auto" else self.language
+        )
 
 
 @dataclass(frozen=True)
-class RubricJudge:
+class RubricJudge(JudgeByRubric):
     """Judges conversations by a rubric; implements `core.protocols.Judge`.
 
     Turn rubrics take one call for each replied turn. Conversation rubrics take one call for all turns and
@@ -99,7 +119,7 @@ class RubricJudge:
         if personal:
             msg = f"the rubric {self.rubric.id!r} shows how people rated ({', '.join(sorted(personal))})"
             raise UsageError(msg, hint="it belongs to `dialogauge satisfaction`")
-        refuse_language(self.rubric, self.language)
+        self._refuse_language()
         if self.long_after < LARGEST:
             msg = f"windows after {self.long_after} turns"
             raise UsageError(
@@ -111,20 +131,6 @@ class RubricJudge:
     def name(self) -> str:
         """`rubric/model`."""
         return f"{self.rubric.id}/{self.client.name}"
-
-    @cached_property
-    def digest(self) -> str:
-        """Changes with prompts, model, parameters and settings."""
-        return identity_digest(self.describe(), self.client)
-
-    @cached_property
-    def _fixed(self) -> FixedPrompts:
-        return FixedPrompts(self.rubric)
-
-    @property
-    def dimensions(self) -> tuple[DimensionSpec, ...]:
-        """The rubric's dimensions, computed ones included."""
-        return self.rubric.dimensions
 
     @property
     def reads(self) -> frozenset[Reads]:
@@ -141,7 +147,7 @@ class RubricJudge:
         if "source" in self.rubric.shows and self.source is not None:
             settings["source"] = digest_text(self.source)
         return {
-            **identity("rubric", self.rubric, self.client, self.language),
+            **self._identity("rubric"),
             "reads": sorted(self.reads),
             "settings": settings,
         }
@@ -161,7 +167,7 @@ class RubricJudge:
             self._fixed,
             self.client,
             conversation,
-            chosen_language(self.rubric, self.language, conversation),
+            self._prompt_language(conversation),
             self.mode,
             self.tool_chars,
             self.source,

@@ -371,12 +371,9 @@ def rated_line(rated: RatedReply, *, request_chars: int, reply_chars: int) -> st
     return as_json({key: value for key, value in line.items() if value is not None})
 
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {"summary": {"type": "string"}},
-    "required": ["summary"],
-    "additionalProperties": False,
-}
+def closed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that has all of these fields and no others."""
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 async def summarise_before(
@@ -422,7 +419,12 @@ async def _summarise(
     earlier = as_json(notes) if notes else phrase(language, "begins")
     template = split_template(own_template("summary", language))
     messages = messages_of(template, {"earlier_summary": earlier, "dialogue": shown.text})
-    request = ChatRequest(messages, role=ROLE, schema=ReplySchema("summary", _SCHEMA), salt=calls.salt)
+    request = ChatRequest(
+        messages,
+        role=ROLE,
+        schema=ReplySchema("summary", closed({"summary": {"type": "string"}})),
+        salt=calls.salt,
+    )
     return await ask(calls.client, request, _read, reask=reasker(language))
 
 
