@@ -36,8 +36,7 @@ from dialogauge.data import (
     read_field_map,
     read_ratings,
 )
-from dialogauge.judges.fitted import FittedOn, RatingsModel
-from dialogauge.judges.fitted.model import Cuts
+from dialogauge.judges.fitted.model import Cuts, FittedOn, RatingsModel
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local.model import LocalCoefficients, load_coefficients
 from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
