@@ -38,7 +38,8 @@ from dialogauge.runs import (
     run_work,
     stop_on_interrupt,
 )
-from dialogauge.studies.replay import ItemSet, Prompter, Stage, read_items
+from dialogauge.studies.replay.contexts import Prompter
+from dialogauge.studies.replay.items import ItemSet, Stage, read_items
 from dialogauge.text import counted
 
 

@@ -20,11 +20,11 @@ from dialogauge.runs.directory import write_whole
 from dialogauge.runs.manifest import versions
 from dialogauge.runs.records import json_document, json_line
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay import ORIGINAL, ItemSet, selected_on_gold
 from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
 from dialogauge.studies.replay.diagnostics import family_of
+from dialogauge.studies.replay.items import ItemSet, selected_on_gold
 from dialogauge.studies.replay.page import replay_page
-from dialogauge.studies.replay.table import VIEWS, ReplyScore, View, Viewer
+from dialogauge.studies.replay.table import ORIGINAL, VIEWS, ReplyScore, View, Viewer
 
 _PENDING: Final = "score: pending"
 _COLUMNS = ("organisation", "version", "licence", "family")

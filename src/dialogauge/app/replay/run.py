@@ -9,7 +9,7 @@ from pathlib import Path
 from dialogauge.core.errors import StoreError, UsageError
 from dialogauge.runs import ReplayDatabase, RunDirectory
 from dialogauge.runs.records import json_document
-from dialogauge.studies.replay import ItemSet, read_items
+from dialogauge.studies.replay.items import ItemSet, read_items
 
 
 @contextmanager

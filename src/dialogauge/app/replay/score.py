@@ -30,9 +30,10 @@ from dialogauge.runs import (
     stop_on_interrupt,
 )
 from dialogauge.runs.store import RunNotes
-from dialogauge.studies.replay import Stage, replaced
+from dialogauge.studies.replay.items import Stage, replaced
 from dialogauge.studies.replay.scoring import BlockScoring, block_unit, evaluator_digest
-from dialogauge.studies.satisfaction import StudyData, histories_of
+from dialogauge.studies.satisfaction.answers import histories_of
+from dialogauge.studies.satisfaction.blocks import StudyData
 from dialogauge.text import counted
 
 _BLOCKS_AT_ONCE = 8

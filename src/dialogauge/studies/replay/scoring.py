@@ -33,7 +33,7 @@ from dialogauge.core.protocols import (
     request_for,
 )
 from dialogauge.runs import REFERENCE, StoredScore
-from dialogauge.studies.satisfaction import answers_of
+from dialogauge.studies.satisfaction.answers import answers_of
 
 _STUDY = "replay"
 
