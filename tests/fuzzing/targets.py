@@ -46,7 +46,8 @@ from dialogauge.llm.structured import NoJsonObject, extract_object
 from dialogauge.llm.wire import read_answer
 from dialogauge.rubrics import Scope, built_in_values, load_rubric, reply_schema, shipped_rubrics
 from dialogauge.runs.records import decode_conversation, encode_conversation
-from dialogauge.studies.judging import parse_gate, summarise
+from dialogauge.studies.judging.gate import parse_gate
+from dialogauge.studies.judging.summary import summarise
 from dialogauge.text import redact
 from fuzzing import mutate, seeds
 from rubric_samples import ideal
