@@ -135,7 +135,7 @@ def test_file_formats_name_every_field() -> None:
 
     from dialogauge.core import FailureKind
     from dialogauge.runs import ROW_FIELDS
-    from dialogauge.studies.judging import summarise
+    from dialogauge.studies.judging.summary import summarise
 
     formats = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
     concepts = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")

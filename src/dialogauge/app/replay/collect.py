@@ -27,7 +27,7 @@ from dialogauge.core.settings import recorded
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget, PriceTable
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StudyRun, run_study
-from dialogauge.studies.replay import ItemSet, read_items
+from dialogauge.studies.replay.items import ItemSet, read_items
 from dialogauge.studies.replay.stored import open_replay, refuse_older
 from dialogauge.studies.replay.study import RepliesStudy, Tally, tally_of
 from dialogauge.text import counted

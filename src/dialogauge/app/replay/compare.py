@@ -17,13 +17,13 @@ from dialogauge.core.version import __version__
 from dialogauge.runs import FILES, Manifest, RunDirectory, versions
 from dialogauge.runs.records import json_line
 from dialogauge.runs.study import write_result
-from dialogauge.studies.replay import ORIGINAL, ItemSet, selected_on_gold
 from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
 from dialogauge.studies.replay.diagnostics import family_of
 from dialogauge.studies.replay.gathered import gather
+from dialogauge.studies.replay.items import ItemSet, selected_on_gold
 from dialogauge.studies.replay.page import replay_page
 from dialogauge.studies.replay.stored import REPLAY
-from dialogauge.studies.replay.table import VIEWS, View, Viewer
+from dialogauge.studies.replay.table import ORIGINAL, VIEWS, View, Viewer
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 
 _COLUMNS = ("organisation", "version", "licence", "family")

@@ -16,7 +16,7 @@ from dialogauge.core.errors import DialogaugeError, InputError, UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.settings import recorded
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StudyRun, run_study
-from dialogauge.studies.replay import ItemSet
+from dialogauge.studies.replay.items import ItemSet
 from dialogauge.studies.replay.stored import open_replay
 from dialogauge.studies.replay.study import ScoreCounts, ScoresStudy
 from dialogauge.text import counted

@@ -13,9 +13,9 @@ from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import Mask, UserSplit
 from dialogauge.runs.privacy import OPEN, Privacy, hidden_turn, new_salt
-from dialogauge.studies.replay import ItemSet, Stage, set_stage, state_digest
+from dialogauge.studies.replay.items import ItemSet, Stage, set_stage, state_digest
 from dialogauge.studies.replay.study import ReplyMask
-from dialogauge.studies.satisfaction import HistoryCut, StudyData, study_data
+from dialogauge.studies.satisfaction.blocks import HistoryCut, StudyData, study_data
 from dialogauge.text import counted
 
 _KEY = "privacy"
