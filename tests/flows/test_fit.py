@@ -4,7 +4,7 @@ import json
 import random
 from pathlib import Path
 
-from dialogauge.data import conversation_record
+from dialogauge.data.writer import conversation_record
 from rated import rated_users
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dialogauge.core import Conversation, Message, Rating
-from dialogauge.data import conversation_record
+from dialogauge.data.writer import conversation_record
 from dialogauge.judges.personal.judge import NoKnowledge, RubricTurnJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_personal

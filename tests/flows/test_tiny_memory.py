@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dialogauge.data import write_conversations
+from dialogauge.data.writer import write_conversations
 from flows.conftest import rows_of
 from servers.memory_examples import GOOD, made_raters, memory_examples
 from servers.tiny_model import build_tiny_model, serve_model

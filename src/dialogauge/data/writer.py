@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 import orjson
 
 from dialogauge.core import Conversation, Place, Rating, RecordFault
-from dialogauge.data.notes import file_fault, record_fault, shown
-from dialogauge.data.sources import LineStream, Source, json_values
+from dialogauge.data.notes import excerpt, file_fault, record_fault
+from dialogauge.data.sources import InputFile, LineStream, json_values
 
 _ITEM: Final = ("item", "sample_id", "turn_id", "id")
 _REPLY: Final = ("reply", "candidate_response", "response", "content", "text")
@@ -46,7 +46,7 @@ def read_replies(path: str) -> Iterator[ReplyRecord | RecordFault]:
         FileFault: The file cannot be read, or holds the replies of two candidates.
     """
     first: ReplyRecord | None = None
-    with LineStream(Source(path, path, Path(path))) as stream:
+    with LineStream(InputFile(path, path, Path(path))) as stream:
         for value in json_values(stream):
             if isinstance(value, RecordFault):
                 yield value
@@ -70,13 +70,13 @@ def _two(first: ReplyRecord, other: ReplyRecord) -> Exception:
 
 def _record(value: object, place: Place) -> ReplyRecord | RecordFault:
     if not isinstance(value, dict):
-        return record_fault(place, f"the record is {shown(value)}: not an object", _HINT)
+        return record_fault(place, f"the record is {excerpt(value)}: not an object", _HINT)
     item = _first(value, _ITEM)
     if not isinstance(item, str) or not item:
         return record_fault(place, "the record names no item", _HINT)
     reply = _first(value, _REPLY)
     if reply is not None and not isinstance(reply, str):
-        return record_fault(place, f"the reply to {item!r} is {shown(reply)}: not a text", _HINT)
+        return record_fault(place, f"the reply to {item!r} is {excerpt(reply)}: not a text", _HINT)
     candidate = _first(value, _CANDIDATE)
     told = candidate if isinstance(candidate, str) and candidate else None
     return ReplyRecord(item, reply, place, told, _memory(_first(value, _MEMORY)))

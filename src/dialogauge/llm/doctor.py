@@ -12,8 +12,8 @@ import orjson
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.llm.http import HttpChatClient
+from dialogauge.llm.problems import Problem, said
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
-from dialogauge.llm.refusals import Problem, said
 from dialogauge.llm.schema_support import PROBE, obeys
 
 Status = Literal["ok", "limited", "failed", "not_checked"]

@@ -14,12 +14,20 @@ from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
 from dialogauge.llm.budget import Budget, PrefixMeter, PriceTable
 from dialogauge.llm.limiter import AdaptiveLimiter, LimiterState
+from dialogauge.llm.problems import ParameterSupport, Problem, read_problem, refused_parameter
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
-from dialogauge.llm.refusals import Problem, Wishes, read_problem, refused_parameter
-from dialogauge.llm.retry import Patience, PatienceSettings, Standing, Timing, read_retry_after
+from dialogauge.llm.retry import EndpointHealth, RetrySettings, RetryState, Timing, read_retry_after
 from dialogauge.llm.schema_support import SchemaLadder
 from dialogauge.llm.transport import Endpoint
-from dialogauge.llm.wire import Answer, Rung, encode, fold_system, read_answer, request_body, with_schema
+from dialogauge.llm.wire import (
+    Completion,
+    Rung,
+    encode,
+    fold_system,
+    read_completion,
+    request_body,
+    with_schema,
+)
 
 if TYPE_CHECKING:
     from dialogauge.llm.transport import Response, Transport
@@ -37,7 +45,7 @@ _BYTES_PER_TOKEN = 3
 class HttpSettings:
     """What a user may set about the way a client speaks to its endpoint."""
 
-    patience: PatienceSettings = field(default_factory=PatienceSettings)
+    retry: RetrySettings = field(default_factory=RetrySettings)
     max_concurrency: int = 64
     schema_support: Rung | None = None
     """Set to skip the probe."""
@@ -86,10 +94,10 @@ class HttpChatClient:
             self._settings.max_concurrency, clock=self._timing.clock, sleep=self._timing.sleep
         )
         self._ladder = SchemaLadder(self._settings.schema_support)
-        self._wishes = Wishes()
+        self._support = ParameterSupport()
         self._base = {"model": model, **self.parameters.to_body()}
         self._prefixes = PrefixMeter()
-        self._standing = Standing()
+        self._health = EndpointHealth()
 
     def __repr__(self) -> str:
         """Without secrets."""
@@ -110,7 +118,7 @@ class HttpChatClient:
             "model": self.model,
             "base_url": self.endpoint.shown_url,
             "parameters": self.parameters.to_body(),
-            "dropped": {k: self.endpoint.redact(v) for k, v in self._wishes.changes.items()},
+            "dropped": {k: self.endpoint.redact(v) for k, v in self._support.changes.items()},
             "schema_support": self._ladder.describe(),
         }
 
@@ -120,7 +128,7 @@ class HttpChatClient:
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask the model; see `ChatClient.complete`."""
-        known = self._standing.of_no_use
+        known = self._health.failure
         if request.schema is None:
             return await self._converse(request, None, known)
 
@@ -147,10 +155,10 @@ class HttpChatClient:
 
         It counts against the budget's calls, and is not retried.
         """
-        body = {**self._wishes.apply(self._base), **fields}
+        body = {**self._support.apply(self._base), **fields}
         self._budget.admit()
         try:
-            return await self._transport.post_chat(encode(body), self._settings.patience.attempt_deadline)
+            return await self._transport.post_chat(encode(body), self._settings.retry.attempt_deadline)
         finally:
             self._budget.settle(None)
 
@@ -165,10 +173,8 @@ class HttpChatClient:
         """The wire, from the first request on: to load what speaks HTTP takes a tenth of a second."""
         from dialogauge.llm.transport import Transport
 
-        patience = self._settings.patience
-        return Transport(
-            self.endpoint, proxy=self._settings.proxy, connect_deadline=patience.connect_deadline
-        )
+        retries = self._settings.retry
+        return Transport(self.endpoint, proxy=self._settings.proxy, connect_deadline=retries.connect_deadline)
 
     async def _converse(
         self,
@@ -186,14 +192,14 @@ class HttpChatClient:
             known: The `EndpointError` that had been raised before this item began; a later one ends it.
             probing: Whether this is a probe of schema support.
         """
-        patience = Patience(self._settings.patience, self._timing)
+        retries = RetryState(self._settings.retry, self._timing)
         usage, mends, crashes = Usage(), 0, 0
         last: Problem | None = None
         while True:
             body = self._body(request, rung)
-            if not patience.attempts and not probing:
+            if not retries.attempts and not probing:
                 usage += self._prompt_usage(body)
-            outcome = await self._attempt(encode(body), patience, known, last)
+            outcome = await self._attempt(encode(body), retries, known, last)
             if not isinstance(outcome, Problem):
                 return replace(outcome, usage=usage + outcome.usage)
             usage += Usage(calls=int(outcome.status is not None))
@@ -202,15 +208,15 @@ class HttpChatClient:
                 if mends <= _MENDS and self._mend(outcome, body, rung, probing=probing):
                     rung = rung if rung is None or probing else self._ladder.rung
                     continue
-                return self._failure(outcome, patience, usage)
+                return self._failure(outcome, retries, usage)
             last = outcome
             # Some servers answer 500 to a schema that they do not know, or never: a probe asks twice only.
             crashes += outcome.status == 500 or outcome.kind == "timeout"
             if probing and crashes > 1:
                 outcome = replace(outcome, remedy="give_up")
-            delay = await self._delay(outcome, patience, probing=probing)
+            delay = await self._delay(outcome, retries, probing=probing)
             if delay is None:
-                return self._failure(outcome, patience, usage)
+                return self._failure(outcome, retries, usage)
             await self._timing.sleep(delay)
 
     def _prompt_usage(self, body: Mapping[str, Any]) -> Usage:
@@ -218,9 +224,9 @@ class HttpChatClient:
         return Usage(prompt_chars=chars, repeated_chars=repeated)
 
     def _body(self, request: ChatRequest, rung: Rung | None) -> dict[str, Any]:
-        base = self._wishes.apply(self._base) if self._wishes.changes else self._base
-        body = request_body(base, request, self._wishes.limit_name)
-        if self._wishes.no_system:
+        base = self._support.apply(self._base) if self._support.changes else self._base
+        body = request_body(base, request, self._support.limit_name)
+        if self._support.no_system:
             body["messages"] = fold_system(body["messages"])
         if request.schema is not None and rung is not None:
             body = with_schema(body, request.schema, rung)
@@ -229,69 +235,69 @@ class HttpChatClient:
     def _mend(self, problem: Problem, body: Mapping[str, Any], rung: Rung | None, *, probing: bool) -> bool:
         """Change what the endpoint refused; False when nothing can be changed."""
         if refused_parameter(problem, body) != "response_format":
-            return self._wishes.learn(problem, body)
+            return self._support.learn(problem, body)
         if probing or rung is None:
             return False
         return self._ladder.demote(rung, problem.message)
 
-    async def _delay(self, problem: Problem, patience: Patience, *, probing: bool) -> float | None:
+    async def _delay(self, problem: Problem, retries: RetryState, *, probing: bool) -> float | None:
         """Return how long to wait before trying again, None to give the item up.
 
         Raises `EndpointError` when no item will fare better: at once while nothing has ever been
         answered, after more attempts when the endpoint used to answer.
         """
         if problem.remedy == "endpoint":
-            if not self._standing.proven:
+            if not self._health.has_answered:
                 raise await self._endpoint_error(problem)
             if problem.status is None:
                 problem = replace(problem, remedy="retry")
-        delay = patience.delay(problem)
-        if delay is None and self._standing.is_lost(problem, patience, probing=probing):
+        delay = retries.delay(problem)
+        if delay is None and self._health.is_at_fault(problem, retries, probing=probing):
             raise await self._endpoint_error(problem)
         return delay
 
     async def _attempt(
-        self, content: bytes, patience: Patience, known: EndpointError | None, last: Problem | None
+        self, content: bytes, retries: RetryState, known: EndpointError | None, last: Problem | None
     ) -> ChatReply | ChatFailure | Problem:
         """Send once, when there is a place.
 
         An item that the deadline overtakes has failed for the reason for which it had to ask again: `last`.
         """
-        self._standing.end_with_others(known)
-        if not await self._place(patience):
+        self._health.raise_if_failed(known)
+        if not await self._place(retries):
             return _out_of_time(last, "no place before the deadline")
         try:
-            self._standing.end_with_others(known)
+            self._health.raise_if_failed(known)
             expected = self._expected_cost(content)
             self._budget.admit(expected)
-            patience.start()
-            outcome = await self._exchange(content, patience.attempt_limit, expected)
+            retries.start()
+            outcome = await self._exchange(content, retries.attempt_limit, expected)
             # Before the place is given back: whoever is let in next must know of it.
             self._tell_limiter(outcome)
         finally:
             self._limiter.release()
-        if isinstance(outcome, Answer):
-            self._standing.proven = True
+        if isinstance(outcome, Completion):
+            self._health.has_answered = True
             return self._reply(outcome)
-        if outcome.kind == "timeout" and patience.hurried and last is not None:
+        if outcome.kind == "timeout" and retries.shortened and last is not None:
             outcome = _out_of_time(last, "no time for another attempt")
-        patience.met(outcome)
+        retries.note_problem(outcome)
         return outcome
 
-    def _tell_limiter(self, outcome: Answer | Problem) -> None:
-        if isinstance(outcome, Answer):
+    def _tell_limiter(self, outcome: Completion | Problem) -> None:
+        if isinstance(outcome, Completion):
             self._limiter.succeeded()
         elif outcome.status == 503 and outcome.retry_after is None:
             self._limiter.unavailable()
         elif outcome.overload:
-            cap = self._settings.patience.retry_after_cap
+            cap = self._settings.retry.retry_after_cap
             self._limiter.overloaded(None if outcome.retry_after is None else min(outcome.retry_after, cap))
         elif outcome.kind in _STRAIN:
             self._limiter.strained()
 
-    async def _place(self, patience: Patience) -> bool:
+    async def _place(self, retries: RetryState) -> bool:
         """Wait for a place; False when the item's deadline comes first."""
-        remaining = patience.remaining
+        remaining = retries.remaining
         if remaining is None:
             await self._limiter.acquire()
             return True
@@ -302,7 +308,7 @@ class HttpChatClient:
             return False
         return True
 
-    async def _exchange(self, content: bytes, deadline: float, expected: float) -> Answer | Problem:
+    async def _exchange(self, content: bytes, deadline: float, expected: float) -> Completion | Problem:
         """Send and read; the admitted call is settled with the budget whatever happens."""
         booked: float | None = None
         reached = True
@@ -311,9 +317,9 @@ class HttpChatClient:
             if isinstance(response, Problem):
                 reached = not response.unreached
                 return response
-            self._standing.heard(self._timing.clock())
+            self._health.note_response(self._timing.clock())
             if response.status == 200:
-                answer = read_answer(_loads(response.body))
+                answer = read_completion(_loads(response.body))
                 if answer is not None:
                     booked = self._cost(answer, content)
                     return answer
@@ -331,7 +337,7 @@ class HttpChatClient:
             return 0.0
         return self._prices.cost(self.model, len(content) // _BYTES_PER_TOKEN, _REPLY_TOKENS) or 0.0
 
-    def _cost(self, answer: Answer, content: bytes) -> float | None:
+    def _cost(self, answer: Completion, content: bytes) -> float | None:
         """Return the cost for the budget, from a guess at the tokens where the endpoint counts none."""
         if self._prices is None:
             return None
@@ -340,30 +346,30 @@ class HttpChatClient:
             return self._prices.cost(self.model, *guess)
         return self._price(answer)
 
-    def _price(self, answer: Answer) -> float | None:
+    def _price(self, answer: Completion) -> float | None:
         if self._prices is None or not answer.counted:
             return None
         return self._prices.cost(
             self.model, answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens
         )
 
-    def _reply(self, answer: Answer) -> ChatReply | ChatFailure:
+    def _reply(self, answer: Completion) -> ChatReply | ChatFailure:
         usage = Usage(1, 0, answer.prompt_tokens, answer.completion_tokens, self._price(answer))
         if not answer.text.strip() and answer.finish not in ("length", "filter"):
             return ChatFailure("empty_reply", "the reply is empty", usage, answer.reasoning)
         return ChatReply(answer.text, answer.finish, usage, answer.reasoning, answer.model)
 
-    def _failure(self, problem: Problem, patience: Patience, usage: Usage) -> ChatFailure:
+    def _failure(self, problem: Problem, retries: RetryState, usage: Usage) -> ChatFailure:
         message = self.endpoint.redact(problem.message)
-        if patience.attempts > 1:
-            message += f" (given up after {patience.attempts} attempts in {patience.elapsed:.1f} s)"
+        if retries.attempts > 1:
+            message += f" (given up after {retries.attempts} attempts in {retries.elapsed:.1f} s)"
         raw = None if problem.raw is None else self.endpoint.redact(problem.raw)
         return ChatFailure(problem.kind, message, usage, raw)
 
     async def _endpoint_error(self, problem: Problem) -> EndpointError:
         listed = await self.list_models() if problem.status in (400, 404) else None
         error = self.endpoint.error(problem, self.model, listed)
-        self._standing.of_no_use = error
+        self._health.failure = error
         return error
 
 

@@ -11,7 +11,7 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from dialogauge.core.errors import EndpointError
-from dialogauge.llm.refusals import Problem
+from dialogauge.llm.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class PatienceSettings:
+class RetrySettings:
     """Deadlines in seconds, and how often and how fast to try again."""
 
     attempt_deadline: float = 120.0
@@ -42,10 +42,10 @@ class PatienceSettings:
     """The longest wait that an endpoint may ask for."""
 
 
-class Patience:
+class RetryState:
     """Counts the attempts on one item and says how long to wait before the next."""
 
-    def __init__(self, settings: PatienceSettings, timing: Timing) -> None:
+    def __init__(self, settings: RetrySettings, timing: Timing) -> None:
         self._settings = settings
         self._timing = timing
         self._left = settings.max_retries
@@ -53,7 +53,7 @@ class Patience:
         self._waits = 0
         self._endpoint_left = 2
         self.attempts = 0
-        self.hurried = False
+        self.shortened = False
         """Whether the item's deadline left the last attempt less time than an attempt may take."""
         self._unreached: list[float] = []
 
@@ -62,9 +62,9 @@ class Patience:
         self.attempts += 1
         if self._started is None:
             self._started = self._timing.clock()
-        self.hurried = self.attempt_limit < self._settings.attempt_deadline
+        self.shortened = self.attempt_limit < self._settings.attempt_deadline
 
-    def met(self, problem: Problem) -> None:
+    def note_problem(self, problem: Problem) -> None:
         """Note what an attempt came to."""
         if problem.unreached:
             self._unreached.append(self._timing.clock())
@@ -153,35 +153,35 @@ def _number(text: str | None) -> float | None:
     return value if value is not None and 0 <= value < float("inf") else None
 
 
-class Standing:
+class EndpointHealth:
     """Tells problems of the endpoint from problems of one item."""
 
     def __init__(self) -> None:
-        self.proven = False
+        self.has_answered = False
         """Whether it ever gave a proper answer."""
-        self.of_no_use: EndpointError | None = None
+        self.failure: EndpointError | None = None
         """The latest error that ended an item for the endpoint's sake."""
         self._heard = float("-inf")
 
-    def heard(self, now: float) -> None:
+    def note_response(self, now: float) -> None:
         """Note that it said something, whatever it was."""
         self._heard = now
 
-    def end_with_others(self, known: EndpointError | None) -> None:
+    def raise_if_failed(self, known: EndpointError | None) -> None:
         """Raise the `EndpointError` that another item met, unless it is the one that is known.
 
         Without it every item in flight would find out for itself, and while the first ones wait for the
         probe of schema support even one after the other.
         """
-        if self.of_no_use is not None and self.of_no_use is not known:
-            raise EndpointError(self.of_no_use.message, hint=self.of_no_use.hint)
+        if self.failure is not None and self.failure is not known:
+            raise EndpointError(self.failure.message, hint=self.failure.hint)
 
-    def is_lost(self, problem: Problem, patience: Patience, *, probing: bool) -> bool:
-        """Say whether a problem that outlasted all patience is the endpoint's and not the item's.
+    def is_at_fault(self, problem: Problem, retries: RetryState, *, probing: bool) -> bool:
+        """Say whether a problem that outlasted all retries is the endpoint's and not the item's.
 
         Args:
             problem: What the last attempt came to.
-            patience: Of the item.
+            retries: Of the item.
             probing: Whether the item is a probe of schema support.
         """
         if problem.remedy == "endpoint":
@@ -189,9 +189,9 @@ class Standing:
         if problem.unreached:
             # It went away half-way. That must fail no item: what was not judged stays to be done. One that
             # shuts down in good order still answers what it had accepted, so only silence counts.
-            since = patience.unreached_since
-            return not self.proven or (since is not None and self._heard < since)
-        if self.proven:
+            since = retries.unreached_since
+            return not self.has_answered or (since is not None and self._heard < since)
+        if self.has_answered:
             return False
         # A probe asks next to nothing: a server that never answers it will not answer any other question.
         silent = probing and problem.kind == "timeout" and self._heard == float("-inf")

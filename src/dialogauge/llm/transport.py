@@ -12,7 +12,7 @@ import aiohttp
 from yarl import URL
 
 from dialogauge.core.errors import ConfigError, EndpointError
-from dialogauge.llm.refusals import Problem
+from dialogauge.llm.problems import Problem
 
 _LISTED = 12
 

@@ -63,7 +63,7 @@ _SCHEMA_NOTE = "Reply with one JSON object and nothing else. It must satisfy thi
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Completion:
     """What an endpoint answered with 200, as far as it could be read."""
 
     text: str
@@ -128,7 +128,7 @@ def fold_system(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
     return [{"role": "user", "content": system}, *rest]
 
 
-def read_answer(payload: object) -> Answer | None:
+def read_completion(payload: object) -> Completion | None:
     """Read the JSON of an answer; None when it holds no choice that can be read."""
     if not isinstance(payload, dict):
         return None
@@ -146,7 +146,7 @@ def read_answer(payload: object) -> Answer | None:
         text, finish = refusal, "filter"
     named = payload.get("model")
     prompt, completion, cached, counted = _tokens(payload.get("usage"))
-    return Answer(
+    return Completion(
         text,
         finish,
         _thoughts(message, reasoning),

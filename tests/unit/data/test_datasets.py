@@ -3,7 +3,8 @@
 import pytest
 
 from dialogauge.core import UsageError
-from dialogauge.data import DATA_SETS, find_data_set, format_names
+from dialogauge.data import DATA_SETS, format_names
+from dialogauge.data.datasets import find_data_set
 
 
 def test_every_entry_is_whole():

@@ -3,7 +3,8 @@
 import json
 
 from dialogauge.cli.tables import report_lines
-from dialogauge.data import Lengths, inspect_conversations, read_conversations
+from dialogauge.data import inspect_conversations, read_conversations
+from dialogauge.data.inspection import Lengths
 
 
 def test_counts_by_hand(tmp_path):

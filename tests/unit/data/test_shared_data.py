@@ -7,13 +7,9 @@ from pathlib import Path
 import pytest
 
 from dialogauge.core import Conversation
-from dialogauge.data import (
-    inspect_conversations,
-    published_turn_ids,
-    read_conversations,
-    read_ratings,
-    write_conversations,
-)
+from dialogauge.data import inspect_conversations, read_conversations, read_ratings
+from dialogauge.data.formats.recllmsim import published_turn_ids
+from dialogauge.data.writer import write_conversations
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 pytestmark = [

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Message, Rating, ToolCall
-from dialogauge.data import conversation_record, read_conversations, write_conversations
+from dialogauge.data import read_conversations
+from dialogauge.data.writer import conversation_record, write_conversations
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 NAME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10)

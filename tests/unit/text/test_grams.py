@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.text import containment, gram_overlap, hashed_grams
+from dialogauge.text import containment, hashed_grams
+from dialogauge.text.ngrams import gram_overlap
 
 
 def test_counts_distinct_grams():

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from dialogauge.core import Conversation, Place, RecordFault
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.notes import NoteBook, record_fault
-from dialogauge.data.sources import LineStream, Source, count_values, json_values
+from dialogauge.data.sources import InputFile, LineStream, count_values, json_values
 
 Outcome = Conversation | RecordFault
 """What reading yields: a conversation, or why there is none."""
@@ -19,7 +19,7 @@ Outcome = Conversation | RecordFault
 class Sample:
     """The beginning of a source, by which its format is recognised."""
 
-    source: Source
+    source: InputFile
     mapping: FieldMap
     record: Any = None
     """A JSON value; None when the source is no JSON."""
@@ -31,7 +31,7 @@ class Sample:
 class Context:
     """What holds for a whole source while it is read."""
 
-    source: Source
+    source: InputFile
     mapping: FieldMap
     notes: NoteBook
 

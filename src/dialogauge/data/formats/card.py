@@ -13,7 +13,7 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import conversation_from
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.sources import is_message_list
 from dialogauge.data.splits import message_turns
 
@@ -29,7 +29,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if isinstance(record, list):
         record = {"dialogue": record}
     if not isinstance(record, dict) or "dialogue" not in record:
-        raise fault_in(entry, f"the record is {shown(record)}: no object with a 'dialogue'")
+        raise fault_in(entry, f"the record is {excerpt(record)}: no object with a 'dialogue'")
     reader = MessageReader(entry, content_key="text")
     messages = reader.read(record["dialogue"])
     _compare_turns(messages, entry)

@@ -8,7 +8,7 @@ from typing import Any
 from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, fault_in
-from dialogauge.data.notes import record_fault, shown
+from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.ratings import as_score, as_turn
 from dialogauge.data.splits import message_turns
 
@@ -88,11 +88,11 @@ def _row(row: dict[str, Any], key: str, conversation_id: str, turn: int | None, 
     dimension, rater = row.get("dimension", key), row.get("rater")
     candidate, note = row.get("candidate"), row.get("note")
     if not isinstance(dimension, str) or not dimension:
-        raise fault_in(entry, f"a rating has the dimension {shown(dimension)}: not a name")
+        raise fault_in(entry, f"a rating has the dimension {excerpt(dimension)}: not a name")
     named = row.get("conversation_id", conversation_id)
     if named != conversation_id:
         raise fault_in(
-            entry, f"a rating is for conversation {shown(named)}, but stands in {conversation_id!r}"
+            entry, f"a rating is for conversation {excerpt(named)}, but stands in {conversation_id!r}"
         )
     return Rating(
         conversation_id,

@@ -11,7 +11,7 @@ from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.sources import is_message_list
 
 _ROLES = frozenset(ROLES)
@@ -49,7 +49,7 @@ class MessageReader:
     def read(self, raw: object) -> tuple[Message, ...]:
         """Return the messages of the list; raises `RecordFault` for anything that is no message."""
         if not isinstance(raw, list):
-            raise fault_in(self.entry, f"the messages are {shown(raw)}: not a list")
+            raise fault_in(self.entry, f"the messages are {excerpt(raw)}: not a list")
         if not raw:
             raise fault_in(self.entry, "the conversation has no messages")
         if not self._plain:
@@ -68,7 +68,7 @@ class MessageReader:
 
     def _message(self, item: object, number: int) -> Message:
         if not isinstance(item, dict):
-            raise fault_in(self.entry, f"message {number} is {shown(item)}: not an object")
+            raise fault_in(self.entry, f"message {number} is {excerpt(item)}: not an object")
         role = self._role(item, number)
         calls = self._calls(item, number)
         answers = item.get("tool_call_id")
@@ -114,12 +114,12 @@ class MessageReader:
         if not given:
             return ()
         if not isinstance(given, list):
-            raise fault_in(self.entry, f"message {number}: tool_calls is {shown(given)}: not a list")
+            raise fault_in(self.entry, f"message {number}: tool_calls is {excerpt(given)}: not a list")
         return tuple(self._call(call, number) for call in given)
 
     def _call(self, call: object, number: int) -> ToolCall:
         if not isinstance(call, dict):
-            raise fault_in(self.entry, f"message {number}: a tool call is {shown(call)}: not an object")
+            raise fault_in(self.entry, f"message {number}: a tool call is {excerpt(call)}: not an object")
         function = call.get("function", call.get("custom", call))
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise fault_in(self.entry, f"message {number}: a tool call names no function")
@@ -156,7 +156,7 @@ def content_of(content: object, number: int, entry: Entry) -> str | tuple[dict[s
         return content
     if not isinstance(content, list):
         message = (
-            f"message {number}: the content is {shown(content)}: neither text, a list of parts, nor null"
+            f"message {number}: the content is {excerpt(content)}: neither text, a list of parts, nor null"
         )
         raise fault_in(entry, message)
     entry.recognise("messages have content parts: kept, and read as their texts joined by newlines")
@@ -165,7 +165,7 @@ def content_of(content: object, number: int, entry: Entry) -> str | tuple[dict[s
     parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
     for part in parts:
         if not isinstance(part, dict):
-            raise fault_in(entry, f"message {number}: a content part is {shown(part)}: not an object")
+            raise fault_in(entry, f"message {number}: a content part is {excerpt(part)}: not an object")
     return tuple(cast("list[dict[str, Any]]", parts))
 
 
@@ -173,7 +173,7 @@ def unknown_role(number: int, given: object) -> tuple[str, str]:
     """Return message and hint for a role that we do not know."""
     known = ", ".join(ROLES)
     return (
-        f"message {number} has the unknown role {shown(given)}",
+        f"message {number} has the unknown role {excerpt(given)}",
         f'known: {known}; name others in a field map (--map): [roles] with lines like bot = "assistant"',
     )
 
@@ -201,7 +201,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if isinstance(record, list):
         record = {key: record}
     if not isinstance(record, dict):
-        raise fault_in(entry, f"the record is {shown(record)}: not an object")
+        raise fault_in(entry, f"the record is {excerpt(record)}: not an object")
     messages = look_up(record, key)
     if messages is MISSING:
         found = ", ".join(map(repr, record)) or "nothing"

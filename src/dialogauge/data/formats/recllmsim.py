@@ -15,7 +15,7 @@ from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.ratings import as_score
 from dialogauge.data.splits import assistant_turns
 
@@ -55,7 +55,7 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     if not isinstance(record, dict) or "history" not in record:
-        raise fault_in(entry, f"the record is {shown(record)}: no session with a 'history'")
+        raise fault_in(entry, f"the record is {excerpt(record)}: no session with a 'history'")
     conversation_id, user = _names(entry)
     reader = MessageReader(entry)
     messages = reader.read(record["history"])
@@ -133,7 +133,7 @@ def _ratings(
             except ValueError as error:
                 raise fault_in(entry, f"turn {turn}, {dimension}: {error}") from error
             reason = found.get("reason") if dimension == "satisfaction" else None
-            note = reason if reason is None or isinstance(reason, str) else shown(reason)
+            note = reason if reason is None or isinstance(reason, str) else excerpt(reason)
             out.append(Rating(conversation_id, dimension, score, turn, user, note=note))
     return tuple(out)
 

@@ -11,7 +11,7 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
 from dialogauge.data.formats.openai import content_of, unknown_role
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.sources import too_deep
 
 _ROLES: dict[str, Role] = {
@@ -66,7 +66,7 @@ def _message(
     call: str | None,
 ) -> tuple[Message, dict[str, Any]]:
     if not isinstance(item, dict):
-        raise fault_in(entry, f"message {number} is {shown(item)}: not an object")
+        raise fault_in(entry, f"message {number} is {excerpt(item)}: not an object")
     if "value" not in item:
         raise fault_in(entry, f"message {number} has no 'value'", f"it has {', '.join(map(repr, item))}")
     given = item.get("from")

@@ -18,9 +18,9 @@ from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, fault_in
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.ratings import as_score
-from dialogauge.data.sources import LineStream, Source
+from dialogauge.data.sources import InputFile, LineStream
 
 _PROMPTS = "tau_system_prompts.json"
 _USED = frozenset({"messages", "traj", "agent", "domain", "user_id", "reward"})
@@ -55,7 +55,7 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
     return isinstance(record.get("traj"), list) or ("domain" in record and "messages" in record)
 
 
-def _prompts(source: Source) -> Mapping[str, str]:
+def _prompts(source: InputFile) -> Mapping[str, str]:
     """Find the system prompts beside or above the file; nothing if they are not there."""
     if source.path is None:
         return {}
@@ -72,7 +72,7 @@ def _prompts(source: Source) -> Mapping[str, str]:
 
 def _convert(record: Any, entry: Entry, *, prompts: Mapping[str, str]) -> Conversation:  # noqa: ANN401
     if not isinstance(record, dict):
-        raise fault_in(entry, f"the record is {shown(record)}: not an object")
+        raise fault_in(entry, f"the record is {excerpt(record)}: not an object")
     said = record.get("messages", record.get("traj"))
     if not said:
         entry.recognise("runs failed at the source: no messages, handed out as faults")
@@ -125,7 +125,7 @@ def _reward(name: str, record: dict[str, Any], agent: str | None, entry: Entry) 
 def _error(record: dict[str, Any]) -> str:
     info = record.get("info")
     error = record.get("error") or (info.get("error") if isinstance(info, dict) else None)
-    return shown(error, 120) if error else "none given"
+    return excerpt(error, 120) if error else "none given"
 
 
 def _text(record: dict[str, Any], key: str) -> str | None:

@@ -9,7 +9,7 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import conversation_from
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.sources import is_message_list
 
 _LISTS = ("turns", "dialog", "dialogue", "history", "conversation")
@@ -58,7 +58,7 @@ def _list_key(record: dict[str, Any]) -> str | None:
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     key = _list_key(record) if isinstance(record, dict) else None
     if key is None:
-        raise fault_in(entry, f"the record is {shown(record)}: no messages under {', '.join(_LISTS)}")
+        raise fault_in(entry, f"the record is {excerpt(record)}: no messages under {', '.join(_LISTS)}")
     first = record[key][0]
 
     def role_of(name: str) -> Role | None:

@@ -14,7 +14,7 @@ from dialogauge.core import Conversation, Place, Rating
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 
 URS_INTENTS = ("professional", "retrieval", "text", "advice", "creative", "leisure", "other")
 """The intents, in the order of the published code."""
@@ -60,7 +60,7 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     if not isinstance(record, dict) or "conversation_history" not in record:
-        raise fault_in(entry, f"the record is {shown(record)}: no session with a 'conversation_history'")
+        raise fault_in(entry, f"the record is {excerpt(record)}: no session with a 'conversation_history'")
     name = entry.made_id
     entry.recognise("ids made from the file name and the number of the record")
     messages = MessageReader(entry).read(record["conversation_history"])
@@ -74,7 +74,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     elif not isinstance(label, str) or label.strip() not in _SCORES:
         known = ", ".join(_ENGLISH)
         raise fault_in(
-            entry, f"the satisfaction is {shown(label)}", f"one of {known}, or the Chinese of them"
+            entry, f"the satisfaction is {excerpt(label)}", f"one of {known}, or the Chinese of them"
         )
     else:
         ratings = (Rating(name, _DIMENSION, _SCORES[label.strip()], None, user_id),)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
 from dialogauge.data.formats.base import Context, Outcome, Sample
-from dialogauge.data.notes import record_fault, shown
+from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.ratings import as_score
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
@@ -73,7 +73,9 @@ def _take(session: _Session, line: str, place: Place) -> None:
     role = _ROLES.get(columns[0])
     if role is None or len(columns) < 2:
         session.fault = session.fault or record_fault(
-            place, f"the line starts with {shown(columns[0])}", "expected USER or SYSTEM, a tab, and the text"
+            place,
+            f"the line starts with {excerpt(columns[0])}",
+            "expected USER or SYSTEM, a tab, and the text",
         )
         return
     overall = role == "user" and columns[1] == _OVERALL
@@ -86,7 +88,7 @@ def _take(session: _Session, line: str, place: Place) -> None:
     try:
         scores = [as_score(part) for part in given.split(",")]
     except ValueError as error:
-        session.fault = session.fault or record_fault(place, f"ratings {shown(given)}: {error}")
+        session.fault = session.fault or record_fault(place, f"ratings {excerpt(given)}: {error}")
         return
     session.rated.append((None if overall else len(session.messages) - 1, scores))
 

@@ -3,7 +3,8 @@
 import json
 
 from dialogauge.core import Rating
-from dialogauge.data import RECLLMSIM_TASKS, published_turn_ids, read_conversations
+from dialogauge.data import RECLLMSIM_TASKS, read_conversations
+from dialogauge.data.formats.recllmsim import published_turn_ids
 
 SAID = [
     {"role": "user", "content": "一"},

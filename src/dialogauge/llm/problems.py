@@ -59,7 +59,7 @@ class Problem:
 
 
 @dataclass(slots=True)
-class Wishes:
+class ParameterSupport:
     """What an endpoint has refused so far, so that it is not asked for again."""
 
     changes: dict[str, str] = field(default_factory=dict)
