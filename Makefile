@@ -16,6 +16,7 @@ lint: .venv/installed-dev
 
 types: .venv/installed-dev
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typing
 
 floors: .venv/installed-dev
 	$(BIN)/lint-imports

@@ -19,8 +19,8 @@ from dialogauge.app.config import RoleSettings, with_defaults
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import Conversation, Message, NotApplicable, Score, as_scores, conversation_digest
 from dialogauge.core.judgement import Judged, Judgement, Target, Usage
-from dialogauge.core.unit import UnitResult, WorkUnit
-from dialogauge.runs import RunDirectory
+from dialogauge.core.unit import WorkUnit
+from dialogauge.runs import RunDirectory, UnitResult
 
 _TURN = ("context_use", "helpfulness", "safety")
 _WHOLE = ("coherence", "task_completion", "repair_handling")

@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from dialogauge.core import Conversation, Judgement, Message
+from dialogauge.core import Conversation, Judgement, Message, Request
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ScriptedClient
@@ -41,7 +41,7 @@ from servers.injections import (
 
 def helpfulness(judge: Any, conversation: Conversation) -> float | None:  # noqa: ANN401 - any judge
     """Return the helpfulness of the last turn; None for a failure."""
-    rows = asyncio.run(judge.judge(conversation, repeat=1, seed=0))
+    rows = asyncio.run(judge.judge(Request(conversation)))
     outcome = [r for r in rows if r.target.level == "turn"][-1].outcome
     score = outcome.numbers["helpfulness"] if isinstance(outcome, Judgement) else None
     return float(score) if isinstance(score, int | float) else None
@@ -104,7 +104,7 @@ async def _scores(client: Any, made: list[Conversation], reply: str) -> list[flo
     try:
         for conversation in made:
             said = (*conversation.messages[:-1], Message("assistant", reply))
-            rows = await judge.judge(Conversation(conversation.id, said), repeat=1, seed=0)
+            rows = await judge.judge(Request(Conversation(conversation.id, said)))
             outcome = [r for r in rows if r.target.level == "turn"][-1].outcome
             score = outcome.numbers["helpfulness"] if isinstance(outcome, Judgement) else None
             out.append(float(score) if isinstance(score, int | float) else None)

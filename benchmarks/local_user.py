@@ -129,7 +129,9 @@ def _talks(user: str, history: int) -> list[Any]:
 
 
 def _timed(judge: Any, views: list[Any], population: Any) -> float:  # noqa: ANN401
+    from dialogauge.core.protocols import request_for
+
     began = time.process_time()
     for view in views:
-        asyncio.run(judge.judge_block(view, population))
+        asyncio.run(judge.judge(request_for(view.targets, view, population)))
     return time.process_time() - began

@@ -65,13 +65,13 @@ def _signals(study: Any) -> dict[str, Mapping[str, float] | None]:  # noqa: ANN4
 
 
 def _local(blocks: Sequence[Any]) -> dict[str, float]:
-    from dialogauge.core.protocols import Population
-    from dialogauge.judges.local.judge import LocalBlockJudge, LocalJudge
+    from dialogauge.core.protocols import Population, request_for
+    from dialogauge.judges.local.judge import LocalJudge
 
-    judge = LocalBlockJudge(LocalJudge("foresight", rubric_id="satisfaction"))
+    judge = LocalJudge("foresight", rubric_id="satisfaction")
     out = {}
     for block in blocks:
-        for row in asyncio.run(judge.judge_block(block.view, Population(()))):
+        for row in asyncio.run(judge.judge(request_for(block.view.targets, block.view, Population(())))):
             score = row.outcome.scores["satisfaction"]
             if not isinstance(score, str):  # n/a
                 out[row.outcome.details["turn_id"]] = score.value
@@ -95,18 +95,16 @@ def _shuffled(blocks: Sequence[Any], scores: Mapping[str, float]) -> dict[str, f
 
 
 def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  # noqa: ANN401
-    from dialogauge.judges.local_user import LocalUserJudge, Signal
+    from dialogauge.core.protocols import request_for
+    from dialogauge.judges.local_user import LocalUserJudge, ScoreSignal
     from dialogauge.stats import pearson
-    from dialogauge.studies.satisfaction import Scored
+    from dialogauge.studies.satisfaction import answers_of
 
-    judge = LocalUserJudge(signals=() if scores is None else (Signal("signal", scores),))
-    out: dict[str, Any] = {"whole": [], "expected": [], "own": None, "weight": None}
+    judge = LocalUserJudge(signals=() if scores is None else (ScoreSignal("signal", scores),))
+    out: dict[str, Any] = {"answers": [], "own": None, "weight": None}
     for block in study.blocks:
-        rows = asyncio.run(judge.judge_block(block.view, study.population))
-        for rated, row in zip(block.ratings, rows, strict=True):
-            who = (block.view.user, block.view.id, rated.score)
-            out["whole"].append(Scored(*who, float(row.outcome.numbers["satisfaction"])))
-            out["expected"].append(Scored(*who, row.outcome.scores["satisfaction"].value))
+        rows = asyncio.run(judge.judge(request_for(block.view.targets, block.view, study.population)))
+        out["answers"] += answers_of(block, rows)
     out["train"] = judge.describe()["fitted_on"]["left_out_pearson"]
     if scores is not None:
         both = [
@@ -118,22 +116,25 @@ def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  
 
 
 def _figures(judged: Mapping[str, Mapping[str, Any]], draws: int) -> dict[str, Any]:
-    from dialogauge.studies.satisfaction import compare_pairs, figures_of
+    from dialogauge.stats import ClusterDraws, compare_pairs, figures_of
+    from dialogauge.studies.satisfaction import PEOPLE, RULE, judge_scores, metrics_of, rated_table
 
     names = ("pearson", "spearman", "qwk", "f1_dsat", "within_user_pearson")
-    expected = {name: found["expected"] for name, found in judged.items()}
+    table = rated_table(next(iter(judged.values()))["answers"])
+    expected = {name: judge_scores(found["answers"]) for name, found in judged.items()}
+    whole = {name: scores.rounded() for name, scores in expected.items()}
     pairs = [(name, "none") for name in judged if name != "none"]
-    more = compare_pairs(expected, pairs, draws=draws, measures=_MEASURES)
-    out: dict[str, Any] = {}
-    for name, found in judged.items():
-        figures = {k: figures_of(found[k], draws=0).values for k in ("whole", "expected")}
-        out[name] = {
+    drawn = figures_of(table, expected, PEOPLE, _MEASURES, rule=RULE, draws=ClusterDraws(draws))
+    more = compare_pairs(drawn, pairs, _MEASURES)
+    figures = {"whole": metrics_of(table, whole), "expected": metrics_of(table, expected)}
+    return {
+        name: {
             **{k: found[k] for k in ("own", "weight", "train")},
-            "whole": {n: figures["whole"][n] for n in names},
-            "expected": {n: figures["expected"][n] for n in names},
-            "more": {c.measure: [c.difference, c.interval] for c in more if c.a == name},
+            **{kind: {n: of[name].values[n] for n in names} for kind, of in figures.items()},
+            "more": {c.measure: [c.difference.value, c.difference.interval] for c in more if c.a == name},
         }
-    return out
+        for name, found in judged.items()
+    }
 
 
 def _row(name: str, f: Mapping[str, Any]) -> list[object]:

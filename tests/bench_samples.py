@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay import ItemSet, ReplayItem, gold_mix
-from dialogauge.studies.replay.comparison import CompareSettings, Comparison, Scores, compare
-from dialogauge.studies.replay.table import Given
+from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, Leaderboard, compare
+from dialogauge.studies.replay.table import ReplyScore
 
 
-def sample_comparison(name: str) -> tuple[Comparison, ItemSet]:
+def sample_comparison(name: str) -> tuple[Leaderboard, ItemSet]:
     """One candidate that gets a 5 on nearly everything."""
     items = tuple(
         ReplayItem(f"u{u}t{t}", f"u{u}", f"u{u}__s", f"u{u}", "s", t, 4.0, "")
         for u in range(5)
         for t in range(6)
     )
-    original = [Given(i.id, i.block, i.position, 3 + i.position % 2, 3.0 + i.position % 2) for i in items]
-    mine = {i.id: Given(i.id, i.block, i.position, 5, 5.0) for i in items} | {
-        i.id: Given(i.id, i.block, i.position, 4, 4.0) for i in items[:1]
+    original = [
+        ReplyScore(i.id, i.block, i.position, 3 + i.position % 2, 3.0 + i.position % 2) for i in items
+    ]
+    mine = {i.id: ReplyScore(i.id, i.block, i.position, 5, 5.0) for i in items} | {
+        i.id: ReplyScore(i.id, i.block, i.position, 4, 4.0) for i in items[:1]
     }
-    scores = Scores(
+    scores = EvaluatorScores(
         items,
         original,
         {i.id: 100 for i in items},

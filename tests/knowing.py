@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dialogauge.core import Conversation, Message, Rating
-from dialogauge.core.protocols import BlockView, Population, RatedBlock
+from dialogauge.core.protocols import NOBODY, BlockView, Population, RatedBlock, Request, request_for
 from dialogauge.studies.satisfaction import collect_blocks
 
-NOBODY = Population(())
+
+def request_of(view: BlockView, others: Population = NOBODY) -> Request:
+    """The request for all targets of a block."""
+    return request_for(view.targets, view, others)
 
 
 def rated(user: str, scenario: str, number: int, turns: Sequence[tuple[str, str, float]]) -> Conversation:

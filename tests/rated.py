@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.stats import ClusterDraws, scores_of
 from dialogauge.studies.satisfaction import Metrics, metrics_of_one, rated_table
-from dialogauge.studies.satisfaction.answers import Answer
+from dialogauge.studies.satisfaction.answers import JudgedReply
 
 
 def rated_talk(
@@ -54,13 +54,13 @@ def rated_answer(
     block: str | None = None,
     session: str = "",
     **more: object,
-) -> Answer:
+) -> JudgedReply:
     """A judge's answer to one reply; every other field has a value that nothing depends on."""
     fields = {"position": 0, "scenario": "s", "length": 10, "reason": None, "history": True, **more}
     block = f"{user}__s" if block is None else block
     whole = None if score is None else int(score)
     id = f"{session or block}__turn_{fields['position']}"
-    return Answer(id=id, block=block, user=user, gold=gold, score=whole, value=score, **fields)
+    return JudgedReply(id=id, block=block, user=user, gold=gold, score=whole, value=score, **fields)
 
 
 def figures_of_scores(

@@ -20,8 +20,8 @@ from dialogauge.core import (
     Usage,
     as_scores,
 )
+from dialogauge.core.judgement import row_json
 from dialogauge.judges.rubric.rows import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
-from dialogauge.runs.records import row_json
 
 CARD = (
     *(SimpleNamespace(name=n, level="turn", scale=ONE_TO_FIVE) for n in TURN_DIMENSIONS),

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from dialogauge.core import (
     ONE_TO_FIVE,
     Conversation,
+    Judge,
     Judged,
     JudgeFailure,
     Judgement,
     Message,
+    Request,
     Role,
     Scale,
     Target,
@@ -24,6 +26,7 @@ from dialogauge.core import (
     conversation_digest,
     digest_text,
 )
+from dialogauge.core.protocols import Reads
 
 ROLES: dict[str, Role] = {"s": "system", "d": "developer", "u": "user", "a": "assistant", "t": "tool"}
 JUDGE_DIGEST = digest_text("judge")
@@ -78,6 +81,16 @@ def judged_rows(
     return tuple(out)
 
 
+def work_of(judge: Judge) -> Callable[[WorkUnit], Awaitable[tuple[Judged, ...]]]:
+    """Return what judges a whole conversation, blinded."""
+
+    def work(unit: WorkUnit) -> Awaitable[tuple[Judged, ...]]:
+        assert unit.conversation is not None
+        return judge.judge(Request(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed))
+
+    return work
+
+
 @dataclass(frozen=True)
 class Spec:
     name: str
@@ -101,8 +114,16 @@ class FakeJudge:
     def describe(self) -> Mapping[str, Any]:
         return {"kind": "fake"}
 
-    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
-        self.seen.append((conversation, repeat, seed))
+    @property
+    def reads(self) -> frozenset[Reads]:
+        return frozenset()
+
+    @property
+    def together(self) -> bool:
+        return True
+
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        self.seen.append((request.conversation, request.repeat, request.seed))
         if self.waits:
             await asyncio.sleep(0)
-        return self.rows(conversation, repeat)
+        return self.rows(request.conversation, request.repeat)

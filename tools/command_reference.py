@@ -51,11 +51,13 @@ ENDS = {
     "judge": "0, 1, 2, 3, 100 or 130, as in the table at the end.",
     "check": "0; 1 when a record or a file could not be read.",
     "report": "0; 1 when there is no finished run in the directory.",
-    "trust": "0; 1 when there is no finished run, or the sample cannot be judged; 2 for another judge.",
+    "trust": "0; 1 when there is no finished run, or the sample cannot be judged to its end; 2 for another judge; "
+    "130 after Ctrl-C.",
     "meta": "0; 1 when a rating could not be read; 2 when nothing fits: no ratings, no scores, no dimension.",
     "export": "0; 1 when there is no finished run; 2 for an ending that is not known, or a missing extra.",
     "pairs": "0; 1 when a cap or an endpoint ended it early, and what there is by then is written.",
-    "fit": "0; 1 when a record could not be read (the fit is written all the same); 2 for too few ratings.",
+    "fit": "0; 1 when a record could not be read (the fit is written all the same); 2 for too few ratings; 130 "
+    "after Ctrl-C.",
     "satisfaction": "0; 1 when a record or a rating could not be read; 2 when nothing can be judged, or the "
     "judge is not there; 3 when more turns failed than `--max-failed` allows, else one in twenty.",
     "doctor": "0 when the endpoint can be judged with, else 1.",

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dialogauge import __version__
+from dialogauge.core.version import __version__
 from dialogauge.studies.agreement import MEASURES
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,5 +1,50 @@
-"""dialogauge measures multi-turn assistants the way their users meet them."""
+"""dialogauge measures multi-turn assistants the way their users meet them.
 
-__version__ = "0.1.0"
+>>> import dialogauge
+>>> run = dialogauge.judge([[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]])
+>>> run.summary.dimensions.helpfulness.mean
 
-__all__ = ["__version__"]
+`read` reads conversations, `judge` and `ajudge` judge them, `run` runs any study, `open_run` opens a finished
+run. Everything is loaded when it is first used. See docs/library.md.
+"""
+
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+from dialogauge.core.version import __version__
+
+if TYPE_CHECKING:
+    from dialogauge.core import Conversation, DialogaugeError, JudgeFailure, Judgement, Message, Rating, Score
+    from dialogauge.door.library import ajudge, judge, open_run, read, run
+    from dialogauge.door.run import Run
+    from dialogauge.rubrics import Rubric
+
+__all__ = [
+    "Conversation",
+    "DialogaugeError",
+    "JudgeFailure",
+    "Judgement",
+    "Message",
+    "Rating",
+    "Rubric",
+    "Run",
+    "Score",
+    "__version__",
+    "ajudge",
+    "judge",
+    "open_run",
+    "read",
+    "run",
+]
+
+_HOMES = {
+    "core": ("Conversation", "DialogaugeError", "JudgeFailure", "Judgement", "Message", "Rating", "Score"),
+    "door.library": ("ajudge", "judge", "open_run", "read", "run"),
+    "door.run": ("Run",),
+    "rubrics": ("Rubric",),
+}
+__getattr__ = loading(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return __all__

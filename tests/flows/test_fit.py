@@ -1,8 +1,12 @@
 """`dialogauge fit DATA -o RUN`: from a rated file to figures with controls."""
 
 import json
+import os
 import random
+import signal
 from pathlib import Path
+
+import pytest
 
 from dialogauge.data.writer import conversation_record
 from rated import rated_users
@@ -86,4 +90,77 @@ def test_a_fitted_run_is_no_run_of_judgements(dialogauge, tmp_path):
     for command in ("report", "meta"):
         refused = dialogauge(command, str(tmp_path / "run"))
         assert refused.code in (1, 2)
-        assert "`dialogauge fit` wrote it" in refused.err
+        assert "is a run of `dialogauge fit` (give a run of `dialogauge judge`" in refused.err
+    assert "is a run of `dialogauge fit`" in dialogauge("judge", str(tmp_path / "run")).err
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """Count the cross-validations; the first is interrupted by Ctrl-C as often as `fits.ctrl_c` says."""
+    from dialogauge.studies.fit import study
+
+    real = study.cross_validate
+
+    class Counted:
+        done, ctrl_c = 0, 0
+
+        async def __call__(self, table, fold):
+            for _ in range(self.ctrl_c):
+                os.kill(os.getpid(), signal.SIGINT)
+            self.ctrl_c = 0
+            found = await real(table, fold)
+            self.done += 1
+            return found
+
+    counted = Counted()
+    monkeypatch.setattr(study, "cross_validate", counted)
+    return counted
+
+
+def same(summary):
+    return {k: v for k, v in json.loads(summary.read_text()).items() if k != "seconds"}
+
+
+def test_a_fit_goes_on_after_an_interrupt(dialogauge, tmp_path, fits):
+    data, run = uss_file(tmp_path / "set.txt"), tmp_path / "run"
+    words = ("fit", str(data), "--cv", "3", "--draws", "20", "-o")
+    assert dialogauge(*words, str(tmp_path / "whole")).code == 0
+    fits.done, fits.ctrl_c = 0, 1
+    broken = dialogauge(*words, str(run))
+    assert (broken.code, fits.done) == (130, 1), broken.err
+    assert "there is no model yet, the same command goes on" in broken.err
+    assert sorted(p.name for p in run.iterdir() if p.suffix == ".json") == ["manifest.json", "summary.json"]
+    manifest = json.loads((run / "manifest.json").read_text())
+    told = (manifest["study"], manifest["schema"], manifest["ended"], manifest["pending_units"])
+    assert told == ("fit", 2, "interrupted", 1)
+    assert json.loads((run / "summary.json").read_text())["metrics"] is not None  # of the way that is done
+    refused = dialogauge("judge", str(data), "--fitted-model", str(run), "-o", str(tmp_path / "judged"))
+    assert refused.code == 2
+    assert "is not finished, and has no model yet" in refused.err
+    assert dialogauge(*words, str(run)).code == 0
+    assert fits.done == 2
+    assert same(run / "summary.json") == same(tmp_path / "whole" / "summary.json")
+    for name in ("model.json", "predictions.jsonl"):
+        assert (run / name).read_text() == (tmp_path / "whole" / name).read_text()
+    assert "<h1>Fitted to ratings: satisfaction</h1>" in (run / "report.html").read_text()
+    # nothing is left to do, other draws are no other fit, and other parts are
+    assert dialogauge(*words, str(run)).code == 0
+    assert dialogauge(*words[:-2], "30", "-o", str(run)).code == 0
+    assert fits.done == 2
+    assert dialogauge("fit", str(data), "--cv", "4", "--draws", "20", "-o", str(run)).code == 0
+    assert fits.done == 4
+
+
+def test_a_second_ctrl_c_ends_a_fit_between_two_ridge_regressions(dialogauge, tmp_path, fits):
+    data, run = uss_file(tmp_path / "set.txt"), tmp_path / "run"
+    fits.ctrl_c = 2
+    stopped = dialogauge("fit", str(data), "--cv", "3", "--draws", "0", "-o", str(run))
+    assert (stopped.code, fits.done) == (130, 0), stopped.err
+    assert json.loads((run / "summary.json").read_text())["metrics"] is None
+
+
+def test_a_directory_of_another_run_is_not_written_over(dialogauge, log, talk, tmp_path):
+    assert dialogauge("judge", log(talk("a")), "-o", "run").code == 0
+    refused = dialogauge("fit", str(uss_file(tmp_path / "set.txt")), "-o", "run")
+    assert refused.code == 1
+    assert "run holds a run of `dialogauge judge`, not of `dialogauge fit`" in refused.err

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from dialogauge.core import Judgement
+from dialogauge.core import Judgement, Request
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_rubric
@@ -28,7 +28,7 @@ from servers.injections import (
 def judged(reply, conversation, rubric="card", language="en"):
     client = ScriptedClient(reply)
     judge = RubricJudge(load_rubric(rubric), client, language=language)
-    rows = asyncio.run(judge.judge(conversation, repeat=1, seed=0))
+    rows = asyncio.run(judge.judge(Request(conversation)))
     return rows, client.requests
 
 

@@ -82,3 +82,24 @@ def test_kill_loses_nothing_that_was_stored(serve, log, talk, tmp_path, dialogau
     paid_twice = len(stub.asked) - 60 - 2
     assert paid_twice <= 4 + 8, (asked, len(stub.asked))  # in flight, and one batch of 50 ms
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["ended"] == "finished"
+
+
+def test_a_scenario_sample_goes_on_after_ctrl_c(serve, log, talk, tmp_path, dialogauge):
+    path = log(*(talk(f"c{i}", scenario_description=f"Desk {i}.") for i in range(20)))
+    stub = serve(ideal)
+    at = ("--model", "m", "--base-url", stub.url)
+    assert dialogauge("judge", path, *at, "-o", "run").code == 0
+    stub.latency = 0.2
+    before = len(stub.asked)
+    words = ("trust", "run", "--scenario-sample", 20, "--no-cache")
+    process = start(tmp_path, *words, "--max-concurrency", 4)
+    wait_for(stub, before + 6)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert "finishing what is in flight" in err
+    asked = len(stub.asked)
+    assert asked - before < 40
+    assert dialogauge(*words).code == 0
+    assert len(stub.asked) - before <= 40 + 2  # none twice, but for the probes of the endpoint
+    assert len(stub.asked) > asked

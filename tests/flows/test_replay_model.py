@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from dialogauge.core import Conversation, Message, Rating
+from dialogauge.core.protocols import request_for
 from dialogauge.data.writer import conversation_record
-from dialogauge.judges.personal.judge import NoKnowledge, RubricTurnJudge
+from dialogauge.judges.personal.judge import NoContext, PersonalRubricJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_personal
 from dialogauge.studies.satisfaction import study_data
@@ -60,26 +61,19 @@ def examples():
         found.append(([dict(m) for m in request.messages], told))
         return told
 
-    judge = RubricTurnJudge(
+    judge = PersonalRubricJudge(
         "zero-shot",
         load_personal("zero_shot"),
         ScriptedClient(judged),
-        knowledge=NoKnowledge(),
+        context=NoContext(),
         language="en",
     )
-
-    class Nothing:
-        def get(self, key):
-            return None
-
-        def put(self, key, value):
-            pass
 
     async def run():
         study = study_data(held, part="all")
         for block in study.blocks:
             for reply in block.view.targets:
-                await judge.judge_turn(block.view, reply, study.population, Nothing())
+                await judge.judge(request_for((reply,), block.view, study.population))
 
     asyncio.run(run())
     for talk in held:

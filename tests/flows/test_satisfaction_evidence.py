@@ -42,8 +42,8 @@ def test_rag_from_data_to_report(dialogauge, serve, data, tmp_path) -> None:
     labels = [row["details"]["labels"] for row in rows]
     assert all((x["boundary_side"] == "sat") == (x["reason"] == "satisfied") for x in labels)
     assert {len(row["details"]["sources"]) for row in rows} == {3}
-    knowledge = manifest_of(tmp_path / "run")["judge"]["knowledge"]
-    assert (knowledge["strategy"], knowledge["k"]) == ("boundary-paired", 3)
+    context = manifest_of(tmp_path / "run")["judge"]["context"]
+    assert (context["strategy"], context["k"]) == ("boundary-paired", 3)
     assert all(text.count('"score":') == 3 for text in of(stub, "rag"))
 
 

@@ -92,6 +92,68 @@ def test_a_model_that_ignores_the_scenario_is_said_to(dialogauge, serve, rated, 
     assert trust_of(tmp_path / "run")["checks"]["scenario_ignored"] == check
 
 
+def test_the_sample_goes_on_after_a_spent_budget_and_stays_out_of_what_others_read(
+    dialogauge, serve, rated, tmp_path
+):
+    stub = serve(ideal)
+    dialogauge("judge", rated[0], "--model", "stub-model", "--base-url", stub.url, "-o", "run")
+    run = tmp_path / "run"
+    judged = (run / "judgements.jsonl").read_bytes(), (run / "manifest.json").read_bytes()
+    dialogauge("export", "run", "-o", "before.csv")
+    words = ("trust", "run", "--scenario-sample", 12, "--no-cache", "--max-concurrency", 1)
+    before = len(stub.asked)
+    spent = dialogauge(*words, "--max-calls", 10)
+    assert spent.code == 1
+    assert "the same command goes on from here" in spent.err
+    asked = len(stub.asked) - before
+    told = trust_of(run)["checks"]["scenario_ignored"]
+    assert 4 <= told["n"] <= asked <= 10
+    assert f"{24 - asked} of the sample are still to be judged: the same command goes on" in told["sentence"]
+    # one that gets nowhere does not take the place of what is there
+    assert dialogauge(*words, "--max-calls", 0, "--seed", 7).code == 1
+    assert trust_of(run)["checks"]["scenario_ignored"] == told
+    assert dialogauge(*words).code == 0
+    assert len(stub.asked) - before == 24
+    check = trust_of(run)["checks"]["scenario_ignored"]
+    assert (check["n"], "still" in check["sentence"]) == (12, False)
+    assert dialogauge(*words).code == 0
+    assert len(stub.asked) - before == 24
+    # a larger sample holds the smaller one
+    assert dialogauge("trust", "run", "--scenario-sample", 15, "--no-cache").code == 0
+    assert len(stub.asked) - before <= 24 + 6 + 1
+    assert ((run / "judgements.jsonl").read_bytes(), (run / "manifest.json").read_bytes()) == judged
+    dialogauge("export", "run", "-o", "after.csv")
+    assert (tmp_path / "after.csv").read_bytes() == (tmp_path / "before.csv").read_bytes()
+    assert dialogauge("report", "run").code == 0
+    assert dialogauge("judge", "run", "--dry-run", "--json", "-o", "again").json["conversations"] == 30
+    done = dialogauge("judge", rated[0], "--model", "stub-model", "--base-url", stub.url, "-o", "run")
+    assert "another judge" not in done.err
+    assert (run / "judgements.jsonl").read_bytes() == judged[0]
+
+
+def test_a_variant_that_failed_is_judged_again_when_asked_for(dialogauge, serve, rated, tmp_path):
+    broken = []
+
+    def answer(request):
+        return "no json" if broken and "Desk" not in str(request["messages"]) else ideal(request)
+
+    stub = serve(answer)
+    dialogauge("judge", rated[0], "--model", "stub-model", "--base-url", stub.url, "-o", "run")
+    broken.append(True)
+    words = ("trust", "run", "--scenario-sample", 12, "--no-cache")
+    assert dialogauge(*words).code == 0
+    assert (
+        "of the new judgements failed" in trust_of(tmp_path / "run")["checks"]["scenario_ignored"]["sentence"]
+    )
+    broken.clear()
+    before = len(stub.asked)
+    assert dialogauge(*words).code == 0
+    assert len(stub.asked) == before
+    assert dialogauge(*words, "--retry-failed").code == 0
+    assert len(stub.asked) - before == 12
+    assert "failed" not in trust_of(tmp_path / "run")["checks"]["scenario_ignored"]["sentence"]
+
+
 def test_another_model_is_not_taken_for_the_judge_of_the_run(dialogauge, serve, rated):
     stub = serve(ideal)
     dialogauge("judge", rated[0], "--model", "stub-model", "--base-url", stub.url, "-o", "run")

@@ -24,6 +24,7 @@ from dialogauge.core import (
     DialogaugeError,
     InputError,
     Message,
+    Request,
     Scale,
     conversation_digest,
 )
@@ -160,7 +161,7 @@ def local_judge(rng: random.Random, folder: Path) -> str:
         messages = tuple(_stirred(rng, m) for m in conversation.messages)
         judge = LocalJudge(rng.choice(("hindsight", "foresight")))
         stirred = replace(conversation, messages=messages)
-        if not asyncio.run(judge.judge(stirred, repeat=1, seed=0)):
+        if not asyncio.run(judge.judge(Request(stirred))):
             raise AssertionError("no row at all")
     return "read" if found else "RecordFault"
 

@@ -11,7 +11,7 @@ import json
 
 import pytest
 
-from dialogauge.core import Conversation
+from dialogauge.core import Conversation, Request
 from dialogauge.data import read_conversations
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.rubric.judge import RubricJudge
@@ -64,7 +64,7 @@ async def test_the_structure_of_the_cards_own_example():
     """All fine: excellent under full scores; good, and partial, under the local judge."""
     (conversation,) = read_conversations([str(EXAMPLES / "card.json")])
     scripted = RubricJudge(load_rubric("card"), ScriptedClient(scripted_full_scores))
-    *turns, whole = await scripted.judge(conversation, repeat=1, seed=0)
+    *turns, whole = await scripted.judge(Request(conversation))
     assert [t.outcome.numbers for t in turns] == [dict.fromkeys(TURN_DIMENSIONS, 5)] * 3
     assert (whole.outcome.verdict, whole.outcome.verdict_basis) == ("excellent", "full")
     assert whole.outcome.weakest_turn is None

@@ -17,6 +17,7 @@ from dialogauge.data import read_conversations, read_split
 from dialogauge.judges.local_user import LocalUserJudge
 from dialogauge.studies.replay import replaced
 from dialogauge.studies.satisfaction.blocks import study_data
+from knowing import request_of
 from rated import figures_of_scores
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
@@ -41,7 +42,7 @@ def judged(study, judge):
     """By block the scores and the values of its targets."""
     out = {}
     for block in study.blocks:
-        rows = asyncio.run(judge.judge_block(block.view, study.population))
+        rows = asyncio.run(judge.judge(request_of(block.view, study.population)))
         assert all(isinstance(r.outcome, Judgement) for r in rows)
         said = [
             (r.outcome.scores["satisfaction"].whole, r.outcome.scores["satisfaction"].value) for r in rows

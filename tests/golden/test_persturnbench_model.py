@@ -18,7 +18,7 @@ import pytest
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
-from dialogauge.judges.personal import MemoryFault, ScoreScale, UserMemory, evidence_of
+from dialogauge.judges.personal import MemoryFault, ScoreScale, UserMemory, shown_history
 from dialogauge.judges.personal.examples import draw_examples
 from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
 from dialogauge.llm.structured import NoJsonObject, extract_object
@@ -60,7 +60,7 @@ def test_pt08_score_scale(block) -> None:
         scale = ScoreScale.of(view.scores)
         assert (scale.turns, scale.counts) == (expected[0], expected[2])
         assert scale.mean == pytest.approx(expected[1], abs=0.005)
-        evidence = evidence_of(view)
+        evidence = shown_history(view)
         assert set(evidence.groups) == {s for s in range(1, 6) if expected[2][s - 1]}
         assert evidence.shown + sum(evidence.left_out.values()) == expected[0]
 

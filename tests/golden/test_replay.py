@@ -18,10 +18,10 @@ import pytest
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
-from dialogauge.studies.replay import DialogueMemory, UserDraws, aggregate, compare_pair, hard_picks
+from dialogauge.studies.replay import DialogueMemory, aggregate, compare_pair, hard_picks, user_draws
 from dialogauge.studies.replay.diagnostics import ladder
 from dialogauge.studies.replay.items import ReplayItem
-from dialogauge.studies.replay.table import Given, Viewer
+from dialogauge.studies.replay.table import ReplyScore, Viewer
 from dialogauge.studies.satisfaction import histories_of, kept_sessions, study_data
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
@@ -77,7 +77,7 @@ def pt10():
 
 def test_pt10_aggregate() -> None:
     expect, items, a, _ = pt10()
-    found = aggregate(items, a, UserDraws(1000, 42))
+    found = aggregate(items, a, user_draws(1000, 42))
     given = expect["A"]
     assert (found.n, found.users, found.scenarios, found.blocks) == (13, 4, 2, 6)
     assert found.micro == given["micro_mean"]
@@ -92,14 +92,14 @@ def test_pt10_aggregate() -> None:
 @pytest.mark.parametrize(("draws", "seed"), [(1000, 42), (200, 7)])
 def test_pt10_interval_by_users(draws, seed) -> None:
     expect, items, a, _ = pt10()
-    found = aggregate(items, a, UserDraws(draws, seed)).interval
+    found = aggregate(items, a, user_draws(draws, seed)).primary
     given = expect[f"ci_seed{seed}_n{draws}"]
     assert (found.low, found.high) == pytest.approx((given["low"], given["high"]), abs=1e-12)
 
 
 def test_pt10_pairwise() -> None:
     expect, items, a, b = pt10()
-    found = compare_pair(("A", "B"), items, (a, b), UserDraws())
+    found = compare_pair(("A", "B"), items, (a, b), user_draws())
     given = expect["pairwise_A_vs_B"]
     for ours, theirs in (
         ("items", "micro"),
@@ -110,7 +110,7 @@ def test_pt10_pairwise() -> None:
         told = getattr(found, ours).to_json()
         assert told == {k: pytest.approx(given[theirs][k], abs=1e-12) for k in told}
     assert (found.only_a, found.only_b) == (0, 0)
-    wide = compare_pair(("A", "B"), items, (a, b), UserDraws(), 1.0).items.to_json()
+    wide = compare_pair(("A", "B"), items, (a, b), user_draws(), 1.0).items.to_json()
     assert wide == {k: pytest.approx(expect["pairwise_margin_1"][k], abs=1e-12) for k in wide}
 
 
@@ -163,13 +163,15 @@ def test_pt16_constant_candidates_with_gold_as_reference(level) -> None:
         for p in picks
     )
     reference = [
-        Given(r.reply.id, b.view.id, r.reply.position, int(r.score), r.score) for b in held for r in b.ratings
+        ReplyScore(r.reply.id, b.view.id, r.reply.position, int(r.score), r.score)
+        for b in held
+        for r in b.ratings
     ]
     # As the published prompt sees them: the kept conversations, the mean with two decimals.
     cut = [replace(b, view=replace(b.view, history=kept_sessions(b.view.history))) for b in held]
     turns = {b.view.id: len(b.view.history) for b in held}
     histories = {n: replace(h, mean=round(h.mean or 0, 2)) for n, h in histories_of(cut, turns).items()}
-    steps = ladder(Viewer(items, reference, histories, "sample-id"), UserDraws())
+    steps = ladder(Viewer(items, reference, histories, "sample-id"), user_draws())
     expect = case("PT-16")["expect"]["replay_gold_reference"][f"all{level}"]
     for view, key in (("reference-cdf", "reference_cdf"), ("mean-shift", "reference_mean_shift")):
         found, given = steps[view][level], expect[key]
@@ -177,6 +179,6 @@ def test_pt16_constant_candidates_with_gold_as_reference(level) -> None:
         assert round(found.micro or 0, 4) == given["micro"]
         assert round(found.user_macro or 0, 4) == given["user_macro"]
         if "ci" in given:
-            assert (found.interval.low, found.interval.high) == pytest.approx(given["ci"], abs=1e-9)
+            assert (found.primary.low, found.interval.high) == pytest.approx(given["ci"], abs=1e-9)
             assert round(found.task_macro or 0, 4) == given["task_macro"]
             assert round(found.block_macro or 0, 4) == given["block_macro"]

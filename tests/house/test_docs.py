@@ -18,7 +18,7 @@ NAMES = [str(p.relative_to(ROOT)) for p in PAGES]
 
 _FENCE = re.compile(r"^ *(```|~~~)")
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
-_COMMAND = re.compile(r"\bdialogauge +(replay +[a-z]+|[a-z]+)\b(.*)")
+_COMMAND = re.compile(r"(?<!from )\bdialogauge +(replay +[a-z]+|[a-z]+)\b(.*)")
 _SPAN = re.compile(r"(`+)(.+?)\1")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 

@@ -9,9 +9,9 @@ import re
 from typing import Any
 
 from dialogauge.core import Conversation, Message, Rating
-from dialogauge.core.protocols import Population
-from dialogauge.judges.personal import MemoryKnowledge
-from dialogauge.judges.personal.judge import RubricTurnJudge
+from dialogauge.core.protocols import Population, request_for
+from dialogauge.judges.personal import MemoryContext
+from dialogauge.judges.personal.judge import PersonalRubricJudge
 from dialogauge.llm import ChatRequest, ScriptedClient
 from dialogauge.rubrics import load_personal
 from dialogauge.studies.satisfaction import collect_blocks
@@ -72,27 +72,17 @@ def memory_examples(users: int, *, seed: int = 0) -> list[Example]:
         return text
 
     client = ScriptedClient(reply)
-    judge = RubricTurnJudge(
-        "memory", load_personal("memory"), client, knowledge=MemoryKnowledge(client), language="en"
+    judge = PersonalRubricJudge(
+        "memory", load_personal("memory"), client, context=MemoryContext(client), language="en"
     )
 
     async def run() -> None:
         for block in collect_blocks(made_raters(users, seed=seed))[0]:
             for target in block.view.targets:
-                await judge.judge_turn(block.view, target, Population(()), _Nowhere())
+                await judge.judge(request_for((target,), block.view, Population(())))
 
     asyncio.run(run())
     return examples
-
-
-class _Nowhere:
-    """Keeps nothing."""
-
-    def get(self, key: str) -> Any:
-        del key
-
-    def put(self, key: str, value: Any) -> None:
-        del key, value
 
 
 def _answer(request: ChatRequest) -> dict[str, Any]:

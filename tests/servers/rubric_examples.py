@@ -7,7 +7,7 @@ import json
 import random
 from typing import Any
 
-from dialogauge.core import Conversation, Message
+from dialogauge.core import Conversation, Message, Request
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ChatRequest, ScriptedClient
 from dialogauge.rubrics import load_rubric
@@ -49,7 +49,7 @@ def rubric_examples(rubric: str, count: int, *, seed: int = 0) -> list[Example]:
 
     async def run() -> None:
         for conversation in made_conversations(count, seed=seed):
-            await judge.judge(conversation, repeat=1, seed=0)
+            await judge.judge(Request(conversation))
 
     asyncio.run(run())
     return examples

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from dialogauge.core import Conversation, Message, Rating
-from dialogauge.core.protocols import TurnJudge
+from dialogauge.core.protocols import Judge, request_for
 from dialogauge.judges.personal import InducedCriteria
 from dialogauge.judges.personal.examples import RetrievedExamples
-from dialogauge.judges.personal.judge import RubricTurnJudge
+from dialogauge.judges.personal.judge import PersonalRubricJudge
 from dialogauge.llm import ChatRequest, ScriptedClient
 from dialogauge.rubrics import load_personal
 from dialogauge.studies.satisfaction import StudyData, study_data
@@ -58,24 +58,24 @@ def satisfaction_examples(judge: str, users: int, *, seed: int = 0) -> list[Exam
     return examples
 
 
-def _rag(client: ScriptedClient) -> TurnJudge:
+def _rag(client: ScriptedClient) -> Judge:
     known = RetrievedExamples(k=2)
-    return RubricTurnJudge("rag", load_personal("rag"), client, knowledge=known, language="en")
+    return PersonalRubricJudge("rag", load_personal("rag"), client, context=known, language="en")
 
 
-def _spur(client: ScriptedClient) -> TurnJudge:
+def _spur(client: ScriptedClient) -> Judge:
     known = InducedCriteria(client)
-    return RubricTurnJudge("spur", load_personal("spur"), client, knowledge=known, language="en")
+    return PersonalRubricJudge("spur", load_personal("spur"), client, context=known, language="en")
 
 
-_JUDGES: dict[str, Callable[[ScriptedClient], TurnJudge]] = {"rag": _rag, "spur": _spur}
+_JUDGES: dict[str, Callable[[ScriptedClient], Judge]] = {"rag": _rag, "spur": _spur}
 
 
-async def _judge(judge: TurnJudge, study: StudyData) -> None:
-    kept = _Nothing()
+async def _judge(judge: Judge, study: StudyData) -> None:
+    notes = _Nothing()
     for block in study.blocks:
         for reply in block.view.targets:
-            await judge.judge_turn(block.view, reply, study.population, kept)
+            await judge.judge(request_for((reply,), block.view, study.population, notes))
 
 
 def _conversation(rng: random.Random, user: str, scenario: str) -> Conversation:

@@ -10,14 +10,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from dialogauge import __version__
 from dialogauge.app.merging import load_config
 from dialogauge.app.settings import MetaOptions
+from dialogauge.app.sources import JUDGED
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.rating import Rating
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
+from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable, read_field_map, read_ratings
 from dialogauge.report import MetaAbout, SeveralView, render_meta
 from dialogauge.runs import StoredRun, open_run
@@ -102,7 +103,7 @@ def compare_satisfaction_runs(
     runs: list[Predictions] = []
     summaries: list[Mapping[str, Any]] = []
     for path, name in zip(paths, names, strict=True):
-        with open_run(path) as run:
+        with open_run(path, studies=JUDGED) as run:
             settings = run.manifest.settings
             if run.manifest.study != SATISFACTION:
                 return None
@@ -218,7 +219,7 @@ def _names(runs: Sequence[str]) -> list[str]:
 
 
 def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions) -> _Read:
-    with open_run(path) as run:
+    with open_run(path, studies=JUDGED) as run:
         stored = None if table is None else ratings_as_stored(run.database, table)
 
         def ratings_of(conversation: Conversation) -> Sequence[Rating]:

@@ -130,11 +130,21 @@ def _read(path: Path, what: str, hint: str) -> str:
 
 def _fitted(options: JudgeOptions) -> Judge:
     from dialogauge.judges.fitted import RatingsJudge, RatingsModel
+    from dialogauge.runs import RunDirectory, read_manifest
+    from dialogauge.studies.fit.study import FIT
 
     path = Path(options.fitted_model or "")
+    hint = "`dialogauge fit DATA -o RUN` writes it"
     if path.is_dir():
+        manifest = read_manifest(RunDirectory(path))
+        if manifest is not None and manifest.study != FIT:
+            msg = f"{path} is a run of `dialogauge {manifest.study}`"
+            raise UsageError(msg, hint="give a run of `dialogauge fit`")
+        if manifest is not None and manifest.pending_units:
+            msg = f"the run {path} is not finished, and has no model yet"
+            raise UsageError(msg, hint="give its `dialogauge fit` command again: it goes on where it stopped")
         path /= "model.json"
-    text = _read(path, "model of ratings", "`dialogauge fit DATA -o RUN` writes it")
+    text = _read(path, "model of ratings", hint)
     return RatingsJudge(RatingsModel.from_json(text, file=str(path)))
 
 

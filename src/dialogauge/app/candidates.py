@@ -30,7 +30,7 @@ from dialogauge.studies.replay import ORIGINAL
 from dialogauge.studies.replay.diagnostics import family_of
 
 
-class Agent(BaseModel):
+class AgentEntry(BaseModel):
     """One entry `[[agent]]`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -48,10 +48,10 @@ class Agent(BaseModel):
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    agent: list[Agent] = Field(default_factory=list)
+    agent: list[AgentEntry] = Field(default_factory=list)
 
 
-def read_agents(path: str | None) -> dict[str, Agent]:
+def read_agents(path: str | None) -> dict[str, AgentEntry]:
     """Read the file, by name; nothing when there is no path.
 
     Raises:
@@ -68,12 +68,12 @@ def read_agents(path: str | None) -> dict[str, Agent]:
     except ValidationError as error:
         first = error.errors()[0]
         msg = f"{path}: {'.'.join(str(part) for part in first['loc'])}: {first['msg'].lower()}"
-        keys = ", ".join(Agent.model_fields)
+        keys = ", ".join(AgentEntry.model_fields)
         raise ConfigError(msg, hint=f"an [[agent]] has {keys}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         msg = f"{path} is not a TOML file: {error}"
         raise ConfigError(msg) from error
-    agents: dict[str, Agent] = {}
+    agents: dict[str, AgentEntry] = {}
     for agent in found:
         if agent.name in agents:
             msg = f"{path}: the agent {agent.name!r} is there twice"
@@ -109,7 +109,7 @@ class Candidate:
 
 
 def read_candidates(
-    references: Sequence[str], agents: Mapping[str, Agent], config: FileConfig
+    references: Sequence[str], agents: Mapping[str, AgentEntry], config: FileConfig
 ) -> tuple[Candidate, ...]:
     """Read how candidates are given; without references all agents that say where they are reached.
 
@@ -137,7 +137,7 @@ def read_candidates(
     return tuple(found)
 
 
-def _candidate(text: str, agents: Mapping[str, Agent], config: FileConfig) -> Candidate:
+def _candidate(text: str, agents: Mapping[str, AgentEntry], config: FileConfig) -> Candidate:
     if text in agents:
         agent = agents[text]
         if agent.candidate is None:
@@ -160,7 +160,7 @@ def _name_of(text: str) -> str:
     return text.partition("@http")[0].partition("#")[0]
 
 
-def _described(name: str, reference: str, agent: Agent | None, config: FileConfig) -> Candidate:
+def _described(name: str, reference: str, agent: AgentEntry | None, config: FileConfig) -> Candidate:
     about: dict[str, Any] = {"organisation": None, "version": None, "licence": None, "family": None}
     if agent is not None:
         about |= {key: getattr(agent, key) for key in about}

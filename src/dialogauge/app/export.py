@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from dialogauge.app.sources import JUDGED
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import OPEN, Privacy
@@ -40,7 +41,7 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     if writer is None:
         msg = f"-o {out}: the ending says the format, and {target.suffix or 'none'} is not known"
         raise UsageError(msg, hint=f"use one of {', '.join(writers)}")
-    with open_run(run, privacy) as finished:
+    with open_run(run, privacy, studies=JUDGED) as finished:
         names = [d.name for d in finished.dimensions]
         counted = _Counter(finished.rows())
         writer(target, counted, names)
@@ -88,6 +89,11 @@ def _whole(row: Mapping[str, Any], name: str) -> int | None:
     return value if isinstance(value, int) else None
 
 
+def flat_columns(dimensions: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of what `flat_row` writes."""
+    return tuple(flat_row(_BLANK, dimensions))
+
+
 def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: Sequence[str]) -> None:
     write_whole(target, map(json_line, rows))
 
@@ -97,7 +103,7 @@ def _write_csv(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: Sequ
 
 
 def _csv_chunks(rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> Iterator[bytes]:
-    yield _csv_line(list(flat_row(_BLANK, dimensions)))
+    yield _csv_line(flat_columns(dimensions))
     for row in rows:
         yield _csv_line([_harmless(value) for value in flat_row(row, dimensions).values()])
 
@@ -142,7 +148,7 @@ def _parquet_fields(dimensions: Sequence[str], arrow: Any) -> Iterator[tuple[str
     kinds: Callable[[str], Any] = lambda c: (  # noqa: E731 - one expression, used once
         arrow.int64() if c in whole else arrow.float64() if c in scores else arrow.string()
     )
-    for column in flat_row(_BLANK, dimensions):
+    for column in flat_columns(dimensions):
         yield column, kinds(column)
 
 

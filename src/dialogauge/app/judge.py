@@ -11,7 +11,7 @@ from typing import Any
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.app.sources import Source, default_run_directory, is_run, open_source
+from dialogauge.app.sources import InputData, Source, default_run_directory, is_run, open_source
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import recorded
 from dialogauge.core.unit import digest
@@ -25,8 +25,16 @@ from dialogauge.data import (
     unknown_ids,
     unknown_turns,
 )
-from dialogauge.llm.transport import Endpoint
-from dialogauge.runs import Observer, Privacy, RunDirectory, RunSettings, StudyRun, run_study, units_left
+from dialogauge.runs import (
+    Observer,
+    Privacy,
+    RunDirectory,
+    RunSettings,
+    StopSignal,
+    StudyRun,
+    run_study,
+    units_left,
+)
 from dialogauge.studies.judging.gate import parse_gate
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
 
@@ -75,10 +83,7 @@ def judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
     Raises UsageError before anything is done, StoreError when the run directory is of no use. What
     goes wrong in between ends up in the outcome, and everything finished by then is stored.
     """
-    for gate in options.gates:
-        parse_gate(gate)
-    spare_the_input(options.inputs, _directory(options), fresh=options.fresh)
-    return asyncio.run(_judge_log(options, observer))
+    return asyncio.run(judge_data(options, observer))
 
 
 def spare_the_input(inputs: Sequence[str], directory: RunDirectory, *, fresh: bool) -> None:
@@ -89,13 +94,29 @@ def spare_the_input(inputs: Sequence[str], directory: RunDirectory, *, fresh: bo
         raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
 
 
-async def _judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
-    source = _open(options)
-    ratings = _ratings(options)
+async def judge_data(
+    options: JudgeOptions,
+    observer: Observer,
+    data: InputData | None = None,
+    stop: StopSignal | None = None,
+) -> JudgeOutcome:
+    """Judge what the options name, or data that was read elsewhere; see `judge_log`.
+
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        data: Judged in place of what `inputs` and `ratings_file` of the options name.
+        stop: Ends the run early when it is requested.
+    """
+    for gate in options.gates:
+        parse_gate(gate)
+    spare_the_input(options.inputs, _directory(options), fresh=options.fresh)
+    data = data or InputData(_open(options), _ratings(options))
+    source, ratings = data.source, data.ratings
     built = build_judge(options)
     try:
         study = _study(options, source, ratings, built, _count_ahead(options, source))
-        run = await run_study(study, _run_settings(options), observer, built.limits)
+        run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
         await built.close()
     rating_faults = _rating_faults(options, ratings, study, run)
@@ -175,6 +196,8 @@ def shown_role(role: RoleSettings) -> dict[str, Any]:
 
     A key is never among them, only the name of its variable.
     """
+    from dialogauge.llm.transport import Endpoint  # with it comes the HTTP client
+
     shown = role.model_dump(exclude={"headers"}, exclude_none=True)
     shown["headers"] = sorted(role.headers)
     # User info and query of a URL may be secrets too.

@@ -13,6 +13,7 @@ from dialogauge.app.build import build_client
 from dialogauge.app.config import parse_role, with_defaults
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.settings import PairOptions
+from dialogauge.app.sources import JUDGED
 from dialogauge.core.errors import DialogaugeError
 from dialogauge.llm import Budget, ChatFailure, PriceTable
 from dialogauge.runs.directory import write_whole
@@ -58,7 +59,7 @@ def write_pairs(options: PairOptions) -> PairResult:
     }
     left_out: Counter[str] = Counter()
     errors: list[DialogaugeError] = []
-    with open_run(options.run, options.privacy) as run:
+    with open_run(options.run, options.privacy, studies=JUDGED) as run:
         if options.kind == "dpo" and options.chosen_field is None:
             rows, error = asyncio.run(_repaired(options, run, left_out))
             errors += [error] if error is not None else []

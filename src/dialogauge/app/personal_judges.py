@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from dialogauge.app.build import BuiltClient, build_client
 from dialogauge.app.settings import UserJudgeOptions
 from dialogauge.core.errors import UsageError
-from dialogauge.core.protocols import PersonalJudge, Sight
+from dialogauge.core.protocols import Judge, Sight
 from dialogauge.judges.encoder import ENCODER_JUDGES, encoder_judge
-from dialogauge.judges.local.judge import LocalBlockJudge, LocalJudge
+from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local_user import LocalUserJudge
 from dialogauge.judges.personal import HISTORY_JUDGES, Strategy, build_history_judge
 from dialogauge.llm import Budget, LimiterState, PriceTable
 
 if TYPE_CHECKING:
-    from dialogauge.core.protocols import TurnJudge
-    from dialogauge.judges.personal.judge import Knowledge
+    from dialogauge.judges.personal.judge import ContextSource
     from dialogauge.llm.protocol import ChatClient
 
 ROLES: Final = ("judge", "memory_builder")
@@ -64,57 +64,66 @@ class Models:
             await built.close()
 
 
-class BuiltTurnJudge:
-    """A judge with the clients that it asks."""
+@dataclass(frozen=True, slots=True)
+class BuiltPersonalJudge:
+    """A judge of the satisfaction study, with the clients that it asks."""
 
-    def __init__(self, judge: TurnJudge, models: Models) -> None:
-        """Keep the two together."""
-        self.judge = judge
-        self.models = models
+    judge: Judge
+    models: Models | None = None
+    """None for a judge that asks no model."""
+
+    def limits(self) -> LimiterState | None:
+        """Return what the adaptive limiter does just now; None where there is none."""
+        return None if self.models is None else self.models.limits()
+
+    async def close(self) -> None:
+        """Free what the clients hold."""
+        if self.models is not None:
+            await self.models.close()
 
 
-Builder = Callable[[Models], "TurnJudge"]
+Builder = Callable[[Models], Judge]
 
 
-def _rubric(name: str, knowledge: Callable[[Models], Knowledge] | None = None) -> Builder:
-    """Return what builds a judge that is a file in `prompts/files/personal` and perhaps some knowledge."""
+def _rubric(name: str, context: Callable[[Models], ContextSource] | None = None) -> Builder:
+    """Return what builds a judge that is a file in `rubrics/files/personal` and perhaps a context."""
 
-    def build(models: Models) -> TurnJudge:
-        from dialogauge.judges.personal.judge import NoKnowledge, RubricTurnJudge
+    def build(models: Models) -> Judge:
+        from dialogauge.judges.personal.judge import NoContext, PersonalRubricJudge
         from dialogauge.rubrics import load_personal
 
-        return RubricTurnJudge(
+        return PersonalRubricJudge(
             models.options.judge,
             load_personal(f"session_{name}" if models.options.level == "session" else name),
             models.client(),
-            knowledge=NoKnowledge() if knowledge is None else knowledge(models),
+            context=NoContext() if context is None else context(models),
             language=models.options.language,
         )
 
     return build
 
 
-def _memory(models: Models) -> Knowledge:
-    from dialogauge.judges.personal import MemoryKnowledge
+def _memory(models: Models) -> ContextSource:
+    from dialogauge.judges.personal import MemoryContext
 
-    return MemoryKnowledge(models.client("memory_builder"))
+    return MemoryContext(models.client("memory_builder"))
 
 
-def _few_shot(models: Models) -> Knowledge:
+def _few_shot(models: Models) -> ContextSource:
     del models
-    from dialogauge.judges.personal.examples import FewShotKnowledge
+    from dialogauge.judges.personal.examples import FewShotContext
 
-    return FewShotKnowledge()
+    return FewShotContext()
 
 
-def _retrieved(models: Models) -> Knowledge:
+def _retrieved(models: Models) -> ContextSource:
     from dialogauge.judges.personal.examples import RetrievedExamples
 
     o, plain = models.options, RetrievedExamples()
     return RetrievedExamples(o.strategy or plain.strategy, o.k or plain.k)
 
 
-def _induced(models: Models) -> Knowledge:
+def _induced(models: Models) -> ContextSource:
     from dialogauge.judges.personal import InducedCriteria
 
     return InducedCriteria(models.client())
@@ -133,17 +142,23 @@ MODEL_JUDGES: Final[Mapping[str, Builder]] = {
 """The judges that ask a model, by name."""
 
 
-def build_turn_judge(options: UserJudgeOptions) -> BuiltTurnJudge:
-    """Build a judge that asks a model.
+def build_satisfaction_judge(
+    options: UserJudgeOptions, *, mode: Sight = "foresight", encoder: str | None = None
+) -> BuiltPersonalJudge:
+    """Build the judge that the options name.
 
-    Raises UsageError when it has no model.
+    Raises UsageError when it needs a model and has none, or needs what is not installed.
     """
-    models = Models(options)
-    return BuiltTurnJudge(MODEL_JUDGES[options.judge](models), models)
+    o = options
+    if o.judge in MODEL_JUDGES:
+        models = Models(o)
+        return BuiltPersonalJudge(MODEL_JUDGES[o.judge](models), models)
+    judge = build_personal_judge(o.judge, mode=mode, strategy=o.strategy, k=o.k, encoder=encoder)
+    return BuiltPersonalJudge(judge)
 
 
 PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", "local-user", *ENCODER_JUDGES)
-"""The judges that ask no model; `satisfaction_models` has the others."""
+"""The judges that ask no model; `MODEL_JUDGES` has the others."""
 
 
 def build_personal_judge(
@@ -153,7 +168,7 @@ def build_personal_judge(
     strategy: str | None = None,
     k: int | None = None,
     encoder: str | None = None,
-) -> PersonalJudge:
+) -> Judge:
     """Build a judge.
 
     Args:
@@ -169,7 +184,7 @@ def build_personal_judge(
     if name == "local-user":
         return LocalUserJudge(mode)
     if name == "local":
-        return LocalBlockJudge(LocalJudge(mode, rubric_id="satisfaction"))
+        return LocalJudge(mode, rubric_id="satisfaction")
     if name in HISTORY_JUDGES:
         return build_history_judge(name, strategy=cast("Strategy | None", strategy), k=k)
     if name in ENCODER_JUDGES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dialogauge.app.sources import JUDGED
 from dialogauge.runs import OPEN, Privacy, StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 
@@ -13,7 +14,7 @@ def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
 
     Returns the path of the page.
     """
-    with open_run(run, privacy, studies=("judge", "satisfaction")) as finished:
+    with open_run(run, privacy, studies=JUDGED) as finished:
         target = finished.directory.file("report") if out is None else Path(out)
         write_whole(target, [page_of(finished).encode("utf-8", "replace")])
         return target

@@ -8,12 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dialogauge.app.judge import shown_notes, shown_role, spare_the_input
-from dialogauge.app.personal_judges import (
-    MODEL_JUDGES,
-    BuiltTurnJudge,
-    build_personal_judge,
-    build_turn_judge,
-)
+from dialogauge.app.personal_judges import MODEL_JUDGES, BuiltPersonalJudge, build_satisfaction_judge
 from dialogauge.app.satisfaction_data import (
     chosen_split,
     read_rated,
@@ -22,10 +17,10 @@ from dialogauge.app.satisfaction_data import (
     run_directory,
 )
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
+from dialogauge.app.sources import InputData
 from dialogauge.core.errors import InputError
-from dialogauge.core.protocols import PersonalJudge
 from dialogauge.core.settings import narrowed, recorded
-from dialogauge.runs import Observer, Privacy, RunSettings, StudyRun, run_study, units_left
+from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, StudyRun, run_study, units_left
 from dialogauge.studies.satisfaction.blocks import study_data, unnamed_together
 from dialogauge.studies.satisfaction.study import SatisfactionResult, SatisfactionSettings, SatisfactionStudy
 from dialogauge.text import counted
@@ -72,20 +67,31 @@ def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> Sati
     a judge with a model early ends up in the outcome, and every turn judged by then is stored: the same
     command again goes on from there.
     """
-    return asyncio.run(_judge_satisfaction(options, observer))
+    return asyncio.run(judge_satisfaction_data(options, observer))
 
 
-async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
-    built = _built(options)
+async def judge_satisfaction_data(
+    options: SatisfactionOptions,
+    observer: Observer,
+    data: InputData | None = None,
+    stop: StopSignal | None = None,
+) -> SatisfactionOutcome:
+    """Judge what the options name, or data that was read elsewhere; see `judge_satisfaction`.
+
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        data: Judged in place of what `inputs` and `ratings_file` of the options name.
+        stop: Ends the run early when it is requested.
+    """
+    built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder)
     try:
-        study, notes = _study(options, built)
+        study, notes = _study(options, built, data)
         study.reference = read_reference(options, study.data)
         spare_the_input(options.inputs, run_directory(options), fresh=options.fresh)
-        limits = built.models.limits if isinstance(built, BuiltTurnJudge) else lambda: None
-        run = await run_study(study, _run_settings(options), observer, limits)
+        run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
-        if isinstance(built, BuiltTurnJudge):
-            await built.models.close()
+        await built.close()
     unreadable = tuple(study.unreadable)
     shown = (*shown_notes(notes, run.mask), *_strangers(study))
     return SatisfactionOutcome(run, unreadable, shown, options.max_failed)
@@ -93,11 +99,10 @@ async def _judge_satisfaction(options: SatisfactionOptions, observer: Observer) 
 
 def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
     """Say what a study would do, without a model call and without writing anything."""
-    built = _built(options)
+    built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder)
     study, notes = _study(options, built)
     turns, left, mask = units_left(study, _run_settings(options))
-    if isinstance(built, BuiltTurnJudge):
-        asyncio.run(built.models.close())
+    asyncio.run(built.close())
     return SatisfactionPlan(
         run_directory(options).path,
         study.judge.name,
@@ -108,30 +113,18 @@ def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
     )
 
 
-def _built(options: SatisfactionOptions) -> PersonalJudge | BuiltTurnJudge:
-    if options.judge in MODEL_JUDGES:
-        return build_turn_judge(options)
-    return build_personal_judge(
-        options.judge,
-        mode=options.mode,
-        strategy=options.strategy,
-        k=options.k,
-        encoder=options.encoder,
-    )
-
-
 def _study(
-    options: SatisfactionOptions, built: PersonalJudge | BuiltTurnJudge
+    options: SatisfactionOptions, built: BuiltPersonalJudge, data: InputData | None = None
 ) -> tuple[SatisfactionStudy, Sequence[object]]:
     """Read the data and plan what is judged; return with it the notes on what was read."""
     split = chosen_split(options)
-    rated = read_rated(options)
+    rated = read_rated(options, data)
     notes = list(rated.notes)
     if together := unnamed_together(rated.conversations.values(), options.dimension):
         notes.append(
             f"several ratings without a rater, read as several people's mean: {counted(together, 'turn')}"
         )
-    data = study_data(
+    studied = study_data(
         rated.conversations.values(),
         part=options.part,
         split=split,
@@ -140,14 +133,13 @@ def _study(
         history=options.history,
     )
     study = SatisfactionStudy(
-        built.judge if isinstance(built, BuiltTurnJudge) else built,
-        isinstance(built, BuiltTurnJudge),
+        built.judge,
         rated.conversations,
-        data,
+        studied,
         replace(study_settings(options), side_by_side=options.max_concurrency),
         unreadable=rated.unreadable,
         rating_faults=rated.rating_faults,
-        stored_signals=read_signals(options, data),
+        stored_signals=read_signals(options, studied),
     )
     return study, notes
 

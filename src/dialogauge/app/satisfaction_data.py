@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
-from dialogauge.app.sources import is_run, open_source
+from dialogauge.app.sources import JUDGED, InputData, is_run, open_source
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import Mask, RatingTable, UserSplit, read_field_map, read_ratings, read_split
 from dialogauge.data.notes import Note
 from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
 from dialogauge.studies.satisfaction import (
-    Answer,
+    JudgedReply,
     StoredScores,
     StudyData,
     collect_scores,
@@ -46,7 +46,7 @@ def masked_words(
     return tuple(mask.fault(f) for f in faults), tuple(told)
 
 
-def read_reference(options: SatisfactionOptions, study: StudyData) -> tuple[Answer, ...] | None:
+def read_reference(options: SatisfactionOptions, study: StudyData) -> tuple[JudgedReply, ...] | None:
     """Return what the reference run says of the original replies; None where no run was named.
 
     Raises UsageError when it is a run of another kind, holds nothing of the blocks that are judged, or could
@@ -57,7 +57,7 @@ def read_reference(options: SatisfactionOptions, study: StudyData) -> tuple[Answ
     if options.hash_ids:
         msg = "--reference and --hash-ids cannot be combined: every run hides its ids in a way of its own"
         raise UsageError(msg, hint="judge openly, and hide the ids with `dialogauge report RUN --hash-ids`")
-    with open_run(options.reference) as run:
+    with open_run(options.reference, studies=JUDGED) as run:
         if run.manifest.study != SATISFACTION:
             msg = f"the reference {options.reference} is no satisfaction run"
             raise UsageError(msg, hint="judge the original replies with `dialogauge satisfaction` first")
@@ -95,7 +95,7 @@ def read_signals(options: SatisfactionOptions, study: StudyData) -> tuple[Stored
 
 
 def _read(path: str, options: SatisfactionOptions) -> StoredScores:
-    with open_run(path) as run:
+    with open_run(path, studies=JUDGED) as run:
         _refuse(path, run, options)
         return collect_scores(path, run.manifest.judge["name"], run.judged())
 
@@ -138,10 +138,17 @@ class RatedData:
     """What was recognised and assumed, each a line when written with `str`."""
 
 
-def read_rated(options: RatedDataOptions) -> RatedData:
-    """Read rated conversations, and join the ratings of the ratings file."""
-    source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
-    ratings = _ratings(options)
+def read_rated(options: RatedDataOptions, data: InputData | None = None) -> RatedData:
+    """Read rated conversations, and join the ratings of the ratings file.
+
+    Args:
+        options: They name both.
+        data: Taken in their place.
+    """
+    if data is None:
+        source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
+        data = InputData(source, _ratings(options))
+    source, ratings = data.source, data.ratings or RatingTable()
     found: dict[str, Conversation] = {}
     unreadable: list[InputError] = []
     unused: list[RecordFault] = []

@@ -187,7 +187,13 @@ class RetryOptions(Options):
     retry_failed: bool = setting(False, "Do again what failed.")
 
 
-class JudgingOptions(LimitOptions, RetryOptions, PrivacyOptions):
+class FreshOptions(Options):
+    """What becomes of what an earlier run of the same directory left."""
+
+    fresh: bool = setting(False, "Forget what the run holds.")
+
+
+class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions):
     """A run that judges conversations."""
 
     from_file: ClassVar[bool] = True
@@ -198,7 +204,6 @@ class JudgingOptions(LimitOptions, RetryOptions, PrivacyOptions):
     max_failed: float = setting(
         0.05, "Share of failures above which the exit code is 3.", low=0, high=1, key="max_failed"
     )
-    fresh: bool = setting(False, "Forget what the run holds.")
     command: str = ""
     """The command line that asked for this, without secrets; for the manifest and the page."""
 
@@ -350,7 +355,7 @@ class ExportOptions(RunInput, PrivacyOptions):
     out: str = setting(..., "x.jsonl, x.csv or x.parquet.", "-o", "--out")
 
 
-class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions):
+class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryOptions):
     """`dialogauge trust`."""
 
     scenario_sample: int | None = setting(
@@ -399,7 +404,7 @@ class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
     limit: int | None = setting(None, "At most N rows (active: 50 if not given).", low=1)
 
 
-class FitOptions(DrawOptions, DataOptions):
+class FitOptions(DrawOptions, DataOptions, FreshOptions):
     """`dialogauge fit`."""
 
     inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")

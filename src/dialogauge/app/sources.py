@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.data import read_conversations, read_field_map
-from dialogauge.runs import RunDirectory
+from dialogauge.data import RatingTable, read_conversations, read_field_map
+from dialogauge.runs import RunDirectory, expect_study
+
+JUDGED: Final = ("judge", "satisfaction")
+"""The kinds of run whose rows are judgements."""
 
 
 class Source(Protocol):
@@ -24,6 +27,14 @@ class Source(Protocol):
 
     def count(self) -> int:
         """Count what iterating would hand out, at most, with as little reading as that takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputData:
+    """Conversations to judge, and people's ratings that are not inside them."""
+
+    source: Source
+    ratings: RatingTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,9 @@ def open_source(
         if len(inputs) > 1:
             msg = f"{runs[0]} is a run; a run is judged again by itself, not with other inputs"
             raise UsageError(msg)
-        return _RunSource(RunDirectory(Path(runs[0])))
+        directory = RunDirectory(Path(runs[0]))
+        expect_study(directory, JUDGED)
+        return _RunSource(directory)
     mapping = read_field_map(map_file) if map_file is not None else None
     return read_conversations(inputs, format=format, mapping=mapping, strict=strict)
 

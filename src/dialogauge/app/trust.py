@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
@@ -12,20 +13,22 @@ from dialogauge.app.config import RoleSettings, parse_role, with_defaults
 from dialogauge.app.merging import FileConfig, load_config, references
 from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
-from dialogauge.core.errors import UsageError
-from dialogauge.core.judgement import Judged
+from dialogauge.app.sources import JUDGED
+from dialogauge.core import Judge, UsageError
 from dialogauge.data import read_field_map, read_ratings
-from dialogauge.report import TrustView
-from dialogauge.runs import Manifest, StoredRun, open_run, versions
-from dialogauge.studies.trust import (
-    Trust,
-    TrustCheck,
-    Variant,
-    check_scenario,
-    draw_variants,
-    trust_view,
+from dialogauge.runs import (
+    Manifest,
+    Observer,
+    Outcome,
+    RunDirectory,
+    RunSettings,
+    StoredRun,
+    open_run,
+    run_study,
+    versions,
 )
-from dialogauge.studies.trust.look import kept_from, look_into, tally_of
+from dialogauge.studies.trust import Trust, Variant, draw_variants
+from dialogauge.studies.trust.study import TrustStudy
 
 _SHOWN = {"model": "model", "base_url": "endpoint"}
 _PROMPTS = ("rubric", "rubric_version", "prompts")
@@ -57,28 +60,63 @@ def differences(manifest: Manifest, described: Mapping[str, Any]) -> tuple[str, 
     return tuple(out)
 
 
-def recheck(options: RecheckOptions) -> tuple[Trust, TrustView]:
+@dataclass(frozen=True, slots=True)
+class Recheck:
+    """What came of it."""
+
+    trust: Trust
+    ending: Outcome
+
+    @property
+    def exit_code(self) -> int:
+        """130 when it was interrupted, 1 when an error or a budget ended it."""
+        if self.ending.ended == "interrupted":
+            return 130
+        return 0 if self.ending.error is None else 1
+
+
+def recheck(options: RecheckOptions, observer: Observer) -> Recheck:
     """Make the checks of a run anew, and write them into its summary and its page.
 
-    Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run,
-    EndpointError or BudgetSpent when the scenario sample cannot be judged to its end.
+    What was judged of the scenario sample is kept in the run: the same call again goes on with the rest.
+
+    Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run.
     """
     config = load_config(options.config_file)
-    limits = config.trust
     mapping = None if options.map_file is None else read_field_map(options.map_file)
-    ratings = None if options.ratings_file is None else read_ratings(options.ratings_file, mapping=mapping)
-    with open_run(options.run) as run:
-        kept = kept_from(run)
+    study = TrustStudy(
+        JUDGED,
+        page_of,
+        thresholds=config.trust,
+        ratings=None if options.ratings_file is None else read_ratings(options.ratings_file, mapping=mapping),
+        seed=options.seed,
+    )
+    built = None
+    with open_run(options.run, studies=JUDGED) as run:
         if options.scenario_sample is not None:
-            kept = replace(kept, scenario=_scenario(run, options, config))
-        trust = look_into(run, tally_of(run, limits), limits, ratings, kept)
-        summary = run.directory.read_json("summary")
-        run.directory.write_json("summary", {**summary, "trust": trust.to_json()})
-        run.directory.write_text("report", page_of(run))
-    return trust, trust_view(trust)
+            study.variants = _variants(run, options)
+            built = build_judge(_judge_options(run, options, config))
+            study.judge = _same_judge(run, built.judge)
+    return asyncio.run(_recheck(study, options, built, observer))
 
 
-def _scenario(run: StoredRun, options: RecheckOptions, config: FileConfig) -> TrustCheck:
+async def _recheck(
+    study: TrustStudy, options: RecheckOptions, built: BuiltJudge | None, observer: Observer
+) -> Recheck:
+    settings = RunSettings(
+        directory=RunDirectory(Path(options.run)),
+        workers=options.max_concurrency,
+        retry_failed=options.retry_failed,
+    )
+    try:
+        run = await run_study(study, settings, observer, lambda: built.limits() if built else None)
+    finally:
+        if built is not None:
+            await built.close()
+    return Recheck(run.result.trust, run.ending.outcome)
+
+
+def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:
     if not run.manifest.facts.get("shows_scenario", True):
         msg = f"the rubric {run.manifest.settings['rubric']!r} does not show the judge a scenario"
         raise UsageError(msg, hint="leave --scenario-sample out")
@@ -86,15 +124,17 @@ def _scenario(run: StoredRun, options: RecheckOptions, config: FileConfig) -> Tr
     if not variants:
         msg = "no conversation of the run has a scenario, a description or instructions"
         raise UsageError(msg, hint="name the column that holds it in a field map, and judge again")
-    keys = {(v.conversation.id, v.conversation.candidate) for v in variants}
-    before = {
-        (c.id, c.candidate): [r for r in rows if r["repeat"] == 1]
-        for c, rows in run.judged()
-        if (c.id, c.candidate) in keys
-    }
-    built = build_judge(_judge_options(run, options, config))
-    names = [d.name for d in run.dimensions]
-    return check_scenario(before, asyncio.run(_judge_again(run, built, variants, options)), names)
+    return variants
+
+
+def _same_judge(run: StoredRun, judge: Judge) -> Judge:
+    if judge.digest != run.manifest.judge_digest:
+        msg = "the judge built from the run's settings is not the one that judged it"
+        differ = "; ".join(differences(run.manifest, judge.describe()))
+        differ = differ or "its code, or a model behind a file or a function"
+        hint = f"what differs: {differ}. Give what the run was judged with, or judge the log anew"
+        raise UsageError(msg, hint=hint)
+    return judge
 
 
 def _judge_options(run: StoredRun, options: RecheckOptions, config: FileConfig) -> JudgeOptions:
@@ -113,6 +153,7 @@ def _judge_options(run: StoredRun, options: RecheckOptions, config: FileConfig) 
         max_calls=options.max_calls,
         max_cost=options.max_cost,
         cache=options.cache,
+        retry_failed=options.retry_failed,
         **{name: settings[name] for name in names},
     )
 
@@ -129,25 +170,3 @@ def _stored_role(stored: Mapping[str, Any], config: FileConfig) -> RoleSettings:
             msg, hint="give the configuration file with --config and the model with --role judge=..."
         )
     return role.model_copy(update={"headers": named.headers})
-
-
-async def _judge_again(
-    run: StoredRun, built: BuiltJudge, variants: Sequence[Variant], options: RecheckOptions
-) -> list[tuple[Variant, tuple[Judged, ...]]]:
-    try:
-        if built.judge.digest != run.manifest.judge_digest:
-            msg = "the judge built from the run's settings is not the one that judged it"
-            found = differences(run.manifest, built.judge.describe())
-            differ = "; ".join(found) or "its code, or a model behind a file or a function"
-            hint = f"what differs: {differ}. Give what the run was judged with, or judge the log anew"
-            raise UsageError(msg, hint=hint)
-        gate = asyncio.Semaphore(options.max_concurrency)
-
-        async def one(variant: Variant) -> tuple[Variant, tuple[Judged, ...]]:
-            async with gate:
-                judged = await built.judge.judge(variant.conversation, repeat=1, seed=options.seed)
-                return variant, judged
-
-        return await asyncio.gather(*(one(v) for v in variants))
-    finally:
-        await built.close()

@@ -81,15 +81,20 @@ def fit(options: FitOptions, as_json: AsJson = False) -> None:
     """
     from dialogauge.app.fit import fit_file, fit_run
     from dialogauge.cli.tables import fit_lines
-    from dialogauge.cli.terminal import plain, print_json
+    from dialogauge.cli.terminal import TerminalObserver, plain, print_json
 
-    found = fit_run(options) if options.is_run else fit_file(options)
+    outcome = fit_run(options, TerminalObserver(quiet=as_json)) if options.is_run else None
+    found = fit_file(options) if outcome is None else outcome.run.result.to_json()
     for fault in found["faults"][:20]:
         typer.echo(f"dialogauge: {plain(fault)}", err=True)
     if as_json:
         print_json(found)
     else:
-        for line in run_lines(found) if options.is_run else fit_lines(found):
+        for line in fit_lines(found) if outcome is None else run_lines(found):
             typer.echo(plain(line))
-        typer.echo(f"{'run' if options.is_run else 'coefficients'}: {options.out}")
-    raise typer.Exit(1 if found["faults"] else 0)
+        typer.echo(f"{'coefficients' if outcome is None else 'run'}: {options.out}")
+    if outcome is not None and outcome.run.ending.outcome.ended != "finished":
+        error = outcome.run.ending.outcome.error
+        why = "interrupted" if error is None else str(error)
+        typer.echo(f"dialogauge: {plain(why)}; there is no model yet, the same command goes on", err=True)
+    raise typer.Exit(int(bool(found["faults"])) if outcome is None else outcome.exit_code)

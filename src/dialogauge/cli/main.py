@@ -8,7 +8,6 @@ import sys
 
 import typer
 
-from dialogauge import __version__
 from dialogauge.cli.check import check
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.export import export
@@ -23,6 +22,7 @@ from dialogauge.cli.satisfaction import satisfaction
 from dialogauge.cli.terminal import plain
 from dialogauge.cli.trust import trust
 from dialogauge.core.errors import DialogaugeError, UsageError
+from dialogauge.core.version import __version__
 
 app = typer.Typer(
     name="dialogauge",

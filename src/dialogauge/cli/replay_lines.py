@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dialogauge.app.replay.run_all import Ran
     from dialogauge.app.replay.score import Scored
     from dialogauge.app.replay.select import Selected
-    from dialogauge.stats import BootstrapInterval
     from dialogauge.studies.replay import Pairing
     from dialogauge.studies.replay.comparison import ViewResult
 
@@ -146,7 +145,7 @@ def _board(result: ViewResult) -> Iterator[str]:
     for name, a in result.aggregates.items():
         cells = "".join(f"{_number(v):>8}" for v in (a.micro, a.task_macro, a.block_macro, a.sat, a.dsat))
         failed = f", {a.failed:,} failed" if a.failed else ""
-        mean = f"{_number(a.user_macro):>12}{_interval(a.interval):>18}"
+        mean = f"{_number(a.user_macro):>12}{_interval(a.primary.interval):>18}"
         yield f"  {name:<{width}}{mean}{cells}{a.n:>9,}{failed}"
     yield f"  {'(every reply a 5)':<{width}}{_number(result.ceiling):>12}"
 
@@ -159,15 +158,20 @@ def _pairs(result: ViewResult) -> Iterator[str]:
 def _pair(pair: Pairing) -> str:
     items = pair.items
     counts = f"{items.wins:,} won, {items.ties:,} tied, {items.losses:,} lost"
-    delta = f"difference {_number(pair.delta, sign=True)} {_interval(pair.interval)}"
-    return f"{pair.a} against {pair.b}: {counts}; {delta}, p {_number(pair.p_holm)}: {pair.words}"
+    c, delta = pair.comparison, f"difference {_difference(pair)}"
+    return f"{pair.a} against {pair.b}: {counts}; {delta}, p {_number(c.p_holm)}: {c.side}"
+
+
+def _difference(pair: Pairing) -> str:
+    found = pair.difference
+    return f"{_number(found.value, sign=True)} {_interval(found.interval)}"
 
 
 def _controls(result: ViewResult) -> Iterator[str]:
     by_length = {p.a: p for p in result.length.pairs}
     for dealt in result.shuffled:
         length = by_length.get(dealt.name)
-        told = "-" if length is None else f"{_number(length.delta, sign=True)} {_interval(length.interval)}"
+        told = "-" if length is None else _difference(length)
         ends = "-" if dealt.low is None or dealt.high is None else f"[{dealt.low:z.3f}, {dealt.high:z.3f}]"
         yield f"  controls of {dealt.name}: by reply length alone {told}; dealt at random {ends}"
 
@@ -188,5 +192,5 @@ def _number(value: float | None, *, sign: bool = False) -> str:
     return f"{value:+z.3f}" if sign else f"{value:z.3f}"
 
 
-def _interval(found: BootstrapInterval) -> str:
-    return "-" if found.low is None or found.high is None else f"[{found.low:z.3f}, {found.high:z.3f}]"
+def _interval(ends: tuple[float, float] | None) -> str:
+    return "-" if ends is None else f"[{ends[0]:z.3f}, {ends[1]:z.3f}]"

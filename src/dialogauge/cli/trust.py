@@ -13,15 +13,22 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     """Check a finished run for known faults of its judge, and write what was found into its report.
 
     The thresholds are those of the [trust] table of the configuration file. Only --scenario-sample judges
-    anything again: two judgements for each conversation of the sample, by the judge of the run.
+    anything again: two judgements for each conversation of the sample, by the judge of the run. They are kept
+    in the run, so the same command goes on after an interrupt.
     """
     from dialogauge.app.trust import recheck
-    from dialogauge.cli.terminal import plain, print_json
+    from dialogauge.cli.terminal import TerminalObserver, plain, print_json
     from dialogauge.report import trust_lines
+    from dialogauge.studies.trust import trust_view
 
-    found, view = recheck(options)
+    outcome = recheck(options, TerminalObserver(quiet=as_json))
     if as_json:
-        print_json(found.to_json())
+        print_json(outcome.trust.to_json())
     else:
-        for line in trust_lines(view):
+        for line in trust_lines(trust_view(outcome.trust)):
             typer.echo(plain(line))
+    if outcome.ending.error is not None:
+        typer.echo(f"dialogauge: {plain(str(outcome.ending.error))}", err=True)
+    if outcome.exit_code:
+        typer.echo("dialogauge: what was judged is kept; the same command goes on from here", err=True)
+    raise typer.Exit(outcome.exit_code)

@@ -28,7 +28,7 @@ from dialogauge.core.judgement import (
     Verdict,
     VerdictBasis,
 )
-from dialogauge.core.protocols import DimensionSpec, Judge, PlainDimension
+from dialogauge.core.protocols import Agent, DimensionSpec, Judge, PlainDimension, Record, Request
 from dialogauge.core.rating import PairRating, Rating
 from dialogauge.core.scores import (
     NOT_APPLICABLE,
@@ -41,12 +41,13 @@ from dialogauge.core.scores import (
     score_of,
     whole_score,
 )
-from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest, digest, digest_text
+from dialogauge.core.unit import WorkUnit, conversation_digest, digest, digest_text
 
 __all__ = [
     "NOT_APPLICABLE",
     "ONE_TO_FIVE",
     "ROLES",
+    "Agent",
     "BudgetSpent",
     "ConfigError",
     "Conversation",
@@ -71,7 +72,9 @@ __all__ = [
     "Place",
     "PlainDimension",
     "Rating",
+    "Record",
     "RecordFault",
+    "Request",
     "Role",
     "RubricError",
     "Scale",
@@ -80,7 +83,6 @@ __all__ = [
     "Target",
     "ToolCall",
     "Turn",
-    "UnitResult",
     "Usage",
     "UsageError",
     "Verdict",

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from dialogauge.core.scores import NotApplicable, Number, Score
+
+if TYPE_CHECKING:
+    from dialogauge.core.conversation import Conversation
+    from dialogauge.core.unit import WorkUnit
 
 Level = Literal["turn", "window", "conversation", "pair"]
 Verdict = Literal["excellent", "good", "borderline", "poor"]
@@ -142,3 +146,96 @@ class Judged:
     def failed(self) -> bool:
         """Whether there is no judgement."""
         return isinstance(self.outcome, JudgeFailure)
+
+    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
+        """Write it as a row of `judgements.jsonl`; see `row_json`."""
+        return row_json(unit.conversation, self, repeat=unit.repeat, judge=unit.judge)
+
+
+def row_json(conversation: Conversation, judged: Judged, *, repeat: int, judge: str) -> dict[str, Any]:
+    """Write one judged target as a row of `judgements.jsonl`.
+
+    `scores` is {dimension: value | "n/a"}, or null with a `failure` {kind, message} beside it. `whole` is
+    {dimension: whole score} of the scores whose value is not that whole score itself, `raw` {dimension: value
+    before calibration} of those that were calibrated: both mostly empty. `overall` is a number or null. On a
+    row that did not fail, `failure` is null.
+    """
+    target = judged.target
+    row: dict[str, Any] = {
+        "conversation_id": target.conversation_id,
+        "user_id": conversation.user_id,
+        "scenario": conversation.scenario,
+        "candidate": target.candidate or conversation.candidate,
+        "level": target.level,
+        "turn": target.turn,
+        "repeat": repeat,
+    }
+    row.update(_outcome_json(judged.outcome))
+    row["judge"] = judge
+    row["prompt_digest"] = judged.prompt_digest
+    row["usage"] = _NOTHING_USED if judged.usage is NO_USAGE else _usage(judged)
+    return row
+
+
+def _usage(judged: Judged) -> dict[str, Any]:
+    by_role = {role: usage_json(usage) for role, usage in judged.role_usage.items()}
+    return {**usage_json(judged.usage), "by_role": by_role}
+
+
+def _outcome_json(outcome: Judgement | JudgeFailure) -> dict[str, Any]:
+    if isinstance(outcome, JudgeFailure):
+        failure: dict[str, Any] = {"kind": outcome.kind, "message": outcome.message}
+        if outcome.raw is not None:
+            failure["raw"] = outcome.raw
+        outcome, scores = Judgement(), _FAILED
+    else:
+        failure, scores = {}, scores_json(outcome.scores)
+    return {
+        **scores,
+        "overall": outcome.overall,
+        "failure": failure or None,
+        "verdict": outcome.verdict,
+        "verdict_basis": outcome.verdict_basis,
+        "weakest_turn": outcome.weakest_turn,
+        "issues": list(outcome.issues),
+        "evidence": [{"turn": e.turn, "quote": e.quote, e.kind: e.source} for e in outcome.evidence],
+        "rationale": outcome.rationale,
+        "details": dict(outcome.details),
+    }
+
+
+_FAILED: Mapping[str, Any] = {"scores": None, "whole": {}, "raw": {}}
+
+
+def scores_json(scores: Mapping[str, Score | NotApplicable]) -> dict[str, Any]:
+    """Write the scores of a row: `scores`, `whole` and `raw`, each by dimension."""
+    values: dict[str, Number] = {}
+    whole: dict[str, int] = {}
+    raw: dict[str, float] = {}
+    for name, score in scores.items():
+        if isinstance(score, str):
+            values[name] = score
+            continue
+        # A whole number in the row is a whole score: it says both.
+        values[name] = score.whole if score.value == score.whole else score.value
+        if score.whole is not None and score.value != score.whole:
+            whole[name] = score.whole
+        if score.raw is not None:
+            raw[name] = score.raw
+    return {"scores": values, "whole": whole, "raw": raw}
+
+
+def usage_json(usage: Usage) -> dict[str, Any]:
+    """Write a usage; an unknown cost is null."""
+    return {
+        "calls": usage.calls,
+        "cached": usage.cached,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost": usage.cost,
+        "prompt_chars": usage.prompt_chars,
+        "repeated_chars": usage.repeated_chars,
+    }
+
+
+_NOTHING_USED = {**usage_json(NO_USAGE), "by_role": dict[str, Any]()}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, Protocol
 
 from dialogauge.core.conversation import Conversation, Message, Turn
-from dialogauge.core.judgement import Judged, Level, Target
+from dialogauge.core.judgement import FailureKind, Judged, JudgeFailure, Level, Target, Usage, usage_json
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
+from dialogauge.core.unit import WorkUnit
 
 Sight = Literal["foresight", "hindsight"]
 """`foresight` ends a target's conversation with the reply; `hindsight` shows what followed."""
@@ -130,78 +131,77 @@ class Population:
         return Population(tuple(block for block in self.blocks if block.view.user != user))
 
 
-class PersonalJudge(Protocol):
-    """Judges one block: every target in it, knowing its user's history."""
-
-    @property
-    def name(self) -> str:
-        """What rows and tables call this judge."""
-
-    @property
-    def digest(self) -> str:
-        """Changes with anything that can change a judgement, the population left out."""
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """What beside the conversation a judgement stands on."""
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return the settings for the manifest, as plain JSON values."""
-
-    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
-        """Judge the targets; one `Judged` for each, in their order.
-
-        Args:
-            view: The user's history and the targets.
-            population: The training users, the user of the block never among them.
-        """
-
-
-class Kept(Protocol):
-    """What a run keeps beside its rows, so that a resumed run finds it: memories, induced rubrics."""
+class Notes(Protocol):
+    """What a judge keeps between its calls, in the run, so that a resumed run finds it again."""
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
-        """Return what was kept under a key; None where nothing was."""
+        """Return what stands under a key; None where nothing does."""
 
     def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
         """Keep a JSON value under a key, durably."""
 
 
-class TurnJudge(Protocol):
-    """Judges one target at a time by asking a model; many are asked about side by side, and resumed."""
+class _NoNotes:
+    """Keeps nothing."""
+
+    def get(self, key: str) -> None:
+        """Return None."""
+
+    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep nothing."""
+
+
+NOBODY: Final = Population(())
+NO_NOTES: Final[Notes] = _NoNotes()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a judge is asked: a conversation, or some replies of a user whom it knows."""
+
+    conversation: Conversation
+    """Blinded. Of a request for several replies, the conversation of the first."""
+    targets: tuple[Reply, ...] = ()
+    """The replies to judge; empty for every replied turn of the conversation and the conversation itself."""
+    block: BlockView | None = None
+    """For judges that read the user: the user's history, and all targets of the block."""
+    others: Population = NOBODY
+    """For judges that read other users: the training users, the user of the block never among them."""
+    notes: Notes = NO_NOTES
+    """What the judge keeps between requests. What it makes once for several targets it makes under a lock
+    of its own: requests come side by side."""
+    repeat: int = 1
+    """1-based."""
+    seed: int = 0
 
     @property
-    def name(self) -> str:
-        """What rows and tables call this judge."""
+    def view(self) -> BlockView | None:
+        """The block with the targets of this request alone; None where there is no block."""
+        return None if self.block is None else replace(self.block, targets=self.targets)
 
-    @property
-    def digest(self) -> str:
-        """Changes with prompts, model, parameters and settings."""
+    def failed(self, message: str, kind: FailureKind = "judge_error") -> tuple[Judged, ...]:
+        """Return a failure for every target."""
+        c = self.conversation
+        targets = [reply.target for reply in self.targets]
+        if not targets:
+            targets = [Target(c.id, "turn", t.number, c.candidate) for t in c.replied_turns]
+            targets.append(Target(c.id, "conversation", None, c.candidate))
+        return tuple(Judged(target, JudgeFailure(kind, message)) for target in targets)
 
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """What beside the conversation a judgement stands on."""
 
-    @property
-    def boundary_only(self) -> bool:
-        """Whether it says no more than on which side of the boundary a turn lies."""
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return the settings for the manifest, as plain JSON values, without secrets."""
-
-    async def judge_turn(self, view: BlockView, reply: Reply, population: Population, kept: Kept) -> Judged:
-        """Judge one of the targets.
-
-        Args:
-            view: The user's history and the targets.
-            reply: The target.
-            population: The training users, the user of the block never among them.
-            kept: What an earlier turn, or an earlier run, has made already. What is made once for several
-                turns is made under a lock of the judge's own: the turns of a block are asked about together.
-
-        Raises `EndpointError` or `BudgetSpent` from the client. What else goes wrong is a failure of this
-        turn alone.
-        """
+def request_for(
+    targets: tuple[Reply, ...],
+    block: BlockView,
+    others: Population,
+    notes: Notes = NO_NOTES,
+    *,
+    seed: int = 0,
+) -> Request:
+    """Make the request for some replies of a block; ValueError when there is none."""
+    if not targets:
+        msg = f"no reply of {block.id} to judge"
+        raise ValueError(msg)
+    return Request(targets[0].conversation, targets, block, others, notes, seed=seed)
 
 
 class DimensionSpec(Protocol):
@@ -229,8 +229,23 @@ class PlainDimension:
     scale: Scale = ONE_TO_FIVE
 
 
+class Record(Protocol):
+    """What a unit brings, for each of its targets: a judged target, a reply of an agent, a fit."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is a failure: it then counts as one, and is done anew where that is asked for."""
+
+    @property
+    def usage(self) -> Usage:
+        """What it took."""
+
+    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
+        """Write it as the row that the run file keeps: plain JSON values."""
+
+
 class Judge(Protocol):
-    """Judges one conversation: every target in it, in one go."""
+    """Scores: a request in, one judged row for each target out."""
 
     @property
     def name(self) -> str:
@@ -238,19 +253,105 @@ class Judge(Protocol):
 
     @property
     def digest(self) -> str:
-        """Changes with anything that can change a judgement: prompts, model, settings, coefficients."""
+        """Changes with anything that can change a judgement: prompts, model, settings, coefficients, and
+        what it reads; the population left out."""
 
     @property
     def dimensions(self) -> tuple[DimensionSpec, ...]:
         """The dimensions it scores."""
 
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """What beside the conversation a judgement stands on."""
+
+    @property
+    def together(self) -> bool:
+        """Whether one request is to hold all targets of a block; else each target has its own.
+
+        A judge that asks a model is asked for one target at a time: many requests are under way side by
+        side, and a run that broke off goes on behind the last of them.
+        """
+
     def describe(self) -> Mapping[str, Any]:
         """Return the settings for the manifest, as plain JSON values, without secrets."""
 
-    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
-        """Judge every target of the conversation.
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge the targets of the request.
 
-        Returns one `Judged` per target: each replied turn in order, then the conversation. A target
-        that cannot be judged has a `JudgeFailure`. Raises `EndpointError` or `BudgetSpent` only when
-        going on makes no sense for any conversation.
+        Returns one `Judged` per target: the targets in their order, or each replied turn in order and then
+        the conversation. A target that cannot be judged has a `JudgeFailure`, and so have all targets of a
+        request that the judge cannot serve. Raises `EndpointError` or `BudgetSpent` only when going on makes
+        no sense for any target.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReply:
+    """What an agent wrote."""
+
+    text: str
+    finish: str = "stop"
+    """Why it ended there: `stop`, `length` (the limit of tokens), `filter`, or what an endpoint says."""
+    model: str | None = None
+    """Which model wrote it, where the agent knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFailure:
+    """Why an agent wrote nothing."""
+
+    kind: FailureKind
+    message: str
+    raw: str | None = None
+    """What came, where something came."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTurn:
+    """One turn of an agent: a reply or a failure, and what it took."""
+
+    outcome: AgentReply | AgentFailure
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no reply."""
+        return isinstance(self.outcome, AgentFailure)
+
+    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
+        """Write it as a row: `text`, null with a `failure` beside it, and what it took."""
+        o = self.outcome
+        row: dict[str, Any] = {"agent": unit.judge, "text": None, "failure": None}
+        if isinstance(o, AgentFailure):
+            row["failure"] = {"kind": o.kind, "message": o.message, "raw": o.raw}
+        else:
+            row |= {"text": o.text, "finish": o.finish, "model": o.model}
+        return {**row, "usage": usage_json(self.usage)}
+
+
+class Agent(Protocol):
+    """Writes: a conversation that ends where a reply is due in, the reply or a failure out.
+
+    A candidate is an agent; what else takes part in a dialogue can be one too.
+    """
+
+    @property
+    def name(self) -> str:
+        """What rows and pages call this agent."""
+
+    @property
+    def digest(self) -> str:
+        """Changes with anything that can change a reply: model, parameters, prompts."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings for the manifest, as plain JSON values, without secrets."""
+
+    async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
+        """Write the reply that the conversation waits for.
+
+        Args:
+            conversation: All that the agent is shown, system messages and examples included.
+            seed: Another seed may give another reply.
+
+        Raises `EndpointError` or `BudgetSpent` when going on makes no sense for any conversation.
         """

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dialogauge.core.conversation import Conversation
-from dialogauge.core.judgement import Judged, JudgeFailure
 
 
 def digest_text(text: str) -> str:
@@ -55,10 +54,11 @@ def unit_key(
 
 @dataclass(frozen=True, slots=True)
 class WorkUnit:
-    """One conversation for one judge, once: (study, target digest, judge digest, repeat, seed)."""
+    """A piece of work, done once: (study, target digest, judge digest, repeat, seed, part)."""
 
     study: str
-    conversation: Conversation
+    subject: Conversation | None
+    """What it is about, kept with its rows; None where that is no single conversation, or none to keep."""
     target_digest: str
     judge_digest: str
     repeat: int = 1
@@ -78,16 +78,10 @@ class WorkUnit:
         key = unit_key(self.study, self.target_digest, self.judge_digest, self.repeat, self.seed, self.part)
         object.__setattr__(self, "key", key)
 
-
-@dataclass(frozen=True, slots=True)
-class UnitResult:
-    """All that came of one unit: one row per judged target."""
-
-    key: str
-    repeat: int
-    rows: tuple[Judged, ...]
-
     @property
-    def failed(self) -> bool:
-        """Whether any of its targets failed."""
-        return any(isinstance(row.outcome, JudgeFailure) for row in self.rows)
+    def conversation(self) -> Conversation:
+        """The conversation that the unit is about; ValueError where it is about none."""
+        if self.subject is None:
+            msg = f"a unit of the study {self.study!r} is about no single conversation"
+            raise ValueError(msg)
+        return self.subject

@@ -8,11 +8,12 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.data.datasets import DATA_SETS
-    from dialogauge.data.field_map import read_field_map
+    from dialogauge.data.field_map import FieldMap, read_field_map
     from dialogauge.data.formats import format_names
     from dialogauge.data.formats.recllmsim import RECLLMSIM_TASKS
     from dialogauge.data.inspection import InputReport, inspect_conversations
     from dialogauge.data.mask import Mask
+    from dialogauge.data.memory_source import DataFrame, is_table, memory_conversations
     from dialogauge.data.notes import Note
     from dialogauge.data.personal_survey import PersonalReport
     from dialogauge.data.rating_files import read_ratings
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         usable_ratings,
     )
     from dialogauge.data.reader import read_conversations
+    from dialogauge.data.sources import is_message_list
     from dialogauge.data.splits import UserSplit, message_turns, read_split, split_users
     from dialogauge.data.writer import ReplyRecord, read_replies
 
@@ -39,6 +41,8 @@ __all__ = [
     "LEVELS",
     "RECLLMSIM_TASKS",
     "Admission",
+    "DataFrame",
+    "FieldMap",
     "InputReport",
     "Mask",
     "Note",
@@ -51,6 +55,9 @@ __all__ = [
     "admission_for",
     "format_names",
     "inspect_conversations",
+    "is_message_list",
+    "is_table",
+    "memory_conversations",
     "message_turns",
     "off_scale",
     "read_conversations",
@@ -66,11 +73,12 @@ __all__ = [
 
 _HOMES = {
     "datasets": ("DATA_SETS",),
-    "field_map": ("read_field_map",),
+    "field_map": ("FieldMap", "read_field_map"),
     "formats": ("format_names",),
     "formats.recllmsim": ("RECLLMSIM_TASKS",),
     "inspection": ("InputReport", "inspect_conversations"),
     "mask": ("Mask",),
+    "memory_source": ("DataFrame", "is_table", "memory_conversations"),
     "notes": ("Note",),
     "personal_survey": ("PersonalReport",),
     "rating_files": ("read_ratings",),
@@ -88,6 +96,7 @@ _HOMES = {
         "usable_ratings",
     ),
     "reader": ("read_conversations",),
+    "sources": ("is_message_list",),
     "splits": ("UserSplit", "message_turns", "read_split", "split_users"),
     "writer": ("ReplyRecord", "read_replies"),
 }

@@ -15,7 +15,7 @@ from dialogauge.data.formats import Context, Format, Sample, format_names, forma
 from dialogauge.data.formats.recllmsim import reading_order
 from dialogauge.data.notes import IdPlaces, Note, NoteBook, excerpt, file_fault, record_fault
 from dialogauge.data.sources import (
-    InputFile,
+    InputSource,
     JsonValue,
     LineStream,
     first_values,
@@ -126,7 +126,9 @@ class ConversationReader:
                     total += known.count(stream, Context(source, self._mapping, NoteBook()))
         return total
 
-    def _source(self, source: InputFile, number: int, seen: IdPlaces) -> Iterator[Conversation | RecordFault]:
+    def _source(
+        self, source: InputSource, number: int, seen: IdPlaces
+    ) -> Iterator[Conversation | RecordFault]:
         with closing(LineStream(source)) as stream:
             known = self._forced or _sniff(stream, self._mapping)
             if known is None:
@@ -162,7 +164,7 @@ class ConversationReader:
         if first is not None:
             return self._twice(place, first)
         try:
-            self._look_at(outcome, place)
+            note_order(outcome, place, self._book)
         except RecordFault as fault:
             return fault
         return outcome
@@ -173,21 +175,6 @@ class ConversationReader:
         hint = "ids must differ" + ("; the rows of one conversation must stand together" if table else "")
         return record_fault(place, f"the id was seen before, at {before}", hint)
 
-    def _look_at(self, conversation: Conversation, place: Place) -> None:
-        """Note what is odd about the order of the messages; nothing is changed."""
-        previous, in_a_row, replied = "", False, False
-        for message in conversation.messages:
-            role = message.role
-            if role == previous and role in ("user", "assistant"):
-                in_a_row = True
-            if role == "assistant" and not message.tool_calls:
-                replied = True
-            previous = role
-        if in_a_row:
-            self._book.assume("conversations have two messages of one role in a row: one turn", place)
-        if not replied:
-            self._book.assume("conversations have no reply of the assistant", place)
-
     def _probe(self, stream: LineStream) -> None:
         """Refuse a file that is hopeless before anything is paid for; big documents are not loaded yet."""
         if self._forced is not None or (_starts_json(stream) and is_document(stream)):
@@ -195,6 +182,22 @@ class ConversationReader:
             return
         if _sniff(stream, self._mapping) is None:
             raise _unrecognised(stream, self._mapping)
+
+
+def note_order(conversation: Conversation, place: Place, book: NoteBook) -> None:
+    """Note what is odd about the order of the messages; nothing is changed."""
+    previous, in_a_row, replied = "", False, False
+    for message in conversation.messages:
+        role = message.role
+        if role == previous and role in ("user", "assistant"):
+            in_a_row = True
+        if role == "assistant" and not message.tool_calls:
+            replied = True
+        previous = role
+    if in_a_row:
+        book.assume("conversations have two messages of one role in a row: one turn", place)
+    if not replied:
+        book.assume("conversations have no reply of the assistant", place)
 
 
 def _known() -> str:

@@ -26,7 +26,7 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True, slots=True)
-class InputFile:
+class InputSource:
     """One file to read, or standard input."""
 
     name: str
@@ -41,19 +41,19 @@ class InputFile:
 
 def locate(
     inputs: Sequence[str], order: Callable[[Path], object] | None = None
-) -> tuple[list[InputFile], int]:
+) -> tuple[list[InputSource], int]:
     """Return the files that the inputs name, folders opened, and how many were left out by their ending.
 
     `order` gives the sort key of the files of a folder (default: the path). Raises `FileFault` for a
     path that is missing, an empty file, and a folder without a file that could hold conversations.
     """
-    sources: list[InputFile] = []
+    sources: list[InputSource] = []
     left_out = 0
     names = Counter(Path(given).name for given in inputs)
     for given in inputs:
         path = Path(given)
         if given == STDIN:
-            sources.append(InputFile("<stdin>", "stdin", None))
+            sources.append(InputSource("<stdin>", "stdin", None))
         elif path.is_dir():
             members, others = _members(path, order)
             sources += members
@@ -61,7 +61,7 @@ def locate(
         else:
             _check(path, given)
             label = path.name if names[path.name] == 1 else path.as_posix()
-            sources.append(InputFile(given, _plain(label), path))
+            sources.append(InputSource(given, _plain(label), path))
     return sources, left_out
 
 
@@ -72,7 +72,7 @@ def _check(path: Path, given: str) -> None:
         raise file_fault(Place(given), "the file is empty", "is it still being written?")
 
 
-def _members(folder: Path, order: Callable[[Path], object] | None) -> tuple[list[InputFile], int]:
+def _members(folder: Path, order: Callable[[Path], object] | None) -> tuple[list[InputSource], int]:
     files = [p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")]
     wanted = [p for p in files if Path(_plain(p.name)).suffix.lower() in _SUFFIXES]
     if not wanted:
@@ -82,7 +82,7 @@ def _members(folder: Path, order: Callable[[Path], object] | None) -> tuple[list
             f"looked for {', '.join(sorted(_SUFFIXES))}, also with .gz, in it and below",
         )
     wanted.sort(key=order or Path.as_posix)  # type: ignore[arg-type]  # any sortable key will do
-    found = [InputFile(str(p), _plain(p.relative_to(folder).as_posix()), p, member=True) for p in wanted]
+    found = [InputSource(str(p), _plain(p.relative_to(folder).as_posix()), p, member=True) for p in wanted]
     return found, len(files) - len(wanted)
 
 
@@ -96,7 +96,7 @@ class LineStream:
     Iterating raises `FileFault` where a compressed file breaks off; all lines before were handed out.
     """
 
-    def __init__(self, source: InputFile) -> None:
+    def __init__(self, source: InputSource) -> None:
         """Open the source; raises `FileFault` when that fails."""
         self.source = source
         self._close: list[IO[bytes]] = []

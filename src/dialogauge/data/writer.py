@@ -13,7 +13,7 @@ import orjson
 
 from dialogauge.core import Conversation, Place, Rating, RecordFault
 from dialogauge.data.notes import excerpt, file_fault, record_fault
-from dialogauge.data.sources import InputFile, LineStream, json_values
+from dialogauge.data.sources import InputSource, LineStream, json_values
 
 _ITEM: Final = ("item", "sample_id", "turn_id", "id")
 _REPLY: Final = ("reply", "candidate_response", "response", "content", "text")
@@ -46,7 +46,7 @@ def read_replies(path: str) -> Iterator[ReplyRecord | RecordFault]:
         FileFault: The file cannot be read, or holds the replies of two candidates.
     """
     first: ReplyRecord | None = None
-    with LineStream(InputFile(path, path, Path(path))) as stream:
+    with LineStream(InputSource(path, path, Path(path))) as stream:
         for value in json_values(stream):
             if isinstance(value, RecordFault):
                 yield value

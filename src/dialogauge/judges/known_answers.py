@@ -16,6 +16,7 @@ from typing import Any
 
 from dialogauge.core.conversation import Conversation, Message
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
+from dialogauge.core.protocols import Request
 from dialogauge.core.scores import NOT_APPLICABLE, Number
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.judges.rubric.prompt import gathered
@@ -152,7 +153,7 @@ async def known_answers(client: ChatClient) -> KnownAnswerReport:
     """
     judge = RubricJudge(load_rubric("card"), client)
     cases = known_cases()
-    judged = await gathered([judge.judge(c.conversation, repeat=1, seed=0) for c in cases])
+    judged = await gathered([judge.judge(Request(c.conversation)) for c in cases])
     checks: list[KnownAnswerCheck] = []
     failures: dict[str, JudgeFailure] = {}
     diverging = like_the_mean = 0

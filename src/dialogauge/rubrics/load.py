@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -346,7 +347,7 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
     templates = {lang: split_template(_template_text(path, file, lang)) for lang in file.languages}
     content.pop("template", None)
     content.pop("scenario_rules", None)  # looked at after judging: they change no judgement
-    return assemble(file, templates, content, str(path))
+    return replace(assemble(file, templates, content, str(path)), origin=str(name_or_path))
 
 
 def load_personal(name: str) -> Rubric:

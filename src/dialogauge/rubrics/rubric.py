@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, get_args
 
@@ -208,6 +208,8 @@ class Rubric:
     recent: Recent = Recent()
     criteria: tuple[Criteria, ...] = ()
     """The first whose pattern is found is shown."""
+    origin: str = field(default="", compare=False)
+    """The name or path that it was loaded by."""
 
     def at(self, level: Level) -> tuple[Dimension, ...]:
         """Return the dimensions of that level, computed ones included."""

@@ -6,8 +6,8 @@ from dialogauge.runs.execute import (
     Progress,
     Sink,
     StopSignal,
+    UnitResult,
     Work,
-    run_units,
     run_work,
     stop_on_interrupt,
 )
@@ -18,11 +18,9 @@ from dialogauge.runs.records import (
     decode_conversation,
     encode_conversation,
     judged_of,
-    row_json,
-    usage_json,
 )
 from dialogauge.runs.replay import REFERENCE, ReplayDatabase, StoredReply, StoredScore
-from dialogauge.runs.run import Row, StoredRun, open_run, read_manifest
+from dialogauge.runs.run import Row, StoredRun, expect_study, open_run, read_manifest
 from dialogauge.runs.store import RunDatabase, StoredUnit
 from dialogauge.runs.study import (
     Ending,
@@ -60,20 +58,19 @@ __all__ = [
     "Study",
     "StudyFacts",
     "StudyRun",
+    "UnitResult",
     "Work",
     "decode_conversation",
     "encode_conversation",
+    "expect_study",
     "judged_of",
     "mask_for_writing",
     "open_run",
     "ratings_as_stored",
     "read_manifest",
-    "row_json",
     "run_study",
-    "run_units",
     "run_work",
     "stop_on_interrupt",
     "units_left",
-    "usage_json",
     "versions",
 ]

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -30,6 +30,8 @@ FILES: Final = {
     "report": "report.html",
     "replay": "replay.db",
     "items": "items.json",
+    "model": "model.json",
+    "predictions": "predictions.jsonl",
     "scores": "scores.jsonl",
     "kept": "kept.jsonl",
 }
@@ -56,33 +58,38 @@ class RunDirectory:
         """Return the path of one of `FILES`."""
         return self.path / FILES[name]
 
-    def open_for_writing(self, study: str, *, fresh: bool = False) -> RunDatabase:
+    def open_for_writing(
+        self, study: str, *, hosts: Collection[str] = (), fresh: bool = False
+    ) -> RunDatabase:
         """Create the directory if need be, lock it for this process, and open its database.
 
         Args:
             study: The kind of run; a directory holds one kind.
+            hosts: The kinds of run to which the study adds; the directory must hold one of them.
             fresh: Whether the database of an earlier run is deleted first, be it damaged.
 
         Raises:
             StoreError: The directory cannot be written, another process writes it, or it holds a run of
                 another study.
         """
+        if hosts:
+            self._expect_run()
         self.lock()
         try:
             if fresh:
                 self._forget()
             database = RunDatabase(self.file("database"))
-            self._claim(database, study)
+            self._claim(database, study, hosts)
         except StoreError:
             self.release()
             raise
         return database
 
-    def _claim(self, database: RunDatabase, study: str) -> None:
+    def _claim(self, database: RunDatabase, study: str, hosts: Collection[str]) -> None:
         before = database.get_meta(_STUDY)
-        if before is None:
+        if before is None and not hosts:
             database.put_meta(_STUDY, study)
-        elif before != study:
+        elif before not in (hosts or (study,)):
             database.close()
             msg = f"{self.path} holds a run of `dialogauge {before}`, not of `dialogauge {study}`"
             raise StoreError(msg, hint="choose another directory with -o, or start with --fresh")
@@ -115,21 +122,13 @@ class RunDirectory:
 
     def open_for_reading(self) -> RunDatabase:
         """Open the database of a run that exists."""
-        if not self.exists:
-            if self._is_fit():
-                msg = f"{self.path} holds no judgements: `dialogauge fit` wrote it"
-                raise StoreError(
-                    msg, hint="its figures are in summary.json; give what `dialogauge judge` wrote"
-                )
-            msg = f"{self.path} holds no run: there is no {FILES['database']} in it"
-            raise StoreError(msg, hint="give the directory that `dialogauge judge` wrote (its -o)")
+        self._expect_run()
         return RunDatabase(self.file("database"), readonly=True)
 
-    def _is_fit(self) -> bool:
-        try:
-            return self.read_json("manifest").get("study") == "fit"
-        except (StoreError, OSError):
-            return False
+    def _expect_run(self) -> None:
+        if not self.exists:
+            msg = f"{self.path} holds no run: there is no {FILES['database']} in it"
+            raise StoreError(msg, hint="give the directory that `dialogauge judge` wrote (its -o)")
 
     def release(self) -> None:
         """Give the lock back."""
@@ -165,6 +164,14 @@ class RunDirectory:
         """Yield what takes the chunks of a file; the file has its name once the context ends well."""
         with writing_whole(self.file(name)) as out:
             yield out.write
+
+    def remove(self, name: str) -> None:
+        """Delete a file, if it is there."""
+        try:
+            self.file(name).unlink(missing_ok=True)
+        except OSError as error:
+            msg = f"{self.file(name)} cannot be deleted: {error.strerror}"
+            raise StoreError(msg, hint="check the directory") from error
 
     def write_lines(self, name: str, chunks: Iterable[bytes]) -> None:
         """Write a file from chunks, whole or not at all."""

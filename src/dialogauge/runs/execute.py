@@ -9,16 +9,30 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from dialogauge.core.errors import BudgetSpent, DialogaugeError
-from dialogauge.core.judgement import Judged, Usage
-from dialogauge.core.protocols import Judge
-from dialogauge.core.unit import UnitResult, WorkUnit
+from dialogauge.core.judgement import Usage
+from dialogauge.core.protocols import Record
+from dialogauge.core.unit import WorkUnit
 
 _NOTHING = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """All that came of one unit."""
+
+    key: str
+    repeat: int
+    rows: Sequence[Record]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any of its targets failed."""
+        return any(row.failed for row in self.rows)
 
 
 @dataclass
@@ -120,7 +134,7 @@ def stop_on_interrupt(stop: StopSignal, notify: Callable[[bool], None]) -> Itera
         loop.remove_signal_handler(signal.SIGINT)
 
 
-Work = Callable[[WorkUnit], Awaitable[tuple[Judged, ...]]]
+Work = Callable[[WorkUnit], Awaitable[Sequence[Record]]]
 """Does one unit: its typed errors end the run, its failures are results."""
 
 # How often a sink in which nothing waits is asked again.
@@ -147,7 +161,7 @@ class Outcome:
 
 
 @dataclass
-class _Crew:
+class _Workers:
     """The state that the workers of one run share."""
 
     units: Iterator[WorkUnit]
@@ -200,23 +214,6 @@ class _Crew:
         self.stop.requested = True
 
 
-async def run_units(
-    units: Iterator[WorkUnit],
-    judge: Judge,
-    sink: Sink,
-    *,
-    workers: int,
-    progress: Progress,
-    stop: StopSignal,
-) -> Outcome:
-    """Judge every unit: `run_work` with a judge of whole conversations, handed to it blinded."""
-
-    def judged(unit: WorkUnit) -> Awaitable[tuple[Judged, ...]]:
-        return judge.judge(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
-
-    return await run_work(units, judged, sink, workers=workers, progress=progress, stop=stop)
-
-
 async def run_work(
     units: Iterator[WorkUnit],
     do: Work,
@@ -239,11 +236,11 @@ async def run_work(
     Any error that is not ours is a fault of the program: no further unit is taken, and it is raised once
     what is in flight has ended.
     """
-    crew = _Crew(units, do, sink, progress, stop)
-    tasks = [asyncio.create_task(crew.work()) for _ in range(workers)]
+    shared = _Workers(units, do, sink, progress, stop)
+    tasks = [asyncio.create_task(shared.work()) for _ in range(workers)]
     for task in tasks:
         stop.watch(task)
-    ticker = asyncio.create_task(crew.tick())
+    ticker = asyncio.create_task(shared.tick())
     try:
         results = await asyncio.gather(*tasks, return_exceptions=True)
     finally:
@@ -252,6 +249,6 @@ async def run_work(
     for fault in faults:
         if not isinstance(fault, asyncio.CancelledError):
             raise fault
-    if crew.error is not None:
-        return Outcome("budget" if isinstance(crew.error, BudgetSpent) else "error", crew.error)
+    if shared.error is not None:
+        return Outcome("budget" if isinstance(shared.error, BudgetSpent) else "error", shared.error)
     return Outcome("interrupted" if faults or stop.requested else "finished")

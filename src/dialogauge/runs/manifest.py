@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, fields
 from importlib import metadata
 from typing import Any, Final
 
-from dialogauge import __version__
 from dialogauge.core import DimensionSpec, Scale
 from dialogauge.core.protocols import PlainDimension
+from dialogauge.core.version import __version__
 from dialogauge.runs.records import ROW_SCHEMA
 
 FAULTS_KEPT: Final = 1000

@@ -98,18 +98,32 @@ def open_run(
     directory = RunDirectory(Path(path))
     database = directory.open_for_reading()
     try:
-        manifest = read_manifest(directory)
-        if manifest is None:
-            directory.read_json("manifest")  # says that there is none
-            msg = f"the manifest of the run {path} cannot be read"
-            raise StoreError(msg, hint="run the command that wrote it once more to finish it")
-        if studies is not None and manifest.study not in studies:
-            msg = f"{path} is a run of `dialogauge {manifest.study}`"
-            wanted = " or ".join(f"`dialogauge {name}`" for name in studies)
-            raise StoreError(msg, hint=f"give a run of {wanted}")
+        if studies is not None:
+            expect_study(directory, studies)
+        manifest = stored_manifest(directory)
         yield StoredRun(directory, database, manifest, mask_for_reading(database, privacy))
     finally:
         database.close()
+
+
+def expect_study(directory: RunDirectory, studies: Collection[str]) -> Manifest | None:
+    """Return the manifest of a run, as `read_manifest` does; StoreError where it is of another study."""
+    manifest = read_manifest(directory)
+    if manifest is not None and manifest.study not in studies:
+        msg = f"{directory.path} is a run of `dialogauge {manifest.study}`"
+        wanted = " or ".join(f"`dialogauge {name}`" for name in studies)
+        raise StoreError(msg, hint=f"give a run of {wanted}")
+    return manifest
+
+
+def stored_manifest(directory: RunDirectory) -> Manifest:
+    """Return the manifest of a run; StoreError where there is none that can be read."""
+    manifest = read_manifest(directory)
+    if manifest is None:
+        directory.read_json("manifest")  # says that there is none
+        msg = f"the manifest of the run {directory.path} cannot be read"
+        raise StoreError(msg, hint="run the command that wrote it once more to finish it")
+    return manifest
 
 
 def read_manifest(directory: RunDirectory) -> Manifest | None:

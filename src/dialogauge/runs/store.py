@@ -17,27 +17,24 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import orjson
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
-from dialogauge.core.unit import UnitResult, WorkUnit
-from dialogauge.runs.records import (
-    ROW_SCHEMA,
-    decode_conversation,
-    encode_conversation,
-    pack,
-    row_json,
-    unpack,
-)
+from dialogauge.core.unit import WorkUnit
+from dialogauge.runs.execute import UnitResult
+from dialogauge.runs.records import ROW_SCHEMA, decode_conversation, encode_conversation, pack, unpack
 
 # A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
 BATCH_SECONDS = 0.05
 BATCH_UNITS = 200
 
 _META = "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
+
+NOTES: Final = "kept:"
+"""What stands before the keys of a judge's notes in the run's file."""
 
 P = TypeVar("P")
 
@@ -142,6 +139,21 @@ class RunFile(ABC, Generic[P]):
             self._db.close()
 
 
+@dataclass(frozen=True, slots=True)
+class RunNotes:
+    """What a judge keeps between its calls, in the run's own file; implements `core.protocols.Notes`."""
+
+    database: RunFile[Any]
+
+    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
+        """Return what stands under a key; None where nothing does."""
+        return self.database.get_meta(NOTES + key)
+
+    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep a JSON value under a key, durably."""
+        self.database.put_meta(NOTES + key, value)
+
+
 @contextmanager
 def store_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite says of a file into a StoreError."""
@@ -215,10 +227,12 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
     def add(self, unit: WorkUnit, result: UnitResult) -> None:
         """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
         target = bytes.fromhex(unit.target_digest)
-        rows = [row_json(unit.conversation, j, repeat=result.repeat, judge=unit.judge) for j in result.rows]
-        if target != self._latest and target not in self._bodies:
-            self._bodies[target] = (unit.conversation.id, encode_conversation(unit.conversation))
-        self._latest = target
+        rows = [record.to_row(unit) for record in result.rows]
+        subject = unit.subject
+        if subject is not None:
+            if target != self._latest and target not in self._bodies:
+                self._bodies[target] = (subject.id, encode_conversation(subject))
+            self._latest = target
         self._take(
             (
                 bytes.fromhex(unit.key),

@@ -9,24 +9,23 @@ each unit as it ends; read the rows once, from which come `judgements.jsonl` and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from dialogauge.core import DimensionSpec, InputError, Judged, StoreError, WorkUnit, digest, digest_text
-from dialogauge.core.protocols import Kept
-from dialogauge.core.unit import UnitResult
+from dialogauge.core import DimensionSpec, InputError, Record, StoreError, WorkUnit, digest, digest_text
+from dialogauge.core.protocols import Notes
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
 from dialogauge.runs.directory import RunDirectory
-from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
+from dialogauge.runs.execute import Outcome, Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing
 from dialogauge.runs.records import json_line
-from dialogauge.runs.run import Row, StoredRun
-from dialogauge.runs.store import PLANNED, RunDatabase, StoredUnit
+from dialogauge.runs.run import Row, StoredRun, stored_manifest
+from dialogauge.runs.store import NOTES, PLANNED, RunDatabase, RunNotes, StoredUnit
 
 _COMMAND = "command"
 """Under this name the run file keeps the digest of what was asked for: judges and source."""
@@ -75,25 +74,6 @@ class Ending:
     """Records of the input that are no conversations."""
 
 
-NOTES: Final = "kept:"
-"""What stands before the keys under which the run file keeps the notes of judges."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredNotes:
-    """What judges keep, in the run's own file."""
-
-    database: RunDatabase
-
-    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
-        """Return what was kept under a key; None where nothing was."""
-        return self.database.get_meta(NOTES + key)
-
-    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        """Keep a JSON value under a key."""
-        self.database.put_meta(NOTES + key, value)
-
-
 class StudyResult(Protocol):
     """What a study comes to."""
 
@@ -105,11 +85,29 @@ R = TypeVar("R", bound=StudyResult)
 
 
 class Study(Protocol[R]):
-    """A study: its own logic, and nothing of how a run is kept."""
+    """A study: its own logic, and nothing of how a run is kept.
+
+    A study inherits from it: what has a body here is what most studies say.
+    """
 
     @property
     def name(self) -> str:
         """The kind of run, as the manifest holds it: `judge`, `satisfaction` ..."""
+
+    @property
+    def works_on(self) -> Collection[str]:
+        """The kinds of run that it adds to; none for a study that makes a run of its own.
+
+        It then works in the directory of a finished run. Its units are kept in the run's file beside those
+        of the run, under a `judge_digest` of their own, so that no reader of the run meets them. The manifest
+        stays as it is, and so do rows and privacy; `summary.json` and page are written anew.
+        """
+        return ()
+
+    @property
+    def row_file(self) -> str | None:
+        """The one of `FILES` that holds the rows; None where they are kept in the run file alone."""
+        return None if self.works_on else "judgements"
 
     @property
     def judge_digest(self) -> str:
@@ -122,24 +120,29 @@ class Study(Protocol[R]):
     @property
     def expected(self) -> int | None:
         """How many units the data plans at most, where that can be known ahead at little cost."""
+        return None
 
     @property
     def repeats(self) -> int:
         """Units of each conversation."""
+        return 1
 
     @property
     def unreadable(self) -> Sequence[InputError]:
         """Records that are no conversations, as far as the data has been read."""
+        return ()
 
     @property
     def passed_over(self) -> int:
         """Records that were expected and plan no unit, the unreadable ones included."""
+        return 0
 
     @property
     def recomputes(self) -> bool:
         """Whether every unit is done anew each time, since that costs less than to look for it."""
+        return False
 
-    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+    def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Take what the run puts on and keeps, before anything else is asked of the study.
 
         Args:
@@ -147,6 +150,7 @@ class Study(Protocol[R]):
             notes: What a judge keeps beside its rows, and finds again when the run goes on; None where
                 nothing will be judged.
         """
+        del mask, notes
 
     def plan(self) -> Iterable[WorkUnit]:
         """Return every unit that the data plans, finished or not, in the order of the work.
@@ -154,10 +158,11 @@ class Study(Protocol[R]):
         A sequence is planned whole at once; of anything else, units are taken as workers become free.
         """
 
-    async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
-        """Do one unit: one row for each target.
+    async def run(self, unit: WorkUnit) -> Sequence[Record]:
+        """Do one unit: one record for each target.
 
-        What goes wrong with a target is a failure in its row. `EndpointError` and `BudgetSpent` end the run.
+        What goes wrong with a target is a failure in its record. `EndpointError` and `BudgetSpent` end the
+        run.
         """
 
     def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
@@ -171,21 +176,29 @@ class Study(Protocol[R]):
             By key of the unit, for each row the fields that change; of `details` the keys that change. They
             are kept beside the rows, which stay as they were judged.
         """
+        del units, ending
+        return {}
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> R:
         """Return what the rows come to.
 
         Args:
-            rows: All rows of the run, in its order; each can be read once.
-            run: To look up conversations and single rows.
+            rows: All rows of the study, in its order; each can be read once.
+            run: To look up conversations and single rows; for a study that adds to a run, that run.
             ending: How far the run came.
         """
 
     def facts(self) -> StudyFacts:
         """Return what the manifest says of it; asked for once the units are done."""
+        return StudyFacts(judge={"name": self.name, "digest": self.judge_digest}, dimensions=())
 
     def page(self, result: R, run: StoredRun) -> str:
-        """Return the page of the run."""
+        """Return the page of the run; `summary.json` is written by then."""
+
+    def files(self, result: R) -> Mapping[str, Iterable[bytes] | None]:
+        """Return the further files of the run by their name in `FILES`; None for one that is to be gone."""
+        del result
+        return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +209,7 @@ class RunSettings:
     workers: int = 1
     """Units in flight at most."""
     fresh: bool = False
-    """Whether what an earlier run left is deleted first."""
+    """Whether what an earlier run left is deleted first; never for a study that adds to a run."""
     retry_failed: bool = False
     """Whether units with a failure are done anew."""
     privacy: Privacy = OPEN
@@ -223,6 +236,7 @@ async def run_study(
     settings: RunSettings,
     observer: Observer,
     limits: Callable[[], LimiterState | None] = lambda: None,
+    stop: StopSignal | None = None,
 ) -> StudyRun[R]:
     """Run a study, or go on with it, and write its directory.
 
@@ -231,6 +245,7 @@ async def run_study(
         settings: Where, and how.
         observer: Who is told.
         limits: What the adaptive limiter of the endpoint does just now.
+        stop: Ends the run early when it is requested; a Ctrl-C requests it where there is a terminal.
 
     What ends a run early (Ctrl-C, a spent budget, an endpoint of no use) is in the ending; what was done by
     then is stored and summarised.
@@ -240,15 +255,15 @@ async def run_study(
         UsageError: The run was made under other settings of privacy.
     """
     directory = settings.directory
-    database = directory.open_for_writing(study.name, fresh=settings.fresh)
+    database = directory.open_for_writing(study.name, hosts=study.works_on, fresh=settings.fresh)
     try:
-        mask = mask_for_writing(database, settings.privacy)
-        study.prepare(mask, StoredNotes(database))
-        if not settings.fresh:
+        mask = None if study.works_on else mask_for_writing(database, settings.privacy)
+        study.prepare(mask, RunNotes(database))
+        if not settings.fresh and not study.works_on:
             _name_other_judges(study, database, observer)
         progress = Progress(expected=study.expected)
         queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
-        stop = StopSignal()
+        stop = stop or StopSignal()
         with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, limits):
             outcome = await run_work(
                 iter(queue), study.run, queue, workers=settings.workers, progress=progress, stop=stop
@@ -270,7 +285,7 @@ def units_left(study: Study[R], settings: RunSettings) -> tuple[int, int, Mask |
     database = directory.open_for_reading() if directory.exists and not settings.fresh else None
     try:
         mask = mask_for_writing(database, settings.privacy)
-        study.prepare(mask, StoredNotes(database) if database else None)
+        study.prepare(mask, RunNotes(database) if database else None)
         progress = Progress()
         queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
         left = sum(1 for _ in queue)
@@ -346,24 +361,33 @@ def _finish(
     mask: Mask | None,
 ) -> StudyRun[R]:
     """Write the files of the run from what is stored."""
+    directory, own = settings.directory, not study.works_on
     done = database.finished(study.judge_digest)
     if queue.progress.resumed:
         database.place_units(queue.planned)
-    shown = _shown(study, database, queue, done)
+    shown = _shown(study, database, queue, done) if own else queue.planned
     unread = unread_units(study, queue.progress, len(shown))
     pending = unread + sum(1 for key in shown if key not in done)
     ending = Ending(outcome, len(shown) + unread, pending, study.unreadable)
-    database.settle(study.settle(database.units(study.judge_digest, shown, settled=False), ending))
-    manifest = _manifest(study, settings, queue, ending)
-    directory = settings.directory
+    if own:
+        database.settle(study.settle(database.units(study.judge_digest, shown, settled=False), ending))
+    manifest = _manifest(study, settings, queue, ending) if own else stored_manifest(directory)
     run = StoredRun(directory, database, manifest)
-    with directory.writing("judgements") as write:
-        result = study.summarise(_written(run.rows(), write), run, ending)
+    rows = run.rows() if own else _rows_of(database.units(study.judge_digest, shown))
+    with directory.writing(study.row_file) if study.row_file else nullcontext(None) as write:
+        result = study.summarise(rows if write is None else _written(rows, write), run, ending)
     directory.write_json("summary", result.to_json())
-    directory.write_json("manifest", manifest.to_json())
+    if own:
+        directory.write_json("manifest", manifest.to_json())
     directory.write_text("report", study.page(result, run))
+    for name, chunks in study.files(result).items():
+        directory.remove(name) if chunks is None else directory.write_lines(name, chunks)
     _write_notes(directory, database)
     return StudyRun(directory, manifest, result, ending, queue.progress, mask)
+
+
+def _rows_of(units: Iterable[StoredUnit]) -> Iterator[Row]:
+    return (row for unit in units for row in unit.rows)
 
 
 def _write_notes(directory: RunDirectory, database: RunDatabase) -> None:

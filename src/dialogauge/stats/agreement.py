@@ -63,9 +63,6 @@ def figures_of(
         measures: Names of `MEASURES`. One that a source does not allow is undefined.
         rule: What counts as dissatisfied.
         draws: How clusters are drawn; without any there is no interval.
-
-    Raises:
-        ValueError: A target has no score of one of the sources, or of the reference.
     """
     gold = table.sources[reference]
     work = {

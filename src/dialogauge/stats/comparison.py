@@ -19,7 +19,6 @@ from dialogauge.stats.agreement import Figures
 from dialogauge.stats.estimate import Basis, ClusterDraws, Estimate
 from dialogauge.stats.measures import MEASURES, signed_gain
 from dialogauge.stats.table import Floats
-from dialogauge.stats.tests import draw_p, holm
 
 ALPHA: Final = 0.05
 _DRAWS_PER_COMPARISON: Final = round(8 / ALPHA)
@@ -180,3 +179,32 @@ def adjusted(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
 def sign_flip_p(clusters: int) -> float:
     """Return the least two-sided p-value that flipping the signs of whole clusters' differences can give."""
     return float(2.0 ** (1 - clusters))
+
+
+def draw_p(draws: Floats, null: float = 0.0) -> float | None:
+    """Two-sided p-value of bootstrap draws of a difference against `null`.
+
+    Twice the smaller share of draws on either side of the null, counting the null itself and one draw
+    more to both, so that it is never 0 (Davison and Hinkley, 1997, section 4.2.3). Draws that are not
+    finite are left out; None when fewer than half are left.
+    """
+    values = np.asarray(draws, dtype=np.float64)
+    defined = values[np.isfinite(values)]
+    if defined.size * 2 < values.size or not defined.size:
+        return None
+    below, above = int((defined <= null).sum()), int((defined >= null).sum())
+    return min(1.0, 2 * (min(below, above) + 1) / (defined.size + 1))
+
+
+def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Adjust p-values by Holm's step-down method (1979); None takes no part and stays None.
+
+    An adjusted value at or below alpha rejects with a family-wise error of at most alpha.
+    """
+    known = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
+    out: list[float | None] = [None] * len(p_values)
+    highest = 0.0
+    for rank, (p, i) in enumerate(known):
+        highest = max(highest, min(1.0, p * (len(known) - rank)))
+        out[i] = highest
+    return tuple(out)

@@ -22,7 +22,8 @@ from typing import Final
 
 import numpy as np
 
-from dialogauge.stats.association import mid_ranks, spearman
+from dialogauge.core import Scale
+from dialogauge.stats.coefficients import mid_ranks, spearman
 from dialogauge.stats.table import (
     Codes,
     DissatisfiedRule,
@@ -33,8 +34,15 @@ from dialogauge.stats.table import (
     scores_of,
 )
 
-CONTROLS: Final = ("constant", "always dissatisfied", "reply length", "position", "shuffled")
-"""In the order in which tables show them."""
+CONTROLS: Final[Mapping[str, str]] = {
+    "constant": "always the score that people give most to these targets",
+    "always dissatisfied": "always the worst score",
+    "reply length": "by the reply's length, in the direction that fits better: people's own scores, dealt in "
+    "that order",
+    "position": "by the place in the conversation, likewise",
+    "shuffled": "the judge's own scores, dealt to targets at random",
+}
+"""What each does, in the order in which tables show them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +66,7 @@ def controls_of(
     """Return the controls of a source, by name: those that the table has the means for.
 
     Args:
-        table: Of targets that both have a score for.
+        table: Of the targets.
         source: The judge whose controls they are: it lends its scale, and its scores to be shuffled.
         reference: People.
         rule: What counts as dissatisfied.
@@ -111,22 +119,23 @@ def deal_by(order: Floats, people: Scores, rule: DissatisfiedRule | None = None)
     return scores_of(ranked.values, whole=ranked.whole, order=order, scale=people.scale, dissatisfied=classes)
 
 
-def thirds(lengths: Floats, of: Sequence[float] | Floats, people: Scores) -> Scores:
+def thirds(lengths: Sequence[float] | Floats, of: Sequence[float] | Floats, scale: Scale) -> Scores:
     """Return the published length control: one of the three best scores, by the third that a length falls in.
 
     Args:
         lengths: Shape (n,).
         of: The lengths whose thirds are taken.
-        people: Whose scale the scores are on.
+        scale: That the scores are on.
     """
     low, high = np.quantile(of, [1 / 3, 2 / 3]) if len(of) else (0.0, 0.0)
-    level = people.scale.high - 2
-    return scores_of(level + (lengths > low) + (lengths > high), scale=people.scale)
+    array = np.asarray(lengths, dtype=np.float64)
+    level: Floats = scale.high - 2 + np.asarray(array > low, dtype=np.float64) + (array > high)
+    return scores_of(level, scale=scale)
 
 
 def _constant(own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Control:
     n = own.values.size
-    if n and np.isfinite(people.whole).all():
+    if n and people.numbers:
         levels, counts = np.unique(people.whole, return_counts=True)
         most = float(levels[int(np.argmax(counts))])
         called = rule is not None and rule.holds(most)
@@ -158,7 +167,7 @@ def _ranked(
     found = spearman(values, _standard(people)).value if values.size else None
     up = found is None or found >= 0
     dealt = deal_by(values if up else -values, people, rule)
-    if not np.isfinite(dealt.values).all():
+    if not dealt.numbers:
         level = np.full(values.size, own.scale.low)
         dealt = scores_of(
             level, whole=level, order=dealt.order, scale=own.scale, dissatisfied=dealt.dissatisfied
@@ -169,7 +178,7 @@ def _ranked(
 
 def _standard(people: Scores) -> Floats:
     """Return what people's order is: their scores, or satisfied above dissatisfied."""
-    if np.isfinite(people.values).all() or people.dissatisfied is None:
+    if people.numbers or people.dissatisfied is None:
         return people.values
     return -people.dissatisfied
 

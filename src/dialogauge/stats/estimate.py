@@ -7,18 +7,20 @@ paired; and the first thousand of ten thousand draws are the thousand that were 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.stats.intervals import choice_weights, interval_of_draws, order_interval
+from dialogauge.stats.coefficients import divided
 from dialogauge.stats.table import label_codes
 
 Floats = npt.NDArray[np.float64]
+Label = TypeVar("Label", bound=Hashable)
 
 _BLOCK_CELLS: Final = 4_000_000
 """Weights held at once: 32 MB, whatever the number of targets and draws."""
@@ -99,11 +101,22 @@ class ClusterDraws:
                 yield drawn.astype(np.float64)
 
     def ends(self, replicates: Floats, clusters: int) -> tuple[float, float] | None:
-        """Return the ends of the interval; None with fewer than two clusters, or mostly undefined draws."""
-        found = (order_interval if self.published else interval_of_draws)(
-            replicates[: self.draws], clusters=clusters, level=self.level
-        )
-        return None if found.low is None or found.high is None else (found.low, found.high)
+        """Return the ends of the interval: percentiles of the first `draws` replicates.
+
+        The published ends are order statistics: the sorted replicates at floor(n (1 - level) / 2) and
+        floor(n (1 + level) / 2), counted from 0. None with fewer than two clusters, or where over half of the
+        replicates are undefined.
+        """
+        mine = replicates[: self.draws]
+        defined = np.sort(mine[np.isfinite(mine)])
+        n = int(defined.size)
+        if clusters < 2 or not n or n * 2 < mine.size:
+            return None
+        if self.published:
+            last = min(n - 1, int(n * (1 + self.level) / 2))
+            return float(defined[int(n * (1 - self.level) / 2)]), float(defined[last])
+        low, high = np.quantile(defined, [0.5 - self.level / 2, 0.5 + self.level / 2])
+        return float(low), float(high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +139,14 @@ class Basis:
         return Estimate(value, low, high, self.draws.level, self.n, self.clusters, method)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _published_weights(draws: int, seed: int, clusters: int) -> Floats:
-    weights = choice_weights(range(clusters), seed=seed, draws=draws)
+    """Draw cluster after cluster by `random.Random(seed).choice`, as PersTurnBench's code does."""
+    rng, places = random.Random(seed), range(clusters)
+    weights = np.zeros((draws, clusters))
+    for row in weights:
+        for _ in places:
+            row[rng.choice(places)] += 1
     weights.setflags(write=False)
     return weights
 
@@ -168,9 +186,9 @@ def mean_estimate(
     return Basis(int(array.size), groups, unit, draws).estimate(value, found)
 
 
-def group_means(values: Sequence[float] | Floats, groups: Sequence[Hashable]) -> dict[Hashable, float]:
+def group_means(values: Sequence[float] | Floats, groups: Sequence[Label]) -> dict[Label, float]:
     """Return the mean of each group, in the order in which groups first come; NaN values take no part."""
-    sums: dict[Hashable, list[float]] = {}
+    sums: dict[Label, list[float]] = {}
     for value, group in zip(values, groups, strict=True):
         if not np.isnan(value):
             sums.setdefault(group, []).append(float(value))
@@ -200,10 +218,3 @@ def macro_estimate(
         unit: What a group is.
     """
     return Basis(n, len(means), unit, draws).estimate(macro_mean(means), macro_replicates(means, draws))
-
-
-def divided(top: Floats, bottom: Floats) -> Floats:
-    """Divide; by zero gives NaN without a warning."""
-    out = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
-    np.divide(top, bottom, out=out, where=bottom != 0)
-    return out

@@ -1,160 +1,34 @@
-"""How sure a mean is when its scores come in clusters: several turns of one conversation.
+"""Intervals and bounds without draws: of a mean whose scores come in clusters, of a share, and of failures.
 
-The variance is the cluster-robust (sandwich) one of a mean: residuals are summed within a cluster
-before they are squared, so turns of one conversation do not count as independent. Source: Liang and
-Zeger (1986) with the factor G / (G - 1), and Student's t with G - 1 degrees of freedom.
+The variance of a mean is the cluster-robust (sandwich) one: residuals are summed within a cluster before they
+are squared, so turns of one conversation do not count as independent. Source: Liang and Zeger (1986) with the
+factor G / (G - 1), and Student's t with G - 1 degrees of freedom. A run of a million rows has it in one pass;
+figures of agreement, which have no such formula, draw clusters instead (`estimate`).
 """
 
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.stats.estimate import Estimate
+from dialogauge.stats.table import label_codes
+
 Floats = npt.NDArray[np.float64]
 
-_CHUNK_CELLS = 4_000_000
-"""Weights held at once: 32 MB, whatever the number of values and draws."""
+METHOD: Final = "Student's t of clusters"
 
 
-@dataclass(frozen=True, slots=True)
-class BootstrapInterval:
-    """A percentile interval; None when fewer than half of the draws are defined."""
-
-    low: float | None
-    high: float | None
-    draws: int
-    undefined: int
-    """Draws in which the statistic was undefined, left out of the percentiles."""
-    clusters: int
-    level: float
-
-
-def cluster_bootstrap(
-    statistic: Callable[[Floats], Floats],
-    clusters: Sequence[Hashable],
-    *,
-    rng: np.random.Generator,
-    draws: int = 1000,
-    level: float = 0.95,
-) -> BootstrapInterval:
-    """Return the percentile interval of a statistic when clusters are drawn with replacement.
-
-    Args:
-        statistic: Takes how often each value was drawn, shape (d, n), and returns the statistic of each
-            draw, shape (d,), NaN where undefined. For example `partial(pearson_draws, x, y)`.
-        clusters: Shape (n,), the cluster of each value.
-        rng: Source of chance; the same state gives the same interval.
-        draws: How many resamples.
-        level: Of the interval, in (0, 1).
-
-    Raises:
-        ValueError: Fewer than one draw, or the level is out of range.
-    """
-    if draws < 1 or not 0 < level < 1:
-        msg = f"a bootstrap needs at least one draw and a level in (0, 1), not {draws} and {level}"
-        raise ValueError(msg)
-    weights = cluster_weights(clusters, rng=rng, draws=draws)
-    groups = len(set(clusters))
-    found = np.concatenate([statistic(w) for w in weights]) if groups > 1 else np.full(draws, np.nan)
-    return interval_of_draws(found, clusters=groups, level=level)
-
-
-def cluster_weights(
-    clusters: Sequence[Hashable], *, rng: np.random.Generator, draws: int, chunks: int = 1
-) -> Iterator[Floats]:
-    """Yield how often each value is drawn, in blocks of shape (d, n) that sum to `draws` rows.
-
-    Args:
-        clusters: Shape (n,), the cluster of each value; whole clusters are drawn.
-        rng: Source of chance.
-        draws: Rows in all.
-        chunks: Blocks at least, where there are as many draws; more where memory asks for it.
-    """
-    codes: dict[Hashable, int] = {}
-    index = np.array([codes.setdefault(c, len(codes)) for c in clusters], dtype=np.intp)
-    groups = len(codes)
-    if not groups:
-        return
-    step = max(1, min(_CHUNK_CELLS // index.size, -(-draws // chunks)))
-    for size in _sizes(draws, step):
-        drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=size)
-        yield drawn[:, index].astype(np.float64)
-
-
-def choice_weights(clusters: Sequence[Hashable], *, seed: int, draws: int) -> Floats:
-    """Return how often each cluster is drawn by Python's own generator, shape (draws, clusters).
-
-    Cluster after cluster by `random.Random(seed).choice`: the draws of PersTurnBench's published intervals,
-    when the clusters come sorted.
-    """
-    groups = len(clusters)
-    rng = random.Random(seed)
-    places = range(groups)
-    out = np.zeros((draws, groups))
-    for row in out:
-        for _ in places:
-            row[rng.choice(places)] += 1
-    return out
-
-
-def order_interval(found: Floats, *, clusters: int, level: float = 0.95) -> BootstrapInterval:
-    """Return the interval between order statistics, the ends of PersTurnBench's published intervals.
-
-    The sorted draws at floor(n (1 - level) / 2) and floor(n (1 + level) / 2), counted from 0; None with fewer
-    than two clusters, or where over half of the draws are undefined.
-    """
-    draws = int(found.size)
-    defined = np.sort(found[np.isfinite(found)])
-    n, undefined = int(defined.size), draws - int(defined.size)
-    if clusters < 2 or undefined * 2 > draws or not n:
-        return BootstrapInterval(None, None, draws, undefined, clusters, level)
-    low, high = defined[int(n * (1 - level) / 2)], defined[min(n - 1, int(n * (1 + level) / 2))]
-    return BootstrapInterval(float(low), float(high), draws, undefined, clusters, level)
-
-
-def interval_of_draws(found: Floats, *, clusters: int, level: float = 0.95) -> BootstrapInterval:
-    """Return the percentile interval of draws, shape (draws,); None with fewer than two clusters."""
-    draws = int(found.size)
-    defined = found[np.isfinite(found)]
-    undefined = draws - int(defined.size)
-    if clusters < 2 or undefined * 2 > draws or not defined.size:
-        return BootstrapInterval(None, None, draws, undefined, clusters, level)
-    low, high = np.quantile(defined, [0.5 - level / 2, 0.5 + level / 2])
-    return BootstrapInterval(float(low), float(high), draws, undefined, clusters, level)
-
-
-def mean_draws(values: Sequence[float] | Floats, weights: Floats) -> Floats:
-    """Mean per row of `weights`, shape (draws, n) -> (draws,)."""
-    means: Floats = weights @ np.asarray(values, dtype=np.float64) / weights.sum(axis=1)
-    return means
-
-
-def _sizes(draws: int, step: int) -> list[int]:
-    return [min(step, draws - start) for start in range(0, draws, step)]
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The mean if every failure had been the worst score, and if it had been the best."""
-
-    worst: float | None
-    """None when there is neither a score nor a failure."""
-    best: float | None
-    n: int
-    """Scores."""
-    n_failed: int
-
-
-def mean_bounds(total: float, n: int, n_failed: int, *, worst: float, best: float) -> Bounds:
-    """Return the bounds of a mean of `n` scores that sum to `total`, with `n_failed` failures.
+def mean_bounds(
+    total: float, n: int, n_failed: int, *, worst: float, best: float
+) -> tuple[float, float] | None:
+    """Return the mean if every failure had been the worst score, and if it had been the best.
 
     Args:
         total: Sum of the scores.
@@ -163,6 +37,9 @@ def mean_bounds(total: float, n: int, n_failed: int, *, worst: float, best: floa
         worst: The worst score of the scale (the higher end where lower is better).
         best: The best score of the scale.
 
+    Returns:
+        None where there is neither a score nor a failure.
+
     Raises:
         ValueError: A count is negative.
     """
@@ -170,9 +47,7 @@ def mean_bounds(total: float, n: int, n_failed: int, *, worst: float, best: floa
         msg = f"counts cannot be negative: n={n}, n_failed={n_failed}"
         raise ValueError(msg)
     asked = n + n_failed
-    if asked == 0:
-        return Bounds(None, None, 0, 0)
-    return Bounds((total + n_failed * worst) / asked, (total + n_failed * best) / asked, n, n_failed)
+    return ((total + n_failed * worst) / asked, (total + n_failed * best) / asked) if asked else None
 
 
 def wilson_interval(hits: int, n: int, *, level: float = 0.95) -> tuple[float, float] | None:
@@ -193,40 +68,9 @@ def wilson_interval(hits: int, n: int, *, level: float = 0.95) -> tuple[float, f
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-@dataclass(frozen=True, slots=True)
-class ClusteredMean:
-    """A mean with its interval; what is undefined is None."""
-
-    mean: float | None
-    """None when there is no value."""
-    low: float | None
-    """Lower end of the interval; None with fewer than two clusters."""
-    high: float | None
-    stderr: float | None
-    n: int
-    """Values."""
-    clusters: int
-    """Clusters that hold at least one value."""
-    level: float = 0.95
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval as a pair, or None when it is undefined."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
-
-    def within(self, low: float, high: float) -> ClusteredMean:
-        """Return the same mean with its interval cut at the ends of a scale.
-
-        No mean of scores lies beyond them, so nothing of the coverage is lost.
-        """
-        if self.low is None or self.high is None:
-            return self
-        return replace(self, low=max(self.low, low), high=min(self.high, high))
-
-
 def clustered_mean(
     values: Sequence[float] | Floats, clusters: Sequence[Hashable] | None = None, *, level: float = 0.95
-) -> ClusteredMean:
+) -> Estimate:
     """Return the mean of `values` with an interval clustered by `clusters`.
 
     Args:
@@ -246,13 +90,12 @@ def clustered_mean(
     if len(clusters) != array.size:
         msg = f"{array.size} values but {len(clusters)} clusters"
         raise ValueError(msg)
-    codes: dict[Hashable, int] = {}
-    index = np.array([codes.setdefault(c, len(codes)) for c in clusters], dtype=np.intp)
-    sums = np.bincount(index, weights=array, minlength=len(codes)).astype(np.float64)
-    return clustered_mean_of_sums(sums, np.bincount(index, minlength=len(codes)), level=level)
+    codes, groups = label_codes(clusters)
+    sums = np.bincount(codes, weights=array, minlength=groups).astype(np.float64)
+    return clustered_mean_of_sums(sums, np.bincount(codes, minlength=groups), level=level)
 
 
-def clustered_mean_of_sums(sums: Floats, counts: npt.NDArray[Any], *, level: float = 0.95) -> ClusteredMean:
+def clustered_mean_of_sums(sums: Floats, counts: npt.NDArray[Any], *, level: float = 0.95) -> Estimate:
     """Return the clustered mean from the sum and the count of the values in each cluster.
 
     Args:
@@ -267,18 +110,23 @@ def clustered_mean_of_sums(sums: Floats, counts: npt.NDArray[Any], *, level: flo
         msg = f"the level of an interval lies between 0 and 1, not {level}"
         raise ValueError(msg)
     sizes = np.asarray(counts, dtype=np.float64)
-    held = sizes > 0
-    sums, sizes = np.asarray(sums, dtype=np.float64)[held], sizes[held]
+    filled = sizes > 0
+    sums, sizes = np.asarray(sums, dtype=np.float64)[filled], sizes[filled]
     n, clusters = int(sizes.sum()), int(sizes.size)
     if n == 0:
-        return ClusteredMean(None, None, None, None, 0, 0, level)
+        return Estimate(None, None, None, level, 0, 0, METHOD)
     mean = float(sums.sum() / n)
     if clusters == 1:
-        return ClusteredMean(mean, None, None, None, n, 1, level)
+        return Estimate(mean, None, None, level, n, 1, METHOD)
     residuals = sums - sizes * mean
     stderr = math.sqrt(float(residuals @ residuals) * clusters / (clusters - 1)) / n
+    return t_estimate(mean, stderr, level=level, n=n, clusters=clusters)
+
+
+def t_estimate(mean: float, stderr: float, *, level: float, n: int, clusters: int) -> Estimate:
+    """Return a mean with the interval of its standard error, by Student's t; at least two clusters."""
     reach = t_quantile(0.5 + level / 2, clusters - 1) * stderr
-    return ClusteredMean(mean, mean - reach, mean + reach, stderr, n, clusters, level)
+    return Estimate(mean, mean - reach, mean + reach, level, n, clusters, METHOD)
 
 
 @lru_cache(maxsize=4096)

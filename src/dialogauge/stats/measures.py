@@ -18,15 +18,18 @@ from typing import Final, Literal
 import numpy as np
 
 from dialogauge.core import Scale
-from dialogauge.stats.association import auc_draws, kappa_draws, pearson_draws, spearman_draws
-from dialogauge.stats.classification import (
+from dialogauge.stats.coefficients import (
+    auc_draws,
     average_recall,
     cohen_kappa,
+    divided,
     f1_draws,
+    kappa_draws,
+    pearson_draws,
     precision_draws,
     recall_draws,
+    spearman_draws,
 )
-from dialogauge.stats.estimate import divided
 from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable, label_codes
 
 Need = Literal["numbers", "scale", "classes", "ranking", "users", "blocks"]
@@ -216,14 +219,8 @@ def pair_up(
         source: A judge, a rater, a control.
         reference: Mostly people.
         rule: What counts as dissatisfied; None leaves the classes out.
-
-    Raises:
-        ValueError: A target has no score of one of them.
     """
-    if not (source.scored.all() and reference.scored.all()):
-        msg = "measures take targets that both have a score for: take the table's `shared` ones"
-        raise ValueError(msg)
-    numbers = bool(np.isfinite(reference.values).all())
+    numbers = reference.numbers
     gold_class, own = _classes(reference, reference.values, rule), _classes(source, source.whole, rule)
     inside = (reference.values >= source.scale.low) & (reference.values <= source.scale.high)
     scale = numbers and bool(inside.all())
@@ -362,7 +359,8 @@ def _user_error(pairs: Pairs) -> Floats:
 
 def _user_rmse(pairs: Pairs) -> Floats:
     squares = pairs.by_user.counts @ np.abs(pairs.value - pairs.gold) ** 2 / pairs.by_user.sizes
-    return np.sqrt(squares)
+    root: Floats = np.sqrt(squares)
+    return root
 
 
 def correlated_users(pairs: Pairs) -> int:

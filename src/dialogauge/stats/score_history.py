@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from dialogauge.core import ONE_TO_FIVE, Scale
+from dialogauge.core import ONE_TO_FIVE, Scale, whole_score
 
 
 def half_even(value: float, scale: Scale = ONE_TO_FIVE) -> int:
@@ -17,19 +16,7 @@ def half_even(value: float, scale: Scale = ONE_TO_FIVE) -> int:
 
     The rule of the published calibration and of episodic retrieval.
     """
-    return _cut(round(value), scale)
-
-
-def half_up(value: float, scale: Scale = ONE_TO_FIVE) -> int:
-    """Round to the nearest whole score, halves upward (4.5 to 5), and cut to the scale.
-
-    The rule of the published history baselines.
-    """
-    return _cut(math.floor(value + 0.5), scale)
-
-
-def _cut(whole: int, scale: Scale) -> int:
-    return int(max(scale.low, min(scale.high, whole)))
+    return int(max(scale.low, min(scale.high, round(value))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +36,7 @@ class ScoreHistory:
         cls, scores: Sequence[float], *, turns: int | None = None, scale: Scale = ONE_TO_FIVE
     ) -> ScoreHistory:
         """Count scores; a score with a fraction counts as the whole one next to it, halves upward."""
-        whole = [half_up(s, scale) for s in scores]
+        whole = [whole_score(s, scale) for s in scores]
         counts = tuple(whole.count(level) for level in range(int(scale.low), int(scale.high) + 1))
         mean = sum(scores) / len(scores) if scores else None
         return cls(counts, mean, len(scores) if turns is None else turns, scale)

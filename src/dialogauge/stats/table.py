@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import Any, Final
 
 import numpy as np
@@ -41,27 +39,6 @@ def whole_scores(values: Sequence[float] | Floats, scale: Scale = ONE_TO_FIVE) -
 def reply_length(text: str) -> int:
     """Return the length of a reply: its characters (Unicode code points), white space included."""
     return len(text)
-
-
-class Status(IntEnum):
-    """What became of one target at one source."""
-
-    SCORED = 0
-    NOT_APPLICABLE = 1
-    FAILED = 2
-    PENDING = 3
-    """Not asked, or not answered yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many targets have each status; the four parts sum to `requested`."""
-
-    requested: int
-    scored: int
-    not_applicable: int
-    failed: int
-    pending: int
 
 
 _FORM: Final = re.compile(r"(<=|>=|<|>)?\s*(-?[0-9]*\.?[0-9]+)")
@@ -129,29 +106,20 @@ class Scores:
     """What one source gives n targets; made by `scores_of`."""
 
     values: Floats
-    """Shape (n,), on the scale, with fractions where the source gives them; NaN where there is no number."""
+    """Shape (n,), on the scale, with fractions where the source gives them; NaN of a source of names."""
     whole: Floats
     """Shape (n,), the source's own whole scores; NaN likewise."""
     order: Floats
     """Shape (n,), what it ranks the targets by, in the direction of the scale; mostly the values."""
-    status: Codes
-    """Shape (n,), a `Status` for each target."""
     scale: Scale = ONE_TO_FIVE
     dissatisfied: Floats | None = None
     """Shape (n,), 1 where the source itself names the class of the dissatisfied, else 0; None where it names
     no classes, and a rule on its scores decides."""
 
     @property
-    def scored(self) -> Mask:
-        """Which targets have a score, shape (n,)."""
-        found: Mask = self.status == Status.SCORED
-        return found
-
-    @property
-    def counts(self) -> Counts:
-        """How many targets have each status."""
-        found = Counter(self.status.tolist())
-        return Counts(self.status.size, *(found[status] for status in Status))
+    def numbers(self) -> bool:
+        """Whether it gives every target a number."""
+        return bool(np.isfinite(self.values).all())
 
     def rounded(self) -> Scores:
         """Return the same source read by its whole scores alone."""
@@ -159,14 +127,9 @@ class Scores:
 
     def take(self, index: Codes | Mask) -> Scores:
         """Return some of the targets, or all of them in another order."""
-        return replace(
-            self,
-            values=self.values[index],
-            whole=self.whole[index],
-            order=self.order[index],
-            status=self.status[index],
-            dissatisfied=None if self.dissatisfied is None else self.dissatisfied[index],
-        )
+        named = None if self.dissatisfied is None else self.dissatisfied[index]
+        columns = self.values[index], self.whole[index], self.order[index]
+        return Scores(*columns, self.scale, named)
 
 
 def scores_of(
@@ -174,39 +137,34 @@ def scores_of(
     *,
     whole: Sequence[float] | Floats | None = None,
     order: Sequence[float] | Floats | None = None,
-    status: Sequence[int] | Codes | None = None,
     scale: Scale = ONE_TO_FIVE,
     dissatisfied: Sequence[float] | Floats | None = None,
 ) -> Scores:
     """Make the column of a source.
 
     Args:
-        values: Shape (n,), on the scale; NaN where there is no number.
+        values: Shape (n,), on the scale. A failure or n/a is no score: leave its target out of the table.
         whole: Shape (n,), its own whole scores; None rounds the values by `whole_scores`.
         order: Shape (n,), what it ranks by where that is more than its values.
-        status: Shape (n,); None where every target is scored.
         scale: Of values and whole scores.
-        dissatisfied: Shape (n,), 1 or 0, where the source names classes. A source of names alone has them
-            without values.
+        dissatisfied: Shape (n,), 1 or 0, where the source names classes. A source of names alone has NaN for
+            values.
 
     Raises:
-        ValueError: Lengths differ, or a target is scored without a score or has a score without being scored.
+        ValueError: Lengths differ, or a source that names no classes has a target without a score.
     """
     value = np.asarray(values, dtype=np.float64)
-    found = np.zeros(value.size, dtype=np.intp) if status is None else np.asarray(status, dtype=np.intp)
     own = whole_scores(value, scale) if whole is None else np.asarray(whole, dtype=np.float64)
     ranked = value if order is None else np.asarray(order, dtype=np.float64)
     named = None if dissatisfied is None else np.asarray(dissatisfied, dtype=np.float64)
-    for column in (found, own, ranked, value if named is None else named):
+    for column in (own, ranked, value if named is None else named):
         if column.shape != value.shape:
             msg = f"columns of different length: {value.size} and {column.size}"
             raise ValueError(msg)
-    known = np.isfinite(value)
-    scored = found == Status.SCORED
-    if (known & ~scored).any() or (named is None and (scored & ~known).any()):
-        msg = "a target has a score if and only if its status is scored: n/a, failed and pending have none"
+    if named is None and not np.isfinite(value).all():
+        msg = "a target without a score: leave out what failed or does not apply"
         raise ValueError(msg)
-    return Scores(value, own, ranked, found, scale, named)
+    return Scores(value, own, ranked, scale, named)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,22 +194,15 @@ class ScoreTable:
         """Return the table with more sources."""
         return replace(self, sources={**self.sources, **sources})
 
-    def shared(self, names: Sequence[str]) -> ScoreTable:
-        """Return these sources on the targets that all of them have a score for."""
-        kept = np.ones(self.n, dtype=np.bool_)
-        for name in names:
-            kept &= self.sources[name].scored
-        return self.only(kept, names)
-
-    def only(self, kept: Mask, names: Sequence[str] | None = None) -> ScoreTable:
-        """Return some of the targets, and some of the sources."""
+    def only(self, kept: Mask) -> ScoreTable:
+        """Return some of the targets."""
 
         def labels(of: tuple[Hashable, ...] | None) -> tuple[Hashable, ...] | None:
             return None if of is None else tuple(label for label, k in zip(of, kept, strict=True) if k)
 
         return replace(
             self,
-            sources={name: self.sources[name].take(kept) for name in (names or self.sources)},
+            sources={name: scores.take(kept) for name, scores in self.sources.items()},
             clusters=labels(self.clusters) or (),
             users=labels(self.users),
             blocks=labels(self.blocks),

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.cli.terminal import TerminalObserver, plain, progress_line
-from dialogauge.core import UnitResult, Usage
+from dialogauge.app.progress import progress_line
+from dialogauge.cli.terminal import TerminalObserver, plain
+from dialogauge.core import Usage
 from dialogauge.llm import LimiterState
-from dialogauge.runs import Progress
+from dialogauge.runs import Progress, UnitResult
 from talks import judged_rows, talk
 
 

@@ -145,5 +145,12 @@ def test_a_unit_is_named_by_all_its_parts() -> None:
         replace(plain, repeat=1, seed=10),
     ]
     assert len({plain.key, *(o.key for o in others)}) == 9
-    assert plain.key == replace(plain, conversation=talk("u: other")).key
+    assert plain.key == replace(plain, subject=talk("u: other")).key
     assert len(bytes.fromhex(plain.key)) == 16
+
+
+def test_a_unit_may_be_about_no_single_conversation() -> None:
+    unit = WorkUnit("fit", None, "t", "j")
+    assert unit.key == WorkUnit("fit", BASE, "t", "j").key
+    with pytest.raises(ValueError, match="'fit' is about no single conversation"):
+        _ = unit.conversation

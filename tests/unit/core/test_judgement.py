@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.core import UnitResult, Usage
+from dialogauge.core import Usage
+from dialogauge.runs import UnitResult
 from talks import judged_rows, talk
 
 counts = st.integers(0, 1000)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import ONE_TO_FIVE, Scale
+from dialogauge.core.scores import Score, as_scores, score_of, whole_score
 
 SHARE = Scale(0, 1, integer=False, higher_is_better=False)
 
@@ -55,3 +56,18 @@ def test_what_is_admitted_lies_between_the_ends(low: int, width: int, value: flo
         assert isinstance(value, int)
     elif isinstance(value, int):
         assert not scale.low <= value <= scale.high
+
+
+def test_one_rule_makes_whole_scores() -> None:
+    assert [whole_score(v) for v in (1.5, 2.5, 4.4999, 0.2, 5.7)] == [2, 3, 4, 1, 5]
+    assert whole_score(0.5, Scale(0, 1)) == 1
+    with pytest.raises(ValueError, match="NaN"):
+        whole_score(float("nan"))
+
+
+def test_a_score_has_a_value_and_perhaps_a_whole_one() -> None:
+    assert (score_of(4), score_of(4.5)) == (Score(4, 4), Score(4.5))
+    assert score_of(4) is score_of(4)
+    assert (Score(3.9, 3).own, Score(3.9).own) == (3, 3.9)
+    assert (Score(3.9, 3).rounded(), Score(3.9).rounded()) == (3, 4)
+    assert as_scores({"a": 4, "b": "n/a"}) == {"a": Score(4, 4), "b": "n/a"}

@@ -103,9 +103,14 @@ def test_figures_on_the_page_are_those_of_the_summary():
     summary, html = usual()
     page = Page(html)
     for found in summary.dimensions:
-        bounds = (found.bounds.worst, found.bounds.best)
         figure = Figure(
-            found.mean.mean, found.mean.interval, found.n, found.requested, found.n_na, found.n_failed, bounds
+            found.mean.value,
+            found.mean.interval,
+            found.n,
+            found.requested,
+            found.n_na,
+            found.n_failed,
+            found.bounds,
         )
         assert figure_line(figure) in page.text
         head, *counts = figure_line(figure).split(" · ")

@@ -16,7 +16,7 @@ from dialogauge.report import SatisfactionView, render_report
 from dialogauge.report.satisfaction_charts import confusion, correlations, forest, reliability, scatter
 from dialogauge.stats import CALIBRATIONS, ScoreHistory
 from dialogauge.studies.satisfaction import EvaluationSettings, drift_of, evaluate, satisfaction_view
-from dialogauge.studies.satisfaction.answers import Answer
+from dialogauge.studies.satisfaction.answers import JudgedReply
 from report_samples import dimension, row
 from unit.report.test_page import Page, needs_chromium, page_of
 
@@ -37,7 +37,7 @@ def view(users=24, name="u") -> SatisfactionView:
                 gold = min(5, max(1, round(rng.gauss(level, 0.9))))
                 value = min(5.0, max(1.0, 0.4 * gold + 0.6 * level + rng.gauss(0, 0.3)))
                 answers.append(
-                    Answer(
+                    JudgedReply(
                         id=f"{block}__turn_{i}",
                         block=block,
                         user=f"{name}{u}",

@@ -15,12 +15,12 @@ def test_the_same_honest_figures_as_the_summary():
     for found in summary.dimensions:
         line = next(x for x in lines if x.startswith(found.name.replace("_", " ")))
         for part in (
-            f"{found.mean.mean:.2f}",
+            f"{found.mean.value:.2f}",
             f"[{found.mean.low:.2f}, {found.mean.high:.2f}]",
             f"{found.n}/{found.requested}",
             f" {found.n_na} ",
             f" {found.n_failed} ",
-            f"{found.bounds.worst:.2f}–{found.bounds.best:.2f}",
+            f"{found.bounds[0]:.2f}–{found.bounds[1]:.2f}",
         ):
             assert part in line + " "
     assert f"no verdict {summary.verdicts.missing}" in text

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dialogauge.core import Conversation, Rating, StoreError, UnitResult, conversation_digest, digest_text
-from dialogauge.runs import RunDatabase, StoredUnit
+from dialogauge.core import Conversation, Rating, StoreError, conversation_digest, digest_text
+from dialogauge.runs import RunDatabase, StoredUnit, UnitResult
 from dialogauge.runs.store import BATCH_SECONDS, BATCH_UNITS, PLANNED
 from talks import JUDGE_DIGEST, judged_rows, talk, unit_of
 

@@ -7,8 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dialogauge.core import UnitResult
-from dialogauge.runs import RunDirectory
+from dialogauge.runs import RunDirectory, UnitResult
 from talks import JUDGE_DIGEST, judged_rows, talk, unit_of
 
 _WRITE = """
@@ -16,7 +15,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from talks import judged_rows, talk, unit_of
-from dialogauge.core import UnitResult
+from dialogauge.runs import UnitResult
 from dialogauge.runs import RunDirectory
 database = RunDirectory(Path(sys.argv[1])).open_for_writing("judge")
 for number in range(1, 1 << 30):

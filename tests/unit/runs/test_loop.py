@@ -9,17 +9,16 @@ import pytest
 
 from dialogauge.core import (
     BudgetSpent,
-    Conversation,
     EndpointError,
     FileFault,
     Judged,
     Rating,
+    Request,
     StoreError,
-    UnitResult,
     WorkUnit,
 )
-from dialogauge.runs import Outcome, Progress, StopSignal, run_units, run_work
-from talks import FakeJudge, judged_rows, talk, unit_of
+from dialogauge.runs import Outcome, Progress, StopSignal, UnitResult, run_work
+from talks import FakeJudge, judged_rows, talk, unit_of, work_of
 
 
 @dataclass
@@ -67,10 +66,10 @@ class GatedJudge(FakeJudge):
 
     gate: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
-        self.seen.append((conversation, repeat, seed))
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        self.seen.append((request.conversation, request.repeat, request.seed))
         await self.gate.wait()
-        return judged_rows(conversation)
+        return judged_rows(request.conversation)
 
 
 @dataclass
@@ -79,19 +78,19 @@ class FaultyJudge(FakeJudge):
 
     faults: dict[str, BaseException] = field(default_factory=dict)
 
-    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
         await asyncio.sleep(0)
-        if conversation.id in self.faults:
-            raise self.faults[conversation.id]
-        return await super().judge(conversation, repeat=repeat, seed=seed)
+        if request.conversation.id in self.faults:
+            raise self.faults[request.conversation.id]
+        return await super().judge(request)
 
 
 async def run(
     units: Units, judge: FakeJudge, sink: Sink, *, workers: int = 3, stop: StopSignal | None = None
 ) -> tuple[Outcome, Progress]:
     progress = Progress()
-    outcome = await run_units(
-        iter(units), judge, sink, workers=workers, progress=progress, stop=stop or StopSignal()
+    outcome = await run_work(
+        iter(units), work_of(judge), sink, workers=workers, progress=progress, stop=stop or StopSignal()
     )
     return outcome, progress
 
@@ -125,7 +124,7 @@ async def test_a_judge_gets_repeat_seed_and_a_blinded_conversation() -> None:
     judge = FakeJudge()
     units = iter([unit_of(conversation, repeat=2, seed=9)])
     sink = Sink()
-    await run_units(units, judge, sink, workers=1, progress=Progress(), stop=StopSignal())
+    await run_work(units, work_of(judge), sink, workers=1, progress=Progress(), stop=StopSignal())
     assert judge.seen == [(conversation.blinded(), 2, 9)]
     assert sink.results[0][0].conversation is conversation
     assert sink.results[0][1].repeat == 2
@@ -183,10 +182,10 @@ async def test_a_second_request_drops_what_is_in_flight() -> None:
 
 async def test_what_finished_before_a_second_request_is_kept() -> None:
     class SlowFirst(FakeJudge):
-        async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
-            if conversation.id == "c0":
+        async def judge(self, request: Request) -> tuple[Judged, ...]:
+            if request.conversation.id == "c0":
                 await asyncio.Event().wait()
-            return await super().judge(conversation, repeat=repeat, seed=seed)
+            return await super().judge(request)
 
     sink, stop = Sink(), StopSignal()
     task = asyncio.create_task(run(Units(10**6), SlowFirst(waits=True), sink, workers=2, stop=stop))
@@ -245,13 +244,13 @@ async def test_the_first_error_is_the_one_that_is_reported() -> None:
 
 async def test_what_is_in_flight_is_finished_when_an_error_ends_the_run() -> None:
     class Mixed(FakeJudge):
-        async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
+        async def judge(self, request: Request) -> tuple[Judged, ...]:
             await asyncio.sleep(0)
-            if conversation.id == "c0":
+            if request.conversation.id == "c0":
                 raise EndpointError("refused")
             for _ in range(5):
                 await asyncio.sleep(0)
-            return await super().judge(conversation, repeat=repeat, seed=seed)
+            return await super().judge(request)
 
     sink = Sink()
     outcome, _ = await run(Units(100), Mixed(), sink)

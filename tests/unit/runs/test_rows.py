@@ -13,7 +13,8 @@ from dialogauge.core import (
     Usage,
     as_scores,
 )
-from dialogauge.runs import ROW_FIELDS, judged_of, row_json, usage_json
+from dialogauge.core.judgement import row_json, usage_json
+from dialogauge.runs import ROW_FIELDS, judged_of
 from dialogauge.runs.records import own_scores, raw_score
 from talks import talk
 

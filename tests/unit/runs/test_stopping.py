@@ -6,9 +6,9 @@ import signal
 import subprocess
 import sys
 
-from dialogauge.core import UnitResult, WorkUnit
-from dialogauge.runs import Progress, StopSignal, run_units, stop_on_interrupt
-from talks import FakeJudge, talk, unit_of
+from dialogauge.core import WorkUnit
+from dialogauge.runs import Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
+from talks import FakeJudge, talk, unit_of, work_of
 
 
 async def test_ctrl_c_asks_to_stop_and_a_second_cancels() -> None:
@@ -59,7 +59,9 @@ async def test_ctrl_c_gets_through_to_a_judge_that_never_waits() -> None:
     units = (unit_of(conversation, repeat=n) for n in range(10**9))
     with stop_on_interrupt(stop, lambda _: None):
         async with asyncio.timeout(5):
-            outcome = await run_units(units, FakeJudge(), sink, workers=1, progress=Progress(), stop=stop)
+            outcome = await run_work(
+                units, work_of(FakeJudge()), sink, workers=1, progress=Progress(), stop=stop
+            )
     assert outcome.ended == "interrupted"
     assert sink.taken < 1000
 

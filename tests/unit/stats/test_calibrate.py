@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialogauge.core import whole_score
 from dialogauge.stats import (
     RawScore,
     ScoreHistory,
@@ -17,7 +18,6 @@ from dialogauge.stats import (
     fit_reference_cdf,
     fit_reference_mean_shift,
     half_even,
-    half_up,
 )
 
 
@@ -170,7 +170,7 @@ def test_candidates_are_not_ranked_against_each_other() -> None:
 
 # PT-06: primitives.
 def test_rounding() -> None:
-    assert [half_up(v) for v in (3.5, 4.5, 2.5, 4.4999, 0.2, 5.7)] == [4, 5, 3, 4, 1, 5]
+    assert [whole_score(v) for v in (3.5, 4.5, 2.5, 4.4999, 0.2, 5.7)] == [4, 5, 3, 4, 1, 5]
     assert [half_even(v) for v in (3.5, 4.5, 2.5, 0.2, 5.7)] == [4, 4, 2, 1, 5]
 
 

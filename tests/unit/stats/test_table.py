@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from dialogauge.core import Scale, UsageError
 from dialogauge.stats.table import (
-    Counts,
     ScoreTable,
-    Status,
     cluster_labels,
     label_codes,
     parse_rule,
@@ -39,42 +37,34 @@ def test_reply_length_is_characters_in_every_language():
     assert (reply_length("two words"), reply_length("两个词"), reply_length("")) == (9, 3, 0)
 
 
-def test_every_status_is_counted():
-    status = [Status.SCORED, Status.FAILED, Status.NOT_APPLICABLE, Status.PENDING, Status.SCORED]
-    found = scores_of([4, NAN, NAN, NAN, 2.5], status=status)
-    assert found.counts == Counts(requested=5, scored=2, not_applicable=1, failed=1, pending=1)
-    assert found.whole[4] == 3
-    assert found.rounded().values[4] == 3
-    assert found.take(np.array([4, 0])).values.tolist() == [2.5, 4]
+def test_some_targets_of_a_source_and_its_whole_scores():
+    found = scores_of([4, 2.5])
+    assert found.whole.tolist() == [4, 3]
+    assert found.rounded().values.tolist() == [4, 3]
+    assert found.take(np.array([1, 0])).values.tolist() == [2.5, 4]
 
 
-def test_a_missing_score_needs_a_status_and_a_score_must_be_scored():
-    with pytest.raises(ValueError, match="if and only if"):
+def test_a_failure_is_no_score_and_columns_have_one_length():
+    with pytest.raises(ValueError, match="leave out what failed"):
         scores_of([4, NAN])
-    with pytest.raises(ValueError, match="if and only if"):
-        scores_of([4, 3], status=[Status.SCORED, Status.FAILED])
     with pytest.raises(ValueError, match="different length"):
         scores_of([4, 3], whole=[4])
 
 
 def test_a_source_of_names_has_classes_without_numbers():
     named = scores_of([NAN, NAN], dissatisfied=[1, 0])
-    assert named.counts.scored == 2
+    assert not named.numbers
+    assert named.dissatisfied is not None
 
 
-def test_shared_targets_are_those_that_all_sources_scored():
-    sources = {
-        "judge": scores_of([4, NAN, 3], status=[0, Status.FAILED, 0]),
-        "people": scores_of([5, 4, NAN], status=[0, 0, Status.PENDING]),
-        "other": scores_of([1, 1, 1]),
-    }
+def test_some_targets_of_a_table():
+    sources = {"judge": scores_of([4, 2, 3]), "people": scores_of([5, 4, 1])}
     table = ScoreTable(sources, ("a", "b", "c"), users=("u", "u", "v"), lengths=np.array([7.0, 8.0, 9.0]))
-    found = table.shared(["judge", "people"])
+    found = table.only(np.array([True, False, False]))
     assert (found.n, found.clusters, found.users) == (1, ("a",), ("u",))
     assert found.blocks is None
     assert found.lengths is not None
     assert found.lengths.tolist() == [7.0]
-    assert set(found.sources) == {"judge", "people"}
     assert set(table.adding({"more": scores_of([1, 2, 3])}).sources) == {*sources, "more"}
 
 

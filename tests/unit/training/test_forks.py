@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Judged, Judgement, Message, Target, ToolCall, as_scores
-from dialogauge.runs import row_json
+from dialogauge.core.judgement import row_json
 from dialogauge.training import JudgedConversation, fork_of, judged_conversation
 from dialogauge.training.pairs import plain_message, prompt_and_reply
 from talks import judged_rows, talk

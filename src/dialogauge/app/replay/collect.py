@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from dialogauge.agents.candidate import ReplyWriter, reply_of
+from dialogauge.agents import ChatAgent, reply_of
 from dialogauge.app.candidates import (
     Candidate,
     build_candidate_client,
@@ -22,8 +22,9 @@ from dialogauge.app.replay.run import open_for_writing
 from dialogauge.app.replay.stage import OpenStage, open_stage
 from dialogauge.app.settings import CollectOptions
 from dialogauge.core.errors import DialogaugeError, FileFault, InputError, Place, RecordFault, UsageError
-from dialogauge.core.judgement import JudgeFailure, Usage
-from dialogauge.core.unit import UnitResult, WorkUnit, conversation_digest
+from dialogauge.core.judgement import Usage
+from dialogauge.core.protocols import AgentFailure, AgentTurn
+from dialogauge.core.unit import WorkUnit, conversation_digest
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget, PriceTable
 from dialogauge.runs import (
@@ -33,7 +34,8 @@ from dialogauge.runs import (
     ReplayDatabase,
     StopSignal,
     StoredReply,
-    run_units,
+    UnitResult,
+    run_work,
     stop_on_interrupt,
 )
 from dialogauge.studies.replay import ItemSet, Prompter, Stage, read_items
@@ -232,14 +234,18 @@ async def _one(work: _Work, out: Collected) -> None:
         seed=o.seed,
     )
     try:
-        writer = ReplyWriter(work.candidate.name, _digest(work), client)
+        agent = ChatAgent(work.candidate.name, _digest(work), client)
+
+        async def reply(unit: WorkUnit) -> tuple[AgentTurn, ...]:
+            return (await agent.reply(unit.conversation.blinded(), seed=unit.seed),)
+
         progress, stop = Progress(expected=len(work.stage.items)), StopSignal()
         prompts = _Prompts(work, progress)
         sink = _Sink(work, prompts)
         limits = built[0].limits
         with stop_on_interrupt(stop, work.observer.interrupted), work.observer.watching(progress, limits):
-            ended: Outcome = await run_units(
-                iter(prompts), writer, sink, workers=o.max_concurrency, progress=progress, stop=stop
+            ended: Outcome = await run_work(
+                iter(prompts), reply, sink, workers=o.max_concurrency, progress=progress, stop=stop
             )
         work.database.flush()
     finally:
@@ -332,15 +338,20 @@ class _Sink:
         self._items = {item.id: item for item in work.stage.items}
 
     def add(self, unit: WorkUnit, result: UnitResult) -> None:
-        (row,) = result.rows
+        (turn,) = cast("Sequence[AgentTurn]", result.rows)
+        outcome = turn.outcome
         item, name = unit.conversation.id, self._work.candidate.name
-        if isinstance(row.outcome, JudgeFailure):
-            message = self._work.opened.hides.text(self._items[item], row.outcome.message)
-            failure = {"kind": row.outcome.kind, "message": message}
+        if isinstance(outcome, AgentFailure):
+            message = self._work.opened.hides.text(self._items[item], outcome.message)
+            failure = {"kind": outcome.kind, "message": message}
             self._work.database.add_reply(StoredReply(name, item, None, failure))
             return
-        details = dict(row.outcome.details)
-        text = self._work.opened.hides.text(self._items[item], str(details.pop("reply")))
+        text = self._work.opened.hides.text(self._items[item], outcome.text)
+        details: dict[str, Any] = {}
+        if outcome.finish != "stop":
+            details["finish"] = outcome.finish
+        if outcome.model is not None:
+            details["model"] = outcome.model
         if self._work.options.context != "prefix":
             details["request"] = unit.target_digest
         memory = self._prompts.memory.pop(item, ())

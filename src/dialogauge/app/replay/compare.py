@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge import __version__
-from dialogauge.app.candidates import Agent, read_agents
+from dialogauge.app.candidates import AgentEntry, read_agents
 from dialogauge.app.replay.run import item_set_of, read_run
 from dialogauge.app.settings import CompareOptions
 from dialogauge.core.errors import UsageError
+from dialogauge.core.version import __version__
 from dialogauge.report import ReplayAbout, render_replay
 from dialogauge.runs import FILES, REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.runs.directory import write_whole
@@ -21,10 +21,10 @@ from dialogauge.runs.manifest import versions
 from dialogauge.runs.records import json_document, json_line
 from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay import ORIGINAL, ItemSet, selected_on_gold
-from dialogauge.studies.replay.comparison import CompareSettings, Comparison, Scores, compare
+from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, Leaderboard, compare
 from dialogauge.studies.replay.diagnostics import family_of
 from dialogauge.studies.replay.page import replay_view
-from dialogauge.studies.replay.table import VIEWS, Given, View, Viewer
+from dialogauge.studies.replay.table import VIEWS, ReplyScore, View, Viewer
 
 _PENDING: Final = "score: pending"
 _COLUMNS = ("organisation", "version", "licence", "family")
@@ -40,7 +40,7 @@ class Compared:
     """What each candidate is."""
     failures: Mapping[str, Mapping[str, int]]
     """By candidate (the original replies are one) and kind: why items that are in the data have no score."""
-    comparison: Comparison
+    comparison: Leaderboard
     present: int
     """Items of the set that were in the data when they were scored."""
     files: tuple[Path, ...]
@@ -77,9 +77,9 @@ class _Read:
     about: dict[str, Any]
     present: set[str]
     histories: dict[str, ScoreHistory]
-    reference: list[Given]
+    reference: list[ReplyScore]
     reference_lengths: dict[str, int]
-    candidates: dict[str, dict[str, Given]]
+    candidates: dict[str, dict[str, ReplyScore]]
     lengths: dict[str, dict[str, int]]
     described: dict[str, dict[str, Any]]
     missing: dict[str, dict[str, str]]
@@ -110,7 +110,7 @@ def compare_runs(options: CompareOptions) -> Compared:
     agents = read_agents(options.agents_file)
     for name, about in read.described.items():
         _columns(about, name, agents.get(name))
-    scores = Scores(
+    scores = EvaluatorScores(
         items=tuple(i for i in read.items.items if i.id in read.present),
         reference=read.reference,
         reference_lengths=read.reference_lengths,
@@ -236,10 +236,10 @@ def _failed(what: str, stored: StoredReply | StoredScore) -> str:
     return f"{what}: {(stored.failure or {}).get('kind')}"
 
 
-def _given(stored: StoredScore) -> Given:
+def _given(stored: StoredScore) -> ReplyScore:
     value = stored.value if stored.value is not None else float(stored.score or 0)
     # What differs in the last digits of a sum is the same score, and must have the same rank.
-    return Given(stored.item, stored.block, stored.position, int(stored.score or 0), round(value, 9))
+    return ReplyScore(stored.item, stored.block, stored.position, int(stored.score or 0), round(value, 9))
 
 
 def _count_usage(read: _Read, stored: StoredScore) -> None:
@@ -249,7 +249,7 @@ def _count_usage(read: _Read, stored: StoredScore) -> None:
             read.usage[key] += int(usage.get(key) or 0)
 
 
-def _columns(about: dict[str, Any], name: str, agent: Agent | None) -> None:
+def _columns(about: dict[str, Any], name: str, agent: AgentEntry | None) -> None:
     for column in _COLUMNS:
         told = None if agent is None else getattr(agent, column)
         about[column] = told or about.get(column)
@@ -267,7 +267,7 @@ def _write(
     out: Path,
     options: CompareOptions,
     compared: Compared,
-    scores: Scores,
+    scores: EvaluatorScores,
     missing: Mapping[str, Mapping[str, str]],
 ) -> None:
     about = ReplayAbout(
@@ -301,7 +301,7 @@ def _write(
 
 
 def _rows(
-    scores: Scores, settings: CompareSettings, missing: Mapping[str, Mapping[str, str]]
+    scores: EvaluatorScores, settings: CompareSettings, missing: Mapping[str, Mapping[str, str]]
 ) -> Iterator[bytes]:
     """Yield one line for each item and candidate: all views of its score, or why there is none."""
     viewer = Viewer(scores.items, scores.reference, scores.histories, settings.ties)

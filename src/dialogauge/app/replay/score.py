@@ -9,31 +9,29 @@ from functools import partial
 from typing import Any
 
 from dialogauge.app.personal_judges import (
-    MODEL_JUDGES,
-    BuiltTurnJudge,
-    Models,
-    build_personal_judge,
-    build_turn_judge,
+    BuiltPersonalJudge,
+    build_satisfaction_judge,
 )
 from dialogauge.app.replay.run import item_set_of, open_for_writing, read_run
 from dialogauge.app.replay.stage import open_stage
 from dialogauge.app.settings import ScoreOptions
 from dialogauge.core.errors import DialogaugeError, InputError, UsageError
 from dialogauge.core.judgement import Usage
-from dialogauge.core.protocols import PersonalJudge, RatedBlock, RatedReply, TurnJudge
-from dialogauge.core.unit import UnitResult, WorkUnit
-from dialogauge.llm import LimiterState
+from dialogauge.core.protocols import Judge, RatedBlock, RatedReply
+from dialogauge.core.unit import WorkUnit
 from dialogauge.runs import (
     REFERENCE,
     Observer,
     Progress,
     ReplayDatabase,
     StopSignal,
-    run_units,
+    UnitResult,
+    run_work,
     stop_on_interrupt,
 )
+from dialogauge.runs.store import RunNotes
 from dialogauge.studies.replay import Stage, replaced
-from dialogauge.studies.replay.scoring import BlockScorer, TurnsOfBlock, block_unit, evaluator_digest
+from dialogauge.studies.replay.scoring import BlockScoring, block_unit, evaluator_digest
 from dialogauge.studies.satisfaction import StudyData, histories_of
 from dialogauge.text import counted
 
@@ -71,20 +69,18 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
     """
     o = options
-    asks = o.judge in MODEL_JUDGES
-    built = build_turn_judge(o) if asks else build_personal_judge(o.judge, strategy=o.strategy, k=o.k)
+    built = build_satisfaction_judge(o)
+    judge = built.judge
     items = item_set_of(options.run)
     opened = open_stage(items, options.data, o.history)
     study, stage = opened.study, opened.stage
     with open_for_writing(options.run) as (_, database):
-        judge = _of_blocks(built.judge, database, stage) if isinstance(built, BuiltTurnJudge) else built
         evaluator = evaluator_digest(judge, study.population, tuple(stage.blocks.values()))
         out = Scored(judge.name, evaluator, faults=opened.faults)
         if options.reference is not None:
             _take_reference(options.reference, database, judge, evaluator)
         _note_evaluator(database, judge, evaluator, options, study, stage)
-        models = built.models if isinstance(built, BuiltTurnJudge) else None
-        work = _Work(options, observer, study, stage, database, judge, evaluator, models)
+        work = _Work(options, observer, study, stage, database, built, evaluator)
         asyncio.run(work.run(out))
         _note_fitted(database, judge, evaluator)
         held = database.scored(evaluator, REFERENCE)
@@ -96,23 +92,6 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
     return out
 
 
-def _of_blocks(judge: TurnJudge, database: ReplayDatabase, stage: Stage) -> TurnsOfBlock:
-    return TurnsOfBlock(judge, _Kept(database), {name: block.view for name, block in stage.blocks.items()})
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """What a judge keeps, in the run's own file."""
-
-    database: ReplayDatabase
-
-    def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
-        return self.database.get_meta(f"kept:{key}")
-
-    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        self.database.put_meta(f"kept:{key}", value)
-
-
 @dataclass(frozen=True, slots=True)
 class _Work:
     options: ScoreOptions
@@ -120,44 +99,43 @@ class _Work:
     study: StudyData
     stage: Stage
     database: ReplayDatabase
-    judge: PersonalJudge
+    built: BuiltPersonalJudge
     evaluator: str
-    models: Models | None
 
     async def run(self, out: Scored) -> None:
         try:
             await self._run(out)
         finally:
-            if self.models is not None:
-                await self.models.close()
+            await self.built.close()
 
     async def _run(self, out: Scored) -> None:
         names = list(self.database.candidates())
         asked = sum(len(b.ratings) for b in self.stage.blocks.values()) + len(names) * len(self.stage.items)
         self.observer.say(
-            f"{self.judge.name}: the original replies of {counted(len(self.stage.blocks), 'block')} first, "
-            f"then {counted(len(names), 'candidate')}: {counted(asked, 'reply', 'replies')} at most"
+            f"{self.built.judge.name}: the original replies of {counted(len(self.stage.blocks), 'block')} "
+            f"first, then {counted(len(names), 'candidate')}: {counted(asked, 'reply', 'replies')} at most"
         )
         blocks = len(self.stage.blocks)
         progress, stop = Progress(expected=blocks * (len(names) + 1)), StopSignal()
-        scorer = BlockScorer(
-            self.judge,
+        scoring = BlockScoring(
+            self.built.judge,
             self.stage.blocks,
             self.study.population,
             self.study.split.train,
             self._replies,
+            RunNotes(self.database),
             partial(self.database.add_score, self.evaluator),
         )
         sink = _Sink(self.database)
         with (
             stop_on_interrupt(stop, self.observer.interrupted),
-            self.observer.watching(progress, self._limits),
+            self.observer.watching(progress, self.built.limits),
         ):
             # The reference comes first and whole: nothing is compared against half of it.
             for part in ((REFERENCE,), names):
                 units = self._units(part, progress)
-                ended = await run_units(
-                    units, scorer, sink, workers=_BLOCKS_AT_ONCE, progress=progress, stop=stop
+                ended = await run_work(
+                    units, scoring.score, sink, workers=_BLOCKS_AT_ONCE, progress=progress, stop=stop
                 )
                 self.database.flush()
                 out.ended, out.error = ended.ended, ended.error
@@ -188,13 +166,10 @@ class _Work:
         failed = self.database.score_failed(self.evaluator, name, item)
         return failed is False or (failed is True and not self.options.retry_failed)
 
-    def _limits(self) -> LimiterState | None:
-        return None if self.models is None else self.models.limits()
-
     def _replies(self, candidate: str, block: str) -> Sequence[RatedReply]:
         """Return what is to be judged; a judge that asks a model is not asked again for what stands."""
         found = self.stage.blocks[block].ratings if candidate == REFERENCE else self._said(candidate, block)
-        if self.models is None:
+        if self.built.models is None:
             return found
         return [rated for rated in found if not self._stands(candidate, rated.reply.id)]
 
@@ -223,7 +198,7 @@ class _Sink:
 
 def _note_evaluator(
     database: ReplayDatabase,
-    judge: PersonalJudge,
+    judge: Judge,
     evaluator: str,
     options: ScoreOptions,
     study: StudyData,
@@ -251,7 +226,7 @@ def _note_evaluator(
     database.put_meta("present", [i.id for i in stage.items])
 
 
-def _note_fitted(database: ReplayDatabase, judge: PersonalJudge, evaluator: str) -> None:
+def _note_fitted(database: ReplayDatabase, judge: Judge, evaluator: str) -> None:
     """Keep what the evaluator says of itself once it is fitted; a run without anything to score fits none."""
     told = dict(judge.describe())
     if "fitted_on" in told:
@@ -260,7 +235,7 @@ def _note_fitted(database: ReplayDatabase, judge: PersonalJudge, evaluator: str)
         database.put_meta("evaluators", known)
 
 
-def _take_reference(path: str, database: ReplayDatabase, judge: PersonalJudge, evaluator: str) -> None:
+def _take_reference(path: str, database: ReplayDatabase, judge: Judge, evaluator: str) -> None:
     with read_run(path) as other:
         known = other.get_meta("evaluators", {})
         if evaluator not in known:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from dialogauge.core import Conversation, Place, RecordFault
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.notes import NoteBook, record_fault
-from dialogauge.data.sources import InputFile, LineStream, count_values, json_values
+from dialogauge.data.sources import InputSource, LineStream, count_values, json_values
 
 Outcome = Conversation | RecordFault
 """What reading yields: a conversation, or why there is none."""
@@ -19,7 +19,7 @@ Outcome = Conversation | RecordFault
 class Sample:
     """The beginning of a source, by which its format is recognised."""
 
-    source: InputFile
+    source: InputSource
     mapping: FieldMap
     record: Any = None
     """A JSON value; None when the source is no JSON."""
@@ -31,7 +31,7 @@ class Sample:
 class Context:
     """What holds for a whole source while it is read."""
 
-    source: InputFile
+    source: InputSource
     mapping: FieldMap
     notes: NoteBook
 
@@ -44,6 +44,8 @@ class Entry:
     place: Place
     made_id: str
     """The id to take where the record has none."""
+    made_from: str = "file name and line"
+    """What that id is made from."""
 
     @property
     def mapping(self) -> FieldMap:

@@ -16,7 +16,7 @@ from dialogauge.data.notes import file_fault, record_fault
 from dialogauge.data.ratings import as_score
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
-from dialogauge.data.tables import Row, find_column, open_table, read_header
+from dialogauge.data.tables import DelimitedTable, Row, find_column, open_table, read_header
 
 _USUAL: dict[str, tuple[str, ...]] = {
     "conversation_id": ("conversation_id", "conversation", "dialogue_id", "dialog_id", "session_id", "id"),
@@ -69,7 +69,7 @@ class _Csv:
             columns = read_header(enumerate(sample.lines, 1)).columns
         except csv.Error:
             return False
-        named = _find(columns, sample.mapping)
+        named = named_columns(columns, sample.mapping)
         return "role" in named and "content" in named
 
     def count(self, stream: LineStream, context: Context) -> int:
@@ -78,32 +78,37 @@ class _Csv:
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         """Hand out a conversation whenever the id changes."""
-        table = open_table(stream)
-        columns = _columns(table.columns, context)
-        group: _Group | None = None
-        try:
-            for row in table.rows:
-                if isinstance(row, RecordFault):
-                    # The row cannot be placed for certain: what was being read is not whole any more.
-                    group, done = None, row if group is None else _spoilt(group, row)
-                    yield done
-                    continue
-                name = columns.get(row, "conversation_id") or context.source.label
-                if group is not None and group.id != name:
-                    yield _finish(group, context)
-                    group = None
-                group = group or _Group(name, row.line)
-                _take(group, row, columns, context)
-        except FileFault:
-            if group is not None:
-                place = Place(context.source.name, group.line, group.id)
-                yield record_fault(place, "the file breaks off within this conversation")
-            raise
+        yield from conversations_of(open_table(stream), context)
+
+
+def conversations_of(table: DelimitedTable, context: Context) -> Iterator[Outcome]:
+    """Yield the conversations of a table with one message a row; raises `FileFault` where it breaks off."""
+    columns = _columns(table.columns, context)
+    group: _Group | None = None
+    try:
+        for row in table.rows:
+            if isinstance(row, RecordFault):
+                # The row cannot be placed for certain: what was being read is not whole any more.
+                group, done = None, row if group is None else _spoilt(group, row)
+                yield done
+                continue
+            name = columns.get(row, "conversation_id") or context.source.label
+            if group is not None and group.id != name:
+                yield _finish(group, context)
+                group = None
+            group = group or _Group(name, row.line)
+            _take(group, row, columns, context)
+    except FileFault:
         if group is not None:
-            yield _finish(group, context)
+            place = Place(context.source.name, group.line, group.id)
+            yield record_fault(place, "the file breaks off within this conversation")
+        raise
+    if group is not None:
+        yield _finish(group, context)
 
 
-def _find(columns: list[str] | tuple[str, ...], mapping: FieldMap) -> dict[str, str]:
+def named_columns(columns: list[str] | tuple[str, ...], mapping: FieldMap) -> dict[str, str]:
+    """Return which column holds what: as the field map says, else under a usual name."""
     found: dict[str, str] = {}
     for name, usual in _USUAL.items():
         mapped = getattr(mapping, name)
@@ -117,7 +122,7 @@ def _columns(columns: tuple[str, ...], context: Context) -> _Columns:
     mapping, place = context.mapping, Place(context.source.name, 1)
     wanted = [getattr(mapping, name) for name in _USUAL] + list(mapping.ratings.values())
     missing = [column for column in wanted if column and column not in columns]
-    named = _find(columns, mapping)
+    named = named_columns(columns, mapping)
     if missing or "role" not in named or "content" not in named:
         what = f"no column {missing[0]!r}" if missing else "no column for the role or for the content"
         hint = f"it has {', '.join(columns)}; name them in a field map (--map)"

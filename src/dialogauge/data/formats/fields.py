@@ -142,7 +142,7 @@ def conversation_from(
     if conversation_id is None:
         conversation_id = entry.made_id
         entry.assume(
-            "conversations have no id: made from file name and line",
+            f"conversations have no id: made from {entry.made_from}",
             hint="give each a `conversation_id`, or name the key in a field map",
         )
     found: dict[str, str | None] = {}

@@ -20,7 +20,7 @@ from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, 
 from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.notes import excerpt
 from dialogauge.data.ratings import as_score
-from dialogauge.data.sources import InputFile, LineStream
+from dialogauge.data.sources import InputSource, LineStream
 
 _PROMPTS = "tau_system_prompts.json"
 _USED = frozenset({"messages", "traj", "agent", "domain", "user_id", "reward"})
@@ -55,7 +55,7 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
     return isinstance(record.get("traj"), list) or ("domain" in record and "messages" in record)
 
 
-def _prompts(source: InputFile) -> Mapping[str, str]:
+def _prompts(source: InputSource) -> Mapping[str, str]:
     """Find the system prompts beside or above the file; nothing if they are not there."""
     if source.path is None:
         return {}

@@ -8,13 +8,23 @@ from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from dialogauge.core import Judged, JudgeFailure, Judgement, MissingExtra, Score, UsageError, digest
-from dialogauge.core.protocols import BlockView, Population, Reads, Reply
-from dialogauge.judges.encoder.text import ENCODER_JUDGES, EncoderSettings, encoder_text, said
-from dialogauge.judges.personal.baselines import DIMENSION
+from dialogauge.core import (
+    Judged,
+    JudgeFailure,
+    Judgement,
+    MissingExtra,
+    PlainDimension,
+    Request,
+    Score,
+    UsageError,
+    digest,
+)
+from dialogauge.core.protocols import Population, Reads, Reply
+from dialogauge.judges.encoder.text import ENCODER_JUDGES, EncoderSettings, decoded_score, encoder_text
+from dialogauge.judges.personal.baselines import NO_USER, SATISFACTION
 
 if TYPE_CHECKING:
-    from dialogauge.judges.encoder.training import Fit
+    from dialogauge.judges.encoder.training import EncoderFit
 
 _VERSION = 1
 """Raised when text or training change, so that stored judgements are not taken for new ones."""
@@ -51,7 +61,7 @@ class EncoderJudge:
 
     def __init__(self, settings: EncoderSettings) -> None:
         self._settings = settings
-        self._fitted: tuple[str, Fit] | None = None
+        self._fitted: tuple[str, EncoderFit] | None = None
         self._records: list[Mapping[str, Any]] = []
 
     @property
@@ -62,7 +72,18 @@ class EncoderJudge:
     @property
     def digest(self) -> str:
         """Changes with every setting; the weights behind a model's name are taken to stay."""
-        return digest({"judge": self.name, "settings": asdict(self._settings), "version": _VERSION})
+        known = {"judge": self.name, "settings": asdict(self._settings), "version": _VERSION}
+        return digest({**known, "reads": sorted(self.reads)})
+
+    @property
+    def dimensions(self) -> tuple[PlainDimension, ...]:
+        """Satisfaction, of a turn."""
+        return (SATISFACTION,)
+
+    @property
+    def together(self) -> bool:
+        """All targets of a block in one batch."""
+        return True
 
     @property
     def reads(self) -> frozenset[Reads]:
@@ -74,21 +95,23 @@ class EncoderJudge:
         told: dict[str, Any] = {"kind": "encoder", "settings": asdict(self._settings)}
         return {**told, "fits": [dict(r) for r in self._records]} if self._records else told
 
-    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
-        """Judge the targets; all fail when no other user is known.
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge the targets; all fail when no other user is known, or the user is not.
 
         Raises:
             UsageError: The encoder cannot be loaded.
         """
-        if not population.scores:
-            failure = JudgeFailure("judge_error", "no training user is known: there is nothing to learn from")
-            return tuple(Judged(reply.target, failure) for reply in view.targets)
-        network = self._fit(population).network
+        view = request.view
+        if view is None:
+            return request.failed(NO_USER)
+        if not request.others.scores:
+            return request.failed("no training user is known: there is nothing to learn from")
+        network = self._fit(request.others).network
         texts = [encoder_text(view, r, messages=self._settings.messages) for r in view.targets]
         found = network.probabilities([network.encode(text) for text in texts])
         return tuple(self._row(r, p) for r, p in zip(view.targets, found, strict=True))
 
-    def _fit(self, population: Population) -> Fit:
+    def _fit(self, population: Population) -> EncoderFit:
         blocks = population.blocks
         known = digest([[list(b.view.scores), [[r.reply.id, r.score] for r in b.ratings]] for b in blocks])
         if self._fitted is None or self._fitted[0] != known:
@@ -103,7 +126,9 @@ class EncoderJudge:
         if not all(map(isfinite, probabilities)):
             failure = JudgeFailure("judge_error", "the network gives no finite probabilities: it diverged")
             return Judged(reply.target, failure)
-        found = said(probabilities, self._settings)
+        found = decoded_score(probabilities, self._settings)
         what = "steps" if self._settings.ordinal else "probabilities"
         details = {"turn_id": reply.id, what: [round(p, 4) for p in probabilities]}
-        return Judged(reply.target, Judgement({DIMENSION: Score(found.value, found.score)}, details=details))
+        return Judged(
+            reply.target, Judgement({SATISFACTION.name: Score(found.value, found.score)}, details=details)
+        )

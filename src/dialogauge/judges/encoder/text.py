@@ -44,7 +44,7 @@ class EncoderSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DecodedScore:
     """The score of one target."""
 
     score: int
@@ -53,14 +53,14 @@ class Said:
     """The expected score."""
 
 
-def said(probabilities: Sequence[float], settings: EncoderSettings) -> Said:
+def decoded_score(probabilities: Sequence[float], settings: EncoderSettings) -> DecodedScore:
     """Decode five class probabilities, or those of the four steps where ordinal."""
     if settings.ordinal:
         steps = sum(p > settings.threshold for p in probabilities)
-        return Said(1 + steps, 1 + sum(probabilities))
+        return DecodedScore(1 + steps, 1 + sum(probabilities))
     best = max(range(len(probabilities)), key=lambda i: probabilities[i])
     expected = sum((i + 1) * p for i, p in enumerate(probabilities)) / sum(probabilities)
-    return Said(best + 1, expected)
+    return DecodedScore(best + 1, expected)
 
 
 _WORDS: Final = {

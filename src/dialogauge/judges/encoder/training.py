@@ -15,10 +15,16 @@ from huggingface_hub.errors import HfHubHTTPError
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
+from dialogauge.core import whole_score
 from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import Population, RatedBlock
-from dialogauge.judges.encoder.text import EncoderSettings, EncoderText, encoder_text, fitted_tokens, said
-from dialogauge.stats import half_up
+from dialogauge.judges.encoder.text import (
+    EncoderSettings,
+    EncoderText,
+    decoded_score,
+    encoder_text,
+    fitted_tokens,
+)
 
 _SCORES: Final = 5
 _PATIENCE: Final = 10.0
@@ -179,7 +185,7 @@ _NO_DECAY = ("bias", "norm.weight")
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class EncoderFit:
     """A fine-tuned network, and how it came about."""
 
     network: Network
@@ -194,7 +200,7 @@ class _Example:
     """What the user gave; learnt is the whole score."""
 
 
-def fit_encoder(population: Population, settings: EncoderSettings) -> Fit:
+def fit_encoder(population: Population, settings: EncoderSettings) -> EncoderFit:
     """Fine-tune an encoder; the same population and settings give the same network on the same machine.
 
     The users, in the order of a seeded shuffle, are cut into those that are learnt from and those whose
@@ -210,7 +216,7 @@ def fit_encoder(population: Population, settings: EncoderSettings) -> Fit:
         learnt, held_out = _split(population, settings)
         train, validation = _examples(network, learnt), _examples(network, held_out)
         errors, chosen = _train(network, train, validation)
-    return Fit(
+    return EncoderFit(
         network,
         {
             "users": len({b.view.user for b in learnt}),
@@ -278,7 +284,7 @@ def _epoch(
     for start in range(0, len(examples), size):
         batch = examples[start : start + size]
         logits = network.logits([e.encoded for e in batch])
-        loss = network.loss(logits, [half_up(e.score) for e in batch])
+        loss = network.loss(logits, [whole_score(e.score) for e in batch])
         optimizer.zero_grad()
         loss.backward()
         weights = [p for module in network.modules for p in module.parameters()]
@@ -311,7 +317,9 @@ def _error(network: Network, examples: Sequence[_Example]) -> float | None:
     found = network.probabilities([e.encoded for e in examples])
     if not all(math.isfinite(p) for probabilities in found for p in probabilities):
         return math.inf
-    errors = [abs(said(p, network.settings).score - e.score) for p, e in zip(found, examples, strict=True)]
+    errors = [
+        abs(decoded_score(p, network.settings).score - e.score) for p, e in zip(found, examples, strict=True)
+    ]
     return sum(errors) / len(errors)
 
 

@@ -7,8 +7,10 @@ the others. A fit without f and g serves both.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +19,8 @@ from dialogauge.core import UsageError
 from dialogauge.data.ratings import LEVELS
 from dialogauge.judges.fitted.model import (
     Cuts,
+    PlaceTable,
     Sums,
-    Table,
     boundaries_of,
     choose_cuts,
     decide,
@@ -55,6 +57,33 @@ class CrossValidation:
     ridge: float
     """Likewise."""
 
+    def to_json(self) -> dict[str, Any]:
+        """Write as plain JSON values; numbers lose nothing."""
+        return {
+            "called": self.called.tolist(),
+            "shares": self.shares.tolist(),
+            "boundaries": list(self.boundaries),
+            "fold": self.fold.tolist(),
+            "ridges": list(self.ridges),
+            "cuts": {"usual": self.cuts.usual, "below": self.cuts.below, "above": self.cuts.above},
+            "ridge": self.ridge,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> CrossValidation:
+        """Read what `to_json` wrote."""
+        cuts, boundaries = value["cuts"], tuple(value["boundaries"])
+        below, above = ({int(k): share for k, share in cuts[side].items()} for side in ("below", "above"))
+        return cls(
+            np.array(value["called"], dtype=np.int64),
+            np.array(value["shares"], dtype=np.float64).reshape(-1, len(boundaries)),
+            boundaries,
+            np.array(value["fold"], dtype=np.int64),
+            tuple(value["ridges"]),
+            Cuts(cuts["usual"], below, above),
+            value["ridge"],
+        )
+
 
 def line_folds(n: int, folds: int) -> Whole:
     """Cut n examples into parts of n // folds in their order; what is left over joins the last part."""
@@ -67,28 +96,39 @@ def agreement(gold: Whole, called: Whole) -> float:
     return float(np.nan_to_num(cohen_kappa(confusion(gold - 1, called - 1, LEVELS))))
 
 
-def cross_validate(
-    table: Table, fold: Whole, *, progress: Callable[[int, int], None] | None = None
-) -> CrossValidation:
-    """Predict every part from the others.
+def boundaries_to_fit(table: PlaceTable, fold: Whole) -> tuple[int, ...]:
+    """Return the ratings that have enough votes up to them and beyond.
 
     Args:
         table: The examples.
         fold: Shape (n,), the part of each example, from 0.
-        progress: Told how many fits of how many are done.
 
     Raises:
         UsageError: There are fewer than three parts, or all ratings are alike.
     """
-    parts = [int(k) for k in np.unique(fold)]
-    boundaries = boundaries_of(table.shares)
-    if len(parts) < 3 or not boundaries:
-        what = "all ratings are alike" if not boundaries else f"the examples fall into {len(parts)} parts"
+    parts, boundaries = np.unique(fold).size, boundaries_of(table.shares)
+    if parts < 3 or not boundaries:
+        what = "all ratings are alike" if not boundaries else f"the examples fall into {parts} parts"
         msg = f"nothing to validate: {what}"
         raise UsageError(msg, hint="give more rated conversations, or --cv 3")
-    fits = _Fits(table, fold, boundaries, parts, progress)
+    return boundaries
+
+
+async def cross_validate(table: PlaceTable, fold: Whole) -> CrossValidation:
+    """Predict every part from the others; between two fits other tasks have their turn.
+
+    Args:
+        table: The examples.
+        fold: Shape (n,), the part of each example, from 0.
+
+    Raises:
+        UsageError: There are fewer than three parts, or all ratings are alike.
+    """
+    boundaries = boundaries_to_fit(table, fold)
+    parts = [int(k) for k in np.unique(fold)]
+    fits = _Fits(table, fold, boundaries, parts)
     for ridge in RIDGES:
-        fits.run(ridge)
+        await fits.run(ridge)
     usual = usual_of(table.gold)
     called = np.full(table.gold.size, usual, dtype=np.int64)
     shares = np.zeros((table.gold.size, len(boundaries)))
@@ -112,16 +152,8 @@ def cross_validate(
 class _Fits:
     """The left-out predictions of all fits."""
 
-    def __init__(
-        self,
-        table: Table,
-        fold: Whole,
-        boundaries: tuple[int, ...],
-        parts: list[int],
-        progress: Callable[[int, int], None] | None,
-    ) -> None:
+    def __init__(self, table: PlaceTable, fold: Whole, boundaries: tuple[int, ...], parts: list[int]) -> None:
         self._table, self._fold, self._boundaries, self._parts = table, fold, boundaries, parts
-        self._progress, self._done = progress, 0
         self.single: dict[float, Floats] = {}
         """By ridge strength each part as predicted by the fit without it."""
         self._pairs: dict[tuple[float, int, int], Floats] = {}
@@ -138,24 +170,24 @@ class _Fits:
         around = {(i + step) % k for step in range(-_NEAR, _NEAR + 1)} - {i}
         return [self._parts[j] for j in sorted(around)]
 
-    def run(self, ridge: float) -> None:
+    async def run(self, ridge: float) -> None:
         """Fit without each part, and without each pair of near parts."""
         fold = self._fold
         self.single[ridge] = np.zeros((fold.size, len(self._boundaries)))
         for f in self._parts:
-            self.single[ridge][fold == f] = self._predicted(ridge, (f,))[fold == f]
+            self.single[ridge][fold == f] = (await self._predicted(ridge, (f,)))[fold == f]
             for g in self.near(f):
                 if f < g:
-                    predicted = self._predicted(ridge, (f, g))
+                    predicted = await self._predicted(ridge, (f, g))
                     self._pairs[ridge, f, g] = predicted[fold == g]
                     self._pairs[ridge, g, f] = predicted[fold == f]
 
-    def _predicted(self, ridge: float, left_out: tuple[int, ...]) -> Floats:
+    async def _predicted(self, ridge: float, left_out: tuple[int, ...]) -> Floats:
         kept = self._all
         for part in left_out:
             kept = kept - self._of[part]
         weights, prior = solve_ridge(kept, ridge)
-        self._told()
+        await asyncio.sleep(0)
         return self._table.rows.times(weights) + prior
 
     def without(self, ridge: float, f: int) -> Floats:
@@ -169,9 +201,3 @@ class _Fits:
         """Return the mean squared error of the shares."""
         targets = targets_of(self._table, self._boundaries)
         return float(np.mean((predicted - targets)[where] ** 2))
-
-    def _told(self) -> None:
-        self._done += 1
-        if self._progress is not None:
-            pairs = sum(len(self.near(f)) for f in self._parts) // 2
-            self._progress(self._done, len(RIDGES) * (len(self._parts) + pairs))

@@ -28,7 +28,7 @@ Votes = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class RatedPlace:
     """One rated place."""
 
     conversation: Conversation
@@ -67,7 +67,9 @@ class Example:
         return next((len(m.text) for m in seen if m.role == "assistant" and not m.tool_calls), 0)
 
 
-def examples_of(conversation: Conversation, dimension: str) -> tuple[tuple[Example, ...], list[InputError]]:
+def rated_places(
+    conversation: Conversation, dimension: str
+) -> tuple[tuple[RatedPlace, ...], list[InputError]]:
     """Return the rated places of a conversation in their order, and a fault for each rating that is none.
 
     Several raters of one place are one example. Where a rater rated the same turn twice (two lines of the
@@ -83,7 +85,7 @@ def examples_of(conversation: Conversation, dimension: str) -> tuple[tuple[Examp
         votes.setdefault(key, Counter())[floor(score + 0.5)] += 1
     whole = len(conversation.turns) + 1
     examples = [
-        Example(
+        RatedPlace(
             conversation,
             None if turn == whole else turn,
             number,
@@ -174,7 +176,7 @@ def features_digest() -> str:
     return digest([_VERSION, BLOCKS, _FADING, _EARLIER_WORDS, _SIGNALS, *limits])
 
 
-def rows_of(examples: Sequence[Example]) -> Iterator[dict[int, float]]:
+def rows_of(examples: Sequence[RatedPlace]) -> Iterator[dict[int, float]]:
     """Return the features of each example, by column number; examples of one conversation stand together."""
     scale = load_coefficients().foresight
     for _, group in groupby(examples, key=lambda e: id(e.conversation)):

@@ -15,12 +15,14 @@ from dialogauge.core import (
     Judgement,
     Level,
     PlainDimension,
+    Request,
     Score,
     Target,
     digest,
 )
+from dialogauge.core.protocols import Reads
 from dialogauge.data.ratings import LEVELS
-from dialogauge.judges.fitted.features import Example
+from dialogauge.judges.fitted.features import RatedPlace
 from dialogauge.judges.fitted.model import RatingsModel
 
 _VERSION = 1
@@ -48,7 +50,7 @@ class RatingsJudge:
     @property
     def digest(self) -> str:
         """Changes with the model."""
-        return digest({"judge": self.name, "version": _VERSION, "model": self.model.to_json()})
+        return digest({"judge": self.name, "version": _VERSION, "reads": [], "model": self.model.to_json()})
 
     @property
     def dimensions(self) -> tuple[PlainDimension, ...]:
@@ -72,16 +74,28 @@ class RatingsJudge:
             "notes": list(fitted.sentences(self.model.dimension)),
         }
 
-    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """The conversation alone."""
+        return frozenset()
+
+    @property
+    def together(self) -> bool:
+        """All turns of a conversation at once."""
+        return True
+
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
         """Judge every replied turn, then the whole where such were fitted; repeat and seed change nothing."""
-        conversation = conversation.blinded()
+        if request.targets:
+            return request.failed("the judge fitted judges whole conversations")
+        conversation = request.conversation.blinded()
         whole = Target(conversation.id, "conversation", None, conversation.candidate)
         if not conversation.replied_turns:
             failure = JudgeFailure("no_reply", "The conversation has no assistant reply to judge.")
             return (Judged(whole, failure),)
         turns: list[int | None] = [t.number for t in conversation.replied_turns]
         asked = turns if len(self.dimensions) == 1 else [*turns, None]
-        examples = [Example(conversation, turn, 0, _NO_VOTES) for turn in asked]
+        examples = [RatedPlace(conversation, turn, 0, _NO_VOTES) for turn in asked]
         shares, called = self.model.predict(examples)
         found = chances(shares, self.model.boundaries)
         return tuple(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dialogauge.core import FileFault, NotConverged, Place
 from dialogauge.data.ratings import LEVELS
-from dialogauge.judges.fitted.features import Example, SparseRows, features_digest, rows_of
+from dialogauge.judges.fitted.features import RatedPlace, SparseRows, features_digest, rows_of
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -247,7 +247,7 @@ _RARE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PlaceTable:
     """Examples as numbers."""
 
     rows: SparseRows
@@ -259,11 +259,11 @@ class Table:
     """Shape (n,): nothing was said before the rating."""
 
 
-def table_of(examples: Sequence[Example]) -> Table:
+def table_of(examples: Sequence[RatedPlace]) -> PlaceTable:
     """Lay out examples; the features are read here, once."""
     votes = np.array([e.votes for e in examples], dtype=np.float64).reshape(-1, LEVELS)
     cumulated = np.cumsum(votes, axis=1)[:, :-1] / votes.sum(axis=1, keepdims=True)
-    return Table(
+    return PlaceTable(
         SparseRows(rows_of(examples), most=_COLUMNS),
         cumulated,
         np.array([e.majority for e in examples], dtype=np.int64),
@@ -297,7 +297,7 @@ class RatingsModel:
     dimension: str
     fitted_on: FittedOn
 
-    def predict(self, examples: Sequence[Example]) -> tuple[Floats, Whole]:
+    def predict(self, examples: Sequence[RatedPlace]) -> tuple[Floats, Whole]:
         """Return the predicted shares, shape (n, boundaries), and the whole ratings, shape (n,).
 
         Where nothing was said yet both are the prior.
@@ -391,13 +391,13 @@ def _check(boundaries: tuple[int, ...], columns: Whole, numbers: Sequence[float]
         raise ValueError(msg)
 
 
-def targets_of(table: Table, boundaries: tuple[int, ...]) -> Floats:
+def targets_of(table: PlaceTable, boundaries: tuple[int, ...]) -> Floats:
     """Return the shares that are fitted, shape (n, boundaries)."""
     return table.shares[:, [k - 1 for k in boundaries]]
 
 
 def fit_ratings(
-    table: Table,
+    table: PlaceTable,
     cuts: Cuts,
     boundaries: tuple[int, ...],
     ridge: float,

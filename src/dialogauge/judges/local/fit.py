@@ -32,7 +32,7 @@ _FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _RatedTurns:
     """Rated turns: one row each."""
 
     features: Floats
@@ -96,7 +96,7 @@ def fit_local(
     )
 
 
-def _table(conversations: Sequence[Conversation], dimension: str, mode: str) -> _Table:
+def _table(conversations: Sequence[Conversation], dimension: str, mode: str) -> _RatedTurns:
     rows: list[tuple[float, ...]] = []
     scores: list[float] = []
     groups: list[int] = []
@@ -120,7 +120,7 @@ def _table(conversations: Sequence[Conversation], dimension: str, mode: str) -> 
                 lengths.append(units[turn])
                 forms.append(form[turn])
                 languages.append(dialogue.language)
-    return _Table(
+    return _RatedTurns(
         np.array(rows, dtype=float).reshape(-1, len(names)),
         np.array(scores, dtype=float),
         np.array(groups, dtype=np.int64),
@@ -139,7 +139,7 @@ def _turn_scores(conversation: Conversation, dimension: str) -> dict[int, float]
     return {turn: sum(s) / len(s) for turn, s in out.items()}
 
 
-def _check(table: _Table, folds: int, dimension: str, instead: str | None) -> None:
+def _check(table: _RatedTurns, folds: int, dimension: str, instead: str | None) -> None:
     groups = np.unique(table.groups).size
     found = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
     if table.scores.size < 50 or groups < max(2, folds):
@@ -162,7 +162,7 @@ def group_folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
     return of_group[groups]
 
 
-def _rows(table: _Table, mask: NDArray[np.bool_]) -> _Table:
+def _rows(table: _RatedTurns, mask: NDArray[np.bool_]) -> _RatedTurns:
     """Return some of the rows, as far as a fit of the weights reads them."""
     return replace(table, features=table.features[mask], scores=table.scores[mask], groups=table.groups[mask])
 
@@ -176,7 +176,7 @@ def _within(values: Floats, groups: NDArray[np.int64]) -> Floats:
     return np.column_stack([_within(column, groups) for column in values.T])
 
 
-def _solve(table: _Table, ridge: float, names: tuple[str, ...]) -> ModeCoefficients:
+def _solve(table: _RatedTurns, ridge: float, names: tuple[str, ...]) -> ModeCoefficients:
     features, scores = table.features, table.scores
     centre, spread = features.mean(axis=0), features.std(axis=0)
     spread[spread < 1e-6] = 1.0
@@ -201,7 +201,7 @@ def _thresholds(predicted: Floats, scores: Floats) -> tuple[float, ...]:
     return tuple(float(np.quantile(predicted, share)) for share in shares)
 
 
-def _choose_ridge(table: _Table, fold: NDArray[np.int64]) -> tuple[float, Floats]:
+def _choose_ridge(table: _RatedTurns, fold: NDArray[np.int64]) -> tuple[float, Floats]:
     best: tuple[float, float, Floats] | None = None
     for ridge in _RIDGES:
         predicted = np.empty_like(table.scores)
@@ -225,7 +225,7 @@ def _apply(model: ModeCoefficients, features: Floats) -> Floats:
     return predicted
 
 
-def _measure(predicted: Floats, table: _Table, fold: NDArray[np.int64]) -> dict[str, Any]:
+def _measure(predicted: Floats, table: _RatedTurns, fold: NDArray[np.int64]) -> dict[str, Any]:
     low = table.scores <= 3
     within = _within(table.scores, table.groups)
     constant = np.array([table.scores[fold != k].mean() for k in fold])

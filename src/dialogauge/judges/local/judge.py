@@ -8,7 +8,7 @@ and gives n/a for anything else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from dialogauge.core import (
@@ -19,6 +19,7 @@ from dialogauge.core import (
     JudgeFailure,
     Judgement,
     PlainDimension,
+    Request,
     Score,
     Target,
     Turn,
@@ -27,7 +28,7 @@ from dialogauge.core import (
     digest,
     whole_score,
 )
-from dialogauge.core.protocols import BlockView, Population, Reads, Reply
+from dialogauge.core.protocols import Reads, Reply
 from dialogauge.judges.local.model import LocalCoefficients, Log, load_coefficients, running_form
 from dialogauge.judges.local.scores import (
     HINT,
@@ -42,7 +43,6 @@ from dialogauge.judges.local.scores import (
     score_turn,
     weakest,
 )
-from dialogauge.judges.personal.baselines import DIMENSION
 from dialogauge.judges.rubric.rows import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 from dialogauge.signals import (
     Dialogue,
@@ -85,6 +85,8 @@ _CHECKED = ("zh", "en")
 """Languages in which the satisfaction was held against people: docs/results/trust.md."""
 _SATISFIED = 4
 _SESSION = ("session", "session-guarded")
+_OF_HISTORY = 10
+"""Replies of a history that say what the log's replies are like."""
 
 
 class LocalJudge:
@@ -150,6 +152,7 @@ class LocalJudge:
             "mode": self.mode,
             "language": self.language,
             "rubric": self.rubric_id,
+            "reads": sorted(self.reads),
             "fitted_on": {
                 "dimension": fitted.dimension,
                 "turns": fitted.turns,
@@ -171,9 +174,34 @@ class LocalJudge:
         fitted = self._coefficients
         return [level_note(fitted.turns, fitted.reach.languages, fitted.spoken)]
 
-    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
-        """Judge every replied turn, then the conversation; repeat and seed change nothing."""
-        return self.judge_now(conversation)
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """No rating: its coefficients ship with the package, and of a history it sees the replies alone."""
+        return frozenset()
+
+    @property
+    def together(self) -> bool:
+        """A conversation, or a block, at once: it takes no time, and one pass serves all turns."""
+        return True
+
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge the targets, or every replied turn and the conversation; repeat and seed change nothing.
+
+        Of a user's history it takes language and form of the replies alone, which say whether the fitted
+        cuts hold.
+        """
+        if not request.targets:
+            return self.judge_now(request.conversation)
+        history = () if request.block is None else request.block.history[-_OF_HISTORY:]
+        log = Log.of([rated.reply.text for rated in history]) if history else None
+        # A conversation is judged once, as far as its last target shows it: in foresight a turn's score
+        # stands on what came before and the reply.
+        longest = {reply.conversation.id: reply.conversation for reply in request.targets}
+        judged: dict[tuple[str, int | None], Judged] = {}
+        for conversation in longest.values():
+            for row in self.judge_now(conversation, log=log):
+                judged[row.target.conversation_id, row.target.turn] = row
+        return tuple(_row(r, judged.get((r.conversation.id, r.turn))) for r in request.targets)
 
     def judge_now(self, conversation: Conversation, *, log: Log | None = None) -> tuple[Judged, ...]:
         """Judge without an event loop; the same as `judge`.
@@ -385,60 +413,11 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
     )
 
 
-_KNOWN = 10
-"""Replies of the history that say what the log's replies are like."""
-
-
-@dataclass(frozen=True, slots=True)
-class LocalBlockJudge:
-    """Judges every target by what can be read off its conversation.
-
-    Of the history it takes language and form of the replies alone, which say whether the fitted cuts hold.
-    """
-
-    local: LocalJudge
-
-    @property
-    def name(self) -> str:
-        """`local`."""
-        return self.local.name
-
-    @property
-    def digest(self) -> str:
-        """That of the local judge."""
-        return self.local.digest
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """No rating: its coefficients ship with the package, and of the history it sees the replies alone."""
-        return frozenset()
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return the settings of the local judge."""
-        return self.local.describe()
-
-    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
-        """Judge each conversation once, as far as its last target shows it.
-
-        In foresight a turn's score stands on what came before and the reply, so one pass serves all.
-        """
-        said = [rated.reply.text for rated in view.history[-_KNOWN:]]
-        log = Log.of(said) if said else None
-        longest: dict[str, Reply] = {}
-        for reply in view.targets:
-            longest[reply.conversation.id] = reply
-        found: dict[tuple[str, int | None], Judged] = {}
-        for reply in longest.values():
-            for row in self.local.judge_now(reply.conversation, log=log):
-                found[row.target.conversation_id, row.target.turn] = row
-        return tuple(_row(reply, found.get((reply.conversation.id, reply.turn))) for reply in view.targets)
-
-
 def _row(reply: Reply, row: Judged | None) -> Judged:
+    """Make the row of a target from that of its turn."""
     if row is None:
         return Judged(reply.target, JudgeFailure("no_reply", "the local judge judges replies to a user only"))
     outcome = row.outcome
     if isinstance(outcome, JudgeFailure):
         return Judged(reply.target, outcome)
-    details = {"turn_id": reply.id, **outcome.details}
-    return Judged(reply.target, Judgement({DIMENSION: outcome.scores[DIMENSION]}, details=details))
+    return Judged(reply.target, Judgement(outcome.scores, details={"turn_id": reply.id, **outcome.details}))

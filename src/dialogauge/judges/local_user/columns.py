@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
+class ScoreSignal:
     """The scores of a judge that reads no rating."""
 
     name: str
@@ -41,7 +41,7 @@ class Signal:
 class SignalColumns:
     """How the scores of a signal become numbers."""
 
-    signal: Signal
+    signal: ScoreSignal
     centre: float
     """Mean score of the training users' replies: what a missing one counts as."""
     spread: float
@@ -70,7 +70,7 @@ class SignalColumns:
         return weight * float(np.sqrt(_WEIGHT)) * spread / self.spread
 
 
-def columns_of_signal(signal: Signal, known: Sequence[RatedReply]) -> SignalColumns | None:
+def columns_of_signal(signal: ScoreSignal, known: Sequence[RatedReply]) -> SignalColumns | None:
     """Take mean, deviation and ends from the training users' replies.
 
     Returns:

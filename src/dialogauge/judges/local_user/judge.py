@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dialogauge.core import ONE_TO_FIVE, Judged, JudgeFailure, Judgement, Score, digest
+from dialogauge.core import ONE_TO_FIVE, Judged, Judgement, PlainDimension, Request, Score, digest
 from dialogauge.core.protocols import BlockView, Population, RatedBlock, Reads, Reply, Sight
-from dialogauge.judges.local_user.columns import Signal
+from dialogauge.judges.local_user.columns import ScoreSignal
 from dialogauge.judges.local_user.features import Reader
 from dialogauge.judges.local_user.model import Prediction, UserModel, fit_user_model
-from dialogauge.judges.personal.baselines import DIMENSION
+from dialogauge.judges.personal.baselines import NO_USER, NOTHING_KNOWN, SATISFACTION
 
 _VERSION = 2
 """Raised when anything changes that can change a judgement."""
@@ -35,7 +35,7 @@ class LocalUserJudge:
     """
 
     mode: Sight = "foresight"
-    signals: tuple[Signal, ...] = ()
+    signals: tuple[ScoreSignal, ...] = ()
     """What judges that read no rating said of the targets, the histories and the training users' replies."""
     _fitted: _Fitted | None = None
     _population: Reader = field(init=False)
@@ -54,8 +54,23 @@ class LocalUserJudge:
     @property
     def digest(self) -> str:
         """Changes with mode, version, and the scores of the signals."""
-        known = {"judge": self.name, "mode": self.mode, "version": _VERSION}
+        known = {
+            "judge": self.name,
+            "mode": self.mode,
+            "version": _VERSION,
+            "reads": sorted(self.reads),
+        }
         return digest({**known, "signals": [s.digest for s in self.signals]} if self.signals else known)
+
+    @property
+    def dimensions(self) -> tuple[PlainDimension, ...]:
+        """Satisfaction, of a turn."""
+        return (SATISFACTION,)
+
+    @property
+    def together(self) -> bool:
+        """All targets of a block at once: they share the user's part of the model."""
+        return True
 
     @property
     def reads(self) -> frozenset[Reads]:
@@ -90,12 +105,14 @@ class LocalUserJudge:
         read = self._fitted.model.signals
         return {s.name: round(read.get(s.name, 0.0), 4) for s in self.signals}
 
-    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
-        """Judge the targets; all fail when nobody's ratings are known."""
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge the targets; all fail when nobody's ratings are known, or the user is not."""
+        view, population = request.view, request.others
+        if view is None:
+            return request.failed(NO_USER)
         known = any(block.ratings for block in population.blocks)
         if not view.history and not known:
-            failure = JudgeFailure("judge_error", "the user has no history, and no other user is known")
-            return tuple(Judged(reply.target, failure) for reply in view.targets)
+            return request.failed(NOTHING_KNOWN)
         if view.user != self._user:
             self._own.forget()
             self._user = view.user
@@ -132,4 +149,4 @@ def _judged(reply: Reply, found: Prediction, model: UserModel) -> Judged:
     else:
         details["prior"] = True
     score = Score(value, model.score(found.value))
-    return Judged(reply.target, Judgement({DIMENSION: score}, details=details))
+    return Judged(reply.target, Judgement({SATISFACTION.name: score}, details=details))

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reply
 from dialogauge.judges.local_user.columns import (
     Columns,
-    Signal,
+    ScoreSignal,
     SignalColumns,
     columns_of_signal,
     fit_columns,
 )
 from dialogauge.judges.local_user.features import Reader, read_misplaced, relation_columns
-from dialogauge.judges.local_user.process import NOISE, Belief, Fit, Known, fit_known, prior, pulls
+from dialogauge.judges.local_user.process import NOISE, Belief, Known, ProcessFit, fit_known, prior, pulls
 from dialogauge.stats import pearson
 
 _RARE: Final = 0.0025
@@ -163,8 +163,8 @@ Taken = tuple[SignalColumns, ...]
 
 
 def choose_signals(
-    offered: Sequence[SignalColumns], fit_with: Callable[[Taken], Fit], golds: Sequence[Floats]
-) -> tuple[Taken, Fit]:
+    offered: Sequence[SignalColumns], fit_with: Callable[[Taken], ProcessFit], golds: Sequence[Floats]
+) -> tuple[Taken, ProcessFit]:
     """Take one signal after another, the most helpful first, as long as users left out are told better by it.
 
     It helps when their squared error falls by more than one standard error over users. A signal that says
@@ -191,7 +191,7 @@ def choose_signals(
     return taken, fit
 
 
-def _surely(fit: Fit, other: Fit, golds: Sequence[Floats]) -> float:
+def _surely(fit: ProcessFit, other: ProcessFit, golds: Sequence[Floats]) -> float:
     """Return by how much the squared error of a user falls on average, less the standard error of that."""
     fallen = np.array(
         [
@@ -278,9 +278,9 @@ def fit_user_model(
     population: Population,
     reader: Reader,
     alone: Sequence[RatedReply] = (),
-    signals: Sequence[Signal] = (),
+    signals: Sequence[ScoreSignal] = (),
 ) -> UserModel:
-    """Fit to the training users.
+    """ProcessFit to the training users.
 
     Args:
         population: The training users; may be empty.
@@ -302,7 +302,7 @@ def fit_user_model(
     spread = spread if spread > _ALIKE else 1.0
     golds = [(_scores(replies) - centre) / spread for replies in users.values()]
 
-    def fit_with(taken: tuple[SignalColumns, ...]) -> Fit:
+    def fit_with(taken: tuple[SignalColumns, ...]) -> ProcessFit:
         told = replace(columns, signals=taken)
         rows = (told.rows([r.reply for r in replies], reader) for replies in users.values())
         return fit_known([Known(r, gold) for r, gold in zip(rows, golds, strict=True)], told.size)

@@ -68,7 +68,7 @@ def own_covariance(a: Rows, b: Rows) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class WeightInformation:
     """What the rated rows of one user, or of several together, say of the shared weights."""
 
     precision: Floats
@@ -77,7 +77,7 @@ class Evidence:
     """Shape (columns,)."""
 
     @classmethod
-    def together(cls, parts: Iterable[Evidence], columns: int) -> Evidence:
+    def together(cls, parts: Iterable[WeightInformation], columns: int) -> WeightInformation:
         """Put together what several users say; of nobody, it is nothing."""
         precision, shift = np.zeros((columns, columns)), np.zeros(columns)
         for part in parts:
@@ -85,9 +85,9 @@ class Evidence:
             shift += part.shift
         return cls(precision, shift)
 
-    def without(self, part: Evidence) -> Evidence:
+    def without(self, part: WeightInformation) -> WeightInformation:
         """Take one user out again."""
-        return Evidence(self.precision - part.precision, self.shift - part.shift)
+        return WeightInformation(self.precision - part.precision, self.shift - part.shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +100,14 @@ class Belief:
     """Shape (columns, columns)."""
 
     @classmethod
-    def of(cls, evidence: Evidence) -> Belief:
+    def of(cls, evidence: WeightInformation) -> Belief:
         """Start from w ~ N(0, 1) and take the evidence in."""
         precision = np.eye(evidence.shift.size) + evidence.precision
         covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
         return cls(covariance @ evidence.shift, covariance)
 
 
-def evidence_of(rows: Rows, values: Floats, noise: float) -> Evidence:
+def information_of(rows: Rows, values: Floats, noise: float) -> WeightInformation:
     """Read one user's rated rows.
 
     Args:
@@ -118,7 +118,7 @@ def evidence_of(rows: Rows, values: Floats, noise: float) -> Evidence:
     covariance = own_covariance(rows, rows) + noise * np.eye(values.size)
     solved = np.linalg.solve(covariance, np.column_stack([rows.shared, values]))
     found = rows.shared.T @ solved
-    return Evidence(found[:, :-1], found[:, -1])
+    return WeightInformation(found[:, :-1], found[:, -1])
 
 
 def predict(belief: Belief, history: Rows, values: Floats, targets: Rows, noise: float) -> Floats:
@@ -129,7 +129,7 @@ def predict(belief: Belief, history: Rows, values: Floats, targets: Rows, noise:
         history: The user's rated rows; may be empty.
         values: Their ratings, centred.
         targets: The rows to predict.
-        noise: As in `evidence_of`.
+        noise: As in `information_of`.
     """
     moved: Floats = pulls(belief, history, values, targets, noise).sum(axis=0)
     return prior(belief, targets) + moved
@@ -165,28 +165,28 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class ProcessFit:
     """The training users, together and left out."""
 
-    together: Evidence
+    together: WeightInformation
     left_out: tuple[Floats, ...]
     """By user what is said of the ratings when the user is no training user and their own ratings of the
     scenario are not known; empty where there are fewer than two users."""
 
 
-def fit_known(known: Sequence[Known], columns: int) -> Fit:
+def fit_known(known: Sequence[Known], columns: int) -> ProcessFit:
     """Put the training users together, and say of each what the others make expect.
 
     Args:
         known: The training users; may be empty.
         columns: How many columns of the rows all users share.
     """
-    evidence = [evidence_of(user.rows, user.scores, NOISE) for user in known]
-    together = Evidence.together(evidence, columns)
+    evidence = [information_of(user.rows, user.scores, NOISE) for user in known]
+    together = WeightInformation.together(evidence, columns)
     if len(known) < 2:
-        return Fit(together, ())
+        return ProcessFit(together, ())
     beliefs = (Belief.of(together.without(own)) for own in evidence)
-    return Fit(together, tuple(_left_out(u, b) for u, b in zip(known, beliefs, strict=True)))
+    return ProcessFit(together, tuple(_left_out(u, b) for u, b in zip(known, beliefs, strict=True)))
 
 
 def _left_out(user: Known, belief: Belief) -> Floats:

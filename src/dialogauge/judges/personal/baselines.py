@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core import (
-    ONE_TO_FIVE,
     Judged,
-    JudgeFailure,
     Judgement,
-    Level,
-    Scale,
+    PlainDimension,
+    Request,
     Score,
     UsageError,
     digest,
+    whole_score,
 )
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
 from dialogauge.retrieval import TfidfIndex
-from dialogauge.stats import half_even, half_up
+from dialogauge.stats import half_even
 
-DIMENSION = "satisfaction"
+SATISFACTION: Final = PlainDimension("satisfaction", "turn")
+"""The one dimension of the judges that know the user."""
 _VERSION = 1
 """Raised when a rule changes, so that stored judgements are not taken for new ones."""
 
@@ -47,20 +47,15 @@ class Guess:
     """The history turns that it rests on, each with its cosine."""
 
 
+NO_USER: Final = "this judge reads what the user rated before, and the request names no user"
+NOTHING_KNOWN: Final = "the user has no history, and no other user is known"
+
+
 class NothingKnown(LookupError):
     """Neither the user nor anybody else has rated anything: there is nothing to guess from."""
 
 
 Rule = Callable[[BlockView, Population], Sequence[Guess]]
-
-
-@dataclass(frozen=True, slots=True)
-class TurnDimension:
-    """The one dimension of these judges."""
-
-    name: str = DIMENSION
-    level: Level = "turn"
-    scale: Scale = ONE_TO_FIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +69,37 @@ class HistoryJudge:
     @property
     def digest(self) -> str:
         """Changes with the rule's name, settings and version."""
-        return digest({"judge": self.name, "settings": dict(self.settings), "version": _VERSION})
+        known = {"judge": self.name, "settings": dict(self.settings), "version": _VERSION}
+        return digest({**known, "reads": sorted(self.reads)})
+
+    @property
+    def dimensions(self) -> tuple[PlainDimension, ...]:
+        """Satisfaction, of a turn."""
+        return (SATISFACTION,)
 
     @property
     def reads(self) -> frozenset[Reads]:
         """Ratings, the user's own or those of others."""
         return frozenset({"history", "others"})
 
+    @property
+    def together(self) -> bool:
+        """All targets of a block at once: its index serves them all, and dealt scores need them all."""
+        return True
+
     def describe(self) -> Mapping[str, Any]:
         """Return the settings."""
         return {"kind": "history", "settings": dict(self.settings)}
 
-    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
-        """Judge the targets; all fail when nobody's ratings are known."""
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge the targets; all fail when nobody's ratings are known, or the user is not."""
+        view = request.view
+        if view is None:
+            return request.failed(NO_USER)
         try:
-            guesses = self.rule(view, population)
+            guesses = self.rule(view, request.others)
         except NothingKnown:
-            failure = JudgeFailure("judge_error", "the user has no history, and no other user is known")
-            return tuple(Judged(reply.target, failure) for reply in view.targets)
+            return request.failed(NOTHING_KNOWN)
         return tuple(_judged(r, g) for r, g in zip(view.targets, guesses, strict=True))
 
 
@@ -101,7 +109,9 @@ def _judged(reply: Reply, guess: Guess) -> Judged:
         details["prior"] = True
     if guess.sources:
         details["sources"] = [{"turn_id": name, "cosine": round(cosine, 6)} for name, cosine in guess.sources]
-    return Judged(reply.target, Judgement({DIMENSION: Score(guess.value, guess.score)}, details=details))
+    return Judged(
+        reply.target, Judgement({SATISFACTION.name: Score(guess.value, guess.score)}, details=details)
+    )
 
 
 def majority(scores: Sequence[float]) -> float:
@@ -238,7 +248,7 @@ def nearest(k: int) -> Rule:
 def _nearest(view: BlockView, population: Population, *, k: int) -> Sequence[Guess]:
     if not view.history:
         value = prior(population)
-        return [Guess(half_up(value), value, prior=True)] * len(view.targets)
+        return [Guess(whole_score(value), value, prior=True)] * len(view.targets)
     return [average(view, cosines, k) for cosines in likeness_of_exchanges(view)]
 
 
@@ -253,7 +263,7 @@ def average(view: BlockView, cosines: Floats, k: int) -> Guess:
     found = [int(i) for i in np.argsort(cosines, kind="stable")[::-1][:k]]
     value = sum(view.history[i].score for i in found) / len(found)
     sources = tuple((view.history[i].reply.id, float(cosines[i])) for i in found)
-    return Guess(half_up(value), value, sources=sources)
+    return Guess(whole_score(value), value, sources=sources)
 
 
 def _exchange(reply: Reply) -> str:
@@ -278,7 +288,7 @@ def task_mean(view: BlockView, population: Population) -> Sequence[Guess]:
 def task_majority(view: BlockView, population: Population) -> Sequence[Guess]:
     """The score that the training users gave most in the target's scenario, else the rounded mean of all."""
     held = population.scores_in(view.scenario)
-    return _same(view, majority(held) if held else half_up(_mean(population.scores)))
+    return _same(view, majority(held) if held else whole_score(_mean(population.scores)))
 
 
 def _mean(scores: Sequence[float]) -> float:
@@ -288,7 +298,7 @@ def _mean(scores: Sequence[float]) -> float:
 
 
 def _same(view: BlockView, value: float) -> Sequence[Guess]:
-    return [Guess(half_up(value), value, prior=not view.history)] * len(view.targets)
+    return [Guess(whole_score(value), value, prior=not view.history)] * len(view.targets)
 
 
 def history_mean(view: BlockView, population: Population) -> Sequence[Guess]:
@@ -305,7 +315,7 @@ def history_median(view: BlockView, population: Population) -> Sequence[Guess]:
 def history_majority(view: BlockView, population: Population) -> Sequence[Guess]:
     """The score that the user gave most, the lowest of several; without history the rounded prior."""
     if not view.history:
-        return _same(view, half_up(prior(population)))
+        return _same(view, whole_score(prior(population)))
     return _same(view, majority(view.scores))
 
 
@@ -315,7 +325,7 @@ def history_cdf_hash(view: BlockView, population: Population) -> Sequence[Guess]
     hashes = [hashlib.sha1(r.id.encode(), usedforsecurity=False).hexdigest() for r in view.targets]
     rank = {name: i for i, name in enumerate(sorted(hashes))}
     found = [quantile_at(ordered, (rank[name] + 0.5) / len(hashes)) for name in hashes]
-    return [Guess(half_up(score), score, prior=not view.history) for score in found]
+    return [Guess(whole_score(score), score, prior=not view.history) for score in found]
 
 
 def quantile_at(ordered: Sequence[float], q: float) -> float:

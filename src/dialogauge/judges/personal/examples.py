@@ -1,4 +1,4 @@
-"""What the judge `rag` is told: what the same user said of the replies that are most like the target."""
+"""The contexts of `few-shot` and `rag`: rated replies of others, and the same user's most like the target."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dialogauge.core import JudgeFailure, digest
-from dialogauge.core.protocols import BlockView, Kept, Population, RatedReply, Reads, Reply
+from dialogauge.core import digest, whole_score
+from dialogauge.core.protocols import BlockView, Notes, Population, RatedReply, Reads, Reply
 from dialogauge.judges.personal.baselines import Strategy, likeness, retrieve
-from dialogauge.judges.personal.judge import Told
+from dialogauge.judges.personal.judge import PromptContext
 from dialogauge.judges.rubric.prompt import rated_line
 from dialogauge.rubrics import phrase
-from dialogauge.stats import half_up
 
 _SEED: Final = 42
 _SCORES: Final = (1, 2, 3, 4, 5)
@@ -28,7 +27,7 @@ def draw_examples(population: Population, n: int = 10) -> tuple[RatedReply, ...]
     pools: dict[int, list[RatedReply]] = {score: [] for score in _SCORES}
     for block in population.blocks:
         for rated in block.ratings:
-            pools[half_up(rated.score)].append(rated)
+            pools[whole_score(rated.score)].append(rated)
     drawn: list[RatedReply] = []
     for score in _SCORES:
         rng.shuffle(pools[score])
@@ -38,8 +37,8 @@ def draw_examples(population: Population, n: int = 10) -> tuple[RatedReply, ...]
 
 
 @dataclass
-class FewShotKnowledge:
-    """Fills `rated_examples`; implements `judge.personal_rubric.Knowledge`."""
+class FewShotContext:
+    """Fills `rated_examples`; implements `judges.personal.judge.ContextSource`."""
 
     n: int = 10
     reads: frozenset[Reads] = frozenset({"others"})
@@ -50,19 +49,19 @@ class FewShotKnowledge:
         """Return the number and the draw."""
         return {"examples": self.n, "seed": _SEED, "cut": [_REQUEST, _REPLY]}
 
-    async def tell(
-        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
-    ) -> tuple[Told, JudgeFailure | None]:
+    async def context_for(
+        self, reply: Reply, view: BlockView, others: Population, notes: Notes, language: str
+    ) -> PromptContext:
         """Return the examples, one JSON object a line."""
-        del view, reply, kept
-        if self._written is None or self._written[0] != id(population):
+        del view, reply, notes
+        if self._written is None or self._written[0] != id(others):
             text = "\n".join(
                 rated_line(rated, request_chars=_REQUEST, reply_chars=_REPLY)
-                for rated in draw_examples(population, self.n)
+                for rated in draw_examples(others, self.n)
             )
-            self._written = id(population), text, digest(text)
+            self._written = id(others), text, digest(text)
         _, text, name = self._written
-        return Told({"rated_examples": text or phrase(language, "none")}, {"examples": name}), None
+        return PromptContext({"rated_examples": text or phrase(language, "none")}, {"examples": name})
 
 
 _Found = tuple[tuple[RatedReply, float], ...]
@@ -96,13 +95,13 @@ class RetrievedExamples:
             "reply_chars": self.reply_chars,
         }
 
-    async def tell(
-        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
-    ) -> tuple[Told, JudgeFailure | None]:
-        """Tell the examples of one target, the most similar first; nothing of a user without a history."""
-        del population, kept
+    async def context_for(
+        self, reply: Reply, view: BlockView, others: Population, notes: Notes, language: str
+    ) -> PromptContext:
+        """Return the examples of one target, the most similar first; none of a user without a history."""
+        del others, notes
         if not view.history:
-            return Told({"rated_examples": phrase(language, "none")}, {"sources": []}), None
+            return PromptContext({"rated_examples": phrase(language, "none")}, {"sources": []})
         if _key(reply) not in self._blocks.get(view.id, {}):
             self._blocks[view.id] = self._found_for(view)
         found = self._blocks[view.id][_key(reply)]
@@ -111,7 +110,7 @@ class RetrievedExamples:
             for rated, _ in found
         )
         sources = [{"turn_id": rated.reply.id, "cosine": round(cosine, 6)} for rated, cosine in found]
-        return Told({"rated_examples": text}, {"sources": sources}), None
+        return PromptContext({"rated_examples": text}, {"sources": sources})
 
     def _found_for(self, view: BlockView) -> dict[tuple[str, str], _Found]:
         """Retrieve for all targets of a block at once: the index is made for the block, and not kept."""

@@ -1,7 +1,8 @@
-"""The judge that runs a rubric on one reply of a known user: a rubric file, and what it is told of people.
+"""The judge that runs a rubric on one reply of a known user: a rubric file, and a context from people.
 
-What stands behind the placeholders `profile`, `memory` and `rated_examples` comes from a `Knowledge`; a
-rubric that names none of them is a generic judge, and no word of the user's profile or history reaches it.
+What stands behind the placeholders `memory`, `rated_examples` and `induced_criteria` comes from a
+`ContextSource`; a rubric that names none of them is a generic judge, and no word of the user's profile or
+history reaches it.
 """
 
 from __future__ import annotations
@@ -13,29 +14,39 @@ from typing import Any, Literal, Protocol
 
 from dialogauge.core import Judged, JudgeFailure, Judgement, Usage, UsageError
 from dialogauge.core.judgement import NO_USAGE
-from dialogauge.core.protocols import BlockView, Kept, Population, Reads, Reply
-from dialogauge.judges.personal.baselines import DIMENSION
+from dialogauge.core.protocols import BlockView, DimensionSpec, Notes, Population, Reads, Reply, Request
+from dialogauge.judges.personal.baselines import NO_USER
 from dialogauge.judges.rubric.judge import chosen_language, identity, identity_digest, refuse_language
-from dialogauge.judges.rubric.prompt import Answer, Asking, Call, FixedPrompts, as_json, recent_turns
+from dialogauge.judges.rubric.prompt import (
+    Call,
+    CallResult,
+    ConversationCalls,
+    FixedPrompts,
+    as_json,
+    gathered,
+    recent_turns,
+)
 from dialogauge.judges.rubric.rows import turn_row
 from dialogauge.llm.protocol import ChatClient
 from dialogauge.rubrics import Rubric, Scope, phrase
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a judge is told of people before it judges a turn."""
+class PromptContext:
+    """What a prompt says of people beside the dialogue."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     """By placeholder."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """What the row says of it."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
-    """By role: what it took to find out, booked on the turn for which it was done."""
+    """By role: what it took to make, booked on the target for which it was made."""
+    failure: JudgeFailure | None = None
+    """Why there is no context: the target is then not judged."""
 
 
-class Knowledge(Protocol):
-    """Finds out what a rubric is told of people."""
+class ContextSource(Protocol):
+    """Makes the context of a target."""
 
     @property
     def reads(self) -> frozenset[Reads]:
@@ -44,15 +55,15 @@ class Knowledge(Protocol):
     def describe(self) -> Mapping[str, Any]:
         """Return its settings as plain JSON values: part of the judge's digest."""
 
-    async def tell(
-        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
-    ) -> tuple[Told, JudgeFailure | None]:
-        """Find it out for one turn; with a failure beside it the turn is not judged."""
+    async def context_for(
+        self, reply: Reply, view: BlockView, others: Population, notes: Notes, language: str
+    ) -> PromptContext:
+        """Make the context of one target, in the language of the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
-class NoKnowledge:
-    """Knows nothing of anybody."""
+class NoContext:
+    """The dialogue alone."""
 
     reads: frozenset[Reads] = frozenset()
 
@@ -60,24 +71,24 @@ class NoKnowledge:
         """Return nothing."""
         return {}
 
-    async def tell(
-        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
-    ) -> tuple[Told, JudgeFailure | None]:
-        """Tell nothing."""
-        del view, reply, population, kept, language
-        return Told(), None
+    async def context_for(
+        self, reply: Reply, view: BlockView, others: Population, notes: Notes, language: str
+    ) -> PromptContext:
+        """Return an empty context."""
+        del reply, view, others, notes, language
+        return PromptContext()
 
 
 @dataclass(frozen=True)
-class RubricTurnJudge:
-    """Judges one reply at a time by a turn rubric; implements `judge.personal.TurnJudge`."""
+class PersonalRubricJudge:
+    """Judges replies of a known user by a turn rubric; implements `core.protocols.Judge`."""
 
     kind: str
     """The judge's name on the command line."""
     rubric: Rubric
     client: ChatClient
     _: KW_ONLY
-    knowledge: Knowledge = field(default_factory=NoKnowledge)
+    context: ContextSource = field(default_factory=NoContext)
     language: Literal["auto"] | str = "auto"
     """`auto`: Chinese where the first target of a block is Chinese, English otherwise."""
     tool_chars: int = 2000
@@ -105,35 +116,50 @@ class RubricTurnJudge:
 
     @property
     def reads(self) -> frozenset[Reads]:
-        """What the rubric and the knowledge stand on."""
+        """What the rubric and its context stand on."""
         profile: frozenset[Reads] = frozenset({"profile"} if "profile" in self.rubric.shows else ())
-        return profile | self.knowledge.reads
+        return profile | self.context.reads
 
     @property
-    def boundary_only(self) -> bool:
-        """Whether its scale has two scores: on which side of the boundary a turn lies, and no more."""
-        return any(d.name == DIMENSION and d.scale.high - d.scale.low == 1 for d in self.rubric.dimensions)
+    def dimensions(self) -> tuple[DimensionSpec, ...]:
+        """The rubric's dimensions."""
+        return self.rubric.dimensions
+
+    @property
+    def together(self) -> bool:
+        """One target at a time, many side by side."""
+        return False
 
     def describe(self) -> Mapping[str, Any]:
-        """Return rubric, prompt digests, model, knowledge and settings as plain JSON values."""
+        """Return rubric, prompt digests, model, context and settings as plain JSON values."""
         return {
             **identity(self.kind, self.rubric, self.client, self.language),
-            "knowledge": dict(self.knowledge.describe()),
+            "context": dict(self.context.describe()),
+            "reads": sorted(self.reads),
             "settings": {"language": self.language, "tool_chars": self.tool_chars},
         }
 
-    async def judge_turn(self, view: BlockView, reply: Reply, population: Population, kept: Kept) -> Judged:
-        """Judge one target; see `TurnJudge`."""
-        language = self._language(view)
-        told, failure = await self.knowledge.tell(view, reply, population, kept, language)
-        if failure is not None:
-            return _booked(
-                Judged(reply.target, failure, prompt_digest=self.rubric.prompt_digest(language)), told
-            )
-        asking = self._asking(view, reply, told, language)
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge the targets, each by a call of its own; all fail where the request names no user.
+
+        Raises `EndpointError` or `BudgetSpent` from the client. What else goes wrong is a failure of its
+        target alone.
+        """
+        block = request.block
+        if block is None:
+            return request.failed(NO_USER)
+        return tuple(await gathered([self._judge(reply, block, request) for reply in request.targets]))
+
+    async def _judge(self, reply: Reply, block: BlockView, request: Request) -> Judged:
+        language = self._language(block)
+        context = await self.context.context_for(reply, block, request.others, request.notes, language)
+        if context.failure is not None:
+            row = Judged(reply.target, context.failure, prompt_digest=self.rubric.prompt_digest(language))
+            return _booked(row, context)
+        calls = self._calls(block, reply, context, language)
         shown = tuple(t for t in reply.conversation.turns if t.number <= reply.turn)
-        answer = await asking.ask(Call(Scope((reply.turn,), ("turn",)), shown))
-        return _booked(self._row(asking, answer, reply, len(shown)), told)
+        result = await calls.make(Call(Scope((reply.turn,), ("turn",)), shown))
+        return _booked(self._row(calls, result, reply, len(shown)), context)
 
     def _language(self, view: BlockView) -> str:
         """Return the language of the prompts: one for a block, so that a block has one memory."""
@@ -146,34 +172,36 @@ class RubricTurnJudge:
     def _languages(self) -> dict[str, str]:
         return {}
 
-    def _asking(self, view: BlockView, reply: Reply, told: Told, language: str) -> Asking:
-        known = dict(told.values)
+    def _calls(
+        self, view: BlockView, reply: Reply, context: PromptContext, language: str
+    ) -> ConversationCalls:
+        known = dict(context.values)
         if "profile" in self.rubric.shows:
             profile = as_json(dict(view.profile)) if view.profile else phrase(language, "none")
             known.setdefault("profile", profile)
         mode: Literal["foresight"] = "foresight"
-        return Asking(
+        return ConversationCalls(
             self._fixed, self.client, reply.conversation, language, mode, self.tool_chars, known=known
         )
 
-    def _row(self, asking: Asking, answer: Answer, reply: Reply, turns: int) -> Judged:
-        row = turn_row(asking, answer, reply.whole_turn)
+    def _row(self, calls: ConversationCalls, result: CallResult, reply: Reply, turns: int) -> Judged:
+        row = turn_row(calls, result, reply.whole_turn)
         if not isinstance(row.outcome, Judgement):
             return row
         details: dict[str, Any] = {"turn_id": reply.id, **row.outcome.details}
-        left_out = turns - len(recent_turns(answer.call.shown, self.rubric.recent))
+        left_out = turns - len(recent_turns(result.call.shown, self.rubric.recent))
         if left_out:
             details["earlier_turns_left_out"] = left_out
         return replace(row, outcome=replace(row.outcome, details=details))
 
 
-def _booked(row: Judged, told: Told) -> Judged:
-    """Book what the knowledge took on the row, and put what is to be told of it into the details."""
+def _booked(row: Judged, context: PromptContext) -> Judged:
+    """Book on the row what the context took, and put its details into those of the row."""
     usage, by_role = row.usage, dict(row.role_usage)
-    for role, spent in told.usage.items():
+    for role, spent in context.usage.items():
         usage += spent
         by_role[role] = by_role.get(role, NO_USAGE) + spent
     outcome = row.outcome
-    if isinstance(outcome, Judgement) and told.details:
-        outcome = replace(outcome, details={**outcome.details, **told.details})
+    if isinstance(outcome, Judgement) and context.details:
+        outcome = replace(outcome, details={**outcome.details, **context.details})
     return replace(row, outcome=outcome, usage=usage, role_usage=by_role)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dialogauge.core import digest
+from dialogauge.core import digest, whole_score
 from dialogauge.core.protocols import BlockView, RatedReply
 from dialogauge.judges.rubric.prompt import as_json, cut_middle
 from dialogauge.rubrics import memory_words, render
-from dialogauge.stats import ScoreHistory, half_up
+from dialogauge.stats import ScoreHistory
 
 BUDGET = 24_000
 """Characters of the rated turns in one prompt."""
@@ -21,7 +21,7 @@ _SCORES = (5, 4, 3, 2, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ShownHistory:
     """The turns that are shown, and those that are not."""
 
     groups: Mapping[int, tuple[str, ...]]
@@ -49,7 +49,7 @@ class Evidence:
         }
 
 
-def evidence_of(view: BlockView, *, budget: int = BUDGET) -> Evidence:
+def shown_history(view: BlockView, *, budget: int = BUDGET) -> ShownHistory:
     """Choose and write what is shown of a user's history.
 
     Args:
@@ -57,7 +57,7 @@ def evidence_of(view: BlockView, *, budget: int = BUDGET) -> Evidence:
         budget: Characters; one turn of each score is shown even beyond it.
     """
     written = [shown_turn(rated) for rated in view.history]
-    scores = [half_up(rated.score) for rated in view.history]
+    scores = [whole_score(rated.score) for rated in view.history]
     chosen = set(_chosen(view, scores, [len(text) for text, _ in written], budget))
     given = Counter(scores)
     groups = {
@@ -67,7 +67,7 @@ def evidence_of(view: BlockView, *, budget: int = BUDGET) -> Evidence:
     }
     left_out = {s: given[s] - len(turns) for s, turns in groups.items() if len(turns) < given[s]}
     cut = sum(written[i][1] for i in chosen)
-    return Evidence(groups, {s: given[s] for s in groups}, left_out, cut)
+    return ShownHistory(groups, {s: given[s] for s in groups}, left_out, cut)
 
 
 def shown_turn(rated: RatedReply) -> tuple[str, int]:
@@ -264,7 +264,7 @@ class UserMemory:
     findings: Findings | None
     """None where the user has rated nothing."""
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    """How many rated turns the builder saw, and what was left out: `Evidence.to_json`."""
+    """How many rated turns the builder saw, and what was left out: `ShownHistory.to_json`."""
 
     @property
     def digest(self) -> str:
@@ -406,7 +406,7 @@ def _counts(scale: ScoreScale, words: Mapping[str, str]) -> str:
     return separator.join(shown)
 
 
-def coverage_text(evidence: Evidence, language: str) -> str:
+def coverage_text(evidence: ShownHistory, language: str) -> str:
     """Say what of the history is shown, and what was left out."""
     words = memory_words(language)
     said = [words["all_shown"]]
@@ -423,7 +423,7 @@ def coverage_text(evidence: Evidence, language: str) -> str:
     return ("" if language == "zh" else " ").join(said)
 
 
-def grouped_turns(evidence: Evidence, language: str) -> str:
+def grouped_turns(evidence: ShownHistory, language: str) -> str:
     """Write the shown turns, the highest score first, each group under its score."""
     words = memory_words(language)
     blocks = []

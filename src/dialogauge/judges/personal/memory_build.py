@@ -1,4 +1,4 @@
-"""The memory as what a rubric is told of its user: built once per block, kept, never changed afterwards."""
+"""The memory as the context of a rubric: built once per block, kept, never changed afterwards."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from functools import cache
 from typing import Any, Final
 
 from dialogauge.core import JudgeFailure, StoreError, Usage, digest
-from dialogauge.core.protocols import BlockView, Kept, Population, Reads, Reply
+from dialogauge.core.protocols import BlockView, Notes, Population, Reads, Reply
 from dialogauge.core.unit import conversation_digest
-from dialogauge.judges.personal.judge import Told
+from dialogauge.judges.personal.judge import PromptContext
 from dialogauge.judges.personal.memory import (
     BUDGET,
-    Evidence,
     Findings,
     MemoryFault,
     ScoreScale,
+    ShownHistory,
     UserMemory,
     coverage_text,
-    evidence_of,
     findings_schema,
     grouped_turns,
     memory_text,
     read_findings,
+    shown_history,
     statistics_text,
 )
 from dialogauge.judges.rubric.prompt import as_json, messages_of, reasker
@@ -51,7 +51,7 @@ class _Material:
     scale: ScoreScale
     conversations: int
     scenarios: tuple[str, ...]
-    evidence: Evidence
+    evidence: ShownHistory
 
 
 async def build_memory(
@@ -76,7 +76,7 @@ async def build_memory(
         ScoreScale.of(view.scores),
         len(talks),
         tuple(dict.fromkeys(talks.values())),
-        evidence_of(view, budget=budget),
+        shown_history(view, budget=budget),
     )
 
     def validate(data: dict[str, Any]) -> Findings:
@@ -109,12 +109,9 @@ def _hints(language: str) -> Mapping[str, str]:
     return {k.removeprefix("hint_"): text for k, text in words.items() if k.startswith("hint_")}
 
 
-Held = UserMemory | JudgeFailure
-
-
 @dataclass
-class MemoryKnowledge:
-    """Fills `memory`; implements `judge.personal_rubric.Knowledge`.
+class MemoryContext:
+    """Fills `memory`; implements `judges.personal.judge.ContextSource`.
 
     The turns of a block are asked about side by side: the first that comes builds the memory under the
     block's lock, the others wait for it. A memory that could not be built fails every turn of its block,
@@ -127,7 +124,7 @@ class MemoryKnowledge:
     """Those that the rubric has."""
     budget: int = BUDGET
     reads: frozenset[Reads] = frozenset({"profile", "history"})
-    _held: dict[str, Held] = field(default_factory=dict)
+    _memories: dict[str, UserMemory | JudgeFailure] = field(default_factory=dict)
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     def describe(self) -> Mapping[str, Any]:
@@ -138,49 +135,49 @@ class MemoryKnowledge:
             "budget": self.budget,
         }
 
-    async def tell(
-        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
-    ) -> tuple[Told, JudgeFailure | None]:
+    async def context_for(
+        self, reply: Reply, view: BlockView, others: Population, notes: Notes, language: str
+    ) -> PromptContext:
         """Return the memory in words; the turn that had it built carries what that took.
 
         Raises StoreError where the run holds this memory as another version of the prompt made it.
         """
         del reply
-        held, usage = await self._memory(view, population, kept, language)
+        memory, usage = await self._memory(view, others, notes, language)
         spent = {} if usage is None else {ROLE: usage}
-        if isinstance(held, JudgeFailure):
-            return Told(usage=spent), held
-        details: dict[str, Any] = {"memory": held.digest}
-        if left_out := sum(held.evidence.get("left_out", {}).values()):
+        if isinstance(memory, JudgeFailure):
+            return PromptContext(usage=spent, failure=memory)
+        details: dict[str, Any] = {"memory": memory.digest}
+        if left_out := sum(memory.evidence.get("left_out", {}).values()):
             details["memory_left_out"] = left_out
-        return Told({"memory": memory_text(held, language)}, details, spent), None
+        return PromptContext({"memory": memory_text(memory, language)}, details, spent)
 
     async def _memory(
-        self, view: BlockView, population: Population, kept: Kept, language: str
-    ) -> tuple[Held, Usage | None]:
+        self, view: BlockView, others: Population, notes: Notes, language: str
+    ) -> tuple[UserMemory | JudgeFailure, Usage | None]:
         block = f"{language}:{view.id}"
         async with self._locks.setdefault(block, asyncio.Lock()):
-            if block in self._held:
-                return self._held[block], None
-            held, usage = await self._found_or_built(view, population, kept, language)
-            self._held[block] = held
-            return held, usage
+            if block in self._memories:
+                return self._memories[block], None
+            memory, usage = await self._read_or_build(view, others, notes, language)
+            self._memories[block] = memory
+            return memory, usage
 
-    async def _found_or_built(
-        self, view: BlockView, population: Population, kept: Kept, language: str
-    ) -> tuple[Held, Usage | None]:
-        key = self._key(view, population, language)
-        found = _kept_memory(kept, key, view, language)
-        if found is not None:
-            return found, None
-        built, usage = await build_memory(self.client, view, population, language, budget=self.budget)
+    async def _read_or_build(
+        self, view: BlockView, others: Population, notes: Notes, language: str
+    ) -> tuple[UserMemory | JudgeFailure, Usage | None]:
+        key = self._key(view, others, language)
+        stored = _stored_memory(notes, key, view, language)
+        if stored is not None:
+            return stored, None
+        built, usage = await build_memory(self.client, view, others, language, budget=self.budget)
         if isinstance(built, ChatFailure):
             return _failure(built), usage
         made = {"block": view.id, "language": language, "version": memory_version(language)}
-        kept.put(key, {**made, "usage": asdict(usage), "memory": built.to_json()})
+        notes.put(key, {**made, "usage": asdict(usage), "memory": built.to_json()})
         return built, usage if view.history else None  # else no model was asked
 
-    def _key(self, view: BlockView, population: Population, language: str) -> str:
+    def _key(self, view: BlockView, others: Population, language: str) -> str:
         """Name the memory by all that it is made from, but for the wording of the prompt."""
         rated = [[r.reply.id, r.score, r.reason] for r in view.history]
         talks = {r.reply.conversation.id: r.reply.conversation for r in view.history}
@@ -190,7 +187,7 @@ class MemoryKnowledge:
             "profile": None if view.profile is None else dict(view.profile),
             "history": rated,
             "texts": [conversation_digest(c) for c in talks.values()],
-            "others": None if view.history else list(population.scores),
+            "others": None if view.history else list(others.scores),
             "ahead": view.targets[0].context if view.targets else "",
             "builder": dict(client_identity(self.client)),
             "budget": self.budget,
@@ -198,8 +195,8 @@ class MemoryKnowledge:
         return f"memory:{digest(made_from)}"
 
 
-def _kept_memory(kept: Kept, key: str, view: BlockView, language: str) -> UserMemory | None:
-    value = kept.get(key)
+def _stored_memory(notes: Notes, key: str, view: BlockView, language: str) -> UserMemory | None:
+    value = notes.get(key)
     if value is None:
         return None
     if value.get("version") != memory_version(language):

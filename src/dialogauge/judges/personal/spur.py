@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 from dialogauge.core import JudgeFailure, StoreError, Usage, conversation_digest, digest
-from dialogauge.core.protocols import BlockView, Kept, Population, RatedReply, Reads, Reply
-from dialogauge.judges.personal.judge import Told
+from dialogauge.core.protocols import BlockView, Notes, Population, RatedReply, Reads, Reply
+from dialogauge.judges.personal.judge import PromptContext
 from dialogauge.judges.rubric.prompt import ROLE, as_json, dialogue_text, gathered, messages_of, reasker
 from dialogauge.judges.rubric.reply import ReplyFault
 from dialogauge.llm.cache import client_identity
@@ -58,11 +58,11 @@ class InductionSettings:
     examples: int = 150
     """Rated replies that are drawn of each side."""
     each: int = 3
-    """Criteria that one reply may give."""
+    """SpurCriteria that one reply may give."""
     chunk: int = 80
-    """Criteria that are merged in one call."""
+    """SpurCriteria that are merged in one call."""
     kept: int = 10
-    """Criteria of each side in the end; twice as many from each chunk."""
+    """SpurCriteria of each side in the end; twice as many from each chunk."""
     turns: int = 3
     """Turns of the dialogue that are shown, the rated one included."""
     tool_chars: int = 2000
@@ -83,7 +83,7 @@ class SideCriteria:
 
 
 @dataclass(frozen=True, slots=True)
-class Criteria:
+class SpurCriteria:
     """What was induced."""
 
     by_side: Mapping[Side, SideCriteria]
@@ -93,7 +93,7 @@ class Criteria:
         return {side: {**asdict(c), "criteria": list(c.criteria)} for side, c in self.by_side.items()}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Criteria:
+    def from_json(cls, data: Mapping[str, Any]) -> SpurCriteria:
         """Read what `to_json` wrote."""
         return cls(
             {
@@ -169,7 +169,7 @@ class _Induction:
 
 async def induce(
     client: ChatClient, population: Population, language: str, settings: InductionSettings
-) -> tuple[Criteria | JudgeFailure, Usage]:
+) -> tuple[SpurCriteria | JudgeFailure, Usage]:
     """Induce criteria of both sides from the ratings of the training users.
 
     A reply whose call fails gives no criteria and is counted. When more than half of the calls of a side
@@ -189,7 +189,7 @@ async def induce(
             message = f"the criteria of {side} users could not be induced: {found.message}"
             return JudgeFailure(found.kind, message, found.raw), work.usage
         by_side[side] = found
-    return Criteria(by_side), work.usage
+    return SpurCriteria(by_side), work.usage
 
 
 def _schema(name: str, most: int) -> ReplySchema:
@@ -231,7 +231,7 @@ class InducedCriteria:
 
     client: ChatClient
     settings: InductionSettings = field(default_factory=InductionSettings)
-    _known: dict[str, Criteria | JudgeFailure] = field(default_factory=dict, repr=False, compare=False)
+    _known: dict[str, SpurCriteria | JudgeFailure] = field(default_factory=dict, repr=False, compare=False)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False, compare=False)
 
     @property
@@ -246,49 +246,49 @@ class InducedCriteria:
         }
         return {"induced": "spur", "settings": asdict(self.settings), "prompts": prompts}
 
-    async def tell(
-        self, view: BlockView, reply: Reply, population: Population, kept: Kept, language: str
-    ) -> tuple[Told, JudgeFailure | None]:
-        """Tell the criteria, each with its code; a failure when there are none."""
+    async def context_for(
+        self, reply: Reply, view: BlockView, others: Population, notes: Notes, language: str
+    ) -> PromptContext:
+        """Return the criteria, each with its code; a failure when there are none."""
         del view, reply
-        criteria, usage = await self._criteria(population, kept, language)
+        criteria, usage = await self._criteria(others, notes, language)
         spent = {ROLE: usage} if usage != Usage() else {}
         if isinstance(criteria, JudgeFailure):
-            return Told(usage=spent), criteria
+            return PromptContext(usage=spent, failure=criteria)
         shown = {
             side: {f"{_CODES[side]}{i}": text for i, text in enumerate(criteria.by_side[side].criteria, 1)}
             for side in SIDES
         }
-        return Told({"induced_criteria": as_json(shown)}, usage=spent), None
+        return PromptContext({"induced_criteria": as_json(shown)}, usage=spent)
 
     async def _criteria(
-        self, population: Population, kept: Kept, language: str
-    ) -> tuple[Criteria | JudgeFailure, Usage]:
-        key = self._key(population, language)
+        self, others: Population, notes: Notes, language: str
+    ) -> tuple[SpurCriteria | JudgeFailure, Usage]:
+        key = self._key(others, language)
         async with self._lock:
             if key in self._known:
                 return self._known[key], Usage()
-            stored = kept.get(key)
+            stored = notes.get(key)
             if stored is not None:
                 self._known[key] = _read(stored)
                 return self._known[key], Usage()
-            found, usage = await induce(self.client, population, language, self.settings)
-            if isinstance(found, Criteria):
-                kept.put(key, found.to_json())
+            found, usage = await induce(self.client, others, language, self.settings)
+            if isinstance(found, SpurCriteria):
+                notes.put(key, found.to_json())
             self._known[key] = found
             return found, usage
 
-    def _key(self, population: Population, language: str) -> str:
-        read = {r.reply.conversation.id: r.reply.conversation for b in population.blocks for r in b.ratings}
+    def _key(self, others: Population, language: str) -> str:
+        read = {r.reply.conversation.id: r.reply.conversation for b in others.blocks for r in b.ratings}
         texts = [conversation_digest(conversation) for conversation in read.values()]
-        rated = [[r.reply.id, r.score, r.reason] for b in population.blocks for r in b.ratings]
-        told = [dict(self.describe()), dict(client_identity(self.client)), language, rated, texts]
-        return f"criteria:{digest(told)}"
+        rated = [[r.reply.id, r.score, r.reason] for b in others.blocks for r in b.ratings]
+        made_from = [dict(self.describe()), dict(client_identity(self.client)), language, rated, texts]
+        return f"criteria:{digest(made_from)}"
 
 
-def _read(stored: Any) -> Criteria:  # noqa: ANN401 - any JSON value
+def _read(stored: Any) -> SpurCriteria:  # noqa: ANN401 - any JSON value
     try:
-        return Criteria.from_json(stored)
+        return SpurCriteria.from_json(stored)
     except (KeyError, TypeError) as error:
         msg = f"the induced criteria in this run cannot be used: {error!r}"
         raise StoreError(msg, hint="start again with --fresh") from error

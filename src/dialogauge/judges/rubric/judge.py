@@ -10,9 +10,16 @@ from typing import Any, Literal
 from dialogauge.core.conversation import Conversation, Turn
 from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Target
-from dialogauge.core.protocols import DimensionSpec
+from dialogauge.core.protocols import DimensionSpec, Reads, Request
 from dialogauge.core.unit import digest, digest_text
-from dialogauge.judges.rubric.prompt import Asking, Call, FixedPrompts, Mode, gathered, prompt_language
+from dialogauge.judges.rubric.prompt import (
+    Call,
+    ConversationCalls,
+    FixedPrompts,
+    Mode,
+    gathered,
+    prompt_language,
+)
 from dialogauge.judges.rubric.rows import conversation_row, failure_rows, turn_row, turn_rows
 from dialogauge.judges.rubric.windows import LARGEST, judge_in_windows, judge_window_level, plan_windows
 from dialogauge.llm.cache import client_identity
@@ -110,6 +117,16 @@ class RubricJudge:
         """The rubric's dimensions, computed ones included."""
         return self.rubric.dimensions
 
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """The profile, where the rubric shows it."""
+        return frozenset({"profile"} if "profile" in self.rubric.shows else ())
+
+    @property
+    def together(self) -> bool:
+        """A conversation at once."""
+        return True
+
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model and settings as plain JSON values."""
         settings: dict[str, Any] = {"language": self.language, "mode": self.mode}
@@ -121,35 +138,36 @@ class RubricJudge:
             settings["source"] = digest_text(self.source)
         return {
             **identity("rubric", self.rubric, self.client, self.language),
+            "reads": sorted(self.reads),
             "settings": settings,
         }
 
-    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
-        """Judge every target: each replied turn in order, then the conversation, as the rubric asks.
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge each replied turn in order, then the conversation, as the rubric asks.
 
-        Args:
-            conversation: What is judged; ratings and metadata are not looked at.
-            repeat: 1-based; part of the cache key, so that repeats are asked anew.
-            seed: Not used: chance is in the model alone, and its seed belongs to the client.
+        The repeat is part of the cache key, so that repeats are asked anew. The seed is not used: chance is
+        in the model alone, and its seed belongs to the client.
 
         Raises `EndpointError` or `BudgetSpent` from the client.
         """
-        del seed
-        asking = self._asking(conversation.blinded(), repeat)
-        turns = asking.conversation.replied_turns
+        if request.targets:
+            return request.failed(f"the judge {self.name} judges whole conversations")
+        conversation = request.conversation
+        calls = self._calls(conversation.blinded(), request.repeat)
+        turns = calls.conversation.replied_turns
         if not turns:
             target = Target(conversation.id, "conversation", candidate=conversation.candidate)
             failure = JudgeFailure("no_reply", "the conversation has no assistant reply to a user message")
             return (Judged(target, failure),)
         if self.rubric.level == "turn":
-            return await _judge_turns(asking, turns)
+            return await _judge_turns(calls, turns)
         if self.rubric.level == "window":
-            return await judge_window_level(asking, plan_windows(len(turns), self.window))
-        return await self._judge_whole(asking, turns)
+            return await judge_window_level(calls, plan_windows(len(turns), self.window))
+        return await self._judge_whole(calls, turns)
 
-    def _asking(self, conversation: Conversation, repeat: int) -> Asking:
+    def _calls(self, conversation: Conversation, repeat: int) -> ConversationCalls:
         language = chosen_language(self.rubric, self.language, conversation)
-        return Asking(
+        return ConversationCalls(
             self._fixed,
             self.client,
             conversation,
@@ -160,35 +178,35 @@ class RubricJudge:
             salt=repeat,
         )
 
-    async def _judge_whole(self, asking: Asking, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
+    async def _judge_whole(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
         before: tuple[Judged, ...] = ()
         together = bool(self.rubric.at("turn"))
         if together and self.mode == "foresight":
-            before = await _judge_turns(asking, turns)
+            before = await _judge_turns(calls, turns)
             together = False
         if len(turns) > self.long_after:
             plan = plan_windows(len(turns), self.window)
-            return before + await judge_in_windows(asking, plan, before, with_turns=together)
-        return before + await _judge_at_once(asking, turns, before, with_turns=together)
+            return before + await judge_in_windows(calls, plan, before, with_turns=together)
+        return before + await _judge_at_once(calls, turns, before, with_turns=together)
 
 
-async def _judge_turns(asking: Asking, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
+async def _judge_turns(calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
     """Ask about each turn by itself; nothing after the reply is in the dialogue that is shown."""
-    calls = [
-        Call(Scope((turn.number,), ("turn",)), asking.conversation.until(turn.number).turns) for turn in turns
+    single = [
+        Call(Scope((turn.number,), ("turn",)), calls.conversation.until(turn.number).turns) for turn in turns
     ]
-    answers = await gathered([asking.ask(call) for call in calls])
-    return tuple(turn_row(asking, answer, turn) for answer, turn in zip(answers, turns, strict=True))
+    results = await gathered([calls.make(call) for call in single])
+    return tuple(turn_row(calls, result, turn) for result, turn in zip(results, turns, strict=True))
 
 
 async def _judge_at_once(
-    asking: Asking, turns: tuple[Turn, ...], before: tuple[Judged, ...], *, with_turns: bool
+    calls: ConversationCalls, turns: tuple[Turn, ...], before: tuple[Judged, ...], *, with_turns: bool
 ) -> tuple[Judged, ...]:
     """Ask about all turns and the conversation in one call."""
     numbers = tuple(t.number for t in turns)
     scope = Scope(numbers, ("turn", "conversation") if with_turns else ("conversation",))
-    answer = await asking.ask(Call(scope, asking.conversation.turns))
-    if isinstance(answer.outcome, ChatFailure):
-        return failure_rows(asking, answer, turns if with_turns else ())
-    rows = turn_rows(asking, answer, turns) if with_turns else ()
-    return (*rows, conversation_row(asking, answer, before or rows))
+    result = await calls.make(Call(scope, calls.conversation.turns))
+    if isinstance(result.outcome, ChatFailure):
+        return failure_rows(calls, result, turns if with_turns else ())
+    rows = turn_rows(calls, result, turns) if with_turns else ()
+    return (*rows, conversation_row(calls, result, before or rows))

@@ -206,7 +206,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallResult:
     """What came of one call."""
 
     call: Call
@@ -220,7 +220,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Asking:
+class ConversationCalls:
     """All that the calls about one conversation have in common."""
 
     fixed: FixedPrompts
@@ -239,15 +239,15 @@ class Asking:
         """The rubric that is judged by."""
         return self.fixed.rubric
 
-    async def ask(self, call: Call) -> Answer:
-        """Make one call; what goes wrong with it is in the answer."""
+    async def make(self, call: Call) -> CallResult:
+        """Make one call; what goes wrong with it is in the result."""
         request, cut = self.request(call)
 
         def validate(data: dict[str, Any]) -> ParsedReply:
             return parse_reply(self.rubric, call.scope, data)
 
         outcome = await ask(self.client, request, validate, reask=reasker(self.language))
-        return Answer(call, outcome, cut)
+        return CallResult(call, outcome, cut)
 
     def request(self, call: Call) -> tuple[ChatRequest, int]:
         """Return the request of one call, and how many tool results in it were cut."""
@@ -396,17 +396,17 @@ class Summaries:
     tool_results_cut: int = 0
 
 
-async def summarise_before(asking: Asking, starts: Sequence[int]) -> Summaries:
+async def summarise_before(calls: ConversationCalls, starts: Sequence[int]) -> Summaries:
     """Write notes on all that precedes each window.
 
     Each call sees the notes written so far and only the turns since, so that its prompt stays short in
     however long a conversation. Where a call fails, the next one takes on the turns that it left.
 
     Args:
-        asking: The conversation and the client.
+        calls: The conversation and the client.
         starts: The number of each window's first shown turn, in order.
     """
-    turns = asking.conversation.turns
+    turns = calls.conversation.turns
     notes: str | None = None
     covered = turns[0].number if turns else 0
     before: list[str | ChatFailure | None] = []
@@ -416,7 +416,7 @@ async def summarise_before(asking: Asking, starts: Sequence[int]) -> Summaries:
         if not fresh:
             before.append(notes)
             continue
-        outcome, used, was_cut = await _summarise(asking, notes, fresh)
+        outcome, used, was_cut = await _summarise(calls, notes, fresh)
         usage, cut = usage + used, cut + was_cut
         before.append(outcome)
         if isinstance(outcome, str):
@@ -425,15 +425,15 @@ async def summarise_before(asking: Asking, starts: Sequence[int]) -> Summaries:
 
 
 async def _summarise(
-    asking: Asking, notes: str | None, turns: Sequence[Turn]
+    calls: ConversationCalls, notes: str | None, turns: Sequence[Turn]
 ) -> tuple[str | ChatFailure, Usage, int]:
-    language = asking.language
-    shown = dialogue_text(turns, tool_chars=asking.tool_chars)
+    language = calls.language
+    shown = dialogue_text(turns, tool_chars=calls.tool_chars)
     earlier = as_json(notes) if notes else phrase(language, "begins")
     template = split_template(own_template("summary", language))
     messages = messages_of(template, {"earlier_summary": earlier, "dialogue": shown.text})
-    request = ChatRequest(messages, role=ROLE, schema=ReplySchema("summary", _SCHEMA), salt=asking.salt)
-    outcome = await ask(asking.client, request, _read, reask=reasker(language))
+    request = ChatRequest(messages, role=ROLE, schema=ReplySchema("summary", _SCHEMA), salt=calls.salt)
+    outcome = await ask(calls.client, request, _read, reask=reasker(language))
     result = outcome if isinstance(outcome, ChatFailure) else outcome.value
     return result, outcome.usage, shown.cut
 

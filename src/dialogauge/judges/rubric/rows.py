@@ -20,7 +20,7 @@ from dialogauge.core.judgement import (
     VerdictBasis,
 )
 from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
-from dialogauge.judges.rubric.prompt import ROLE, Answer, Asking
+from dialogauge.judges.rubric.prompt import ROLE, CallResult, ConversationCalls
 from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.structured import Structured
@@ -210,16 +210,16 @@ def _weighted(rubric: Rubric, level: Level, scores: Mapping[str, Number]) -> flo
 
 
 def row(
-    asking: Asking,
+    calls: ConversationCalls,
     level: Level,
     turn: int | None,
     outcome: Judgement | JudgeFailure,
     usage: Usage | None = None,
 ) -> Judged:
     """Make a row; the usage, if it is booked here, is the judge's."""
-    target = Target(asking.conversation.id, level, turn, asking.conversation.candidate)
+    target = Target(calls.conversation.id, level, turn, calls.conversation.candidate)
     by_role = {} if usage is None else {ROLE: usage}
-    return Judged(target, outcome, usage or NO_USAGE, asking.rubric.prompt_digest(asking.language), by_role)
+    return Judged(target, outcome, usage or NO_USAGE, calls.rubric.prompt_digest(calls.language), by_role)
 
 
 def failure_of(failure: ChatFailure, *, raw: bool = True) -> JudgeFailure:
@@ -227,53 +227,53 @@ def failure_of(failure: ChatFailure, *, raw: bool = True) -> JudgeFailure:
     return JudgeFailure(failure.kind, failure.message, failure.raw if raw else None)
 
 
-def call_details(asking: Asking, answer: Answer) -> dict[str, Any]:
+def call_details(calls: ConversationCalls, result: CallResult) -> dict[str, Any]:
     """Return what is to be told of a call: repair, re-ask, language, and what was cut or ignored."""
-    outcome = answer.outcome
+    outcome = result.outcome
     if isinstance(outcome, ChatFailure):
         return {}
     reply = outcome.value
     counted = {
         "basis_cut": int(reply.basis_cut),
         "extra_keys": reply.extra_keys,
-        "tool_results_cut": answer.tool_results_cut,
+        "tool_results_cut": result.tool_results_cut,
     }
     details: dict[str, Any] = {
-        "language": asking.language,
+        "language": calls.language,
         "repaired": outcome.repaired,
         "reasked": outcome.reasked,
     }
     return details | {key: count for key, count in counted.items() if count}
 
 
-def turn_row(asking: Asking, answer: Answer, turn: Turn) -> Judged:
+def turn_row(calls: ConversationCalls, result: CallResult, turn: Turn) -> Judged:
     """Make the row of a turn that had a call of its own."""
-    outcome = answer.outcome
+    outcome = result.outcome
     if isinstance(outcome, ChatFailure):
-        return row(asking, "turn", turn.number, failure_of(outcome), answer.usage)
+        return row(calls, "turn", turn.number, failure_of(outcome), result.usage)
     part = outcome.value.turns[turn.number]
-    judgement = turn_judgement(asking.rubric, part, turn, call_details(asking, answer))
-    return row(asking, "turn", turn.number, judgement, answer.usage)
+    judgement = turn_judgement(calls.rubric, part, turn, call_details(calls, result))
+    return row(calls, "turn", turn.number, judgement, result.usage)
 
 
-def turn_rows(asking: Asking, answer: Answer, turns: Sequence[Turn]) -> tuple[Judged, ...]:
+def turn_rows(calls: ConversationCalls, result: CallResult, turns: Sequence[Turn]) -> tuple[Judged, ...]:
     """Make the rows of the turns of a call that judged them together; they carry no usage."""
-    if isinstance(answer.outcome, ChatFailure):
+    if isinstance(result.outcome, ChatFailure):
         return ()
-    parts = answer.outcome.value.turns
+    parts = result.outcome.value.turns
     return tuple(
-        row(asking, "turn", turn.number, turn_judgement(asking.rubric, parts[turn.number], turn))
+        row(calls, "turn", turn.number, turn_judgement(calls.rubric, parts[turn.number], turn))
         for turn in turns
     )
 
 
-def failure_rows(asking: Asking, answer: Answer, turns: Sequence[Turn]) -> tuple[Judged, ...]:
+def failure_rows(calls: ConversationCalls, result: CallResult, turns: Sequence[Turn]) -> tuple[Judged, ...]:
     """Make the rows of a failed call: its turns and the conversation, which alone keeps the raw reply."""
-    if not isinstance(answer.outcome, ChatFailure):
+    if not isinstance(result.outcome, ChatFailure):
         return ()
-    bare = failure_of(answer.outcome, raw=False)
-    rows = [row(asking, "turn", turn.number, bare) for turn in turns]
-    whole = row(asking, asking.rubric.level, None, failure_of(answer.outcome), answer.usage)
+    bare = failure_of(result.outcome, raw=False)
+    rows = [row(calls, "turn", turn.number, bare) for turn in turns]
+    whole = row(calls, calls.rubric.level, None, failure_of(result.outcome), result.usage)
     return (*rows, whole)
 
 
@@ -282,17 +282,17 @@ def turn_scores(rows: Sequence[Judged]) -> list[Mapping[str, Number] | None]:
     return [r.outcome.numbers if isinstance(r.outcome, Judgement) else None for r in rows]
 
 
-def conversation_row(asking: Asking, answer: Answer, turns: Sequence[Judged]) -> Judged:
+def conversation_row(calls: ConversationCalls, result: CallResult, turns: Sequence[Judged]) -> Judged:
     """Make the row of a conversation that one call judged."""
-    if isinstance(answer.outcome, ChatFailure):
-        return row(asking, "conversation", None, failure_of(answer.outcome), answer.usage)
-    judgement = whole_judgement(asking, answer, answer.outcome, turn_scores(turns))
-    return row(asking, "conversation", None, judgement, answer.usage)
+    if isinstance(result.outcome, ChatFailure):
+        return row(calls, "conversation", None, failure_of(result.outcome), result.usage)
+    judgement = whole_judgement(calls, result, result.outcome, turn_scores(turns))
+    return row(calls, "conversation", None, judgement, result.usage)
 
 
 def whole_judgement(
-    asking: Asking,
-    answer: Answer,
+    calls: ConversationCalls,
+    result: CallResult,
     outcome: Structured[ParsedReply],
     turns: Sequence[Mapping[str, Number] | None],
 ) -> Judgement:
@@ -304,8 +304,8 @@ def whole_judgement(
     whole = reply.whole
     if whole is None:
         return Judgement()
-    decided = decide(asking.rubric, turns, whole.scores)
-    details = {**label_details(whole), **decided.details, **call_details(asking, answer)}
+    decided = decide(calls.rubric, turns, whole.scores)
+    details = {**label_details(whole), **decided.details, **call_details(calls, result)}
     if whole.notes:
         details["notes"] = dict(whole.notes)
     if reply.verdict is not None:

@@ -15,9 +15,9 @@ from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
 from dialogauge.core.scores import NOT_APPLICABLE, Number, Scale, as_scores
 from dialogauge.judges.rubric.prompt import (
-    Answer,
-    Asking,
     Call,
+    CallResult,
+    ConversationCalls,
     Summaries,
     following_turn,
     gathered,
@@ -187,78 +187,78 @@ class _Window:
 
 
 async def judge_in_windows(
-    asking: Asking, plan: Sequence[tuple[int, int]], before: Sequence[Judged], *, with_turns: bool
+    calls: ConversationCalls, plan: Sequence[tuple[int, int]], before: Sequence[Judged], *, with_turns: bool
 ) -> tuple[Judged, ...]:
     """Judge a conversation in windows and put together what they say.
 
     Args:
-        asking: The conversation and how to ask.
+        calls: The conversation and how to ask.
         plan: The windows, by position among the replied turns.
         before: The rows of turns that were judged one by one, in foresight; else empty.
         with_turns: Whether the windows score the turns too.
 
     All usage, that of the summaries included, is booked on the conversation's row.
     """
-    windows, extra = await _ask_windows(asking, plan, with_turns=with_turns)
-    rows = _turn_rows(asking, windows) if with_turns else ()
+    windows, extra = await _ask_windows(calls, plan, with_turns=with_turns)
+    rows = _turn_rows(calls, windows) if with_turns else ()
     usage = sum((w.usage for w in windows), extra.usage)
-    outcome = _whole(asking, windows, before or rows)
-    return (*rows, row(asking, "conversation", None, outcome, usage))
+    outcome = _whole(calls, windows, before or rows)
+    return (*rows, row(calls, "conversation", None, outcome, usage))
 
 
-async def judge_window_level(asking: Asking, plan: Sequence[tuple[int, int]]) -> tuple[Judged, ...]:
+async def judge_window_level(calls: ConversationCalls, plan: Sequence[tuple[int, int]]) -> tuple[Judged, ...]:
     """Judge each window as a target of its own, named by its last turn; the first carries the summaries."""
-    windows, extra = await _ask_windows(asking, plan, with_turns=False)
+    windows, extra = await _ask_windows(calls, plan, with_turns=False)
     rows = []
     for index, w in enumerate(windows):
         outcome: Judgement | JudgeFailure = (
             w.outcome
             if isinstance(w.outcome, JudgeFailure)
-            else whole_judgement(asking, Answer(w.call, w.outcome, w.tool_results_cut), w.outcome, ())
+            else whole_judgement(calls, CallResult(w.call, w.outcome, w.tool_results_cut), w.outcome, ())
         )
         usage = w.usage + extra.usage if index == 0 else w.usage
-        rows.append(row(asking, "window", w.span[1], outcome, usage))
+        rows.append(row(calls, "window", w.span[1], outcome, usage))
     return tuple(rows)
 
 
 async def _ask_windows(
-    asking: Asking, plan: Sequence[tuple[int, int]], *, with_turns: bool
+    calls: ConversationCalls, plan: Sequence[tuple[int, int]], *, with_turns: bool
 ) -> tuple[tuple[_Window, ...], Summaries]:
-    judged = asking.conversation.replied_turns
+    judged = calls.conversation.replied_turns
     groups = [judged[start:stop] for start, stop in plan]
-    shown = [_shown(asking, group, last=group is groups[-1]) for group in groups]
+    shown = [_shown(calls, group, last=group is groups[-1]) for group in groups]
     summaries = Summaries((None,) * len(groups), Usage())
-    if "earlier_summary" in asking.rubric.shows:
-        summaries = await summarise_before(asking, [turns[0].number for turns in shown])
-    level = asking.rubric.level
+    if "earlier_summary" in calls.rubric.shows:
+        summaries = await summarise_before(calls, [turns[0].number for turns in shown])
+    level = calls.rubric.level
     coroutines = []
     for group, turns, notes in zip(groups, shown, summaries.before, strict=True):
         scope = Scope(
             tuple(t.number for t in group),
             ("turn", level) if with_turns else (level,),
-            _part(asking, turns) if len(groups) > 1 else None,
+            _part(calls, turns) if len(groups) > 1 else None,
         )
-        beyond = following_turn(asking.conversation, turns[-1]) if asking.mode == "hindsight" else None
+        beyond = following_turn(calls.conversation, turns[-1]) if calls.mode == "hindsight" else None
         call = Call(scope, turns, beyond, notes if isinstance(notes, str) else None)
-        coroutines.append(_ask(asking, group, call, notes))
+        coroutines.append(_ask(calls, group, call, notes))
     return tuple(await gathered(coroutines)), summaries
 
 
-def _part(asking: Asking, turns: Sequence[Turn]) -> tuple[int, int, int]:
-    return max(turns[0].number, 1), turns[-1].number, asking.conversation.turns[-1].number
+def _part(calls: ConversationCalls, turns: Sequence[Turn]) -> tuple[int, int, int]:
+    return max(turns[0].number, 1), turns[-1].number, calls.conversation.turns[-1].number
 
 
-def _shown(asking: Asking, group: Sequence[Turn], *, last: bool) -> tuple[Turn, ...]:
+def _shown(calls: ConversationCalls, group: Sequence[Turn], *, last: bool) -> tuple[Turn, ...]:
     """Return the turns a window sees: the judged ones, unanswered ones between, and both ends whole."""
-    turns = asking.conversation.turns
-    first_judged = asking.conversation.replied_turns[0]
+    turns = calls.conversation.turns
+    first_judged = calls.conversation.replied_turns[0]
     start = turns[0].number if group[0] is first_judged else group[0].number
     stop = turns[-1].number if last else group[-1].number
     return tuple(t for t in turns if start <= t.number <= stop)
 
 
 async def _ask(
-    asking: Asking, group: tuple[Turn, ...], call: Call, notes: str | ChatFailure | None
+    calls: ConversationCalls, group: tuple[Turn, ...], call: Call, notes: str | ChatFailure | None
 ) -> _Window:
     """Ask about one window; without the notes that it needs it is not asked about but fails.
 
@@ -269,29 +269,29 @@ async def _ask(
     if isinstance(notes, ChatFailure):
         message = f"{span}: the summary of what came before failed ({notes.kind}): {notes.message}"
         return _Window(group, call, JudgeFailure("window_failed", message, notes.raw), Usage())
-    answer = await asking.ask(call)
-    outcome = answer.outcome
+    result = await calls.make(call)
+    outcome = result.outcome
     if isinstance(outcome, ChatFailure):
         failure = failure_of(outcome)
         failure = JudgeFailure(failure.kind, f"window of {span}: {failure.message}", failure.raw)
-        return _Window(group, call, failure, answer.usage)
-    return _Window(group, call, outcome, answer.usage, answer.tool_results_cut)
+        return _Window(group, call, failure, result.usage)
+    return _Window(group, call, outcome, result.usage, result.tool_results_cut)
 
 
-def _turn_rows(asking: Asking, windows: Sequence[_Window]) -> tuple[Judged, ...]:
+def _turn_rows(calls: ConversationCalls, windows: Sequence[_Window]) -> tuple[Judged, ...]:
     rows = []
-    for turn in asking.conversation.replied_turns:
+    for turn in calls.conversation.replied_turns:
         holding = [w for w in windows if turn in w.turns]
         parts = [w.reply.turns[turn.number] for w in holding if w.reply is not None]
         if not parts:
             failure = next(w.outcome for w in holding if isinstance(w.outcome, JudgeFailure))
             bare = JudgeFailure(failure.kind, failure.message)
-            rows.append(row(asking, "turn", turn.number, bare))
+            rows.append(row(calls, "turn", turn.number, bare))
             continue
         merged, differences = merge_turn(parts)
         details = _turn_details(holding, parts, differences)
-        judgement = turn_judgement(asking.rubric, merged, turn, details)
-        rows.append(row(asking, "turn", turn.number, judgement))
+        judgement = turn_judgement(calls.rubric, merged, turn, details)
+        rows.append(row(calls, "turn", turn.number, judgement))
     return tuple(rows)
 
 
@@ -308,7 +308,9 @@ def _turn_details(
     return details
 
 
-def _whole(asking: Asking, windows: Sequence[_Window], turns: Sequence[Judged]) -> Judgement | JudgeFailure:
+def _whole(
+    calls: ConversationCalls, windows: Sequence[_Window], turns: Sequence[Judged]
+) -> Judgement | JudgeFailure:
     failed = [w for w in windows if isinstance(w.outcome, JudgeFailure)]
     if failed:
         named = "; ".join(_failure_text(w) for w in failed)
@@ -316,13 +318,13 @@ def _whole(asking: Asking, windows: Sequence[_Window], turns: Sequence[Judged]) 
         return JudgeFailure("window_failed", f"{len(failed)} of {len(windows)} windows failed: {named}", raw)
     replies = [w.reply for w in windows if w.reply is not None]
     parts = [r.whole for r in replies if r.whole is not None]
-    merged = merge_whole(asking.rubric, parts, [len(w.turns) for w in windows])
+    merged = merge_whole(calls.rubric, parts, [len(w.turns) for w in windows])
     scores = turn_scores(turns)
     by_turn = {r.target.turn: s for r, s in zip(turns, scores, strict=True) if s and r.target.turn}
     weakest = weakest_of([r.weakest_turn for r in replies], {n: s for n, s in by_turn.items() if n})
-    decided = decide(asking.rubric, scores, merged.scores)
+    decided = decide(calls.rubric, scores, merged.scores)
     deciding = _deciding(replies, parts, weakest)
-    details = {**label_details(merged), **decided.details, **_whole_details(asking, windows, turns)}
+    details = {**label_details(merged), **decided.details, **_whole_details(calls, windows, turns)}
     return Judgement(
         scores=as_scores(merged.scores),
         verdict=decided.verdict,
@@ -356,10 +358,12 @@ def _deciding(
     return replies[lowest.index(min(lowest))]
 
 
-def _whole_details(asking: Asking, windows: Sequence[_Window], turns: Sequence[Judged]) -> dict[str, Any]:
+def _whole_details(
+    calls: ConversationCalls, windows: Sequence[_Window], turns: Sequence[Judged]
+) -> dict[str, Any]:
     answered = [w.outcome for w in windows if isinstance(w.outcome, Structured)]
     details: dict[str, Any] = {
-        "language": asking.language,
+        "language": calls.language,
         "repaired": sum(w.repaired for w in answered),
         "reasked": sum(w.reasked for w in answered),
         "windows": [_window_details(w) for w in windows],

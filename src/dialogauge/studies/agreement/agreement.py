@@ -292,7 +292,7 @@ def agreement(
     measures = [name for name in SHOWN if name in able and name in only]
     controls = controls_of(scores, _JUDGE, _PEOPLE, rule=rule, shuffles=settings.shuffles, seed=settings.seed)
     draws = draws_for(_draws(settings), len(controls), scores.n)
-    columns = {_JUDGE: scores.sources[_JUDGE], **control_columns(controls)}
+    columns = {_JUDGE: (scores.sources[_JUDGE],), **control_columns(controls)}
     figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule, draws=draws)
     dissatisfied = None
     if rule is not None:
@@ -327,7 +327,7 @@ def _draws(settings: AgreementSettings) -> ClusterDraws:
 
 def _bins(judge: Scores, people: Scores) -> tuple[ScoreBin, ...]:
     """Return what people gave where the judge gave each whole score; nothing of named categories."""
-    if not np.isfinite(people.values).all():
+    if not people.numbers:
         return ()
     out = []
     for score in np.unique(judge.whole):

@@ -190,7 +190,7 @@ def _take(
     counts.rated += 1
     counts.several_raters += len(given) > 1
     people = _agreed(given)
-    said = [_said(row, table.pair, fractions=table.ranked_by_fractions) for row in rows]
+    said = [_score_in(row, table.pair, fractions=table.ranked_by_fractions) for row in rows]
     numbers = [s for s in said if isinstance(s, _Score)]
     if people is None:
         counts.undecided += 1
@@ -224,7 +224,7 @@ class _Score(NamedTuple):
     fraction: bool
 
 
-def _said(row: Row, pair: DimensionPair, *, fractions: bool) -> _Score | str | None:
+def _score_in(row: Row, pair: DimensionPair, *, fractions: bool) -> _Score | str | None:
     """Return the score, `n/a`, `failed`, or None for nothing at all."""
     if row["failure"]:
         return "failed"

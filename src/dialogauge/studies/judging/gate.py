@@ -35,6 +35,9 @@ class GateResult:
     """None when the figure is undefined; the gate is then not met."""
     sentence: str
 
+    def __bool__(self) -> bool:
+        return self.met
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
@@ -124,11 +127,11 @@ def parse_gate(expression: str) -> Gate:
 def _figure(dimension: DimensionSummary, figure: str) -> float | None:
     mean, bounds = dimension.mean, dimension.bounds
     figures = {
-        "mean": mean.mean,
+        "mean": mean.value,
         "low": mean.low,
         "high": mean.high,
-        "worst": bounds.worst,
-        "best": bounds.best,
+        "worst": None if bounds is None else bounds[0],
+        "best": None if bounds is None else bounds[1],
     }
     return figures[figure]
 

@@ -31,7 +31,7 @@ from dialogauge.report import (
     WindowNote,
 )
 from dialogauge.runs.records import own_scores
-from dialogauge.stats import ClusteredMean
+from dialogauge.stats import Estimate
 from dialogauge.studies.judging.sampling import Case, Limits, Survey
 from dialogauge.studies.judging.summary import (
     DimensionSummary,
@@ -84,12 +84,10 @@ def figures_of(summary: Summary, *, curve_turns: int = _CURVE_TURNS) -> RunFigur
 
 
 def _dimension(found: DimensionSummary, turns: set[int]) -> DimensionView:
-    worst, best = found.bounds.worst, found.bounds.best
-    bounds = None if worst is None or best is None else (worst, best)
     # On a scale from 0 to 1 two decimals would hide what they show on one from 1 to 5.
     decimals = 3 if found.scale.high - found.scale.low <= 1 else 2
     counts = (found.n, found.requested, found.n_na, found.n_failed)
-    figure = Figure(found.mean.mean, found.mean.interval, *counts, bounds, decimals)
+    figure = Figure(found.mean.value, found.mean.interval, *counts, found.bounds, decimals)
     return DimensionView(
         name=found.name,
         level=found.level,
@@ -100,9 +98,9 @@ def _dimension(found: DimensionSummary, turns: set[int]) -> DimensionView:
         figure=figure,
         bars=tuple(HistogramBar(b.low, b.high, b.count) for b in found.bins),
         curve=tuple(
-            CurvePointView(p.turn, p.mean.mean, p.mean.interval, p.mean.n)
+            CurvePointView(p.turn, p.mean.value, p.mean.interval, p.mean.n)
             for p in found.curve
-            if p.turn in turns and p.mean.mean is not None
+            if p.turn in turns and p.mean.value is not None
         ),
         repeat_targets=0 if found.spread is None else found.spread.targets,
         repeat_sd=None if found.spread is None else found.spread.mean_sd,
@@ -146,8 +144,8 @@ def _row(group: GroupSummary, names: tuple[str, ...]) -> GroupRow:
     return GroupRow(group.name, group.conversations, figures)
 
 
-def _group_figure(mean: ClusteredMean, n_na: int, n_failed: int) -> Figure:
-    return Figure(mean.mean, mean.interval, mean.n, mean.n + n_na + n_failed, n_na, n_failed, None)
+def _group_figure(mean: Estimate, n_na: int, n_failed: int) -> Figure:
+    return Figure(mean.value, mean.interval, mean.n, mean.n + n_na + n_failed, n_na, n_failed, None)
 
 
 def _cost(role: str, spent: Spending) -> CostLine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from typing import Any, Final
 
@@ -16,10 +16,10 @@ from dialogauge.core import (
     conversation_digest,
     digest_text,
 )
-from dialogauge.core.protocols import Kept
+from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import ReportView, render_report
-from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, StudyFacts
+from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts
 from dialogauge.studies.judging.gate import GateResult, parse_gate
 from dialogauge.studies.judging.report import report_view
 from dialogauge.studies.judging.sampling import Sampler
@@ -48,7 +48,7 @@ class JudgingResult:
 
 
 @dataclass
-class JudgingStudy:
+class JudgingStudy(Study[JudgingResult]):
     """Judges conversations, each as often as asked; see `runs.Study` for the parts."""
 
     judge: Judge
@@ -78,7 +78,6 @@ class JudgingStudy:
     """Id and turn that were rated, where the input holds the conversation and not the turn."""
 
     name = JUDGE
-    recomputes = False
 
     @property
     def judge_digest(self) -> str:
@@ -99,7 +98,7 @@ class JudgingStudy:
         """Whether the input held a conversation of that id."""
         return hash(conversation_id) in self.ids
 
-    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+    def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Take the mask; these judges keep nothing."""
         del notes
         self.mask = mask
@@ -142,12 +141,8 @@ class JudgingStudy:
 
     async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
         """Judge one conversation once."""
-        return await self.judge.judge(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
-
-    def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
-        """Change nothing."""
-        del units, ending
-        return {}
+        request = Request(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+        return await self.judge.judge(request)
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> JudgingResult:
         """Bring the rows to summary, checks, gates and what the page shows, in one pass."""

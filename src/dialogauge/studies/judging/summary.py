@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import DimensionSpec, Level, Scale, Verdict
-from dialogauge.stats import Bounds, ClusteredMean, clustered_mean_of_sums, mean_bounds, t_quantile
-from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Spend, Tally
+from dialogauge.stats import Estimate, clustered_mean_of_sums, mean_bounds, t_estimate
+from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, JudgingTally, Spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class CurvePoint:
     """The mean at one turn number, over the first repeat; one value per conversation."""
 
     turn: int
-    mean: ClusteredMean
+    mean: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,12 @@ class DimensionSummary:
     level: Level
     scale: Scale
     requested: int
-    mean: ClusteredMean
+    mean: Estimate
     """Clustered by conversation, the interval cut at the ends of the scale; failures and n/a take no part."""
     n_na: int
     n_failed: int
-    bounds: Bounds
+    bounds: tuple[float, float] | None
+    """The mean if every failure had been the worst score, and the best; None of nothing."""
     bins: tuple[Bin, ...]
     curve: tuple[CurvePoint, ...] = ()
     spread: Spread | None = None
@@ -83,7 +84,7 @@ class DimensionSummary:
             **_mean_json(self.mean),
             "n_na": self.n_na,
             "n_failed": self.n_failed,
-            "bounds": None if self.bounds.worst is None else [self.bounds.worst, self.bounds.best],
+            "bounds": None if self.bounds is None else list(self.bounds),
             "histogram": [asdict(b) for b in self.bins],
             "by_turn": [{"turn": p.turn, **_mean_json(p.mean)} for p in self.curve],
             "uncalibrated": self.uncalibrated,
@@ -167,7 +168,7 @@ class GroupSummary:
     name: str | None
     """None for conversations that do not say."""
     conversations: int
-    means: Mapping[str, ClusteredMean]
+    means: Mapping[str, Estimate]
     n_na: Mapping[str, int]
     n_failed: Mapping[str, int]
 
@@ -253,9 +254,9 @@ class Summary:
         return {"groups": groups, "left_out": self.groups_left_out.get(field, 0)}
 
 
-def _mean_json(mean: ClusteredMean) -> dict[str, Any]:
+def _mean_json(mean: Estimate) -> dict[str, Any]:
     interval = None if mean.interval is None else list(mean.interval)
-    return {"mean": mean.mean, "n": mean.n, "clusters": mean.clusters, "interval95": interval}
+    return {"mean": mean.value, "n": mean.n, "clusters": mean.clusters, "interval95": interval}
 
 
 def _verdict_json(verdicts: VerdictSummary) -> dict[str, Any]:
@@ -297,7 +298,7 @@ def summarise(
     Of the `details` of a row, `model_verdict` (the verdict that the model gave itself), `language` and
     what `extras` names are read, where present.
     """
-    tally = Tally(dimensions, follow_repeats=repeats != 1)
+    tally = JudgingTally(dimensions, follow_repeats=repeats != 1)
     for row in rows:
         tally.add(row)
     sums, lost = tally.sums(), len(unreadable)
@@ -329,7 +330,7 @@ def summarise(
     )
 
 
-def _conversations(tally: Tally, lost: int, pending: int) -> ConversationCounts:
+def _conversations(tally: JudgingTally, lost: int, pending: int) -> ConversationCounts:
     states = tally.states()
     judged = int(((states & 1) == 1).sum())
     without = int((states == 4).sum())
@@ -337,7 +338,7 @@ def _conversations(tally: Tally, lost: int, pending: int) -> ConversationCounts:
     return ConversationCounts(len(states) + lost + pending, judged, failed, without, lost, pending)
 
 
-def _dimension(tally: Tally, sums: Floats, position: int, lost: int) -> DimensionSummary:
+def _dimension(tally: JudgingTally, sums: Floats, position: int, lost: int) -> DimensionSummary:
     spec = tally.dimensions[position]
     total, count, n_na = (sums[:, 3 * position + k] for k in range(3))
     requested = tally.requested[spec.level] + (lost if spec.level == "conversation" else 0)
@@ -367,24 +368,23 @@ def _dimension(tally: Tally, sums: Floats, position: int, lost: int) -> Dimensio
     )
 
 
-def _mean(total: Floats, count: Floats, clusters: npt.NDArray[np.intp], scale: Scale) -> ClusteredMean:
+def _mean(total: Floats, count: Floats, clusters: npt.NDArray[np.intp], scale: Scale) -> Estimate:
     sums = np.bincount(clusters, total).astype(np.float64)
     found = clustered_mean_of_sums(sums, np.bincount(clusters, count))
     return found.within(scale.low, scale.high)
 
 
-def _point(sums: Sequence[float]) -> ClusteredMean:
+def _point(sums: Sequence[float]) -> Estimate:
     """The mean of values of which each is a cluster of its own, from n, sum and sum of squares."""
     n, total, squares = int(sums[0]), sums[1], sums[2]
     mean = total / n
     if n == 1:
-        return ClusteredMean(mean, None, None, None, 1, 1)
+        return clustered_mean_of_sums(np.array([total]), np.ones(1))
     stderr = math.sqrt(max(squares - total * mean, 0.0) / (n - 1) / n)
-    reach = t_quantile(0.975, n - 1) * stderr
-    return ClusteredMean(mean, mean - reach, mean + reach, stderr, n, n)
+    return t_estimate(mean, stderr, level=0.95, n=n, clusters=n)
 
 
-def _verdicts(tally: Tally, absent: int) -> VerdictSummary | None:
+def _verdicts(tally: JudgingTally, absent: int) -> VerdictSummary | None:
     if not tally.verdicts:
         return None
     known = [v for v in get_args(Verdict) if v in tally.verdicts]
@@ -398,7 +398,9 @@ def _verdicts(tally: Tally, absent: int) -> VerdictSummary | None:
     )
 
 
-def _breakdowns(tally: Tally, sums: Floats) -> tuple[dict[str, tuple[GroupSummary, ...]], dict[str, int]]:
+def _breakdowns(
+    tally: JudgingTally, sums: Floats
+) -> tuple[dict[str, tuple[GroupSummary, ...]], dict[str, int]]:
     shown: dict[str, tuple[GroupSummary, ...]] = {}
     left_out: dict[str, int] = {}
     for group in GROUP_FIELDS:
@@ -413,10 +415,12 @@ def _breakdowns(tally: Tally, sums: Floats) -> tuple[dict[str, tuple[GroupSummar
     return shown, left_out
 
 
-def _group(tally: Tally, sums: Floats, name: str | None, member: npt.NDArray[np.bool_]) -> GroupSummary:
+def _group(
+    tally: JudgingTally, sums: Floats, name: str | None, member: npt.NDArray[np.bool_]
+) -> GroupSummary:
     mine = sums[member]
     _, clusters = np.unique(tally.clusters()[member], return_inverse=True)
-    means: dict[str, ClusteredMean] = {}
+    means: dict[str, Estimate] = {}
     absent: dict[str, int] = {}
     failed: dict[str, int] = {}
     for i, spec in enumerate(tally.dimensions):

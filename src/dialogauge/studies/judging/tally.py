@@ -151,7 +151,7 @@ class Spend:
         self.cost = None if self.cost is None or cost is None else self.cost + cost
 
 
-class Tally:
+class JudgingTally:
     """Running sums over rows; `add` takes one row and keeps nothing of it."""
 
     def __init__(self, dimensions: Sequence[DimensionSpec], *, follow_repeats: bool) -> None:

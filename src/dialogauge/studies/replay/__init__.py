@@ -26,12 +26,12 @@ from dialogauge.studies.replay.items import (
 from dialogauge.studies.replay.table import (
     ORIGINAL,
     Aggregate,
+    CandidateScores,
     Pairing,
-    ScoreTable,
-    UserDraws,
     aggregate,
+    compare_candidates,
     compare_pair,
-    compare_pairs,
+    user_draws,
 )
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "ORIGINAL",
     "RULES",
     "Aggregate",
+    "CandidateScores",
     "Context",
     "DialogueMemory",
     "ItemSet",
@@ -47,12 +48,10 @@ __all__ = [
     "Prompter",
     "ReplayItem",
     "Rule",
-    "ScoreTable",
     "Stage",
-    "UserDraws",
     "aggregate",
+    "compare_candidates",
     "compare_pair",
-    "compare_pairs",
     "gold_mix",
     "hard_picks",
     "read_items",
@@ -62,4 +61,5 @@ __all__ = [
     "selected_on_gold",
     "set_stage",
     "state_digest",
+    "user_draws",
 ]

@@ -11,7 +11,7 @@ from dialogauge.studies.replay.diagnostics import (
     LengthControl,
     LengthFigures,
     SelfPreference,
-    Shuffled,
+    SwappedPairs,
     by_position,
     ladder,
     length_control,
@@ -24,13 +24,13 @@ from dialogauge.studies.replay.table import (
     ORIGINAL,
     VIEWS,
     Aggregate,
-    Given,
     Pairing,
-    UserDraws,
+    ReplyScore,
     View,
     Viewer,
     aggregate,
-    compare_pairs,
+    compare_candidates,
+    user_draws,
 )
 
 
@@ -47,15 +47,15 @@ class CompareSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class EvaluatorScores:
     """What one evaluator gave."""
 
     items: tuple[ReplayItem, ...]
-    reference: Sequence[Given]
+    reference: Sequence[ReplyScore]
     """All original replies of the touched blocks that it scored."""
     reference_lengths: Mapping[str, int]
     """Characters, by turn."""
-    candidates: Mapping[str, Mapping[str, Given]]
+    candidates: Mapping[str, Mapping[str, ReplyScore]]
     """By candidate and item."""
     lengths: Mapping[str, Mapping[str, int]]
     """Characters of the candidates' replies, by candidate and item."""
@@ -76,7 +76,7 @@ class ViewResult:
     ladder: Mapping[int, Aggregate]
     """The constant candidates; 5 is the ceiling."""
     length: LengthControl
-    shuffled: tuple[Shuffled, ...]
+    shuffled: tuple[SwappedPairs, ...]
     positions: Mapping[str, Mapping[str, tuple[float | None, int]]]
     self_preference: SelfPreference
     left_as_they_are: Mapping[str, int]
@@ -94,7 +94,7 @@ class ViewResult:
         On ranks an interval may lie above it: unequal scores spread over ranks that equal ones share.
         """
         top, found = self.ceiling, self.aggregates.items()
-        return tuple(n for n, a in found if top is not None and (a.interval.high or 0.0) >= top)
+        return tuple(n for n, a in found if top is not None and (a.primary.high or 0.0) >= top)
 
     def to_json(self) -> dict[str, Any]:
         """Write the view."""
@@ -120,7 +120,7 @@ class ViewResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Leaderboard:
     """Everything that a benchmark comes to."""
 
     views: Mapping[View, ViewResult]
@@ -152,12 +152,12 @@ class Comparison:
 
 
 def compare(
-    scores: Scores,
+    scores: EvaluatorScores,
     settings: CompareSettings,
     *,
     family: str | None = None,
     families: Mapping[str, str | None] | None = None,
-) -> Comparison:
+) -> Leaderboard:
     """Compare candidates with the original replies and with each other, in every view.
 
     Args:
@@ -166,15 +166,17 @@ def compare(
         family: The evaluator's family of models; None when it has none.
         families: The candidates'.
     """
-    draws = UserDraws(settings.draws, settings.seed)
+    draws = user_draws(settings.draws, settings.seed)
     viewer = Viewer(scores.items, scores.reference, scores.histories, settings.ties)
     tables = viewer.tables(scores.candidates)
     steps = ladder(viewer, draws)
     wanted = {i.id for i in scores.items}
-    scored = {
-        n: {i: c for i, c in scores.lengths.get(n, {}).items() if i in held} for n, held in _held(scores)
+    lengths = {
+        name: {i: n for i, n in scores.lengths.get(name, {}).items() if i in scored}
+        for name, scored in scores.candidates.items()
+        if name != ORIGINAL
     }
-    by_length = length_control(viewer, scores.reference_lengths, scored, draws)
+    by_length = length_control(viewer, scores.reference_lengths, lengths, draws)
     views: dict[View, ViewResult] = {}
     for view in VIEWS:
         table = tables[view]
@@ -185,7 +187,7 @@ def compare(
         views[view] = ViewResult(
             view=view,
             aggregates=dict(sorted(figures.items(), key=lambda entry: -(entry[1].user_macro or 0.0))),
-            pairs=compare_pairs(table, draws, margin=settings.margin),
+            pairs=compare_candidates(table, draws, margin=settings.margin),
             ladder=steps[view],
             length=by_length[view],
             shuffled=shuffled(table, deals=settings.deals, seed=settings.seed),
@@ -195,10 +197,6 @@ def compare(
         )
     original = {i: n for i, n in scores.reference_lengths.items() if i in wanted}
     figures_of_length = length_figures(tables["raw"], scores.lengths, original, scores.cut_short)
-    return Comparison(
+    return Leaderboard(
         views, figures_of_length, settings, (len(scores.reference), len(scores.reference_lengths))
     )
-
-
-def _held(scores: Scores) -> list[tuple[str, set[str]]]:
-    return [(name, set(found)) for name, found in scores.candidates.items() if name != ORIGINAL]

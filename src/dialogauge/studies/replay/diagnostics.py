@@ -9,21 +9,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from dialogauge.stats import BootstrapInterval, spearman
+from dialogauge.core import ONE_TO_FIVE
+from dialogauge.stats import ClusterDraws, Estimate, group_means, macro_estimate, spearman, thirds
 from dialogauge.studies.replay.items import ReplayItem
 from dialogauge.studies.replay.table import (
     ORIGINAL,
     Aggregate,
+    CandidateScores,
     Floats,
-    Given,
     Pairing,
-    ScoreTable,
-    UserDraws,
+    ReplyScore,
     View,
     Viewer,
     aggregate,
-    compare_pairs,
-    group_means,
+    compare_candidates,
     interval_json,
 )
 
@@ -31,14 +30,14 @@ LADDER: Final = (5, 4, 3)
 """The constant candidates: what one gets whose every reply is given a 5, a 4, a 3."""
 
 
-def ladder(viewer: Viewer, draws: UserDraws) -> dict[View, dict[int, Aggregate]]:
+def ladder(viewer: Viewer, draws: ClusterDraws) -> dict[View, dict[int, Aggregate]]:
     """Return the figures of the constant candidates in each view; that of 5 is the ceiling.
 
     On a scale of ranks even a candidate whose every reply gets a 5 stays below 5, and candidates whose
     interval holds that ceiling cannot be told from it.
     """
     columns = {
-        str(level): {i.id: Given(i.id, i.block, i.position, level, float(level)) for i in viewer.items}
+        str(level): {i.id: ReplyScore(i.id, i.block, i.position, level, float(level)) for i in viewer.items}
         for level in LADDER
     }
     tables = viewer.tables(columns, original=False)
@@ -73,7 +72,7 @@ def length_control(
     viewer: Viewer,
     reference: Mapping[str, int],
     lengths: Mapping[str, Mapping[str, int]],
-    draws: UserDraws,
+    draws: ClusterDraws,
 ) -> dict[View, LengthControl]:
     """Score every reply by its length alone: 3, 4 or 5 by the thirds of the original replies' lengths.
 
@@ -83,28 +82,35 @@ def length_control(
         lengths: Characters of the candidates' replies, by candidate and item.
         draws: Of users.
     """
-    low, high = np.quantile(list(reference.values()), [1 / 3, 2 / 3]) if reference else (0.0, 0.0)
+    items = {i.id: i for i in viewer.items}
 
-    def scored(given: Given, length: int) -> Given:
-        level = 3 + int(length > low) + int(length > high)
-        return replace(given, whole=level, value=float(level))
+    def by_length(of: Mapping[str, int]) -> dict[str, float]:
+        levels = thirds(list(of.values()), list(reference.values()), ONE_TO_FIVE)
+        return dict(zip(of, levels.values.tolist(), strict=True))
 
-    blind = replace(viewer, reference=[scored(g, reference[g.id]) for g in viewer.reference])
-    held = {i.id: Given(i.id, i.block, i.position, 0, 0.0) for i in viewer.items}
+    originals = by_length(reference)
+    blind = replace(
+        viewer,
+        reference=[replace(r, whole=int(originals[r.id]), value=originals[r.id]) for r in viewer.reference],
+    )
     columns = {
-        name: {item: scored(held[item], n) for item, n in found.items() if item in held}
-        for name, found in lengths.items()
+        name: {
+            item: ReplyScore(item, items[item].block, items[item].position, int(level), level)
+            for item, level in by_length(of).items()
+            if item in items
+        }
+        for name, of in lengths.items()
     }
     out: dict[View, LengthControl] = {}
     for view, table in blind.tables(columns).items():
         figures = {name: aggregate(table.items, table.row(name), draws) for name in table.names}
-        pairs = tuple(p for p in compare_pairs(table, draws) if p.b == ORIGINAL)
+        pairs = tuple(p for p in compare_candidates(table, draws) if p.b == ORIGINAL)
         out[view] = LengthControl(figures, pairs)
     return out
 
 
 @dataclass(frozen=True, slots=True)
-class Shuffled:
+class SwappedPairs:
     """What a difference is when, item by item, chance decides whose score is whose."""
 
     name: str
@@ -121,7 +127,7 @@ class Shuffled:
         return {"candidate": self.name, "range": ends, "p": self.p, "deals": self.deals}
 
 
-def shuffled(table: ScoreTable, *, deals: int = 200, seed: int = 0) -> tuple[Shuffled, ...]:
+def shuffled(table: CandidateScores, *, deals: int = 200, seed: int = 0) -> tuple[SwappedPairs, ...]:
     """Deal the scores of each candidate and of the original replies anew, item by item."""
     if ORIGINAL not in table.names:
         return ()
@@ -132,10 +138,10 @@ def shuffled(table: ScoreTable, *, deals: int = 200, seed: int = 0) -> tuple[Shu
 
 def _dealt(
     name: str, items: Sequence[ReplayItem], delta: Floats, rng: np.random.Generator, deals: int
-) -> Shuffled:
+) -> SwappedPairs:
     known = ~np.isnan(delta)
     if not known.any():
-        return Shuffled(name, None, None, None, deals)
+        return SwappedPairs(name, None, None, None, deals)
     users = [i.user for i, k in zip(items, known, strict=True) if k]
     sizes = Counter(users)
     weights = np.array([1 / sizes[user] / len(sizes) for user in users])
@@ -145,7 +151,7 @@ def _dealt(
     given = float(delta[known] @ weights)
     low, high = np.quantile(found, [0.025, 0.975])
     far = int((np.abs(found) >= abs(given) - 1e-12).sum())
-    return Shuffled(name, float(low), float(high), (far + 1) / (deals + 1), deals)
+    return SwappedPairs(name, float(low), float(high), (far + 1) / (deals + 1), deals)
 
 
 POSITIONS: Final = ("0", "1", "2", "3", "4", "5+")
@@ -179,7 +185,7 @@ class LengthFigures:
 
 
 def length_figures(
-    table: ScoreTable,
+    table: CandidateScores,
     lengths: Mapping[str, Mapping[str, int]],
     original: Mapping[str, int],
     cut_short: Mapping[str, int],
@@ -196,15 +202,15 @@ def length_figures(
     own = _column(ids, original)
     out = {}
     for name in table.names:
-        held = own if name == ORIGINAL else _column(ids, lengths.get(name, {}))
+        length = own if name == ORIGINAL else _column(ids, lengths.get(name, {}))
         score = table.fractions(name)
-        both = ~np.isnan(held) & ~np.isnan(own)
+        both = ~np.isnan(length) & ~np.isnan(own)
         delta = score - table.fractions(ORIGINAL) if ORIGINAL in table.names else np.full(len(ids), np.nan)
         out[name] = LengthFigures(
-            float(np.nanmean(held)) if not np.isnan(held).all() else None,
-            float(held[both].sum() / own[both].sum()) if both.any() and own[both].sum() else None,
-            _spearman(score, held),
-            None if name == ORIGINAL else _spearman(delta, held - own),
+            float(np.nanmean(length)) if not np.isnan(length).all() else None,
+            float(length[both].sum() / own[both].sum()) if both.any() and own[both].sum() else None,
+            _spearman(score, length),
+            None if name == ORIGINAL else _spearman(delta, length - own),
             cut_short.get(name),
         )
     return out
@@ -219,7 +225,7 @@ def _spearman(a: Floats, b: Floats) -> float | None:
     return spearman(a[both].tolist(), b[both].tolist()).value
 
 
-def by_position(table: ScoreTable) -> dict[str, dict[str, tuple[float | None, int]]]:
+def by_position(table: CandidateScores) -> dict[str, dict[str, tuple[float | None, int]]]:
     """Return by candidate and position the mean whole score, and how many there are."""
     places = np.array([min(i.position, len(POSITIONS) - 1) for i in table.items])
     out: dict[str, dict[str, tuple[float | None, int]]] = {}
@@ -267,9 +273,8 @@ class SelfPreference:
     """The judge's; None when it has none, or none that is known."""
     own: tuple[str, ...]
     others: tuple[str, ...]
-    delta: float | None
+    difference: Estimate | None
     """User macro mean of what the own get more than the others."""
-    interval: BootstrapInterval | None
 
     @property
     def words(self) -> str:
@@ -289,14 +294,14 @@ class SelfPreference:
             "judge_family": self.family,
             "own": list(self.own),
             "others": list(self.others),
-            "user_macro_delta": self.delta,
-            "interval": None if self.interval is None else interval_json(self.interval),
+            "user_macro_delta": None if self.difference is None else self.difference.value,
+            "interval": interval_json(self.difference),
             "in_words": self.words,
         }
 
 
 def self_preference(
-    table: ScoreTable, family: str | None, families: Mapping[str, str | None], draws: UserDraws
+    table: CandidateScores, family: str | None, families: Mapping[str, str | None], draws: ClusterDraws
 ) -> SelfPreference:
     """Hold candidates of the judge's family against those of other known families.
 
@@ -310,19 +315,15 @@ def self_preference(
     own = tuple(n for n, f in named.items() if f == family)
     others = tuple(n for n, f in named.items() if f != family)
     if family is None or not own or not others:
-        return SelfPreference(family, own, others, None, None)
+        return SelfPreference(family, own, others, None)
     both = table.shared((*own, *others))
     delta = _mean_of(both, own) - _mean_of(both, others)
-    by_user = group_means(delta, _users(table.items))
-    mean = sum(by_user.values()) / len(by_user) if by_user else None
-    return SelfPreference(family, own, others, mean, draws.interval(by_user))
+    by_user = group_means(delta, [i.user for i in table.items])
+    n = int(np.isfinite(delta).sum())
+    return SelfPreference(family, own, others, macro_estimate(by_user, draws, n=n) if by_user else None)
 
 
-def _mean_of(table: ScoreTable, names: Sequence[str]) -> Floats:
+def _mean_of(table: CandidateScores, names: Sequence[str]) -> Floats:
     """Mean over candidates, on the items that all of them have."""
     found: Floats = np.mean([table.row(name) for name in names], axis=0)
     return found
-
-
-def _users(items: Sequence[ReplayItem]) -> list[str]:
-    return [i.user for i in items]

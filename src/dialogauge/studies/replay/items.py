@@ -12,9 +12,17 @@ from typing import Any, Final, Literal, get_args
 
 import orjson
 
-from dialogauge.core import FileFault, Message, Place, RecordFault, UsageError, digest, digest_text
+from dialogauge.core import (
+    FileFault,
+    Message,
+    Place,
+    RecordFault,
+    UsageError,
+    digest,
+    digest_text,
+    whole_score,
+)
 from dialogauge.core.protocols import RatedBlock, RatedReply, Reply
-from dialogauge.stats import half_up
 from dialogauge.text import counted, detect_language
 
 FORMAT: Final = "dialogauge replay items 1"
@@ -236,7 +244,7 @@ class Pick:
     @property
     def gold(self) -> int:
         """The whole score that the user gave."""
-        return half_up(self.rated.score)
+        return whole_score(self.rated.score)
 
 
 def hard_picks(
@@ -296,7 +304,7 @@ def _ranked(picks: Sequence[Pick]) -> list[Pick]:
 
 def weigh_turn(rated: RatedReply, block: str, user: str) -> Pick:
     """Return how much the published script wants a turn, and why."""
-    score = half_up(rated.score)
+    score = whole_score(rated.score)
     specific = score <= 3 and (rated.reason or "").strip() not in _NO_REASON
     substantive = _substantive(rated)
     parts = (
@@ -397,7 +405,7 @@ def _stratified(entries: Sequence[_Entry], size: int, rng: random.Random) -> lis
     size = min(size, len(entries))
     strata: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for index, (block, rated) in enumerate(entries):
-        strata[half_up(rated.score), block.view.scenario].append(index)
+        strata[whole_score(rated.score), block.view.scenario].append(index)
     exact = {key: size * len(held) / len(entries) for key, held in strata.items()}
     taken = {key: int(share) for key, share in exact.items()}
     by_rest = sorted(exact, key=lambda key: (taken[key] - exact[key], key))
@@ -435,7 +443,7 @@ _CHOICES: Final = {"random": _random, "stratified": _stratified}
 
 def gold_mix(scores: Sequence[float]) -> dict[str, Any]:
     """Return how often each score was given, their mean, and the share of 3 and less."""
-    whole = Counter(half_up(s) for s in scores)
+    whole = Counter(whole_score(s) for s in scores)
     n = len(scores)
     return {
         "counts": {str(s): whole[s] for s in range(1, 6)},

@@ -15,8 +15,7 @@ from dialogauge.report import (
     ReplayPageView,
     ReplayViewSection,
 )
-from dialogauge.stats import BootstrapInterval
-from dialogauge.studies.replay.comparison import Comparison, ViewResult
+from dialogauge.studies.replay.comparison import Leaderboard, ViewResult
 from dialogauge.studies.replay.diagnostics import POSITIONS
 from dialogauge.studies.replay.items import ItemSet, selected_on_gold
 from dialogauge.studies.replay.table import ORIGINAL, Aggregate, Pairing, View
@@ -40,7 +39,7 @@ _COLUMNS: Final = ("organisation", "version", "licence", "context")
 
 
 def replay_view(
-    comparison: Comparison,
+    comparison: Leaderboard,
     items: ItemSet,
     candidates: Mapping[str, Mapping[str, Any]],
     failures: Mapping[str, Mapping[str, int]],
@@ -107,7 +106,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def warnings_of(
-    comparison: Comparison,
+    comparison: Leaderboard,
     items: ItemSet,
     failures: Mapping[str, Mapping[str, int]],
     evaluator: Mapping[str, Any],
@@ -192,14 +191,14 @@ def _section(
         controls=_controls(found),
         positions=tuple(PositionRow(name, tuple(held.values())) for name, held in found.positions.items()),
         preference=preference.words,
-        preference_delta=preference.delta,
-        preference_interval=None if preference.interval is None else _ends(preference.interval),
+        preference_delta=None if preference.difference is None else preference.difference.value,
+        preference_interval=None if preference.difference is None else preference.difference.interval,
         untouched=tuple((why.replace("_", " "), n) for why, n in found.left_as_they_are.items()),
     )
 
 
 def _axis(found: ViewResult) -> tuple[float, float]:
-    values = [v for a in found.aggregates.values() for v in (a.user_macro, a.interval.low, a.interval.high)]
+    values = [v for a in found.aggregates.values() for v in (a.user_macro, a.primary.low, a.primary.high)]
     held = [v for v in (*values, found.ceiling) if v is not None] or [1.0, 5.0]
     low, high = min(held), max(held)
     return max(1.0, low - 0.05), min(5.0, high + 0.05) if high < 5 else 5.0
@@ -217,7 +216,7 @@ def _row(
         name=name,
         original=name == ORIGINAL,
         user_macro=a.user_macro,
-        interval=_ends(a.interval),
+        interval=a.primary.interval,
         bounds=a.bounds,
         micro=a.micro,
         task_macro=a.task_macro,
@@ -229,7 +228,7 @@ def _row(
         requested=a.requested,
         failed=a.failed,
         failures=tuple((_why(kind), n) for kind, n in failures.items()),
-        fraction=a.fraction_macro,
+        fraction=a.fraction.value,
         columns=tuple(str(about.get(column) or "") for column in columns),
         at_ceiling=at_ceiling,
     )
@@ -249,11 +248,11 @@ def _pair(p: Pairing) -> PairRow:
         p.items.wins,
         p.items.ties,
         p.items.losses,
-        p.delta,
-        _ends(p.interval),
+        p.difference.value,
+        p.difference.interval,
         p.bounds,
-        p.p_holm,
-        p.words,
+        p.comparison.p_holm,
+        p.comparison.side,
     )
 
 
@@ -267,15 +266,11 @@ def _controls(found: ViewResult) -> tuple[ControlRow, ...]:
         rows.append(
             ControlRow(
                 dealt.name,
-                given[dealt.name].delta if dealt.name in given else None,
-                None if length is None else length.delta,
-                None if length is None else _ends(length.interval),
+                given[dealt.name].difference.value if dealt.name in given else None,
+                None if length is None else length.difference.value,
+                None if length is None else length.difference.interval,
                 ends,
                 dealt.p,
             )
         )
     return tuple(rows)
-
-
-def _ends(found: BootstrapInterval) -> tuple[float, float] | None:
-    return None if found.low is None or found.high is None else (found.low, found.high)

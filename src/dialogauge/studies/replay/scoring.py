@@ -13,7 +13,6 @@ from typing import Any
 
 from dialogauge.core import (
     Conversation,
-    DimensionSpec,
     Judged,
     JudgeFailure,
     Judgement,
@@ -22,81 +21,24 @@ from dialogauge.core import (
     conversation_digest,
     digest,
 )
+from dialogauge.core.judgement import usage_json
 from dialogauge.core.protocols import (
     BlockView,
-    Kept,
-    PersonalJudge,
+    Judge,
+    Notes,
     Population,
     RatedBlock,
     RatedReply,
-    Reads,
     Reply,
-    TurnJudge,
+    request_for,
 )
-from dialogauge.judges.personal import TurnDimension
-from dialogauge.runs import REFERENCE, StoredScore, usage_json
+from dialogauge.runs import REFERENCE, StoredScore
 from dialogauge.studies.satisfaction import answers_of
-
-
-class BlockBroken(Exception):
-    """Not all targets of a block could be judged; its cause is what ended the run."""
-
-    def __init__(self, done: Sequence[tuple[Reply, Judged]]) -> None:
-        """Take the targets that were judged, each with what came of it."""
-        super().__init__(f"{len(done)} targets judged before the end")
-        self.done = tuple(done)
-
-
-@dataclass(frozen=True, slots=True)
-class TurnsOfBlock:
-    """Asks about all targets of a block side by side."""
-
-    judge: TurnJudge
-    kept: Kept
-    """What is made once for several turns (a memory), for the original replies and all candidates alike."""
-    whole: Mapping[str, BlockView]
-    """The blocks with all of their original replies: what a judge takes from a block's targets (the language,
-    what its memory is to be of use for) is the same whoever's replies it judges, and however few."""
-
-    @property
-    def name(self) -> str:
-        """The judge's."""
-        return self.judge.name
-
-    @property
-    def digest(self) -> str:
-        """The judge's."""
-        return self.judge.digest
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """What the judge reads."""
-        return self.judge.reads
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return the judge's settings."""
-        return self.judge.describe()
-
-    async def judge_block(self, view: BlockView, population: Population) -> tuple[Judged, ...]:
-        """Judge the targets; one `Judged` for each, in their order.
-
-        Raises `BlockBroken` once every request that is under way has ended, where the client met an
-        `EndpointError` or `BudgetSpent`: what was paid for is in it.
-        """
-        known = replace(view, targets=(*self.whole[view.id].targets, *view.targets))
-        asked = (self.judge.judge_turn(known, reply, population, self.kept) for reply in view.targets)
-        found = await asyncio.gather(*asked, return_exceptions=True)
-        done = [(t, row) for t, row in zip(view.targets, found, strict=True) if isinstance(row, Judged)]
-        broken = next((row for row in found if isinstance(row, BaseException)), None)
-        if broken is not None:
-            raise BlockBroken(done) from broken
-        return tuple(row for _, row in done)
-
 
 _STUDY = "replay"
 
 
-def evaluator_digest(judge: PersonalJudge, population: Population, blocks: Sequence[RatedBlock]) -> str:
+def evaluator_digest(judge: Judge, population: Population, blocks: Sequence[RatedBlock]) -> str:
     """Return what the evaluator is known by: all that its scores of these blocks depend on.
 
     It changes with the judge, with what is known of the users (ratings, reasons, profiles and the words of
@@ -126,61 +68,59 @@ def block_unit(block: RatedBlock, candidate: str, evaluator: str) -> WorkUnit:
     return WorkUnit(_STUDY, head, digest([block.view.id, candidate]), evaluator)
 
 
-@dataclass
-class BlockScorer:
-    """The evaluator as a judge of whole blocks, for the engine."""
+@dataclass(frozen=True, slots=True)
+class BlockScoring:
+    """How the replies of a block are scored."""
 
-    judge_of_blocks: PersonalJudge
+    judge: Judge
     blocks: Mapping[str, RatedBlock]
+    """With all of their original replies. What a judge takes from a block's targets (the language, what its
+    memory is to be of use for) is then the same whoever's replies it judges, and however few."""
     population: Population
     training: frozenset[str]
     """Users who are part of the population, and are judged by what is known of the others."""
     replies: Callable[[str, str], Sequence[RatedReply]]
     """What is to be judged of a candidate in a block, of `REFERENCE` the original replies: each as a reply
     of its own, under the rating of the original."""
+    notes: Notes
+    """What is made once for several targets (a memory), for the original replies and all candidates alike."""
     keep: Callable[[StoredScore], None]
     """Takes each score, of a block that could not be judged to its end too."""
 
-    @property
-    def name(self) -> str:
-        """The evaluator's."""
-        return self.judge_of_blocks.name
+    async def score(self, unit: WorkUnit) -> tuple[Judged, ...]:
+        """Judge the replies of one block, and hand the scores to `keep`.
 
-    @property
-    def digest(self) -> str:
-        """The evaluator's."""
-        return self.judge_of_blocks.digest
-
-    @property
-    def dimensions(self) -> tuple[DimensionSpec, ...]:
-        """Satisfaction, of a turn."""
-        return (TurnDimension(),)
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return the evaluator's settings."""
-        return self.judge_of_blocks.describe()
-
-    async def judge(self, conversation: Conversation, *, repeat: int, seed: int) -> tuple[Judged, ...]:
-        """Judge the replies of one block, and hand the scores to `keep`."""
-        name, candidate = conversation.id, conversation.candidate or REFERENCE
-        whole = self.blocks[name]
+        Raises `EndpointError` or `BudgetSpent` once every request that is under way has ended: what was
+        paid for is kept.
+        """
+        name, candidate = unit.conversation.id, unit.conversation.candidate or REFERENCE
         ratings = tuple(self.replies(candidate, name))
-        block = RatedBlock(replace(whole.view, targets=tuple(r.reply for r in ratings)), ratings)
-        user = whole.view.user
+        user = self.blocks[name].view.user
         others = self.population.without(user) if user in self.training else self.population
-        try:
-            rows = await self.judge_of_blocks.judge_block(block.view, others)
-        except BlockBroken as broken:
-            done = {reply.id for reply, _ in broken.done}
-            part = replace(block, ratings=tuple(r for r in ratings if r.reply.id in done))
-            self._keep(part, candidate, [row for _, row in broken.done])
-            raise broken.__cause__ or broken from None
-        self._keep(block, candidate, rows)
-        return rows
-
-    def _keep(self, block: RatedBlock, candidate: str, rows: Sequence[Judged]) -> None:
+        judged = await self._judged(self.blocks[name].view, tuple(r.reply for r in ratings), others)
+        done = [(rated, row) for rated, row in zip(ratings, judged, strict=True) if isinstance(row, Judged)]
+        block = replace(self.blocks[name], ratings=tuple(rated for rated, _ in done))
+        rows = tuple(row for _, row in done)
         for score in _scores(block, candidate, rows):
             self.keep(score)
+        for row in judged:
+            if isinstance(row, BaseException):
+                raise row
+        return rows
+
+    async def _judged(
+        self, view: BlockView, replies: tuple[Reply, ...], others: Population
+    ) -> Sequence[Judged | BaseException]:
+        """Judge replies together, or side by side where the judge takes one at a time."""
+        if not replies:
+            return ()
+        if self.judge.together:
+            request = request_for(replies, replace(view, targets=replies), others, self.notes)
+            return await self.judge.judge(request)
+        known = replace(view, targets=(*view.targets, *replies))
+        requests = (request_for((reply,), known, others, self.notes) for reply in replies)
+        found = await asyncio.gather(*map(self.judge.judge, requests), return_exceptions=True)
+        return [row if isinstance(row, BaseException) else row[0] for row in found]
 
 
 def _scores(block: RatedBlock, candidate: str, rows: Sequence[Judged]) -> list[StoredScore]:

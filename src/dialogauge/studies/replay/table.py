@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, Final, Literal, get_args
@@ -13,16 +13,22 @@ import numpy.typing as npt
 
 from dialogauge.core import ONE_TO_FIVE
 from dialogauge.stats import (
-    BootstrapInterval,
+    Basis,
     CalibrationName,
+    ClusterDraws,
+    Comparison,
+    Estimate,
     RawScore,
     ScoreHistory,
     Ties,
+    adjusted,
     calibrate,
-    choice_weights,
-    draw_p,
-    holm,
-    order_interval,
+    compare_replicates,
+    draws_for,
+    group_means,
+    macro_estimate,
+    macro_mean,
+    macro_replicates,
 )
 from dialogauge.studies.replay.items import ReplayItem
 
@@ -33,7 +39,7 @@ ORIGINAL: Final = "original"
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreTable:
+class CandidateScores:
     """What each candidate got on each item; NaN where it has no score."""
 
     items: tuple[ReplayItem, ...]
@@ -42,7 +48,7 @@ class ScoreTable:
     """Whole scores, shape (candidates, items)."""
     value: Floats
     """The same with fractions."""
-    again: Callable[[Sequence[str], Collection[str]], ScoreTable] | None = None
+    again: Callable[[Sequence[str], Collection[str]], CandidateScores] | None = None
     """Shows candidates as if these items alone had been asked for; None where a score depends on no other."""
 
     def row(self, name: str) -> Floats:
@@ -55,7 +61,7 @@ class ScoreTable:
         found: Floats = self.value[self.names.index(name)]
         return found
 
-    def shared(self, names: Sequence[str]) -> ScoreTable:
+    def shared(self, names: Sequence[str]) -> CandidateScores:
         """Return some candidates, fit to be compared on the items that all of them have a score for.
 
         Where a view ranks a candidate's scores among each other, one that failed has other ranks for all of
@@ -72,43 +78,12 @@ class ScoreTable:
             moved = common & np.array([i.block in blocks for i in self.items])
             found = self.again(names, {i.id for i, held in zip(self.items, moved, strict=True) if held})
             whole, value = np.where(moved, found.whole, whole), np.where(moved, found.value, value)
-        return ScoreTable(self.items, tuple(names), whole, value)
+        return CandidateScores(self.items, tuple(names), whole, value)
 
 
-@dataclass
-class UserDraws:
-    """Bootstrap draws of whole users, the same for every figure on the same users."""
-
-    draws: int = 1000
-    seed: int = 42
-    _known: dict[int, Floats] = field(default_factory=dict)
-
-    def weights(self, users: int) -> Floats:
-        """Return how often each of the sorted users is drawn, shape (draws, users)."""
-        if users not in self._known:
-            self._known[users] = choice_weights(range(users), seed=self.seed, draws=self.draws)
-        return self._known[users]
-
-    def means(self, by_user: Mapping[str, float]) -> Floats:
-        """Return the mean over users of each draw, shape (draws,)."""
-        if not by_user:
-            return np.full(self.draws, np.nan)
-        values = np.array([by_user[user] for user in sorted(by_user)])
-        means: Floats = self.weights(values.size) @ values / values.size
-        return means
-
-    def interval(self, by_user: Mapping[str, float]) -> BootstrapInterval:
-        """Return the 95 % interval of the mean over users."""
-        return order_interval(self.means(by_user), clusters=len(by_user))
-
-
-def group_means(values: Sequence[float] | Floats, groups: Sequence[str]) -> dict[str, float]:
-    """Return the mean of each group; NaN values take no part."""
-    sums: dict[str, list[float]] = {}
-    for value, group in zip(values, groups, strict=True):
-        if not np.isnan(value):
-            sums.setdefault(group, []).append(float(value))
-    return {group: sum(held) / len(held) for group, held in sums.items()}
+def user_draws(draws: int = 1000, seed: int = 42) -> ClusterDraws:
+    """Return the published way of drawing users, on which all intervals of the benchmark stand."""
+    return ClusterDraws(draws, seed, published=True)
 
 
 _SATISFIED = 4
@@ -126,10 +101,8 @@ class Aggregate:
     scenarios: int
     blocks: int
     micro: float | None
-    user_macro: float | None
-    """The primary figure: the mean over users of each user's mean."""
-    interval: BootstrapInterval
-    """95 %, of the user macro mean, by users."""
+    primary: Estimate
+    """The user macro mean: the mean over users of each user's mean. Its interval is 95 % by users."""
     bounds: tuple[float, float] | None
     """The user macro mean if every failure had been a 1, and a 5."""
     task_macro: float | None
@@ -141,11 +114,15 @@ class Aggregate:
     counts: tuple[int, ...]
     """How often each of 1 to 5 was given."""
     scenario_means: Mapping[str, float]
-    fraction_macro: float | None
+    fraction: Estimate
     """The user macro mean of the scores with their fractions."""
-    fraction_interval: BootstrapInterval
     gold_error: float | None
     """Mean distance to what the user gave the original: a diagnosis, not a quality."""
+
+    @property
+    def user_macro(self) -> float | None:
+        """The value of the primary figure."""
+        return self.primary.value
 
     def to_json(self) -> dict[str, Any]:
         """Write the figures."""
@@ -158,7 +135,7 @@ class Aggregate:
             "blocks": self.blocks,
             "micro": self.micro,
             "user_macro": self.user_macro,
-            "user_macro_interval": interval_json(self.interval),
+            "user_macro_interval": interval_json(self.primary),
             "user_macro_bounds": None if self.bounds is None else list(self.bounds),
             "task_macro": self.task_macro,
             "block_macro": self.block_macro,
@@ -166,19 +143,19 @@ class Aggregate:
             "dsat": self.dsat,
             "counts": {str(s): n for s, n in enumerate(self.counts, 1)},
             "scenario_means": dict(self.scenario_means),
-            "fraction_user_macro": self.fraction_macro,
-            "fraction_user_macro_interval": interval_json(self.fraction_interval),
+            "fraction_user_macro": self.fraction.value,
+            "fraction_user_macro_interval": interval_json(self.fraction),
             "mean_distance_to_gold": self.gold_error,
         }
 
 
-def interval_json(found: BootstrapInterval) -> list[float] | None:
+def interval_json(estimate: Estimate | None) -> list[float] | None:
     """Write the ends of an interval; null where it is undefined."""
-    return None if found.low is None or found.high is None else [found.low, found.high]
+    return None if estimate is None or estimate.interval is None else list(estimate.interval)
 
 
 def aggregate(
-    items: Sequence[ReplayItem], whole: Floats, draws: UserDraws, *, fractions: Floats | None = None
+    items: Sequence[ReplayItem], whole: Floats, draws: ClusterDraws, *, fractions: Floats | None = None
 ) -> Aggregate:
     """Compute the figures of one candidate.
 
@@ -192,11 +169,11 @@ def aggregate(
     """
     users = [i.user for i in items]
     scored = whole[~np.isnan(whole)]
-    held = [i for i, score in zip(items, whole, strict=True) if not np.isnan(score)]
+    with_score = [i for i, score in zip(items, whole, strict=True) if not np.isnan(score)]
     by_user = group_means(whole, users)
     by_scenario = group_means(whole, [i.scenario for i in items])
     exact = group_means(whole if fractions is None else fractions, users)
-    gold = np.array([i.gold for i in held])
+    gold = np.array([i.gold for i in with_score])
     n = int(scored.size)
     return Aggregate(
         requested=len(items),
@@ -204,39 +181,30 @@ def aggregate(
         failed=len(items) - n,
         users=len(by_user),
         scenarios=len(by_scenario),
-        blocks=len({i.block for i in held}),
+        blocks=len({i.block for i in with_score}),
         micro=float(scored.mean()) if n else None,
-        user_macro=_mean(by_user),
-        interval=draws.interval(by_user),
+        primary=macro_estimate(by_user, draws, n=n),
         bounds=_bounds(whole, users),
-        task_macro=_mean(by_scenario),
-        block_macro=_mean(group_means(whole, [i.block for i in items])),
+        task_macro=macro_mean(by_scenario),
+        block_macro=macro_mean(group_means(whole, [i.block for i in items])),
         sat=float((scored >= _SATISFIED).mean()) if n else None,
         dsat=float((scored < _SATISFIED).mean()) if n else None,
         counts=tuple(int((np.rint(scored) == s).sum()) for s in range(1, 6)),
         scenario_means=by_scenario,
-        fraction_macro=_mean(exact),
-        fraction_interval=draws.interval(exact),
+        fraction=macro_estimate(exact, draws, n=n),
         gold_error=float(np.abs(scored - gold).mean()) if n else None,
     )
-
-
-def _mean(groups: Mapping[str, float]) -> float | None:
-    return sum(groups.values()) / len(groups) if groups else None
 
 
 def _bounds(whole: Floats, users: Sequence[str]) -> tuple[float, float] | None:
     if not np.isnan(whole).any():
         return None
     ends = [
-        _mean(group_means(np.nan_to_num(whole, nan=end), users))
+        macro_mean(group_means(np.nan_to_num(whole, nan=end), users))
         for end in (ONE_TO_FIVE.worst, ONE_TO_FIVE.best)
     ]
     low, high = ends
     return None if low is None or high is None else (low, high)
-
-
-_ALPHA: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,37 +253,23 @@ class Pairing:
     users: Outcomes
     scenarios: Outcomes
     blocks: Outcomes
-    delta: float | None
-    """Mean over users of the mean difference: the primary figure."""
-    interval: BootstrapInterval
-    """95 %, of that difference, paired: users are drawn with all their items."""
+    comparison: Comparison
+    """By the mean over users of the mean difference: the primary figure. p adjusted by Holm over all pairs of
+    the view."""
     bounds: tuple[float, float] | None
     """The difference over all items if every missing score had been a 1 for the first and a 5 for the
     second, and the other way round; None where none is missing."""
-    p: float | None
-    """Of the draws, two-sided; never below 2 / 2^users, the least that flipping the signs of whole users
-    can give."""
-    p_holm: float | None = None
-    """Adjusted over all pairs of the view."""
-    least_p: float | None = None
-    """The lowest `p_holm` that so few users and draws can give so many pairs; over .05 they show nothing."""
-    fraction_delta: float | None = None
-    """The same of the scores with their fractions."""
-    fraction_interval: BootstrapInterval | None = None
+    fraction: Estimate | None = None
+    """The same difference of the scores with their fractions."""
 
     @property
-    def words(self) -> str:
-        """Say what the adjusted p says."""
-        if self.delta is None or self.p_holm is None:
-            return "undefined"
-        if (self.least_p or 0.0) > _ALPHA:
-            return "too few users or draws to tell"
-        if self.p_holm > _ALPHA:
-            return "not distinguishable"
-        return "above" if self.delta > 0 else "below"
+    def difference(self) -> Estimate:
+        """How much more the first gets, with its paired interval: users are drawn with all their items."""
+        return self.comparison.difference
 
     def to_json(self) -> dict[str, Any]:
         """Write the comparison."""
+        c = self.comparison
         return {
             "candidate": self.a,
             "against": self.b,
@@ -325,54 +279,42 @@ class Pairing:
             "users": self.users.to_json(),
             "scenarios": self.scenarios.to_json(),
             "blocks": self.blocks.to_json(),
-            "user_macro_delta": self.delta,
-            "user_macro_delta_interval": interval_json(self.interval),
+            "user_macro_delta": c.difference.value,
+            "user_macro_delta_interval": interval_json(c.difference),
             "user_macro_delta_bounds": None if self.bounds is None else list(self.bounds),
-            "p": self.p,
-            "p_holm": self.p_holm,
-            "least_p": self.least_p,
-            "in_words": self.words,
-            "fraction_user_macro_delta": self.fraction_delta,
-            "fraction_user_macro_delta_interval": None
-            if self.fraction_interval is None
-            else interval_json(self.fraction_interval),
+            "p": c.p,
+            "p_holm": c.p_holm,
+            "least_p": c.least_p,
+            "side": c.side,
+            "fraction_user_macro_delta": None if self.fraction is None else self.fraction.value,
+            "fraction_user_macro_delta_interval": interval_json(self.fraction),
         }
 
 
-def compare_pairs(table: ScoreTable, draws: UserDraws, *, margin: float = 0.0) -> tuple[Pairing, ...]:
+def compare_candidates(
+    table: CandidateScores, draws: ClusterDraws, *, margin: float = 0.0
+) -> tuple[Pairing, ...]:
     """Compare every candidate with the original replies, and with every other candidate.
 
-    p-values are adjusted by Holm over all pairs together.
+    p-values are adjusted by Holm over all pairs together; they take as many draws as so many pairs need.
     """
     others = [name for name in table.names if name != ORIGINAL]
     named = [(name, ORIGINAL) for name in others if ORIGINAL in table.names] + list(combinations(others, 2))
+    draws = draws_for(draws, len(named), len(table.items))
     found = []
     for a, b in named:
         two = table.shared((a, b))
         whole, exact = (two.row(a), two.row(b)), (two.fractions(a), two.fractions(b))
         found.append(compare_pair((a, b), table.items, whole, draws, margin, exact))
-    adjusted = holm([f.p for f in found])
-    tested = sum(f.p is not None for f in found)
-    return tuple(
-        replace(f, p_holm=p, least_p=None if p is None else min(1.0, tested * _least_p(f, draws)))
-        for f, p in zip(found, adjusted, strict=True)
-    )
-
-
-def _least_p(found: Pairing, draws: UserDraws) -> float:
-    return max(2 / (draws.draws + 1), _flipped(found.users.n))
-
-
-def _flipped(users: int) -> float:
-    """Return the least two-sided p of flipping the signs of whole users' differences."""
-    return float(2.0 ** (1 - users))
+    over_all = adjusted([f.comparison for f in found])
+    return tuple(replace(f, comparison=comparison) for f, comparison in zip(found, over_all, strict=True))
 
 
 def compare_pair(
     names: tuple[str, str],
     items: Sequence[ReplayItem],
     scores: tuple[Floats, Floats],
-    draws: UserDraws,
+    draws: ClusterDraws,
     margin: float = 0.0,
     fractions: tuple[Floats, Floats] | None = None,
 ) -> Pairing:
@@ -391,11 +333,21 @@ def compare_pair(
     a, b = scores
     both = ~np.isnan(a) & ~np.isnan(b)
     delta = np.where(both, a - b, np.nan)
-    by_user = group_means(delta, [i.user for i in items])
-    drawn = draws.means(by_user)
-    exact = None if fractions is None else np.where(both, fractions[0] - fractions[1], np.nan)
-    exact_users = {} if exact is None else group_means(exact, [i.user for i in items])
-    p = draw_p(drawn) if len(by_user) > 1 else None
+    users = [i.user for i in items]
+    by_user = group_means(delta, users)
+    fraction = None
+    if fractions is not None and by_user:
+        exact = group_means(np.where(both, fractions[0] - fractions[1], np.nan), users)
+        fraction = macro_estimate(exact, draws, n=int(both.sum()))
+    macros = [macro_mean(group_means(np.where(both, of, np.nan), users)) for of in (a, b)]
+    comparison = compare_replicates(
+        names,
+        "user_macro",
+        (macros[0], macros[1]),
+        macro_mean(by_user),
+        macro_replicates(by_user, draws),
+        Basis(int(both.sum()), len(by_user), "users", draws),
+    )
     return Pairing(
         names[0],
         names[1],
@@ -405,12 +357,9 @@ def compare_pair(
         users=_outcomes(_differences(items, a, b, both, "user"), margin),
         scenarios=_outcomes(_differences(items, a, b, both, "scenario"), margin),
         blocks=_outcomes(_differences(items, a, b, both, "block"), margin),
-        delta=_mean(by_user),
-        interval=order_interval(drawn, clusters=len(by_user)),
-        bounds=None if both.all() else _difference_bounds(a, b, [i.user for i in items]),
-        p=None if p is None else max(p, _flipped(len(by_user))),
-        fraction_delta=_mean(exact_users),
-        fraction_interval=draws.interval(exact_users) if exact_users else None,
+        comparison=comparison,
+        bounds=None if both.all() else _difference_bounds(a, b, users),
+        fraction=fraction,
     )
 
 
@@ -434,7 +383,7 @@ def _outcomes(delta: Floats, margin: float) -> Outcomes:
 def _difference_bounds(a: Floats, b: Floats, users: Sequence[str]) -> tuple[float, float] | None:
     worst, best = ONE_TO_FIVE.worst, ONE_TO_FIVE.best
     low, high = (
-        _mean(group_means(np.nan_to_num(a, nan=mine) - np.nan_to_num(b, nan=other), users))
+        macro_mean(group_means(np.nan_to_num(a, nan=mine) - np.nan_to_num(b, nan=other), users))
         for mine, other in ((worst, best), (best, worst))
     )
     return None if low is None or high is None else (low, high)
@@ -453,7 +402,7 @@ _METHODS: Final[Mapping[View, CalibrationName]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ReplyScore:
     """What an evaluator, or a control, gave one reply."""
 
     id: str
@@ -468,15 +417,15 @@ class Viewer:
     """Shows raw scores in each view."""
 
     items: tuple[ReplayItem, ...]
-    reference: Sequence[Given]
+    reference: Sequence[ReplyScore]
     """The original replies of the touched blocks, all of them."""
     histories: Mapping[str, ScoreHistory]
     """By block."""
     ties: Ties = "mid"
 
     def tables(
-        self, columns: Mapping[str, Mapping[str, Given]], *, original: bool = True
-    ) -> dict[View, ScoreTable]:
+        self, columns: Mapping[str, Mapping[str, ReplyScore]], *, original: bool = True
+    ) -> dict[View, CandidateScores]:
         """Return a table of each view.
 
         Args:
@@ -499,31 +448,31 @@ class Viewer:
         )
         return dict(run.identity)
 
-    def _table(self, view: View, columns: Mapping[str, Mapping[str, Given]]) -> ScoreTable:
+    def _table(self, view: View, columns: Mapping[str, Mapping[str, ReplyScore]]) -> CandidateScores:
         shape = (len(columns), len(self.items))
         whole, value = np.full(shape, np.nan), np.full(shape, np.nan)
-        for row, held in enumerate(columns.values()):
-            places = [i for i, item in enumerate(self.items) if item.id in held]
-            given = [held[self.items[i].id] for i in places]
-            shown = self._shown(view, given)
+        for row, column in enumerate(columns.values()):
+            places = [i for i, item in enumerate(self.items) if item.id in column]
+            replies = [column[self.items[i].id] for i in places]
+            shown = self._shown(view, replies)
             for place, (score, fraction) in zip(places, shown, strict=True):
                 whole[row, place], value[row, place] = score, fraction
         again = partial(self._again, view, columns) if view == "reference-cdf" else None
-        return ScoreTable(self.items, tuple(columns), whole, value, again)
+        return CandidateScores(self.items, tuple(columns), whole, value, again)
 
     def _again(
         self,
         view: View,
-        columns: Mapping[str, Mapping[str, Given]],
+        columns: Mapping[str, Mapping[str, ReplyScore]],
         names: Sequence[str],
         items: Collection[str],
-    ) -> ScoreTable:
+    ) -> CandidateScores:
         return self._table(view, {name: {i: columns[name][i] for i in items} for name in names})
 
-    def _shown(self, view: View, given: Sequence[Given]) -> list[tuple[float, float]]:
+    def _shown(self, view: View, replies: Sequence[ReplyScore]) -> list[tuple[float, float]]:
         if view == "raw":
-            return [(float(g.whole), g.value) for g in given]
-        scores = [RawScore(g.id, g.value, g.position, g.block) for g in given]
+            return [(float(g.whole), g.value) for g in replies]
+        scores = [RawScore(g.id, g.value, g.position, g.block) for g in replies]
         run = calibrate(
             scores, self.histories, _METHODS[view], ties=self.ties, reference=self._raw_reference()
         )

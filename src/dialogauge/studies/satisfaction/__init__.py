@@ -1,6 +1,12 @@
 """The satisfaction study: how satisfied will this user be with this reply, held against what they said."""
 
-from dialogauge.studies.satisfaction.answers import Answer, answers_of, histories_of, reference_answers
+from dialogauge.studies.satisfaction.answers import (
+    JudgedReply,
+    answers_of,
+    histories_of,
+    reference_answers,
+    says_side_only,
+)
 from dialogauge.studies.satisfaction.behaviour import Drift, drift_of
 from dialogauge.studies.satisfaction.blocks import (
     HistoryCut,
@@ -59,12 +65,12 @@ __all__ = [
     "ORDINAL",
     "PEOPLE",
     "RULE",
-    "Answer",
     "Drift",
     "Evaluation",
     "EvaluationSettings",
     "HistoryCut",
     "JoinedScores",
+    "JudgedReply",
     "Metrics",
     "Part",
     "Predictions",
@@ -94,6 +100,7 @@ __all__ = [
     "reference_answers",
     "refuse_strangers",
     "satisfaction_view",
+    "says_side_only",
     "several_view",
     "signal_words",
     "study_data",

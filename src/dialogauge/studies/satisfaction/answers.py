@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dialogauge.core import Conversation, Judged, Judgement, Score, UsageError
+from dialogauge.core import Conversation, DimensionSpec, Judged, Judgement, Score, UsageError
 from dialogauge.core.protocols import RatedBlock, RatedReply
 from dialogauge.runs.records import raw_score
 from dialogauge.stats import RawScore, ScoreHistory, reply_length
@@ -17,7 +17,7 @@ SATISFACTION: Final = "satisfaction"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JudgedReply:
     """One target with its rating and the judge's score."""
 
     id: str
@@ -45,11 +45,11 @@ class Answer:
         return self.id.rpartition("__turn_")[0]
 
 
-def answers_of(block: RatedBlock, rows: Sequence[Judged], dimension: str = SATISFACTION) -> list[Answer]:
+def answers_of(block: RatedBlock, rows: Sequence[Judged], dimension: str = SATISFACTION) -> list[JudgedReply]:
     """Lay a block's judgements beside its ratings; `rows` has one row for each target, in order."""
     view, out = block.view, []
     for rated, row in zip(block.ratings, rows, strict=True):
-        score, value = _said(row, dimension)
+        score, value = _score_in(row, dimension)
         history = bool(view.history)
         out.append(answer_of(rated, view.user, view.scenario, score=score, value=value, history=history))
     return out
@@ -63,9 +63,9 @@ def answer_of(
     score: int | None,
     value: float | None,
     history: bool = True,
-) -> Answer:
+) -> JudgedReply:
     """Return the answer to one rated reply."""
-    return Answer(
+    return JudgedReply(
         id=rated.reply.id,
         block=f"{user}__{scenario}",
         user=user,
@@ -80,11 +80,16 @@ def answer_of(
     )
 
 
-def _said(row: Judged, dimension: str) -> tuple[int | None, float | None]:
+def _score_in(row: Judged, dimension: str) -> tuple[int | None, float | None]:
     if not isinstance(row.outcome, Judgement):
         return None, None
     score = row.outcome.scores.get(dimension)
     return (score.rounded(), float(score.value)) if isinstance(score, Score) else (None, None)
+
+
+def says_side_only(dimensions: Iterable[DimensionSpec]) -> bool:
+    """Whether the scale has two scores: they say on which side of the boundary a turn lies, and no more."""
+    return any(d.name == SATISFACTION and d.scale.high - d.scale.low == 1 for d in dimensions)
 
 
 def histories_of(blocks: Iterable[RatedBlock], turns: Mapping[str, int]) -> dict[str, ScoreHistory]:
@@ -101,7 +106,7 @@ def histories_of(blocks: Iterable[RatedBlock], turns: Mapping[str, int]) -> dict
     }
 
 
-def raw_scores(answers: Sequence[Answer], values: Sequence[float]) -> list[RawScore]:
+def raw_scores(answers: Sequence[JudgedReply], values: Sequence[float]) -> list[RawScore]:
     """Pair the targets with raw scores, ready to be calibrated."""
     return [RawScore(a.id, value, a.position, a.block) for a, value in zip(answers, values, strict=True)]
 
@@ -114,7 +119,7 @@ def reference_answers(
     dimension: str,
     blocks: Collection[str],
     name: str,
-) -> tuple[Answer, ...]:
+) -> tuple[JudgedReply, ...]:
     """Return the raw scores of the original replies, with what the users gave them.
 
     Args:
@@ -126,7 +131,7 @@ def reference_answers(
     Raises:
         UsageError: The run holds no scored turn of any of the blocks.
     """
-    out: list[Answer] = []
+    out: list[JudgedReply] = []
     seen: set[str] = set()
     for conversation, rows in judged:
         user, scenario = conversation.user_id, conversation.scenario

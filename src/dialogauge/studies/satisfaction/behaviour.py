@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dialogauge.core.protocols import Population, RatedBlock
 from dialogauge.stats import ClusterDraws, Estimate, Scores, ScoreTable, pearson, whole_scores
-from dialogauge.studies.satisfaction.answers import Answer
+from dialogauge.studies.satisfaction.answers import JudgedReply
 from dialogauge.studies.satisfaction.figures import BOUNDARY, Metrics, mean_by_user, metrics_of_one
 
 LEAST_SHIFT = 0.1
@@ -110,8 +110,8 @@ def drift_of(
     chance = ClusterDraws(draws, seed)
 
     def mean_of(shifts: Sequence[tuple[str, str, float]]) -> Estimate:
-        users, sessions, values = ([case[k] for case in shifts] for k in range(3))
-        return mean_by_user(values, users, sessions, chance)
+        users, sessions = [user for user, *_ in shifts], [session for _, session, _ in shifts]
+        return mean_by_user([value for *_, value in shifts], users, sessions, chance)
 
     return Drift(
         mean_of(cases),
@@ -198,7 +198,7 @@ class Pictures:
 
 
 def pictures_of(
-    answers: Sequence[Answer], scores: Scores, means: Mapping[str, float], draws: ClusterDraws
+    answers: Sequence[JudgedReply], scores: Scores, means: Mapping[str, float], draws: ClusterDraws
 ) -> Pictures:
     """Gather what the charts show.
 
@@ -239,7 +239,7 @@ def _bins(values: Sequence[float]) -> list[list[int]]:
 
 
 def _users(
-    answers: Sequence[Answer], scores: npt.NDArray[np.float64], means: Mapping[str, float]
+    answers: Sequence[JudgedReply], scores: npt.NDArray[np.float64], means: Mapping[str, float]
 ) -> tuple[UserPoint, ...]:
     of: dict[str, list[int]] = defaultdict(list)
     for i, answer in enumerate(answers):
@@ -284,7 +284,7 @@ class Behaviour:
 
 
 def behaviour_of(
-    answers: Sequence[Answer], table: ScoreTable, scores: Scores, draws: ClusterDraws
+    answers: Sequence[JudgedReply], table: ScoreTable, scores: Scores, draws: ClusterDraws
 ) -> Behaviour:
     """Follow users and judge along the conversations.
 

@@ -15,7 +15,7 @@ LOW, HIGH = 1, 5
 
 
 @dataclass(slots=True)
-class Collected:
+class CollectedRatings:
     """The rated replies of one conversation, and the ratings that are no scores."""
 
     replies: list[RatedReply] = field(default_factory=list)
@@ -32,13 +32,13 @@ def stripped(conversation: Conversation) -> Conversation:
     return replace(bare, messages=tuple(replace(m, extra={}) if m.extra else m for m in bare.messages))
 
 
-def collect_rated(conversation: Conversation, dimension: str) -> Collected:
+def collect_rated(conversation: Conversation, dimension: str) -> CollectedRatings:
     """Return the rated replies of a conversation, in order.
 
     A turn usually has one assistant message. Where it has several and one rater rated each, the ratings go
     to them in order; else the mean of all ratings of the turn goes to its last assistant message.
     """
-    out = Collected()
+    out = CollectedRatings()
     given: dict[int, list[Rating]] = defaultdict(list)
     for rating in conversation.ratings:
         if rating.dimension == dimension and rating.turn is not None:

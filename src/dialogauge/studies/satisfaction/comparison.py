@@ -11,7 +11,7 @@ from dialogauge.core import Conversation, UsageError
 from dialogauge.core.protocols import RatedReply
 from dialogauge.runs.records import own_scores
 from dialogauge.stats import ClusterDraws, Comparison, compare_pairs, draws_for, figures_of
-from dialogauge.studies.satisfaction.answers import SATISFACTION, Answer, answer_of
+from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, answer_of
 from dialogauge.studies.satisfaction.blocks import collect_rated
 from dialogauge.studies.satisfaction.figures import (
     PEOPLE,
@@ -38,7 +38,7 @@ class Predictions:
     name: str
     judge: str
     calibration: str
-    scored: dict[str, Answer] = field(default_factory=dict)
+    scored: dict[str, JudgedReply] = field(default_factory=dict)
     """By turn id; users without a history left out."""
     failed: int = 0
     """Turns without a score, those that were not applicable among them."""

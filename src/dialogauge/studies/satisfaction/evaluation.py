@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.core import ONE_TO_FIVE
 from dialogauge.stats import (
     CALIBRATIONS,
     Calibrated,
@@ -33,7 +34,8 @@ from dialogauge.stats import (
     thirds,
     whole_scores,
 )
-from dialogauge.studies.satisfaction.answers import Answer, raw_scores
+from dialogauge.stats import CONTROLS as COMMON_CONTROLS
+from dialogauge.studies.satisfaction.answers import JudgedReply, raw_scores
 from dialogauge.studies.satisfaction.behaviour import Behaviour, Pictures, behaviour_of, pictures_of
 from dialogauge.studies.satisfaction.comparison import COMPARED
 from dialogauge.studies.satisfaction.figures import (
@@ -49,11 +51,7 @@ from dialogauge.studies.satisfaction.figures import (
 from dialogauge.studies.satisfaction.rationale import RationaleCheck
 
 CONTROLS: Final = {
-    "constant": "always the score that people give most to these replies",
-    "always dissatisfied": "always 1",
-    "reply length": "by the reply's length, in the direction that fits better: people's own scores, dealt in "
-    "that order",
-    "position": "by the place in the conversation, likewise",
+    **COMMON_CONTROLS,
     "shuffled": "the judge's own scores, dealt anew within each block",
     "reply length, terciles": "3, 4 or 5 by the third of all replies that the length falls in",
     "user mean": "the rounded mean of the user's history",
@@ -64,7 +62,7 @@ _JUDGE, _CEILING = "judge", "ceiling"
 
 
 def control_scores(
-    answers: Sequence[Answer], means: Mapping[str, float], *, shuffles: int = 20, seed: int = 0
+    answers: Sequence[JudgedReply], means: Mapping[str, float], *, shuffles: int = 20, seed: int = 0
 ) -> dict[str, tuple[Scores, ...]]:
     """Return what each control gives the targets before any calibration; one column for each deal.
 
@@ -76,11 +74,11 @@ def control_scores(
     """
     table = rated_table(answers).adding({_JUDGE: judge_scores(answers)})
     common = controls_of(table, _JUDGE, PEOPLE, rule=RULE, shuffles=shuffles, seed=seed)
-    people, lengths = table.sources[PEOPLE], np.array([a.length for a in answers], dtype=np.float64)
+    lengths = [a.length for a in answers]
     of_user = whole_scores([means.get(a.block, np.nan) for a in answers])
     constant = common["constant"].versions[0].values
     columns = control_columns(common) | {
-        "reply length, terciles": (thirds(lengths, lengths, people),),
+        "reply length, terciles": (thirds(lengths, lengths, ONE_TO_FIVE),),
         "user mean": (scores_of(np.where(np.isnan(of_user), constant, of_user)),),
     }
     return {name: columns[name] for name in CONTROLS}
@@ -98,7 +96,7 @@ class EvaluationSettings:
     shuffles: int = 20
     boundary_only: bool = False
     """Whether the judge says no more than on which side of the boundary a turn lies."""
-    reference: tuple[Answer, ...] | None = None
+    reference: tuple[JudgedReply, ...] | None = None
     """The blocks' original replies, where they are not the judged replies themselves."""
 
     @property
@@ -130,7 +128,7 @@ class UnderCalibration:
 class _Work:
     """The judge, its controls and the ceiling, each through every calibration in the same way."""
 
-    answers: Sequence[Answer]
+    answers: Sequence[JudgedReply]
     """The targets that the judge scored."""
     histories: Mapping[str, ScoreHistory]
     failed: int
@@ -149,7 +147,7 @@ class _Work:
         return rated_table(self.answers)
 
     @cached_property
-    def everything(self) -> Sequence[Answer]:
+    def everything(self) -> Sequence[JudgedReply]:
         """The targets, and after them the original replies where they are others."""
         return [*self.answers, *(self.settings.reference or ())]
 
@@ -264,7 +262,7 @@ class Evaluation:
 
 
 def evaluate(
-    answers: Sequence[Answer], histories: Mapping[str, ScoreHistory], settings: EvaluationSettings
+    answers: Sequence[JudgedReply], histories: Mapping[str, ScoreHistory], settings: EvaluationSettings
 ) -> Evaluation:
     """Hold a judge's answers against its users' ratings.
 
@@ -299,7 +297,7 @@ def evaluate(
     )
 
 
-_GROUPS: Mapping[str, Callable[[Answer], str]] = {
+_GROUPS: Mapping[str, Callable[[JudgedReply], str]] = {
     "scenario": lambda a: a.scenario,
     "turn_position": lambda a: str(a.position) if a.position < 5 else "5+",
     "reason": lambda a: a.reason or "none",
@@ -311,7 +309,7 @@ _MOST_GROUPS = 50
 _REST = "(all others)"
 
 
-def _by(answers: Sequence[Answer], table: ScoreTable, scores: Scores) -> dict[str, dict[str, Metrics]]:
+def _by(answers: Sequence[JudgedReply], table: ScoreTable, scores: Scores) -> dict[str, dict[str, Metrics]]:
     out: dict[str, dict[str, Metrics]] = {}
     for name, of in _GROUPS.items():
         # Reasons may be free text, a different one each time: the rare ones are taken together.
@@ -325,7 +323,7 @@ def _by(answers: Sequence[Answer], table: ScoreTable, scores: Scores) -> dict[st
     return out
 
 
-def _apart(lonely: Sequence[Answer], draws: ClusterDraws) -> Metrics:
+def _apart(lonely: Sequence[JudgedReply], draws: ClusterDraws) -> Metrics:
     scored = [a for a in lonely if a.score is not None]
     column, failed = judge_scores(scored).rounded(), len(lonely) - len(scored)
     return metrics_of_one(rated_table(scored), column, failed=failed, draws=draws)

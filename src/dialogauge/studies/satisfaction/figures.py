@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from dialogauge.stats import (
     MEASURES,
@@ -29,7 +30,7 @@ from dialogauge.stats import (
     two_sided_users,
     whole_scores,
 )
-from dialogauge.studies.satisfaction.answers import Answer
+from dialogauge.studies.satisfaction.answers import JudgedReply
 
 BOUNDARY: Final = 4
 """The lowest score of a satisfied user; 3.9 is dissatisfied."""
@@ -70,7 +71,7 @@ class Metrics:
         }
 
 
-def rated_table(answers: Sequence[Answer]) -> ScoreTable:
+def rated_table(answers: Sequence[JudgedReply]) -> ScoreTable:
     """Return the table of the answers' targets, with what the users gave as its only source."""
     users = [a.user for a in answers]
     clusters, unit = cluster_labels(users, [a.session for a in answers])
@@ -85,7 +86,7 @@ def rated_table(answers: Sequence[Answer]) -> ScoreTable:
     )
 
 
-def judge_scores(answers: Sequence[Answer]) -> Scores:
+def judge_scores(answers: Sequence[JudgedReply]) -> Scores:
     """Return what the judge gave: its values with fractions, and its own whole scores."""
     values = [float(a.value or 0) for a in answers]
     rounded = whole_scores(values).tolist()
@@ -130,7 +131,10 @@ def metrics_of_one(
 
 
 def mean_by_user(
-    values: Sequence[float], users: Sequence[str], sessions: Sequence[str], draws: ClusterDraws
+    values: Sequence[float] | npt.NDArray[np.float64],
+    users: Sequence[str],
+    sessions: Sequence[str],
+    draws: ClusterDraws,
 ) -> Estimate:
     """Return the mean over cases with an interval clustered by user; of one user alone by conversation.
 

@@ -280,8 +280,8 @@ def _panel(name: str, summary: Json, judge: str) -> ForestPanel:
 def finding(judge: str, against: Sequence[Json]) -> str:
     """Say by which figures the judge is above every control, where it cannot be told from one, and below."""
     if not against or all(c["side"] in ("undefined", "too few to tell") for c in against):
-        few = any(c["side"] == "too few to tell" for c in against)
-        why = "too few users or draws for so many comparisons" if few else "there is no interval"
+        lacking = any(c["side"] == "too few to tell" for c in against)
+        why = "too few users or draws for so many comparisons" if lacking else "there is no interval"
         return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
     above = [_WHERE[m] for m, found in sides.items() if "above" in found and found <= {"above", "undefined"}]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from itertools import zip_longest
-from typing import Any, cast
+from typing import Any
 
 from dialogauge.core import (
     Conversation,
@@ -19,29 +19,35 @@ from dialogauge.core import (
     conversation_digest,
     digest,
 )
+from dialogauge.core.judgement import scores_json
 from dialogauge.core.protocols import (
     BlockView,
-    Kept,
-    PersonalJudge,
+    Judge,
+    Notes,
+    PlainDimension,
     Population,
     RatedBlock,
     RatedReply,
     Reads,
     Reply,
-    TurnJudge,
+    request_for,
 )
 from dialogauge.data import Mask, UserSplit
-from dialogauge.judges.local_user import LocalUserJudge, Signal
-from dialogauge.judges.personal import TurnDimension
+from dialogauge.judges.local_user import LocalUserJudge, ScoreSignal
 from dialogauge.report import ReportView
-from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, StudyFacts, judged_of
+from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
-from dialogauge.runs.records import scores_json
 from dialogauge.stats import Calibrated, CalibrationName, Ties
 from dialogauge.studies.judging.report import report_view
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
-from dialogauge.studies.satisfaction.answers import SATISFACTION, Answer, answers_of, histories_of
+from dialogauge.studies.satisfaction.answers import (
+    SATISFACTION,
+    JudgedReply,
+    answers_of,
+    histories_of,
+    says_side_only,
+)
 from dialogauge.studies.satisfaction.behaviour import drift_of
 from dialogauge.studies.satisfaction.blocks import HistoryCut, Part, StudyData, study_data
 from dialogauge.studies.satisfaction.evaluation import Evaluation, EvaluationSettings, evaluate
@@ -100,16 +106,14 @@ class _Task:
 
 
 @dataclass
-class SatisfactionStudy:
+class SatisfactionStudy(Study[SatisfactionResult]):
     """Judges every target of the part that was asked for; see `runs.Study` for the parts.
 
     A judge that asks a model is asked turn by turn, and what is stored is not asked again. A judge without
     one takes no time: it judges block by block, and anew each time.
     """
 
-    judge: PersonalJudge | TurnJudge
-    per_turn: bool
-    """Whether the judge is asked about one turn at a time."""
+    judge: Judge
     conversations: Mapping[str, Conversation]
     """By id, with their ratings."""
     data: StudyData
@@ -118,13 +122,13 @@ class SatisfactionStudy:
     unreadable: Sequence[InputError] = ()
     """Records that are no conversations: each counts as a failed one."""
     rating_faults: tuple[InputError, ...] = ()
-    reference: tuple[Answer, ...] | None = None
+    reference: tuple[JudgedReply, ...] | None = None
     """The original replies, as another run judged them."""
     stored_signals: tuple[StoredScores, ...] = ()
     """What the runs hold that were named as signals."""
     signals: tuple[JoinedScores, ...] = ()
     """What of it is about the turns of the study."""
-    _notes: Kept = field(init=False)
+    _notes: Notes = field(init=False)
     _tasks: dict[str, _Task] = field(default_factory=dict)
     _block_rows: dict[str, Judged] = field(default_factory=dict)
     """Rows of the block that was judged last, by the id of the reply."""
@@ -134,13 +138,11 @@ class SatisfactionStudy:
     """Conversations of which no turn is judged yet."""
 
     name = SATISFACTION
-    repeats = 1
-    passed_over = 0
 
     @property
     def recomputes(self) -> bool:
         """A judge without a model judges anew each time."""
-        return not self.per_turn
+        return self.judge.together
 
     @property
     def judge_digest(self) -> str:
@@ -157,7 +159,7 @@ class SatisfactionStudy:
         """Replies that are judged."""
         return self.data.targets
 
-    def prepare(self, mask: Mask | None, notes: Kept | None) -> None:
+    def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Hide what is to be hidden, and join the signals: a score holds for the words it was given for."""
         if notes is not None:
             self._notes = notes
@@ -167,7 +169,7 @@ class SatisfactionStudy:
             self.rating_faults = tuple(mask.fault(f) for f in self.rating_faults)
         self.signals = tuple(join_scores(s, self.data, self.conversations) for s in self.stored_signals)
         if self.signals and isinstance(self.judge, LocalUserJudge):
-            taken = tuple(Signal(joined.run, joined.scores) for joined in self.signals)
+            taken = tuple(ScoreSignal(joined.run, joined.scores) for joined in self.signals)
             self.judge = replace(self.judge, signals=taken)
 
     def plan(self) -> Sequence[WorkUnit]:
@@ -190,7 +192,7 @@ class SatisfactionStudy:
                 units.append(self._unit(reply, view, circumstances, keys, position))
                 self._tasks[units[-1].key] = _Task(block, reply, known)
             blocks.append(units)
-        at_once = self.settings.side_by_side if self.per_turn else 1
+        at_once = self.settings.side_by_side if not self.judge.together else 1
         return [
             unit
             for start in range(0, len(blocks), at_once)
@@ -216,12 +218,12 @@ class SatisfactionStudy:
     async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
         """Judge one target, or take it from its block."""
         task = self._tasks[unit.key]
-        view = task.block.view
-        if self.per_turn:
-            judge = cast("TurnJudge", self.judge)
-            return (await judge.judge_turn(view, task.reply, task.others, self._notes),)
+        view, seed = task.block.view, self.settings.seed
+        if not self.judge.together:
+            request = request_for((task.reply,), view, task.others, self._notes, seed=seed)
+            return await self.judge.judge(request)
         if task.reply.id not in self._block_rows:
-            rows = await cast("PersonalJudge", self.judge).judge_block(view, task.others)
+            rows = await self.judge.judge(request_for(view.targets, view, task.others, seed=seed))
             self._block_rows = {reply.id: row for reply, row in zip(view.targets, rows, strict=True)}
         return (self._block_rows[task.reply.id],)
 
@@ -252,7 +254,7 @@ class SatisfactionStudy:
         }
 
     def _evaluated(
-        self, answers: Sequence[Answer], blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]
+        self, answers: Sequence[JudgedReply], blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]
     ) -> Evaluation:
         data, s = self.data, self.settings
         evaluation = evaluate(
@@ -263,7 +265,7 @@ class SatisfactionStudy:
                 s.ties,
                 s.draws,
                 s.seed,
-                boundary_only=getattr(self.judge, "boundary_only", False),
+                boundary_only=says_side_only(self.judge.dimensions),
                 reference=self.reference,
             ),
         )
@@ -308,7 +310,7 @@ class SatisfactionStudy:
                 "digest": self.judge.digest,
                 "reads": sorted(self.judge.reads),
             },
-            dimensions=(TurnDimension(),),
+            dimensions=(PlainDimension(SATISFACTION, "turn"),),
             data=self._known,
             conversations=len({r.conversation.id for b in self.data.blocks for r in b.view.targets}),
             more={
@@ -407,7 +409,7 @@ def masked_data(
     return masked, again
 
 
-def _calibrated_row(answer: Answer, calibrated: Calibrated, method: str) -> Row:
+def _calibrated_row(answer: JudgedReply, calibrated: Calibrated, method: str) -> Row:
     """Return what calibration changes of a row."""
     raw = answer.value if answer.history and method != "none" else None
     scores = scores_json({SATISFACTION: Score(calibrated.value, calibrated.rounded, raw)})

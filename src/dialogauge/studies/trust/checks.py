@@ -337,5 +337,5 @@ def _terciles(found: TextFindings, name: str) -> tuple[TrustFigure, ...]:
         _PARTS, (tokens <= low, (tokens > low) & (tokens <= high), tokens > high), strict=True
     ):
         mean = clustered_mean(scores[here], clusters[here].tolist())
-        out.append(TrustFigure(f"{name}, {label}", mean.mean, mean.n, mean.interval))
+        out.append(TrustFigure(f"{name}, {label}", mean.value, mean.n, mean.interval))
     return tuple(out)

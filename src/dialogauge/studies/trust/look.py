@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class EarlierChecks:
     """What an earlier look into the same judgements found and need not be found again."""
 
     scenario: TrustCheck | None = None
@@ -46,40 +46,28 @@ def rubric_facts(rubric: str) -> dict[str, Any]:
     }
 
 
-def kept_from(run: StoredRun) -> Kept:
+def kept_from(run: StoredRun) -> EarlierChecks:
     """Read what the run's summary holds already of judge and data: asking again would cost calls."""
     try:
         earlier = read_manifest(run.directory)
         value = run.directory.read_json("summary").get("trust")
     except StoreError:
-        return Kept()
+        return EarlierChecks()
     now = run.manifest
-    if (
-        value is None
-        or earlier is None
-        or (earlier.judge_digest, earlier.digests)
-        != (
-            now.judge_digest,
-            now.digests,
-        )
-    ):
-        return Kept()
+    same = earlier is not None and (earlier.judge_digest, earlier.digests) == (now.judge_digest, now.digests)
+    if value is None or not same:
+        return EarlierChecks()
     trust = Trust.from_json(value)
     done = [c for c in trust.checks if c.name == "scenario_ignored" and c.figures]
-    return Kept(done[0] if done else None, trust.calibration)
-
-
-def tally_of(run: StoredRun, limits: TrustThresholds) -> TrustTally:
-    """Let all rows of a finished run pass through a tally."""
-    tally = TrustTally(run.dimensions, sample=limits.sample)
-    for row in run.rows():
-        tally.add(row)
-    tally.close()
-    return tally
+    return EarlierChecks(done[0] if done else None, trust.calibration)
 
 
 def look_into(
-    run: StoredRun, tally: TrustTally, limits: TrustThresholds, ratings: RatingTable | None, kept: Kept
+    run: StoredRun,
+    tally: TrustTally,
+    limits: TrustThresholds,
+    ratings: RatingTable | None,
+    kept: EarlierChecks,
 ) -> Trust:
     """Make the checks of a run.
 

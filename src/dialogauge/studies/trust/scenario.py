@@ -7,14 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
-from dialogauge.core import (
-    NOT_APPLICABLE,
-    Conversation,
-    Judged,
-    JudgeFailure,
-    Message,
-    digest_text,
-)
+from dialogauge.core import NOT_APPLICABLE, Conversation, Message, digest_text
 from dialogauge.runs.records import own_scores
 from dialogauge.signals import cut
 from dialogauge.stats import clustered_mean, wilson_interval
@@ -91,49 +84,51 @@ def not_checked(*, shown: bool = True) -> TrustCheck:
 
 
 def check_scenario(
-    before: Mapping[tuple[str, str | None], Sequence[Row]],
-    again: Iterable[tuple[Variant, Sequence[Judged]]],
-    names: Sequence[str],
+    before: Iterable[Row], again: Iterable[Row], names: Sequence[str], *, missing: int = 0
 ) -> TrustCheck:
     """Compare the scores with those of the same conversations without, or with another's, scenario.
 
     Args:
-        before: The rows of the run, by conversation and candidate; of repeats the first.
-        again: The variants with what the judge now says.
+        before: Rows of the run; of repeats the first counts, and other conversations do not.
+        again: Rows of the variants, each with its `variant`.
         names: The dimensions.
+        missing: How many variants are still to be judged.
     """
-    changes: dict[str, dict[str, list[float]]] = {}
+    old = {_target(row): own_scores(row) for row in before if row["repeat"] == 1}
+    moved: dict[tuple[str, str, str | None], dict[str, list[float]]] = {}
     failed = 0
-    for variant, judged in again:
-        failed += sum(isinstance(j.outcome, JudgeFailure) for j in judged)
-        rows = before.get((variant.conversation.id, variant.conversation.candidate), ())
-        of_kind = changes.setdefault(variant.kind, {})
-        moved = _moved(rows, judged, names)
-        for name, change in moved.items():
-            of_kind.setdefault(name, []).append(change)
-        if moved:
-            of_kind.setdefault("", []).append(sum(moved.values()) / len(moved))
-    figures = tuple(_figures(changes, names))
-    status, sentence = _found(figures, changes, failed)
-    n = max((len(of[""]) for of in changes.values() if "" in of), default=0)
-    return TrustCheck(_NAME, _TITLE, status, sentence, n, None, None, figures)
-
-
-def _moved(rows: Sequence[Row], judged: Sequence[Judged], names: Sequence[str]) -> dict[str, float]:
-    """By dimension the mean change over the targets that have a score both times."""
-    old = {(r["level"], r["turn"]): own_scores(r) for r in rows}
-    sums: dict[str, list[float]] = {}
-    for one in judged:
-        if isinstance(one.outcome, JudgeFailure):
-            continue
-        now = one.outcome.numbers
-        earlier = old.get((one.target.level, one.target.turn), {})
+    for row in again:
+        failed += row["failure"] is not None
+        earlier, now = old.get(_target(row), {}), own_scores(row)
         for name in names:
             a, b = earlier.get(name), now.get(name)
             if a is None or b is None or NOT_APPLICABLE in (a, b):
                 continue
-            sums.setdefault(name, []).append(float(b) - float(a))
-    return {name: sum(values) / len(values) for name, values in sums.items()}
+            of_one = moved.setdefault((row["variant"], row["conversation_id"], row["candidate"]), {})
+            of_one.setdefault(name, []).append(float(b) - float(a))
+    changes = _changes(moved)
+    figures = tuple(_figures(changes, names))
+    status, sentence = _found(figures, changes, failed)
+    if missing:
+        sentence += f" {missing:,} of the sample are still to be judged: the same command goes on."
+    n = max((len(of[""]) for of in changes.values()), default=0)
+    return TrustCheck(_NAME, _TITLE, status, sentence, n, None, None, figures)
+
+
+def _target(row: Row) -> tuple[str, str | None, str, int | None]:
+    return row["conversation_id"], row["candidate"], row["level"], row["turn"]
+
+
+def _changes(
+    moved: Mapping[tuple[str, str, str | None], Mapping[str, Sequence[float]]],
+) -> dict[str, dict[str, list[float]]]:
+    """By kind and dimension the mean change of each conversation; under the empty name that of all."""
+    out: dict[str, dict[str, list[float]]] = {}
+    for (kind, _, _), by_name in moved.items():
+        means = {name: sum(values) / len(values) for name, values in by_name.items()}
+        for name, change in {**means, "": sum(means.values()) / len(means)}.items():
+            out.setdefault(kind, {}).setdefault(name, []).append(change)
+    return out
 
 
 def _figures(changes: Mapping[str, Mapping[str, list[float]]], names: Sequence[str]) -> Iterable[TrustFigure]:
@@ -143,7 +138,7 @@ def _figures(changes: Mapping[str, Mapping[str, list[float]]], names: Sequence[s
             if name in of_kind:
                 mean = clustered_mean(of_kind[name])
                 label = f"{kind}: {name.replace('_', ' ')}" if name else f"change {words}"
-                yield TrustFigure(label, mean.mean, mean.n, mean.interval)
+                yield TrustFigure(label, mean.value, mean.n, mean.interval)
         if "" in of_kind:
             moved, n = sum(abs(v) > 1e-9 for v in of_kind[""]), len(of_kind[""])
             yield TrustFigure(
@@ -276,11 +271,11 @@ def check_rules(found: RuleFindings, limits: TrustThresholds) -> TrustCheck:
     """Whether breaches of the scenario's rules lower the score."""
     n, above = len(found.breaches), int(sum(found.breaches))
     mean = clustered_mean(found.breaches, found.clusters).within(0, 1)
-    figure = TrustFigure("breaches scored above the limit", mean.mean, n, mean.interval, share=True)
+    figure = TrustFigure("breaches scored above the limit", mean.value, n, mean.interval, share=True)
     status: Status = "cannot tell"
     sentence = f"No scored reply breaks one of the {found.rules} scenario rules."
-    if mean.mean is not None:
-        status = "flagged" if mean.mean > limits.scenario_rule_share else "ok"
+    if mean.value is not None:
+        status = "flagged" if mean.value > limits.scenario_rule_share else "ok"
         sentence = f"Of {n:,} replies that break a scenario rule, {above:,} are scored above its limit."
     if found.unscored:
         sentence += f" {found.unscored:,} breaches have no score."

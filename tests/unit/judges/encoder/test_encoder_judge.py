@@ -12,6 +12,7 @@ from dialogauge.core.protocols import Population
 from dialogauge.data import UserSplit
 from dialogauge.judges.encoder import ENCODER_JUDGES, EncoderJudge, EncoderSettings, encoder_judge
 from dialogauge.studies.satisfaction.blocks import study_data
+from knowing import request_of
 from tiny_encoder import build_tiny_encoder
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch")]
@@ -58,7 +59,7 @@ def settings(encoder, **changes):
 
 
 async def scores(judge, id="me__b", population=STUDY.population):
-    rows = await judge.judge_block(view_of(id), population)
+    rows = await judge.judge(request_of(view_of(id), population))
     return [r.outcome.numbers["satisfaction"] for r in rows]
 
 
@@ -81,28 +82,32 @@ async def test_the_same_twice_and_whatever_chance_was_before(encoder) -> None:
     import torch
 
     first = EncoderJudge(settings(encoder, epochs=2))
-    rows = await first.judge_block(view_of("me__a"), STUDY.population)
+    rows = await first.judge(request_of(view_of("me__a"), STUDY.population))
     torch.rand(7)
     state = torch.random.get_rng_state()
-    again = await EncoderJudge(settings(encoder, epochs=2)).judge_block(view_of("me__a"), STUDY.population)
+    again = await EncoderJudge(settings(encoder, epochs=2)).judge(
+        request_of(view_of("me__a"), STUDY.population)
+    )
     assert again == rows
     assert torch.equal(torch.random.get_rng_state(), state)
     other = EncoderJudge(settings(encoder, epochs=2, seed=1))
-    assert await other.judge_block(view_of("me__a"), STUDY.population) != rows
+    assert await other.judge(request_of(view_of("me__a"), STUDY.population)) != rows
     assert other.digest != first.digest
 
 
 async def test_fitted_once_for_a_population(encoder) -> None:
     judge = EncoderJudge(settings(encoder, epochs=1))
     for id in ("me__a", "me__b", "new__a"):
-        await judge.judge_block(view_of(id), STUDY.population)
+        await judge.judge(request_of(view_of(id), STUDY.population))
     assert len(judge.describe()["fits"]) == 1
-    await judge.judge_block(view_of("me__a"), STUDY.population.without("t0"))
+    await judge.judge(request_of(view_of("me__a"), STUDY.population.without("t0")))
     assert [f["users"] for f in judge.describe()["fits"]] == [5, 4]
 
 
 async def test_rows_carry_probabilities_and_a_fraction(encoder) -> None:
-    (row, _) = await EncoderJudge(settings(encoder, epochs=1)).judge_block(view_of("me__a"), STUDY.population)
+    (row, _) = await EncoderJudge(settings(encoder, epochs=1)).judge(
+        request_of(view_of("me__a"), STUDY.population)
+    )
     details = row.outcome.details
     assert details["turn_id"] == "me__a__turn_0"
     assert len(details["probabilities"]) == 5
@@ -115,27 +120,27 @@ async def test_rows_carry_probabilities_and_a_fraction(encoder) -> None:
 async def test_with_one_training_user_the_last_epoch_stands(encoder) -> None:
     only = Population(tuple(b for b in STUDY.population.blocks if b.view.user == "t0"))
     judge = EncoderJudge(settings(encoder, epochs=2))
-    await judge.judge_block(view_of("me__a"), only)
+    await judge.judge(request_of(view_of("me__a"), only))
     (record,) = judge.describe()["fits"]
     assert (record["validation_mae"], record["epoch"]) == ([None, None], 2)
 
 
 async def test_nobody_to_learn_from_is_a_failure(encoder) -> None:
-    rows = await EncoderJudge(settings(encoder)).judge_block(view_of("me__a"), Population(()))
+    rows = await EncoderJudge(settings(encoder)).judge(request_of(view_of("me__a"), Population(())))
     assert [type(r.outcome) for r in rows] == [JudgeFailure] * 2
 
 
 @pytest.mark.parametrize("ordinal", [False, True])
 async def test_a_fit_that_diverged_gives_failures_and_no_scores(encoder, ordinal) -> None:
     judge = EncoderJudge(settings(encoder, epochs=2, ordinal=ordinal, learning_rate=1e30))
-    rows = await judge.judge_block(view_of("me__a"), STUDY.population)
+    rows = await judge.judge(request_of(view_of("me__a"), STUDY.population))
     assert [type(r.outcome) for r in rows] == [JudgeFailure] * 2
 
 
 async def test_an_encoder_that_cannot_be_loaded(encoder, tmp_path) -> None:
     judge = EncoderJudge(EncoderSettings(model=str(tmp_path / "none")))
     with pytest.raises(UsageError, match=r"cannot be loaded.*--encoder"):
-        await judge.judge_block(view_of("me__a"), STUDY.population)
+        await judge.judge(request_of(view_of("me__a"), STUDY.population))
 
 
 def test_files_at_hand_come_before_the_network_and_the_message_is_one_line(encoder, monkeypatch) -> None:

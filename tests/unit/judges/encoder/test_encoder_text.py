@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.data import UserSplit
-from dialogauge.judges.encoder.text import EncoderSettings, encoder_text, fitted_tokens, said
+from dialogauge.judges.encoder.text import EncoderSettings, decoded_score, encoder_text, fitted_tokens
 from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_talk
 
@@ -79,10 +79,10 @@ def test_never_longer_and_never_needlessly_cut(about, dialogue, reply, room) -> 
 
 
 def test_decoding() -> None:
-    classes = said((0.1, 0.1, 0.2, 0.3, 0.3), EncoderSettings())
+    classes = decoded_score((0.1, 0.1, 0.2, 0.3, 0.3), EncoderSettings())
     assert classes.score == 4  # the lower of two equally probable ones
     assert classes.value == pytest.approx(3.6)
-    steps = said((0.9, 0.8, 0.6, 0.5), EncoderSettings(ordinal=True))
+    steps = decoded_score((0.9, 0.8, 0.6, 0.5), EncoderSettings(ordinal=True))
     assert steps.score == 4  # the last step is not above the threshold
     assert steps.value == pytest.approx(3.8)
-    assert said((0.9, 0.8, 0.6, 0.5), EncoderSettings(ordinal=True, threshold=0.7)).score == 3
+    assert decoded_score((0.9, 0.8, 0.6, 0.5), EncoderSettings(ordinal=True, threshold=0.7)).score == 3

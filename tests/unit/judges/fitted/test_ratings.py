@@ -4,17 +4,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dialogauge.core import Conversation, FileFault, Message, Rating, UsageError
+from dialogauge.core import Conversation, FileFault, Message, Rating, Request, UsageError
 from dialogauge.judges.fitted import (
     FittedOn,
     RatingsJudge,
     RatingsModel,
     cross_validate,
-    examples_of,
     fit_ratings,
+    rated_places,
 )
 from dialogauge.judges.fitted.cross_validation import line_folds
-from dialogauge.judges.fitted.features import Example, SparseRows, rows_of
+from dialogauge.judges.fitted.features import RatedPlace, SparseRows, rows_of
 from dialogauge.judges.fitted.judge import chances
 from dialogauge.judges.fitted.model import Cuts, decide, place_cuts, solve_ridge, sums_of, table_of
 
@@ -41,13 +41,23 @@ def corpus(n=90, seed=0):
     return out
 
 
+def validated(table, fold):
+    """Cross-validate without an event loop: it only ever gives way."""
+    work = cross_validate(table, fold)
+    try:
+        while True:
+            work.send(None)
+    except StopIteration as ended:
+        return ended.value
+
+
 def examples():
-    return [e for c in corpus() for e in examples_of(c, "satisfaction")[0]]
+    return [e for c in corpus() for e in rated_places(c, "satisfaction")[0]]
 
 
 def test_examples_are_what_was_said_before_a_rating():
     one = rated("c", [((0, "a"), 3), ((1, "a"), 2), ((1, "b"), 4), ((None, "a"), 5)], "Hi", "Yes?", "Bye")
-    first, turn, whole = examples_of(one, "satisfaction")[0]
+    first, turn, whole = rated_places(one, "satisfaction")[0]
     assert (first.stop, first.nothing_said, first.majority) == (0, True, 3)
     assert (turn.stop, turn.votes, turn.majority) == (2, (0, 1, 0, 1, 0), 2)
     assert (whole.stop, whole.turn, whole.reply_length) == (3, None, 4)
@@ -55,7 +65,7 @@ def test_examples_are_what_was_said_before_a_rating():
 
 def test_a_turn_that_one_rater_rated_twice_is_two_examples():
     one = rated("c", [((1, "a"), 3), ((1, "b"), 3), ((1, "a"), 1), ((1, "b"), 1)], "Hi", "Yes?")
-    assert [(e.number, e.majority) for e in examples_of(one, "satisfaction")[0]] == [(0, 3), (1, 1)]
+    assert [(e.number, e.majority) for e in rated_places(one, "satisfaction")[0]] == [(0, 3), (1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +73,7 @@ def test_a_turn_that_one_rater_rated_twice_is_two_examples():
 )
 def test_what_is_no_rating_is_a_fault(rating, message):
     turn, score = rating
-    found, faults = examples_of(rated("c", [((turn, "a"), score)], "Hi", "Yes?"), "satisfaction")
+    found, faults = rated_places(rated("c", [((turn, "a"), score)], "Hi", "Yes?"), "satisfaction")
     assert found == ()
     assert message in str(faults[0])
 
@@ -105,7 +115,7 @@ def test_lines_are_cut_as_published():
 def test_left_out_ratings_are_found_and_the_prior_stands_where_nothing_was_said():
     held = examples()
     table = table_of(held)
-    found = cross_validate(table, line_folds(len(held), 5))
+    found = validated(table, line_folds(len(held), 5))
     told = np.array([e.turn == 1 for e in held])
     assert np.mean(found.called[told] == table.gold[told]) > 0.9
     assert set(found.called[table.prior_only]) == {3}
@@ -115,13 +125,13 @@ def test_nothing_of_the_left_out_part_is_used():
     held = examples()
     fold = line_folds(len(held), 5)
     table = table_of(held)
-    honest = cross_validate(table, fold)
+    honest = validated(table, fold)
     scrambled = table_of(held)
     rng = np.random.default_rng(2)
     here = np.flatnonzero(fold == 2)
     scrambled.shares[here] = scrambled.shares[rng.permutation(here)]
     scrambled.gold[here] = rng.integers(1, 6, here.size)
-    other = cross_validate(scrambled, fold)
+    other = validated(scrambled, fold)
     assert np.array_equal(other.called[here], honest.called[here])
     assert np.allclose(other.shares[here], honest.shares[here], atol=1e-5)
 
@@ -130,7 +140,7 @@ def test_of_long_talks_the_latest_64_messages_of_a_side_are_read():
     def words(first):
         texts = [first, *(f"Question {i}?" if i % 2 else f"Answer {i}." for i in range(129))]
         talk = rated("c", [], *texts)
-        (row,) = rows_of([Example(talk, len(talk.turns), 0, (0,) * 5)])
+        (row,) = rows_of([RatedPlace(talk, len(talk.turns), 0, (0,) * 5)])
         return {column: value for column, value in row.items() if column < 1 << 33}
 
     assert words("Where is the aqueduct?") == words("Who painted the ceiling?")
@@ -142,7 +152,7 @@ FITTED_ON = FittedOn(360, 90, 90, 450, 90, ("en",), 5, {"model": {"kappa": 0.5, 
 def fitted():
     held = examples()
     table = table_of(held)
-    found = cross_validate(table, line_folds(len(held), 5))
+    found = validated(table, line_folds(len(held), 5))
     known = {"dimension": "satisfaction", "fitted_on": FITTED_ON}
     return held, fit_ratings(table, found.cuts, found.boundaries, found.ridge, **known)
 
@@ -209,7 +219,7 @@ async def test_the_judge_says_of_new_talks_what_was_learnt():
         ("Booked, enjoy!", 4),
     ):
         new = rated("n", [], "Where can I eat?", reply, "Thanks.")
-        turn, whole = await judge.judge(new, repeat=1, seed=0)
+        turn, whole = await judge.judge(Request(new))
         assert (turn.target.level, turn.target.turn) == ("turn", 1)
         assert turn.outcome.numbers == {"satisfaction": score}
         told = turn.outcome.details
@@ -222,18 +232,18 @@ async def test_the_judge_says_of_new_talks_what_was_learnt():
 async def test_the_judge_reads_neither_ratings_nor_what_follows():
     judge = RatingsJudge(fitted()[1])
     texts = ("Where can I eat?", "Sorry, there is nothing.", "Thanks.", "Booked, enjoy!")
-    bare = await judge.judge(rated("n", [], *texts[:2]), repeat=1, seed=0)
-    more = await judge.judge(rated("n", [((1, "a"), 5)], *texts), repeat=2, seed=9)
+    bare = await judge.judge(Request(rated("n", [], *texts[:2])))
+    more = await judge.judge(Request(rated("n", [((1, "a"), 5)], *texts), repeat=2, seed=9))
     assert bare[0] == more[0]
 
 
 async def test_a_talk_without_a_reply_is_a_failure_and_wholes_are_said_where_they_were_fitted():
     _, model = fitted()
-    (row,) = await RatingsJudge(model).judge(rated("n", [], "Hello?"), repeat=1, seed=0)
+    (row,) = await RatingsJudge(model).judge(Request(rated("n", [], "Hello?")))
     assert row.outcome.kind == "no_reply"
     turns_only = RatingsJudge(replace(model, fitted_on=replace(FITTED_ON, whole=0)))
     assert [d.name for d in turns_only.dimensions] == ["satisfaction"]
-    rows = await turns_only.judge(rated("n", [], "Where?", "There."), repeat=1, seed=0)
+    rows = await turns_only.judge(Request(rated("n", [], "Where?", "There.")))
     assert [r.target.level for r in rows] == ["turn"]
     assert turns_only.digest != RatingsJudge(model).digest
 
@@ -250,10 +260,10 @@ def test_ratings_all_alike_are_refused():
     held = [
         e
         for i in range(9)
-        for e in examples_of(rated(f"c{i}", [((1, "a"), 3)], "Hi", "Yes?"), "satisfaction")[0]
+        for e in rated_places(rated(f"c{i}", [((1, "a"), 3)], "Hi", "Yes?"), "satisfaction")[0]
     ]
     with pytest.raises(UsageError, match="all ratings are alike"):
-        cross_validate(table_of(held), line_folds(9, 3))
+        validated(table_of(held), line_folds(9, 3))
 
 
 def test_places_of_every_language_are_named_beside_their_count():

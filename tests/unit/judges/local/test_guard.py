@@ -3,9 +3,8 @@ from typing import get_args
 import pytest
 
 from dialogauge.core import Conversation, Message, UsageError
-from dialogauge.judges.local import CAPS, TASKS, guard, task_of
 from dialogauge.judges.local.judge import LocalJudge
-from dialogauge.judges.local.scores import FAILURE_NAMES, TaskName
+from dialogauge.judges.local.scores import CAPS, FAILURE_NAMES, TASKS, TaskName, guard, task_of
 
 
 def talk(*texts, scenario=None):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialogauge.core import Conversation, Judgement, Message, Rating, UsageError
+from dialogauge.core import Conversation, Judgement, Message, Rating, Request, UsageError
 from dialogauge.judges.local.judge import LocalJudge
 
 
@@ -42,14 +42,14 @@ def judge(conversation, **settings):
 
 
 async def test_one_row_per_reply_and_one_for_the_whole():
-    rows = await LocalJudge().judge(GOOD, repeat=1, seed=0)
+    rows = await LocalJudge().judge(Request(GOOD))
     assert [(r.target.level, r.target.turn) for r in rows] == [
         ("turn", 1),
         ("turn", 2),
         ("turn", 3),
         ("conversation", None),
     ]
-    assert rows == await LocalJudge().judge(GOOD, repeat=2, seed=7)
+    assert rows == await LocalJudge().judge(Request(GOOD, repeat=2, seed=7))
 
 
 def test_a_good_conversation_has_no_fault_and_is_good_on_a_partial_basis():

@@ -19,6 +19,7 @@ from dialogauge.judges.local_user.features import (
 )
 from dialogauge.judges.local_user.model import expected, fit_answering, misplaced
 from dialogauge.studies.satisfaction.blocks import study_data
+from knowing import request_of
 from rated import rated_talk
 
 NAMES = feature_names_of("foresight")
@@ -152,7 +153,7 @@ async def test_a_reply_to_somebody_else_is_told_and_rated_lower() -> None:
     async def said(own):
         study = study_data([*talks, *own], split=split)
         view = next(b.view for b in study.blocks if b.view.id == "me__trip")
-        rows = await LocalUserJudge().judge_block(view, study.population)
+        rows = await LocalUserJudge().judge(request_of(view, study.population))
         return [r.outcome for r in rows]
 
     wrong = talk_of(

@@ -14,6 +14,7 @@ from dialogauge.core.protocols import Population
 from dialogauge.data import UserSplit
 from dialogauge.judges.local_user import LocalUserJudge
 from dialogauge.studies.satisfaction.blocks import study_data
+from knowing import request_of
 from rated import rated_talk, rated_users
 
 TALKS = rated_users(9)
@@ -26,7 +27,7 @@ def study_of(talks=TALKS, split=SPLIT, **settings):
 
 async def said(study, block, judge=None):
     view = next(b.view for b in study.blocks if b.view.id == block)
-    rows = await (judge or LocalUserJudge()).judge_block(view, study.population)
+    rows = await (judge or LocalUserJudge()).judge(request_of(view, study.population))
     assert [r.target.turn for r in rows] == [t.turn for t in view.targets]
     return [(r.outcome.scores["satisfaction"].whole, r.outcome.scores["satisfaction"].value) for r in rows]
 
@@ -66,7 +67,7 @@ async def test_each_target_alone_says_the_same() -> None:
     view = next(b.view for b in study.blocks if b.view.id == "user8__trip")
     together = [v for _, v in await said(study, view.id)]
     for target, value in zip(view.targets, together, strict=True):
-        (row,) = await LocalUserJudge().judge_block(replace(view, targets=(target,)), study.population)
+        (row,) = await LocalUserJudge().judge(request_of(replace(view, targets=(target,)), study.population))
         assert row.outcome.scores["satisfaction"].value == pytest.approx(value, abs=1e-9)
 
 
@@ -105,7 +106,7 @@ async def test_without_history_the_training_users_speak() -> None:
         [*TALKS, rated_talk("new", "cook", 0, [1, 2])], UserSplit(SPLIT.train, frozenset({"new"}))
     )
     view = study.blocks[0].view
-    rows = await LocalUserJudge().judge_block(view, study.population)
+    rows = await LocalUserJudge().judge(request_of(view, study.population))
     assert all(r.outcome.details["prior"] for r in rows)
     assert all(3 < r.outcome.scores["satisfaction"].value < 5 for r in rows)
 
@@ -113,9 +114,9 @@ async def test_without_history_the_training_users_speak() -> None:
 async def test_with_nobody_else_the_own_history_speaks_and_with_nothing_it_fails() -> None:
     study = study_data([t for t in TALKS if t.user_id == "user7"], part="all")
     view = study.blocks[0].view
-    rows = await LocalUserJudge().judge_block(view, Population(()))
+    rows = await LocalUserJudge().judge(request_of(view, Population(())))
     assert all(1 <= r.outcome.numbers["satisfaction"] <= 5 for r in rows)
-    rows = await LocalUserJudge().judge_block(replace(view, history=()), Population(()))
+    rows = await LocalUserJudge().judge(request_of(replace(view, history=()), Population(())))
     assert {r.outcome.kind for r in rows if isinstance(r.outcome, JudgeFailure)} == {"judge_error"}
 
 
@@ -125,7 +126,7 @@ async def test_a_history_of_one_score_or_one_turn(scores) -> None:
     study = study_of([*TALKS, *talks], UserSplit(SPLIT.train, frozenset({"me"})))
     assert len(await said(study, "me__b")) == 2
     alone = study_data(talks, part="all")
-    rows = await LocalUserJudge().judge_block(alone.blocks[-1].view, Population(()))
+    rows = await LocalUserJudge().judge(request_of(alone.blocks[-1].view, Population(())))
     (value,) = {round(r.outcome.scores["satisfaction"].value, 6) for r in rows}
     assert value == scores[0]
 
@@ -185,7 +186,7 @@ async def test_the_turns_of_the_history_that_moved_it_are_named() -> None:
     target = rated_talk("me", "b", 0, [3], text="a plain long answer " * 9)
     study = study_of([*TALKS, *liked, *disliked, target], UserSplit(SPLIT.train, frozenset({"me"})))
     view = next(b.view for b in study.blocks if b.view.id == "me__b")
-    (row,) = await LocalUserJudge().judge_block(view, study.population)
+    (row,) = await LocalUserJudge().judge(request_of(view, study.population))
     sources = row.outcome.details["sources"]
     assert {s["turn_id"] for s in sources} == {f"me__a__{n}__turn_0" for n in range(3, 6)}
     assert all(s["pull"] < 0 for s in sources)

@@ -15,14 +15,15 @@ from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import RatedReply, Reply
 from dialogauge.data import UserSplit
-from dialogauge.judges.local.judge import LocalBlockJudge, LocalJudge
-from dialogauge.judges.local_user import LocalUserJudge, Signal
+from dialogauge.judges.local.judge import LocalJudge
+from dialogauge.judges.local_user import LocalUserJudge, ScoreSignal
 from dialogauge.judges.local_user.columns import columns_of_signal
 from dialogauge.judges.local_user.model import choose_signals
-from dialogauge.judges.local_user.process import Evidence, Fit
+from dialogauge.judges.local_user.process import ProcessFit, WeightInformation
 from dialogauge.judges.personal import HISTORY_JUDGES, build_history_judge
 from dialogauge.llm import ScriptedClient
 from dialogauge.studies.satisfaction.blocks import study_data
+from knowing import request_of
 from rated import figures_of_scores
 
 TRAIN, TEST = frozenset(f"u{u}" for u in range(10)), frozenset(f"u{u}" for u in range(10, 16))
@@ -76,7 +77,7 @@ def shuffled(scores):
 async def values(judge, of=None):
     found = {}
     for block in (of or study()).blocks:
-        for row in await judge.judge_block(block.view, (of or study()).population):
+        for row in await judge.judge(request_of(block.view, (of or study()).population)):
             found[row.outcome.details["turn_id"]] = row.outcome.scores["satisfaction"].value
     return found
 
@@ -87,7 +88,7 @@ def within_user(found):
 
 
 def judge_with(*scores, names="abc"):
-    return LocalUserJudge(signals=tuple(Signal(n, s) for n, s in zip(names, scores, strict=False)))
+    return LocalUserJudge(signals=tuple(ScoreSignal(n, s) for n, s in zip(names, scores, strict=False)))
 
 
 # -- numbers --------------------------------------------------------------------------------------------
@@ -100,7 +101,7 @@ def reply(id):
 def test_a_score_in_deviations_and_a_missing_one_by_hand() -> None:
     known = [RatedReply(reply(id), 3.0) for id in "abcd"]
     # of the training users' replies a, b, c have 1, 3, 5: mean 3, deviation sqrt(8 / 3); d has none
-    signal = Signal("zero", {"a": 1.0, "b": 3.0, "c": 5.0, "x": 4.0, "y": 9.0})
+    signal = ScoreSignal("zero", {"a": 1.0, "b": 3.0, "c": 5.0, "x": 4.0, "y": 9.0})
     columns = columns_of_signal(signal, known)
     assert columns is not None
     found = columns.of([reply(id) for id in "xdy"])
@@ -114,25 +115,25 @@ def test_a_score_in_deviations_and_a_missing_one_by_hand() -> None:
 
 def test_nothing_can_be_learnt_of_scores_that_are_not_there_or_all_alike() -> None:
     known = [RatedReply(reply(id), 3.0) for id in "ab"]
-    assert columns_of_signal(Signal("none", {"x": 1.0, "y": 2.0}), known) is None
-    assert columns_of_signal(Signal("flat", {"a": 4.0, "b": 4.0, "x": 1.0}), known) is None
+    assert columns_of_signal(ScoreSignal("none", {"x": 1.0, "y": 2.0}), known) is None
+    assert columns_of_signal(ScoreSignal("flat", {"a": 4.0, "b": 4.0, "x": 1.0}), known) is None
 
 
 def test_a_signal_is_taken_where_the_error_falls_by_more_than_chance_lets_it() -> None:
     gold = [np.zeros(1)] * 4
     signals = [
-        columns_of_signal(Signal(n, {"a": 1.0, "b": 2.0}), [RatedReply(reply(i), 3.0) for i in "ab"])
+        columns_of_signal(ScoreSignal(n, {"a": 1.0, "b": 2.0}), [RatedReply(reply(i), 3.0) for i in "ab"])
         for n in "xyz"
     ]
     x, y, z = signals
-    nothing = Evidence.together([], 1)
+    nothing = WeightInformation.together([], 1)
 
     def names(taken):
         return "".join(c.signal.name for c in taken)
 
     def fit_with(errors):
         def fit(taken):
-            return Fit(nothing, tuple(np.array([np.sqrt(e)]) for e in errors[names(taken)]))
+            return ProcessFit(nothing, tuple(np.array([np.sqrt(e)]) for e in errors[names(taken)]))
 
         return fit
 
@@ -228,7 +229,7 @@ def test_signals_are_the_judges_that_read_no_rating() -> None:
             return ScriptedClient(lambda request: "")
 
     built = {n: build_history_judge(n) for n in HISTORY_JUDGES}
-    built |= {"local-user": LocalUserJudge(), "local": LocalBlockJudge(LocalJudge(rubric_id="satisfaction"))}
+    built |= {"local-user": LocalUserJudge(), "local": LocalJudge(rubric_id="satisfaction")}
     for name, build in MODEL_JUDGES.items():
         built[name] = build(Scripted(SatisfactionOptions(inputs=("data",), judge=name)))
     reading = {n: judge.reads for n, judge in built.items()}

@@ -8,6 +8,7 @@ from dialogauge.data import UserSplit
 from dialogauge.judges.personal import HISTORY_JUDGES, build_history_judge
 from dialogauge.judges.personal.baselines import majority, pick, quantile_at
 from dialogauge.studies.satisfaction.blocks import study_data
+from knowing import request_of
 from rated import rated_talk
 
 TALKS = [
@@ -24,7 +25,7 @@ SPLIT = UserSplit(frozenset({"t1"}), frozenset({"me", "new"}))
 async def said(name, block="me__a", **settings):
     study = study_data(TALKS, split=SPLIT)
     view = next(b.view for b in study.blocks if b.view.id == block)
-    rows = await build_history_judge(name, **settings).judge_block(view, study.population)
+    rows = await build_history_judge(name, **settings).judge(request_of(view, study.population))
     assert [r.target.turn for r in rows] == [t.turn for t in view.targets]
     return [(r.outcome.scores["satisfaction"].whole, r.outcome.scores["satisfaction"].value) for r in rows]
 
@@ -70,10 +71,10 @@ async def test_nearest_turns() -> None:
 async def test_without_history_the_others_speak(name) -> None:
     study = study_data(TALKS, split=SPLIT)
     view = next(b.view for b in study.blocks if b.view.user == "new")
-    (row,) = await build_history_judge(name).judge_block(view, study.population)
+    (row,) = await build_history_judge(name).judge(request_of(view, study.population))
     assert row.outcome.details["prior"] is True
     assert row.outcome.numbers["satisfaction"] in (4, 5)
-    (lost,) = await build_history_judge(name).judge_block(view, Population(()))
+    (lost,) = await build_history_judge(name).judge(request_of(view, Population(())))
     assert isinstance(lost.outcome, JudgeFailure)
 
 

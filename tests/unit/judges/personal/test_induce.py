@@ -8,7 +8,7 @@ import pytest
 from dialogauge.core import JudgeFailure
 from dialogauge.core.protocols import Population
 from dialogauge.data import UserSplit
-from dialogauge.judges.personal import Criteria, InductionSettings, draw_examples, induce
+from dialogauge.judges.personal import InductionSettings, SpurCriteria, draw_examples, induce
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.studies.satisfaction.blocks import study_data
@@ -70,7 +70,7 @@ def test_the_draw() -> None:
 async def test_three_criteria_each_then_few_for_all() -> None:
     model = Model()
     criteria, usage = await model.induce(examples=30, kept=4, chunk=10)
-    assert isinstance(criteria, Criteria)
+    assert isinstance(criteria, SpurCriteria)
     satisfied = criteria.by_side["satisfied"]
     assert (satisfied.examples, satisfied.failed) == (30, 0)
     drawn = draw_examples(POPULATION, most=30)["satisfied"]
@@ -85,7 +85,7 @@ async def test_three_criteria_each_then_few_for_all() -> None:
     # chunks of ten keep twice as many as stay in the end, a shorter last one no more than it has
     assert max(limits) == 8
     assert limits.count(4) >= 2
-    assert Criteria.from_json(json.loads(json.dumps(criteria.to_json()))) == criteria
+    assert SpurCriteria.from_json(json.loads(json.dumps(criteria.to_json()))) == criteria
 
 
 async def test_what_is_asked_of_a_rated_reply() -> None:
@@ -117,7 +117,7 @@ async def test_failed_calls_give_nothing_and_are_counted() -> None:
         return request.schema.name == "spur_find" and len(seen) % 4 == 0
 
     criteria, _ = await Model(broken).induce(examples=20)
-    assert isinstance(criteria, Criteria)
+    assert isinstance(criteria, SpurCriteria)
     assert sum(c.failed for c in criteria.by_side.values()) == 10
 
 
@@ -142,7 +142,7 @@ async def test_a_side_that_nobody_was_on_has_no_criteria() -> None:
     content = Population(tuple(b for b in POPULATION.blocks if min(r.score for r in b.ratings) >= 4))
     assert content.blocks
     criteria, _ = await Model().induce(content, examples=5)
-    assert isinstance(criteria, Criteria)
+    assert isinstance(criteria, SpurCriteria)
     assert criteria.by_side["dissatisfied"].criteria == ()
     assert criteria.by_side["dissatisfied"].examples == 0
 
@@ -156,7 +156,7 @@ async def test_replies_that_are_no_criteria_are_asked_about_again(criteria) -> N
         return json.dumps({"criteria": criteria if len(asked) == 1 else ["fine"]})
 
     found, usage = await induce(ScriptedClient(answer), POPULATION, "en", InductionSettings(examples=1))
-    assert isinstance(found, Criteria)
+    assert isinstance(found, SpurCriteria)
     assert usage.calls == len(asked) == 3
     assert "criteria: expected" in asked[-1].messages[-1]["content"] or any(
         "criteria: expected" in r.messages[-1]["content"] for r in asked

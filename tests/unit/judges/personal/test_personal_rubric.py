@@ -5,9 +5,9 @@ import json
 import pytest
 
 from dialogauge.core import JudgeFailure, Judgement, UsageError
-from dialogauge.core.protocols import Population
-from dialogauge.judges.personal.examples import FewShotKnowledge, draw_examples
-from dialogauge.judges.personal.judge import NoKnowledge, RubricTurnJudge, Told
+from dialogauge.core.protocols import Population, request_for
+from dialogauge.judges.personal.examples import FewShotContext, draw_examples
+from dialogauge.judges.personal.judge import NoContext, PersonalRubricJudge, PromptContext
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_personal, load_rubric
@@ -17,16 +17,16 @@ GENERIC = ("zero_shot", "few_shot", "task_rubric", "prometheus")
 ALL = ("memory", "no_memory", *GENERIC)
 
 
-class Told4:
-    """Tells a fixed memory and examples."""
+class FixedContext:
+    """A fixed memory and examples."""
 
     reads = frozenset({"history"})
 
     def describe(self):
         return {"fixed": 1}
 
-    async def tell(self, view, reply, population, kept, language):
-        return Told({"memory": "MEMORY", "rated_examples": "EXAMPLES"}, {"memory": "m"}), None
+    async def context_for(self, reply, view, others, notes, language):
+        return PromptContext({"memory": "MEMORY", "rated_examples": "EXAMPLES"}, {"memory": "m"})
 
 
 def replying(score=4, reason="satisfied", note="because"):
@@ -36,11 +36,12 @@ def replying(score=4, reason="satisfied", note="because"):
 
 
 def judge(name, client, **more):
-    return RubricTurnJudge(name, load_personal(name), client, **more)
+    return PersonalRubricJudge(name, load_personal(name), client, **more)
 
 
 async def judged(judge, view, at=0):
-    return await judge.judge_turn(view, view.targets[at], NOBODY, None)
+    (row,) = await judge.judge(request_for((view.targets[at],), view, NOBODY))
+    return row
 
 
 LONG = block_of(
@@ -55,7 +56,7 @@ LONG = block_of(
 @pytest.mark.parametrize("name", ALL)
 async def test_every_rubric_says_what_it_is_shown_in_both_languages(name, language) -> None:
     client = replying()
-    row = await judged(judge(name, client, knowledge=Told4(), language=language), LONG, 3)
+    row = await judged(judge(name, client, context=FixedContext(), language=language), LONG, 3)
     assert isinstance(row.outcome, Judgement)
     assert row.outcome.numbers == {"satisfaction": 4}
     assert row.outcome.rationale == "because"
@@ -74,7 +75,7 @@ async def test_every_rubric_says_what_it_is_shown_in_both_languages(name, langua
 
 async def test_the_window_is_the_last_turns_and_says_what_was_left_out() -> None:
     client = replying()
-    row = await judged(judge("memory", client, knowledge=Told4()), LONG, 6)
+    row = await judged(judge("memory", client, context=FixedContext()), LONG, 6)
     prompt = client.requests[0].messages[-1]["content"]
     assert [n for n in range(1, 8) if f'"request {n}"' in prompt] == [5, 6, 7]
     assert row.outcome.details["earlier_turns_left_out"] == 4
@@ -115,19 +116,19 @@ async def test_criteria_follow_the_kind_of_task() -> None:
         assert said in client.requests[0].messages[-1]["content"]
 
 
-def test_digests_change_with_what_is_told() -> None:
+def test_digests_change_with_the_context() -> None:
     client = replying()
     digests = {judge(name, client).digest for name in ALL}
     assert len(digests) == len(ALL)
-    assert judge("memory", client, knowledge=Told4()).digest != judge("memory", client).digest
+    assert judge("memory", client, context=FixedContext()).digest != judge("memory", client).digest
     assert judge("memory", client).reads == {"profile"}
-    assert judge("memory", client, knowledge=Told4()).reads == {"profile", "history"}
-    assert judge("zero_shot", client).reads == NoKnowledge().reads == frozenset()
+    assert judge("memory", client, context=FixedContext()).reads == {"profile", "history"}
+    assert judge("zero_shot", client).reads == NoContext().reads == frozenset()
 
 
 def test_what_cannot_be_done_is_refused() -> None:
     with pytest.raises(UsageError, match="of the level conversation"):
-        RubricTurnJudge("x", load_rubric("card"), replying())
+        PersonalRubricJudge("x", load_rubric("card"), replying())
     with pytest.raises(UsageError, match="no template in 'fr'"):
         judge("memory", replying(), language="fr")
     with pytest.raises(UsageError, match="shows how people rated"):
@@ -153,10 +154,10 @@ def test_examples_are_drawn_alike_from_every_score() -> None:
 async def test_few_shot_shows_others_and_the_same_ones_every_time() -> None:
     others = population({1: 3, 2: 3, 3: 3, 4: 3, 5: 3})
     client = replying()
-    few = judge("few_shot", client, knowledge=FewShotKnowledge())
+    few = judge("few_shot", client, context=FewShotContext())
     view = view_with([2, 3])
     for target in LONG.targets[:2]:
-        await few.judge_turn(view, target, others, None)
+        await few.judge(request_for((target,), view, others))
     lines = [
         [line for line in r.messages[-1]["content"].splitlines() if line.startswith('{"kind"')]
         for r in client.requests
@@ -164,7 +165,5 @@ async def test_few_shot_shows_others_and_the_same_ones_every_time() -> None:
     assert lines[0] == lines[1]
     assert len(lines[0]) == 10
     client = replying()
-    await judge("few_shot", client, knowledge=FewShotKnowledge()).judge_turn(
-        view, view.targets[0], NOBODY, None
-    )
+    await judged(judge("few_shot", client, context=FewShotContext()), view)
     assert "(none given)" in client.requests[0].messages[-1]["content"]

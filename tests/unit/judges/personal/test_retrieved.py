@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from dialogauge.core import JudgeFailure, Judgement
-from dialogauge.core.protocols import Population
+from dialogauge.core.protocols import NO_NOTES, NOBODY, request_for
 from dialogauge.data import UserSplit
 from dialogauge.judges.personal.baselines import episodic
 from dialogauge.judges.personal.examples import RetrievedExamples
-from dialogauge.judges.personal.judge import RubricTurnJudge
+from dialogauge.judges.personal.judge import PersonalRubricJudge
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.rubrics import load_personal
 from dialogauge.studies.replay import replaced
@@ -26,28 +26,20 @@ TALKS = [
     rated_talk("new", "cook", 0, [1], text="soup"),
 ]
 STUDY = study_data(TALKS, split=UserSplit(frozenset(), frozenset({"me", "new"})))
-NOBODY = Population(())
-
-
-class Nothing:
-    """A run that keeps nothing."""
-
-    def get(self, key):
-        return None
-
-    def put(self, key, value):
-        raise AssertionError(key)
 
 
 def view_of(id):
     return next(b.view for b in STUDY.blocks if b.view.id == id)
 
 
+async def context_for(reply, view, examples=None):
+    return await (examples or RetrievedExamples()).context_for(reply, view, NOBODY, NO_NOTES, "en")
+
+
 async def told(view, reply, **settings):
-    found, failure = await RetrievedExamples(**settings).tell(view, reply, NOBODY, Nothing(), "en")
-    assert failure is None
-    lines = found.values["rated_examples"].splitlines()
-    return [json.loads(line) for line in lines], found.details["sources"]
+    context = await context_for(reply, view, RetrievedExamples(**settings))
+    lines = context.values["rated_examples"].splitlines()
+    return [json.loads(line) for line in lines], context.details["sources"]
 
 
 async def test_the_turns_that_episodic_retrieval_finds() -> None:
@@ -78,9 +70,8 @@ async def test_long_texts_are_cut_in_the_middle() -> None:
 
 async def test_a_user_without_a_history() -> None:
     view = view_of("new__cook")
-    found, failure = await RetrievedExamples().tell(view, view.targets[0], NOBODY, Nothing(), "en")
-    assert failure is None
-    assert found.values == {"rated_examples": "(none given)"}
+    context = await context_for(view.targets[0], view)
+    assert context.values == {"rated_examples": "(none given)"}
 
 
 async def test_the_block_is_indexed_once(monkeypatch) -> None:
@@ -89,10 +80,10 @@ async def test_the_block_is_indexed_once(monkeypatch) -> None:
     made = []
     real = module.likeness
     monkeypatch.setattr(module, "likeness", lambda view: made.append(view.id) or real(view))
-    knowledge = RetrievedExamples()
+    examples = RetrievedExamples()
     for id in ("me__cook", "me__gift", "me__cook"):
         for reply in view_of(id).targets:
-            await knowledge.tell(view_of(id), reply, NOBODY, Nothing(), "en")
+            await context_for(reply, view_of(id), examples)
     assert made == ["me__cook", "me__gift"]
 
 
@@ -101,11 +92,11 @@ async def test_another_reply_in_the_same_state_is_judged_by_what_is_like_it() ->
     view = view_of("me__cook")
     first, second = view.targets
     other = replaced(second, "train train train")
-    knowledge = RetrievedExamples(k=1)
+    examples = RetrievedExamples(k=1)
     for held, reply in ((replace(view, targets=(first,)), first), (replace(view, targets=(second,)), second)):
-        await knowledge.tell(held, reply, NOBODY, Nothing(), "en")
-    found, _ = await knowledge.tell(replace(view, targets=(other,)), other, NOBODY, Nothing(), "en")
-    assert [s["turn_id"] for s in found.details["sources"]] == ["me__trip__0__turn_0"]
+        await context_for(reply, held, examples)
+    context = await context_for(other, replace(view, targets=(other,)), examples)
+    assert [s["turn_id"] for s in context.details["sources"]] == ["me__trip__0__turn_0"]
 
 
 def answer(**changes):
@@ -121,12 +112,12 @@ def answer(**changes):
 
 async def judged(*replies, language="en", view=None):
     client = ScriptedClient(replies)
-    judge = RubricTurnJudge(
-        "rag", load_personal("rag"), client, knowledge=RetrievedExamples(), language=language
+    judge = PersonalRubricJudge(
+        "rag", load_personal("rag"), client, context=RetrievedExamples(), language=language
     )
     assert judge.reads == {"profile", "history"}
     view = view or view_of("me__cook")
-    row = await judge.judge_turn(view, view.targets[0], NOBODY, Nothing())
+    (row,) = await judge.judge(request_for(view.targets[:1], view, NOBODY))
     return row.outcome, client.requests
 
 

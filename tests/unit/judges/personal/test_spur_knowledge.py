@@ -8,9 +8,10 @@ import json
 import pytest
 
 from dialogauge.core import JudgeFailure, Judgement, StoreError, Usage
+from dialogauge.core.protocols import request_for
 from dialogauge.data import UserSplit
 from dialogauge.judges.personal import InducedCriteria, InductionSettings
-from dialogauge.judges.personal.judge import RubricTurnJudge
+from dialogauge.judges.personal.judge import PersonalRubricJudge
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.rubrics import load_personal
@@ -59,16 +60,16 @@ class Model:
         return json.dumps({"criteria": [f"criterion {len(self.client.requests) % 7}"]})
 
     def judge(self, **settings):
-        knowledge = InducedCriteria(self.client, InductionSettings(examples=4, **settings))
-        return RubricTurnJudge("spur", load_personal("spur"), self.client, knowledge=knowledge, language="en")
+        context = InducedCriteria(self.client, InductionSettings(examples=4, **settings))
+        return PersonalRubricJudge("spur", load_personal("spur"), self.client, context=context, language="en")
 
     def count(self, name):
         return sum(r.schema.name == name for r in self.client.requests)
 
 
-async def turns(judge, kept, population=STUDY.population):
-    todo = [(b.view, reply) for b in STUDY.blocks for reply in b.view.targets]
-    return await asyncio.gather(*(judge.judge_turn(v, r, population, kept) for v, r in todo))
+async def turns(judge, notes, others=STUDY.population):
+    requests = [request_for((r,), b.view, others, notes) for b in STUDY.blocks for r in b.view.targets]
+    return [row for (row,) in await asyncio.gather(*map(judge.judge, requests))]
 
 
 async def test_criteria_are_induced_once_and_kept() -> None:

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from dialogauge.core import JudgeFailure, StoreError
-from dialogauge.judges.personal import MemoryKnowledge, memory_version
+from dialogauge.core import StoreError
+from dialogauge.judges.personal import MemoryContext, memory_version
 from dialogauge.llm import ScriptedClient
 from knowing import NOBODY, view_with
 
@@ -34,25 +34,25 @@ def builder(reply=FOUND):
     return ScriptedClient(lambda request: json.dumps(reply))
 
 
-def told(knowledge, drawer, view=VIEW, language="en"):
-    return knowledge.tell(view, view.targets[0], NOBODY, drawer, language)
+def told(context, notes, view=VIEW, language="en"):
+    return context.context_for(view.targets[0], view, NOBODY, notes, language)
 
 
 async def test_one_build_for_all_turns_of_a_block() -> None:
     client, drawer = builder(), Drawer()
-    knowledge = MemoryKnowledge(client)
-    found = await asyncio.gather(*(told(knowledge, drawer) for _ in range(20)))
+    context = MemoryContext(client)
+    found = await asyncio.gather(*(told(context, drawer) for _ in range(20)))
     assert len(client.requests) == 1
-    assert len({t.values["memory"] for t, _ in found}) == 1
-    assert sum(t.usage["memory_builder"].calls for t, _ in found if t.usage) == 1
+    assert len({c.values["memory"] for c in found}) == 1
+    assert sum(c.usage["memory_builder"].calls for c in found if c.usage) == 1
     assert len(drawer) == 1
 
 
 async def test_what_an_earlier_run_kept_is_not_built_again() -> None:
     drawer = Drawer()
-    first, _ = await told(MemoryKnowledge(builder()), drawer)
+    first = await told(MemoryContext(builder()), drawer)
     client = builder()
-    second, _ = await told(MemoryKnowledge(client), drawer)
+    second = await told(MemoryContext(client), drawer)
     assert client.requests == []
     assert second.values == first.values
     assert second.usage == {}
@@ -60,20 +60,20 @@ async def test_what_an_earlier_run_kept_is_not_built_again() -> None:
 
 async def test_another_history_or_language_makes_another_memory() -> None:
     client, drawer = builder(), Drawer()
-    await told(MemoryKnowledge(client), drawer)
-    await told(MemoryKnowledge(client), drawer, view_with([3, 4, 4]))
-    await told(MemoryKnowledge(client), drawer, language="zh")
+    await told(MemoryContext(client), drawer)
+    await told(MemoryContext(client), drawer, view_with([3, 4, 4]))
+    await told(MemoryContext(client), drawer, language="zh")
     assert len(client.requests) == len(drawer) == 3
 
 
 async def test_a_memory_of_another_prompt_version_is_refused() -> None:
     drawer = Drawer()
-    await told(MemoryKnowledge(builder()), drawer)
+    await told(MemoryContext(builder()), drawer)
     (key,) = drawer
     drawer.put(key, {**drawer.get(key), "version": "0" * 32})
     client = builder()
     with pytest.raises(StoreError, match="made by another version of the memory prompt") as refused:
-        await told(MemoryKnowledge(client), drawer)
+        await told(MemoryContext(client), drawer)
     assert memory_version("en") in str(refused.value)
     assert "--fresh" in str(refused.value)
     assert client.requests == []
@@ -81,21 +81,21 @@ async def test_a_memory_of_another_prompt_version_is_refused() -> None:
 
 async def test_a_kept_memory_that_was_tampered_with_is_refused() -> None:
     drawer = Drawer()
-    await told(MemoryKnowledge(builder()), drawer)
+    await told(MemoryContext(builder()), drawer)
     (key,) = drawer
     value = drawer.get(key)
     value["memory"]["scale"]["counts"]["1"] = -1
     drawer.put(key, value)
     with pytest.raises(StoreError, match=r"cannot be used: scale\.counts"):
-        await told(MemoryKnowledge(builder()), drawer)
+        await told(MemoryContext(builder()), drawer)
 
 
 async def test_a_memory_that_cannot_be_built_fails_its_block_and_is_not_kept() -> None:
     client, drawer = builder({}), Drawer()
-    knowledge = MemoryKnowledge(client)
-    found = await asyncio.gather(*(told(knowledge, drawer) for _ in range(5)))
+    context = MemoryContext(client)
+    found = await asyncio.gather(*(told(context, drawer) for _ in range(5)))
     assert len(client.requests) == 2  # asked once more, then no more
-    assert all(isinstance(f, JudgeFailure) and "memory could not be built" in f.message for _, f in found)
+    assert all("memory could not be built" in c.failure.message for c in found)
     assert drawer == {}
 
 

@@ -10,11 +10,12 @@ from dialogauge.core import (
     Message,
     Place,
     Rating,
+    Request,
     Usage,
     UsageError,
 )
 from dialogauge.core.protocols import Judge
-from dialogauge.judges import RubricJudge
+from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.rubrics import load_rubric
@@ -34,7 +35,7 @@ FULL = dict.fromkeys((1, 2, 3), (5, 5, 5))
 async def judged(rubric, conversation, answer, repeat=1, **settings):
     client = answer if isinstance(answer, ScriptedClient) else client_of(answer)
     rubric = load_rubric(rubric) if isinstance(rubric, str) else rubric
-    rows = await RubricJudge(rubric, client, **settings).judge(conversation, repeat=repeat, seed=0)
+    rows = await RubricJudge(rubric, client, **settings).judge(Request(conversation, repeat=repeat))
     return rows, client.requests
 
 

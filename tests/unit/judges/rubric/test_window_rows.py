@@ -1,7 +1,7 @@
 import re
 
-from dialogauge.core import Conversation, Message, Usage
-from dialogauge.judges import RubricJudge
+from dialogauge.core import Conversation, Message, Request, Usage
+from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.rubrics import load_rubric
 from rubric_samples import asked_turns, card_reply, client_of, long_chat
@@ -27,7 +27,7 @@ async def judged(answer, count=16, conversation=None, **settings):
 
     client = client_of(line)
     conversation = conversation or long_chat(count)
-    rows = await RubricJudge(CARD, client, **settings).judge(conversation, repeat=1, seed=0)
+    rows = await RubricJudge(CARD, client, **settings).judge(Request(conversation))
     return rows, client.requests
 
 
@@ -199,5 +199,5 @@ async def test_greeting_and_unanswered_turns_are_seen_by_their_windows():
 
 async def test_repeats_ask_for_new_notes_too():
     client = client_of(lambda r: summary_of(r) if is_summary(r) else windowed(r))
-    await RubricJudge(CARD, client).judge(long_chat(11), repeat=2, seed=0)
+    await RubricJudge(CARD, client).judge(Request(long_chat(11), repeat=2))
     assert {r.salt for r in client.requests} == {2}

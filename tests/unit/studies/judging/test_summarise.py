@@ -25,8 +25,8 @@ def test_a_failure_takes_no_part_in_the_mean_but_in_the_bounds():
     summary = summarise(rows, dimensions=HELP)
     assert (summary.requested, summary.scored, summary.not_applicable, summary.failed) == (4, 2, 1, 1)
     found = summary.dimension("helpfulness")
-    assert (found.mean.mean, found.n, found.n_na, found.n_failed, found.requested) == (4, 2, 1, 1, 4)
-    assert (found.bounds.worst, found.bounds.best) == (9 / 3, 13 / 3)
+    assert (found.mean.value, found.n, found.n_na, found.n_failed, found.requested) == (4, 2, 1, 1, 4)
+    assert found.bounds == (9 / 3, 13 / 3)
     assert found.mean.interval is None  # one cluster only
     assert summary.failures == {"timeout": 1}
     assert summary.failed_share == 0.25
@@ -36,7 +36,7 @@ def test_bounds_know_when_lower_is_better():
     spec = (dimension("harm", scale=Scale(0, 4, higher_is_better=False)),)
     rows = [row("a", turn=1, scores={"harm": 2}), failed("a", turn=2)]
     found = summarise(rows, dimensions=spec).dimension("harm")
-    assert (found.bounds.worst, found.bounds.best) == (3, 1)
+    assert found.bounds == (3, 1)
 
 
 def test_interval_is_clustered_by_conversation_in_any_order_of_rows():
@@ -50,15 +50,15 @@ def test_interval_is_clustered_by_conversation_in_any_order_of_rows():
     assert found.interval == pytest.approx(expected.interval)
     assert (found.n, found.clusters) == (expected.n, expected.clusters)
     turned = summarise(made.rows[::-1], dimensions=CARD)
-    assert turned.dimension("coherence").mean.mean == summary.dimension("coherence").mean.mean
+    assert turned.dimension("coherence").mean.value == summary.dimension("coherence").mean.value
     assert turned.conversations == summary.conversations
 
 
 def test_a_missing_dimension_of_a_judged_row_is_a_failure_of_that_dimension():
     specs = (*HELP, dimension("safety"))
     found = summarise([turn_row("a", 1, 5)], dimensions=specs).dimension("safety")
-    assert (found.n, found.n_failed, found.mean.mean) == (0, 1, None)
-    assert (found.bounds.worst, found.bounds.best) == (1, 5)
+    assert (found.n, found.n_failed, found.mean.value) == (0, 1, None)
+    assert found.bounds == (1, 5)
 
 
 def test_conversations_are_told_apart_and_sum_to_those_asked_for():
@@ -119,7 +119,7 @@ def test_histogram_curve_and_windows():
     summary = summarise(rows, dimensions=HELP)
     found = summary.dimension("helpfulness")
     assert [(b.low, b.count) for b in found.bins] == [(1, 0), (2, 1), (3, 0), (4, 2), (5, 0)]
-    assert [(p.turn, p.mean.mean, p.mean.n) for p in found.curve] == [(1, 3, 2), (2, 3.5, 1)]
+    assert [(p.turn, p.mean.value, p.mean.n) for p in found.curve] == [(1, 3, 2), (2, 3.5, 1)]
     assert found.curve[0].mean.interval == (1, 5)  # 3 -+ 12.7, cut at the ends of the scale
     assert [(w.dimension, w.n, w.mean_absolute) for w in summary.windows] == [("helpfulness", 2, 0.5)]
 
@@ -174,7 +174,7 @@ def test_language_may_stand_on_the_row_or_only_on_that_of_the_conversation():
         turn_row("b", 1, 2, language="en"),
     ]
     groups = summarise(rows, dimensions=HELP + WHOLE).by["language"]
-    assert [(g.name, g.means["helpfulness"].mean) for g in groups] == [("en", 2), ("zh", 4)]
+    assert [(g.name, g.means["helpfulness"].value) for g in groups] == [("en", 2), ("zh", 4)]
 
 
 def test_what_judges_add_is_counted():
@@ -216,7 +216,7 @@ def test_one_conversation_of_two_candidates_is_one_cluster():
     summary = summarise(rows, dimensions=HELP)
     assert summary.dimension("helpfulness").mean.clusters == 1
     assert summary.conversations.judged == 2
-    assert [g.means["helpfulness"].mean for g in summary.by["candidate"]] == [4, 2]
+    assert [g.means["helpfulness"].value for g in summary.by["candidate"]] == [4, 2]
 
 
 def test_nothing_is_undefined_not_zero_and_json_has_no_nan():
@@ -233,7 +233,7 @@ def test_nothing_is_undefined_not_zero_and_json_has_no_nan():
 def test_counts_of_every_dimension_sum_to_what_was_asked():
     summary = summarise(made_run(40, failing=0.2).rows, dimensions=CARD, unreadable=["x"])
     for found in summary.dimensions:
-        assert 1 <= found.mean.low <= found.mean.mean <= found.mean.high <= 5
+        assert 1 <= found.mean.low <= found.mean.value <= found.mean.high <= 5
         assert found.n + found.n_na + found.n_failed == found.requested
         assert sum(b.count for b in found.bins) == found.n
     assert summary.scored + summary.not_applicable + summary.failed == summary.requested

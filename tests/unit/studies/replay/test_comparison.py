@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay import ORIGINAL, ScoreTable, UserDraws, aggregate, compare_pairs
-from dialogauge.studies.replay.comparison import CompareSettings, Scores, compare
+from dialogauge.studies.replay import ORIGINAL, CandidateScores, aggregate, compare_candidates, user_draws
+from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, compare
 from dialogauge.studies.replay.diagnostics import by_position, family_of, ladder, self_preference, shuffled
 from dialogauge.studies.replay.items import ReplayItem
-from dialogauge.studies.replay.table import VIEWS, Given, Viewer
+from dialogauge.studies.replay.table import VIEWS, ReplyScore, Viewer
 
 USERS = 8
 
@@ -27,7 +27,7 @@ def items():
 
 
 def given(score):
-    return {i.id: Given(i.id, i.block, i.position, int(score(i)), float(score(i))) for i in items()}
+    return {i.id: ReplyScore(i.id, i.block, i.position, int(score(i)), float(score(i))) for i in items()}
 
 
 def level(item):
@@ -41,7 +41,9 @@ def scores(**candidates):
     held = {name: given(score) for name, score in candidates.items()}
     lengths = {name: {i: 100 + 10 * g.whole for i, g in found.items()} for name, found in held.items()}
     reference = list(given(level).values())
-    return Scores(items(), reference, {g.id: 100 + 10 * g.whole for g in reference}, held, lengths, HISTORIES)
+    return EvaluatorScores(
+        items(), reference, {g.id: 100 + 10 * g.whole for g in reference}, held, lengths, HISTORIES
+    )
 
 
 def result(given_scores=None, **settings):
@@ -56,12 +58,16 @@ def test_a_candidate_that_repeats_the_originals_is_the_originals_in_every_view()
         views = found.views[view]
         assert views.aggregates["same"].to_json() == views.aggregates[ORIGINAL].to_json()
         pair = next(p for p in views.pairs if (p.a, p.b) == ("same", ORIGINAL))
-        assert (pair.items.ties, pair.delta, pair.words) == (64, 0.0, "not distinguishable")
+        assert (pair.items.ties, pair.difference.value, pair.comparison.side) == (
+            64,
+            0.0,
+            "not distinguishable",
+        )
         worse = next(p for p in views.pairs if (p.a, p.b) == ("worse", ORIGINAL))
-        assert worse.words == "below"
-        assert worse.p_holm is not None
-        assert worse.p is not None
-        assert worse.p_holm >= worse.p
+        assert worse.comparison.side == "below"
+        assert worse.comparison.p_holm is not None
+        assert worse.comparison.p is not None
+        assert worse.comparison.p_holm >= worse.comparison.p
 
 
 def test_candidates_are_calibrated_apart() -> None:
@@ -84,7 +90,7 @@ def test_the_ceiling_of_ranks_lies_below_five() -> None:
 def test_an_interval_above_the_ceiling_reaches_it_too() -> None:
     view = result(scores(perfect=lambda i: 5)).views["reference-cdf"]
     lower = replace(view, ladder={**view.ladder, 5: view.ladder[3]})
-    low = lower.aggregates["perfect"].interval.low
+    low = lower.aggregates["perfect"].primary.low
     assert lower.ceiling is not None
     assert low is not None
     assert low > lower.ceiling
@@ -95,9 +101,9 @@ def test_published_reference_ladder() -> None:
     # PT-05b: each raw score of one turn, ranked among twelve reference turns with the published ties.
     item = ReplayItem("S__x__0.json__turn_7", "S__x__0.json", "S__x", "S", "x", 7, 4.0, "")
     raw = [3, 3, 4, 4, 4, 4, 5, 5, 3, 4, 4, 3]
-    reference = [Given(f"S__x__0.json__turn_{i}", "S__x", i, r, float(r)) for i, r in enumerate(raw)]
+    reference = [ReplyScore(f"S__x__0.json__turn_{i}", "S__x", i, r, float(r)) for i, r in enumerate(raw)]
     viewer = Viewer((item,), reference, {"S__x": ScoreHistory((1, 2, 5, 8, 4), 3.6, 20)}, "sample-id")
-    columns = {str(s): {item.id: Given(item.id, "S__x", 7, s, float(s))} for s in range(1, 6)}
+    columns = {str(s): {item.id: ReplyScore(item.id, "S__x", 7, s, float(s))} for s in range(1, 6)}
     tables = viewer.tables(columns, original=False)
     assert [int(tables["reference-cdf"].row(str(s))[0]) for s in range(1, 6)] == [1, 1, 3, 4, 5]
     assert [int(tables["mean-shift"].row(str(s))[0]) for s in range(1, 6)] == [1, 2, 3, 4, 5]
@@ -130,19 +136,19 @@ def test_failures_do_not_move_what_is_compared(low) -> None:
     )
     for view in found.views.values():
         for pair in view.pairs:
-            assert (pair.delta, pair.fraction_delta, pair.items.ties) == (0, 0, pair.items.n)
+            assert (pair.difference.value, pair.fraction.value, pair.items.ties) == (0, 0, pair.items.n)
             assert (pair.bounds is None) == (pair.a == "d")
-        assert view.self_preference.delta == 0
+        assert view.self_preference.difference.value == 0
         assert [dealt.p for dealt in view.shuffled] == [1, 1]
-        assert all(p.delta == 0 for p in view.length.pairs)
+        assert all(p.difference.value == 0 for p in view.length.pairs)
 
 
 def test_a_candidate_without_any_score() -> None:
     held = scores(c=level)
     found = compare(replace(held, candidates={"c": {}}, lengths={"c": {}}), CompareSettings())
     a = found.views["reference-cdf"].aggregates["c"]
-    assert (a.n, a.user_macro, a.dsat, a.interval.low) == (0, None, None, None)
-    assert found.views["raw"].pairs[0].words == "undefined"
+    assert (a.n, a.user_macro, a.dsat, a.primary.low) == (0, None, None, None)
+    assert found.views["raw"].pairs[0].comparison.side == "undefined"
     assert found.lengths["c"].mean is None
 
 
@@ -151,25 +157,25 @@ def test_reply_length_as_the_evaluator() -> None:
     longer = replace(held, lengths={"longer": dict.fromkeys(held.lengths["longer"], 10_000)})
     control = compare(longer, CompareSettings()).views["raw"].length
     assert control.aggregates["longer"].user_macro == 5
-    assert control.pairs[0].words == "above"
-    assert compare(held, CompareSettings()).views["raw"].length.pairs[0].delta == 0
+    assert control.pairs[0].comparison.side == "above"
+    assert compare(held, CompareSettings()).views["raw"].length.pairs[0].difference.value == 0
 
 
 def test_shuffled_deals_lie_around_zero() -> None:
-    table = ScoreTable(items(), (ORIGINAL, "c"), np.array([[4.0] * 64, [3.0] * 64]), np.zeros((2, 64)))
+    table = CandidateScores(items(), (ORIGINAL, "c"), np.array([[4.0] * 64, [3.0] * 64]), np.zeros((2, 64)))
     (dealt,) = shuffled(table, deals=300)
     assert dealt.low is not None
     assert dealt.high is not None
     assert dealt.low < 0 < dealt.high
     assert dealt.high < 0.5
     assert dealt.p == pytest.approx(1 / 301)
-    alike = ScoreTable(items(), (ORIGINAL, "c"), np.full((2, 64), 4.0), np.zeros((2, 64)))
+    alike = CandidateScores(items(), (ORIGINAL, "c"), np.full((2, 64), 4.0), np.zeros((2, 64)))
     assert shuffled(alike)[0].p == 1
 
 
 def test_ladder_of_constant_candidates() -> None:
     viewer = Viewer(items(), list(given(level).values()), HISTORIES)
-    steps = ladder(viewer, UserDraws(100))
+    steps = ladder(viewer, user_draws(100))
     for view in VIEWS:
         values = [steps[view][n].user_macro or 0 for n in (3, 4, 5)]
         assert values == sorted(values)
@@ -184,11 +190,11 @@ def test_self_preference() -> None:
         scores(same=level, worse=lambda i: level(i) - 1), CompareSettings(), family="qwen", families=families
     )
     told = found.views["raw"].self_preference
-    assert (told.own, told.others, told.delta) == (("same",), ("worse",), 1.0)
+    assert (told.own, told.others, told.difference.value) == (("same",), ("worse",), 1.0)
     assert "self-preference" in told.words
     assert "no known family" in result().views["raw"].self_preference.words
-    table = ScoreTable(items(), (ORIGINAL, "same"), np.full((2, 64), 4.0), np.full((2, 64), 4.0))
-    assert self_preference(table, "qwen", {"same": "qwen"}, UserDraws(100)).delta is None
+    table = CandidateScores(items(), (ORIGINAL, "same"), np.full((2, 64), 4.0), np.full((2, 64), 4.0))
+    assert self_preference(table, "qwen", {"same": "qwen"}, user_draws(100)).difference is None
 
 
 @pytest.mark.parametrize(
@@ -200,7 +206,9 @@ def test_families(model, family) -> None:
 
 
 def test_positions() -> None:
-    table = ScoreTable(items(), ("c",), np.array([[float(level(i)) for i in items()]]), np.zeros((1, 64)))
+    table = CandidateScores(
+        items(), ("c",), np.array([[float(level(i)) for i in items()]]), np.zeros((1, 64))
+    )
     found = by_position(table)["c"]
     assert found["0"][1] == 16
     assert found["5+"] == (None, 0)
@@ -208,11 +216,11 @@ def test_positions() -> None:
 
 def test_one_user_has_no_interval() -> None:
     one = [i for i in items() if i.user == "u0"]
-    found = aggregate(one, np.full(8, 4.0), UserDraws(100))
-    assert (found.interval.low, found.user_macro) == (None, 4.0)
+    found = aggregate(one, np.full(8, 4.0), user_draws(100))
+    assert (found.primary.low, found.user_macro) == (None, 4.0)
 
 
 def test_margin() -> None:
-    table = ScoreTable(items(), (ORIGINAL, "c"), np.array([[4.0] * 64, [3.0] * 64]), np.zeros((2, 64)))
-    assert compare_pairs(table, UserDraws(100))[0].items.losses == 64
-    assert compare_pairs(table, UserDraws(100), margin=1.0)[0].items.ties == 64
+    table = CandidateScores(items(), (ORIGINAL, "c"), np.array([[4.0] * 64, [3.0] * 64]), np.zeros((2, 64)))
+    assert compare_candidates(table, user_draws(100))[0].items.losses == 64
+    assert compare_candidates(table, user_draws(100), margin=1.0)[0].items.ties == 64

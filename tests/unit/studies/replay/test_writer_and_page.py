@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from bench_samples import sample_comparison
-from dialogauge.agents.candidate import ReplyWriter, reply_of
-from dialogauge.core import Conversation, JudgeFailure, Judgement, Message
+from dialogauge.agents import ChatAgent, reply_of
+from dialogauge.core import Conversation, Message
+from dialogauge.core.protocols import AgentFailure, AgentReply
 from dialogauge.llm import ChatFailure, ChatReply, ScriptedClient
 from dialogauge.report import ReplayAbout, render_replay
 from dialogauge.studies.replay.page import replay_view, warnings_of
@@ -34,18 +35,18 @@ def test_replies_without_what_stands_around_them(text, taken) -> None:
 
 def test_a_reply_or_a_failure() -> None:
     client = ScriptedClient(["Yes.", " ", ChatFailure("refused", "no")])
-    writer = ReplyWriter("m", "d", client)
+    agent = ChatAgent("m", "d", client)
     talk = Conversation("i", (Message("user", "Well?"),))
 
     async def three():
-        return [(await writer.judge(talk, repeat=1, seed=3))[0] for _ in range(3)]
+        return [await agent.reply(talk, seed=3) for _ in range(3)]
 
     good, empty, refused = asyncio.run(three())
-    assert isinstance(good.outcome, Judgement)
-    assert good.outcome.details["reply"] == "Yes."
-    assert isinstance(empty.outcome, JudgeFailure)
+    assert good.outcome == AgentReply("Yes.", "stop", "scripted")
+    assert not good.failed
+    assert isinstance(empty.outcome, AgentFailure)
     assert empty.outcome.kind == "empty_reply"
-    assert isinstance(refused.outcome, JudgeFailure)
+    assert isinstance(refused.outcome, AgentFailure)
     assert refused.outcome.kind == "refused"
     assert [r.salt for r in client.requests] == [3, 3, 3]
     assert client.requests[0].messages == ({"role": "user", "content": "Well?"},)
@@ -55,11 +56,12 @@ def test_a_reply_or_a_failure() -> None:
     ("finish", "kind"), [("length", "truncated"), ("filter", "refused"), ("stop", "empty_reply")]
 )
 def test_why_a_reply_is_empty(finish, kind) -> None:
-    writer = ReplyWriter("m", "d", ScriptedClient([ChatReply("", finish)]))
+    agent = ChatAgent("m", "d", ScriptedClient([ChatReply("", finish)]))
     talk = Conversation("i", (Message("user", "Well?"),))
-    (row,) = asyncio.run(writer.judge(talk, repeat=1, seed=0))
-    assert isinstance(row.outcome, JudgeFailure)
-    assert row.outcome.kind == kind
+    turn = asyncio.run(agent.reply(talk))
+    assert turn.failed
+    assert isinstance(turn.outcome, AgentFailure)
+    assert turn.outcome.kind == kind
 
 
 def test_the_page_shows_names_as_text_and_warns() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.satisfaction.answers import Answer
+from dialogauge.studies.satisfaction.answers import JudgedReply
 from dialogauge.studies.satisfaction.evaluation import (
     CONTROLS,
     EvaluationSettings,
@@ -15,7 +15,7 @@ from dialogauge.studies.satisfaction.evaluation import (
 
 
 def answer(i, block="a", gold=4.0, score=4, *, length=10, value=None, history=True):
-    return Answer(
+    return JudgedReply(
         id=f"{block}{i}",
         block=block,
         user=block[0],

@@ -4,16 +4,7 @@ import random
 
 import pytest
 
-from dialogauge.core import (
-    ONE_TO_FIVE,
-    Conversation,
-    Judged,
-    JudgeFailure,
-    Judgement,
-    Message,
-    Target,
-    as_scores,
-)
+from dialogauge.core import ONE_TO_FIVE, Conversation, Message
 from dialogauge.report import trust_lines
 from dialogauge.rubrics import ScenarioRule
 from dialogauge.studies.agreement import AgreementSettings, DimensionPair, RatedTarget, TargetKey, TargetTable
@@ -246,9 +237,12 @@ def test_variants_have_no_scenario_or_that_of_another():
 
 def again(variants, score):
     for variant in variants:
-        target = Target(variant.conversation.id, "conversation")
-        outcome = Judgement(scores=as_scores({"coherence": score(variant), "task_completion": "n/a"}))
-        yield variant, (Judged(target, outcome),)
+        (of_one,) = judged_rows(variant.conversation.id, [], (score(variant), "n/a", "n/a"))
+        yield {**of_one, "variant": variant.kind}
+
+
+def rows_before(talks):
+    return [r for c in talks for r in judged_rows(c.id, [4], (4, 4, "n/a"))]
 
 
 @pytest.mark.parametrize(
@@ -262,8 +256,7 @@ def again(variants, score):
 )
 def test_a_scenario_that_changes_nothing_is_said_to_be_ignored(score, status):
     talks = scenario_talks(20)
-    before = {(c.id, None): judged_rows(c.id, [4], (4, 4, "n/a")) for c in talks}
-    check = check_scenario(before, again(draw_variants(talks, 20, 1), score), WHOLE)
+    check = check_scenario(rows_before(talks), again(draw_variants(talks, 20, 1), score), WHOLE)
     assert (check.status, check.n) == (status, 20)
     assert "coherence" in [f.name.partition(": ")[2] for f in check.figures]
     assert ("neither is distinguishable" in check.sentence) is (status == "flagged")
@@ -272,17 +265,17 @@ def test_a_scenario_that_changes_nothing_is_said_to_be_ignored(score, status):
 
 def test_few_or_failed_judgements_say_nothing_of_the_scenario():
     talks = scenario_talks(20)
-    before = {(c.id, None): judged_rows(c.id, [4], (4, 4, "n/a")) for c in talks}
+    before = rows_before(talks)
     few = check_scenario(before, again(draw_variants(talks, 3, 1), lambda _: 1), WHOLE)
     assert few.status == "cannot tell"
     variants = draw_variants(talks, 20, 1)
-    lost = [
-        (v, (Judged(Target(v.conversation.id, "conversation"), JudgeFailure("timeout", "")),))
-        for v in variants
-    ]
+    timeout = {"scores": None, "failure": {"kind": "timeout", "message": ""}}
+    lost = [{**r, **timeout} for r in again(variants, lambda _: 1)]
     check = check_scenario(before, lost, WHOLE)
     assert check.status == "cannot tell"
     assert "40 of the new judgements failed" in check.sentence
+    part = check_scenario(before, again(variants[:30], lambda _: 1), WHOLE, missing=10)
+    assert "10 of the sample are still to be judged: the same command goes on" in part.sentence
     assert look([])[1]["scenario_ignored"].status == "cannot tell"
     assert "does not show" in look([], scenario_shown=False)[1]["scenario_ignored"].sentence
 

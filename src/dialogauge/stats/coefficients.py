@@ -1,4 +1,4 @@
-"""How two columns of numbers go together: Pearson, Spearman, AUC, quadratic weighted kappa.
+"""How two columns go together: correlations, AUC, kappas, and precision, recall and F1 of two classes.
 
 Every coefficient has two forms. `pearson(x, y)` gives the figure. `pearson_draws(x, y, weights)` gives
 it once per row of a weight matrix (draws, n), without a Python loop: a bootstrap passes how often each
@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-Values = Sequence[float] | Floats
+Whole = npt.NDArray[np.int64]
+Values = Sequence[float] | Floats | npt.NDArray[np.bool_]
 
 _SIDES: Final = ("left", "right")
 
@@ -30,6 +31,13 @@ class Coefficient:
     """Pairs it stands on."""
 
 
+def divided(top: Floats, bottom: Floats, *, otherwise: float = np.nan) -> Floats:
+    """Divide; by zero gives `otherwise` without a warning."""
+    out = np.full(np.broadcast_shapes(top.shape, bottom.shape), otherwise)
+    np.divide(top, bottom, out=out, where=bottom != 0)
+    return out
+
+
 def pearson(x: Values, y: Values) -> Coefficient:
     """Pearson's r; undefined with fewer than two pairs or when a column is constant."""
     return _single(pearson_draws, x, y)
@@ -38,24 +46,6 @@ def pearson(x: Values, y: Values) -> Coefficient:
 def spearman(x: Values, y: Values) -> Coefficient:
     """Spearman's rho: Pearson's r of the mid-ranks, so ties are allowed."""
     return _single(spearman_draws, x, y)
-
-
-def auc(scores: Values, positive: Values) -> Coefficient:
-    """Area under the ROC curve: P(score of a positive > of a negative), ties count a half.
-
-    `positive` is 1 or 0 for each score. Undefined when one of the classes is empty.
-    """
-    return _single(auc_draws, scores, positive)
-
-
-def quadratic_weighted_kappa(x: Values, y: Values) -> Coefficient:
-    """Cohen's kappa with quadratic weights, of scores with equal steps (Cohen, 1968).
-
-    Quadratic weights make the categories superfluous: kappa = 1 - E(x - y)^2 / (E(x' - y')^2) with x'
-    and y' drawn independently, so unused levels of the scale do not matter. Undefined when both columns
-    are constant at the same score.
-    """
-    return _single(kappa_draws, x, y)
 
 
 def pearson_draws(x: Values, y: Values, weights: Floats) -> Floats:
@@ -86,18 +76,18 @@ def auc_draws(scores: Values, positive: Values, weights: Floats) -> Floats:
     np.cumsum(w[:, low], axis=1, out=under[:, 1:])
     below, up_to = (under[:, np.searchsorted(a[low], a[high], side=side)] for side in _SIDES)
     ones = w[:, high]
-    return _divide((ones * (below + up_to) / 2).sum(axis=1), ones.sum(axis=1) * under[:, -1])
+    return divided((ones * (below + up_to) / 2).sum(axis=1), ones.sum(axis=1) * under[:, -1])
 
 
 def kappa_draws(x: Values, y: Values, weights: Floats) -> Floats:
     """Quadratic weighted kappa per row of `weights`, shape (draws, n) -> (draws,)."""
     a, b, w = _columns(x, y, weights)
     total = w.sum(axis=1)
-    observed = _divide(w @ ((a - b) ** 2), total)
-    mean_a, mean_b = _divide(w @ a, total), _divide(w @ b, total)
+    observed = divided(w @ ((a - b) ** 2), total)
+    mean_a, mean_b = divided(w @ a, total), divided(w @ b, total)
     # E(x' - y')^2 = var x + var y + (mean x - mean y)^2 for independent x', y'
     chance = _variance(a, mean_a, w, total) + _variance(b, mean_b, w, total) + (mean_a - mean_b) ** 2
-    kappa: Floats = 1 - _divide(observed, np.where(chance > 1e-12, chance, 0.0))
+    kappa: Floats = 1 - divided(observed, np.where(chance > 1e-12, chance, 0.0))
     return kappa
 
 
@@ -127,12 +117,12 @@ def _columns(x: Values, y: Values, weights: Floats) -> tuple[Floats, Floats, Flo
 
 def _weighted_pearson(a: Floats, b: Floats, w: Floats) -> Floats:
     total = w.sum(axis=1, keepdims=True)
-    da = a - _divide((w * a).sum(axis=1, keepdims=True), total)
-    db = b - _divide((w * b).sum(axis=1, keepdims=True), total)
+    da = a - divided((w * a).sum(axis=1, keepdims=True), total)
+    db = b - divided((w * b).sum(axis=1, keepdims=True), total)
     saa, sbb, sab = (w * da * da).sum(axis=1), (w * db * db).sum(axis=1), (w * da * db).sum(axis=1)
     # a constant column leaves only rounding noise, which must not become a coefficient
     floor = 1e-12 * total[:, 0]
-    return _divide(sab, np.sqrt(np.where((saa > floor) & (sbb > floor), saa * sbb, 0.0)))
+    return divided(sab, np.sqrt(np.where((saa > floor) & (sbb > floor), saa * sbb, 0.0)))
 
 
 def _weighted_ranks(values: Floats, w: Floats) -> Floats:
@@ -156,12 +146,63 @@ def _below(w: Floats, values: Floats) -> Floats:
 
 
 def _variance(column: Floats, mean: Floats, w: Floats, total: Floats) -> Floats:
-    variance: Floats = _divide(w @ (column**2), total) - mean**2
+    variance: Floats = divided(w @ (column**2), total) - mean**2
     return variance
 
 
-def _divide(top: Floats, bottom: Floats) -> Floats:
-    """Divide; by zero gives NaN without a warning."""
-    out = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
-    np.divide(top, bottom, out=out, where=bottom != 0)
-    return out
+def confusion(gold: Whole, called: Whole, classes: int) -> Floats:
+    """Return the table of counts, shape (classes, classes): rows are gold; classes count from 0."""
+    if gold.shape != called.shape:
+        msg = f"columns of different length: {gold.size} and {called.size}"
+        raise ValueError(msg)
+    cells = np.bincount(gold * classes + called, minlength=classes * classes)
+    table: Floats = cells.reshape(classes, classes).astype(np.float64)
+    return table
+
+
+def average_recall(tables: Floats) -> Floats:
+    """Return the mean recall over all classes, shape (..., c, c) -> (...); that of an absent class is 0.
+
+    So it is in the published evaluations of USS (Sun et al., 2021): the mean is over all five ratings.
+    """
+    rows = tables.sum(axis=-1)
+    recall: Floats = divided(np.diagonal(tables, axis1=-2, axis2=-1), rows, otherwise=0.0)
+    mean: Floats = recall.mean(axis=-1)
+    return mean
+
+
+def cohen_kappa(tables: Floats) -> Floats:
+    """Return the unweighted kappa of Cohen (1960), shape (..., c, c) -> (...); NaN where chance is all."""
+    total = tables.sum(axis=(-2, -1))
+    observed = divided(np.trace(tables, axis1=-2, axis2=-1), total)
+    chance = divided((tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1), total**2)
+    return divided(observed - chance, np.where(1 - chance > 1e-12, 1 - chance, 0.0))
+
+
+def precision_draws(called: Values, positive: Values, weights: Floats) -> Floats:
+    """Precision per row of `weights`, shape (draws, n) -> (draws,); NaN where nothing was called."""
+    a, b = _labels(called, positive)
+    return divided(weights @ (a * b), weights @ a)
+
+
+def recall_draws(called: Values, positive: Values, weights: Floats) -> Floats:
+    """Recall per row of `weights`; NaN where nothing is positive."""
+    a, b = _labels(called, positive)
+    return divided(weights @ (a * b), weights @ b)
+
+
+def f1_draws(called: Values, positive: Values, weights: Floats) -> Floats:
+    """F1 per row of `weights`; 0 where no positive was found."""
+    a, b = _labels(called, positive)
+    return divided(2 * (weights @ (a * b)), weights @ (a + b))
+
+
+def _labels(called: Values, positive: Values) -> tuple[Floats, Floats]:
+    a, b = np.asarray(called, dtype=np.float64), np.asarray(positive, dtype=np.float64)
+    if a.shape != b.shape:
+        msg = f"columns of different length: {a.size} and {b.size}"
+        raise ValueError(msg)
+    if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
+        msg = "labels are 0 or 1"
+        raise ValueError(msg)
+    return a, b

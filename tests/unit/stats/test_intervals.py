@@ -5,7 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialogauge.stats import clustered_mean, clustered_mean_of_sums, t_quantile
+from dialogauge.stats import clustered_mean, clustered_mean_of_sums, mean_bounds, t_quantile, wilson_interval
+
+
+def stderr_of(found):
+    return (found.high - found.value) / t_quantile(0.975, found.clusters - 1)
 
 
 @pytest.mark.parametrize("df", [1, 2, 3, 5, 10, 29, 100, 1000, 9999, 200_000])
@@ -24,8 +28,8 @@ def test_t_quantile_refuses_what_has_none(p, df):
 def test_independent_values_give_the_textbook_interval():
     # mean 3, sd 1.5811, n 5: 3 -+ 2.7764 * 0.70711
     found = clustered_mean([1, 2, 3, 4, 5])
-    assert found.mean == 3
-    assert found.stderr == pytest.approx(math.sqrt(2.5 / 5))
+    assert found.value == 3
+    assert stderr_of(found) == pytest.approx(math.sqrt(2.5 / 5))
     assert found.interval == pytest.approx((1.0367568385, 4.9632431615))
     assert (found.n, found.clusters) == (5, 5)
 
@@ -33,15 +37,15 @@ def test_independent_values_give_the_textbook_interval():
 def test_turns_of_one_conversation_do_not_count_as_independent():
     # clusters a (5, 5) and b (1, 1): mean 3, residual sums 4 and -4, var = 2 * 32 / 16 = 4
     found = clustered_mean([5, 5, 1, 1], ["a", "a", "b", "b"])
-    assert found.stderr == pytest.approx(2)
-    assert found.stderr > clustered_mean([5, 5, 1, 1]).stderr
+    assert stderr_of(found) == pytest.approx(2)
+    assert stderr_of(found) > stderr_of(clustered_mean([5, 5, 1, 1]))
 
 
 def test_nothing_is_undefined_and_one_cluster_has_no_interval():
     nothing = clustered_mean([])
-    assert (nothing.mean, nothing.interval, nothing.n, nothing.clusters) == (None, None, 0, 0)
+    assert (nothing.value, nothing.interval, nothing.n, nothing.clusters) == (None, None, 0, 0)
     one = clustered_mean([4, 2], ["a", "a"])
-    assert (one.mean, one.interval, one.stderr, one.clusters) == (3, None, None, 1)
+    assert (one.value, one.interval, one.clusters) == (3, None, 1)
 
 
 def test_refuses_what_is_no_number_and_lengths_that_differ():
@@ -68,10 +72,10 @@ def test_agrees_with_the_slow_version_in_any_order(pairs):
     values, clusters = [v for v, _ in pairs], [c for _, c in pairs]
     found = clustered_mean(values, clusters)
     turned = clustered_mean(values[::-1], clusters[::-1])
-    assert turned.mean == pytest.approx(found.mean)
+    assert turned.value == pytest.approx(found.value)
     if found.clusters > 1:
         mean, stderr = brute_force(values, clusters)
-        assert (found.mean, found.stderr) == pytest.approx((mean, stderr), abs=1e-9)
+        assert (found.value, stderr_of(found)) == pytest.approx((mean, stderr), abs=1e-9)
         assert turned.interval == pytest.approx(found.interval)
 
 
@@ -90,3 +94,37 @@ def test_covers_the_true_mean_about_as_often_as_it_says():
         low, high = clustered_mean(values, list(np.repeat(np.arange(20), 4))).interval
         hits += low <= 0 <= high
     assert 0.92 <= hits / 400 <= 0.98
+
+
+def test_failures_as_the_worst_and_as_the_best_score():
+    found = mean_bounds(16, 4, 1, worst=1, best=5)
+    assert found == (17 / 5, 21 / 5)
+
+
+def test_without_failures_both_bounds_are_the_mean():
+    found = mean_bounds(9, 3, 0, worst=1, best=5)
+    assert found == (3, 3)
+
+
+def test_only_failures_span_the_scale_and_nothing_is_undefined():
+    found = mean_bounds(0, 0, 3, worst=5, best=1)
+    assert found == (5, 1)
+    assert mean_bounds(0, 0, 0, worst=1, best=5) is None
+
+
+def test_refuses_negative_counts():
+    with pytest.raises(ValueError, match="negative"):
+        mean_bounds(0, -1, 0, worst=1, best=5)
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 21), (3, 10), (50, 100), (7, 7)])
+def test_wilson_agrees_with_scipy(hits, n):
+    stats = pytest.importorskip("scipy.stats")
+    oracle = stats.binomtest(hits, n).proportion_ci(method="wilson")
+    assert wilson_interval(hits, n) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
+
+
+def test_shares_of_nothing_and_nonsense():
+    assert wilson_interval(0, 0) is None
+    with pytest.raises(ValueError, match="no interval"):
+        wilson_interval(3, 2)

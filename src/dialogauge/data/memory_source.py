@@ -1,0 +1,270 @@
+"""Reads conversations that are in memory: records, lists of messages, conversations, DataFrames.
+
+They pass the same formats and checks as the records of a file. A fault names the position in what was
+handed over, from 0: `source[3]`, or `DataFrame:3` for a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from numbers import Number
+from typing import Any, Final, Protocol, TypeGuard, cast
+
+import orjson
+
+from dialogauge.core import ROLES, Conversation, InputError, Message, Place, RecordFault
+from dialogauge.data.field_map import NO_MAP, FieldMap
+from dialogauge.data.formats import Context, Format, Sample, format_of, named_format
+from dialogauge.data.formats.base import Entry, RecordFormat
+from dialogauge.data.formats.csv_table import conversations_of, named_columns
+from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
+from dialogauge.data.reader import note_order
+from dialogauge.data.sources import InputSource, too_deep
+from dialogauge.data.tables import DelimitedTable, Row
+from dialogauge.data.writer import conversation_record
+
+SOURCE: Final = "source"
+"""What messages call records in memory."""
+TABLE: Final = "DataFrame"
+_SNIFFED: Final = 20
+
+
+class DataFrame(Protocol):
+    """A table of pandas or polars, known by what it can do; neither is imported."""
+
+    @property
+    def columns(self) -> Any:  # noqa: ANN401 - an index of pandas, a list of polars
+        """The names of the columns."""
+
+
+def is_table(value: object) -> TypeGuard[DataFrame]:
+    """Whether a value is a DataFrame."""
+    return hasattr(value, "columns") and (hasattr(value, "to_dicts") or hasattr(value, "to_dict"))
+
+
+def memory_conversations(
+    items: Iterable[object] | DataFrame,
+    *,
+    format: str | None = None,  # the name of the setting
+    mapping: FieldMap | None = None,
+    strict: bool = False,
+) -> MemoryReader:
+    """Return a reader of conversations in memory.
+
+    Args:
+        items: Records as a reader of JSONL takes them, lists of messages, conversations, or a DataFrame with
+            one message a row (conversation_id, role, content) or one conversation a row (messages). A fault
+            among them is handed on.
+        format: Forces one of `format_names()`; otherwise the first records decide.
+        mapping: The names of fields or columns.
+        strict: Whether the first fault, and the first thing that had to be assumed, is raised.
+
+    Raises:
+        RecordFault: Nothing at the beginning is a conversation in a known format.
+        UsageError: The format is unknown.
+    """
+    forced = named_format(format) if format is not None else None
+    mapping = mapping or NO_MAP
+    if not is_table(items):
+        return MemoryReader(list(cast("Iterable[object]", items)), forced, mapping, strict=strict)
+    columns, rows = tuple(str(c) for c in items.columns), _rows_of(items)
+    if (mapping.messages or "messages").split(".")[0] in columns:
+        records = [{k: v for k, v in row.items() if not _missing(v)} for row in rows]
+        return MemoryReader(records, forced, mapping, strict=strict, name=TABLE)
+    return MemoryReader(_Messages(columns, rows, mapping), None, mapping, strict=strict, name=TABLE)
+
+
+class MemoryReader:
+    """An iterable of conversations, and of faults in place of those that cannot be read."""
+
+    def __init__(
+        self,
+        items: Sequence[object] | _Messages,
+        forced: Format | None,
+        mapping: FieldMap,
+        *,
+        strict: bool,
+        name: str = SOURCE,
+    ) -> None:
+        self._items = items
+        self._source = InputSource(name, name, None)
+        self._mapping = mapping
+        self._strict = strict
+        self._book = NoteBook(strict=strict)
+        if not len(items):
+            msg = f"the {name} is empty"
+            raise InputError(msg, hint="it holds no conversation")
+        self._format = None if isinstance(items, _Messages) else forced or self._recognised(items)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was recognised and what was assumed, in the latest iteration so far."""
+        return self._book.notes
+
+    def count(self) -> int:
+        """Count what iterating would hand out, at most."""
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Conversation | InputError]:
+        """Read everything from the beginning."""
+        self._book = NoteBook(strict=self._strict)
+        if self._format is not None:
+            self._book.recognise(f"records read as {self._format.name}", count=len(self._items))
+        seen: dict[str, Place] = {}
+        for outcome in self._outcomes():
+            checked = self._checked(outcome, seen) if isinstance(outcome, Conversation) else outcome
+            if self._strict and isinstance(checked, InputError):
+                raise checked
+            yield checked
+
+    def _outcomes(self) -> Iterator[Conversation | InputError]:
+        context = Context(self._source, self._mapping, self._book)
+        if isinstance(self._items, _Messages):
+            yield from conversations_of(self._items.table(), context)
+            return
+        for index, item in enumerate(self._items):
+            try:
+                yield self._read(item, index, context)
+            except InputError as fault:
+                yield fault
+
+    def _read(self, item: object, index: int, context: Context) -> Conversation | InputError:
+        if isinstance(item, InputError):
+            return item
+        place = Place(f"{self._source.name}[{index}]")
+        if isinstance(item, Conversation):
+            return _whole(item, place)
+        if not isinstance(self._format, RecordFormat):
+            raise record_fault(place, f"this is {excerpt(item)}: no conversation", _KINDS)
+        record = _as_json(item, place)
+        entry = Entry(context, place, str(index), "the position in the source")
+        return self._format.convert(record, entry)
+
+    def _checked(self, conversation: Conversation, seen: dict[str, Place]) -> Conversation | RecordFault:
+        place = conversation.place or Place(self._source.name)
+        first = seen.setdefault(conversation.id, place)
+        if first is not place:
+            before = first.file if first.line is None else f"{first.file}:{first.line}"
+            return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
+        try:
+            note_order(conversation, place, self._book)
+        except RecordFault as fault:
+            return fault
+        return conversation
+
+    def _recognised(self, items: Sequence[object]) -> Format | None:
+        """Return the format of the first records; None where there are conversations only."""
+        first: Place | None = None
+        for index, item in islice(enumerate(items), _SNIFFED):
+            place = Place(f"{self._source.name}[{index}]")
+            if isinstance(item, Conversation | InputError):
+                continue
+            first = first or place
+            try:
+                sample = Sample(self._source, self._mapping, record=_as_json(item, place))
+            except RecordFault:
+                continue
+            known = format_of(sample)
+            if isinstance(known, RecordFormat):
+                return known
+        if first is None:
+            return None
+        item = items[int(first.file.partition("[")[2].rstrip("]"))]
+        raise record_fault(first, f"no known format: this is {excerpt(item)}", _KINDS)
+
+
+_KINDS: Final = "give conversations, lists of messages, records with 'messages', a DataFrame, or paths"
+
+
+def _whole(conversation: Conversation, place: Place) -> Conversation:
+    """Return a conversation as a reader would have made it."""
+    if not isinstance(conversation.id, str) or not conversation.id:
+        raise record_fault(place, f"the conversation has the id {excerpt(conversation.id)}: not a text")
+    place = Place(place.file, None, conversation.id)
+    messages = tuple(conversation.messages)
+    if not messages:
+        raise record_fault(place, "the conversation has no messages")
+    for number, message in enumerate(messages, start=1):
+        if not isinstance(message, Message):
+            raise record_fault(place, f"message {number} is {excerpt(message)}: not a Message")
+        if message.role not in ROLES:
+            known = ", ".join(ROLES)
+            msg = f"message {number} has the unknown role {excerpt(message.role)}"
+            raise record_fault(place, msg, f"known: {known}")
+    whole = replace(conversation, messages=messages, place=conversation.place or place)
+    _as_json(conversation_record(whole), place)
+    return whole
+
+
+def _as_json(item: object, place: Place) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a value as it would be read from a file; RecordFault where a file could not hold it."""
+    try:
+        value = orjson.loads(orjson.dumps(item, default=_plain, option=orjson.OPT_SERIALIZE_NUMPY))
+    except (orjson.JSONEncodeError, RecursionError) as error:
+        cause = error.__cause__ or error
+        raise record_fault(place, f"this cannot be written as JSON: {cause}") from error
+    if too_deep(value):
+        raise record_fault(place, "the record is nested too deep")
+    return value
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON does not know
+    """Return what stands for a value in JSON: of a client's message its fields, of an array a list."""
+    if callable(dump := getattr(value, "model_dump", None)):
+        return dump(exclude_none=True)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if callable(listed := getattr(value, "tolist", None)):
+        return listed()
+    msg = f"{type(value).__name__} is no JSON value"
+    raise TypeError(msg)
+
+
+class _Messages:
+    """The rows of a DataFrame with one message each, those of a conversation brought together."""
+
+    def __init__(
+        self, columns: tuple[str, ...], rows: Sequence[Mapping[str, Any]], mapping: FieldMap
+    ) -> None:
+        named = named_columns(columns, mapping)
+        self.columns = columns
+        text = named.get("content")
+        groups: dict[object, list[Row]] = {}
+        for number, row in enumerate(rows):
+            if text is not None and not _missing(row[text]) and not isinstance(row[text], str):
+                msg = f"column {text!r} holds {excerpt(row[text])}: not a text"
+                hint = "give a column `messages` for content in parts and for tool calls"
+                raise record_fault(Place(TABLE, number), msg, hint)
+            cells = {column: _cell(value) for column, value in row.items()}
+            groups.setdefault(cells.get(named.get("conversation_id", "")), []).append(Row(cells, number))
+        self._groups = groups
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def table(self) -> DelimitedTable:
+        """Return the rows as a reader of tables takes them."""
+        return DelimitedTable(self.columns, (row for rows in self._groups.values() for row in rows))
+
+
+def _rows_of(frame: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - of pandas or polars
+    rows = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_dict("records")
+    return [{str(k): v for k, v in row.items()} for row in rows]
+
+
+def _missing(value: object) -> bool:
+    nothing = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return nothing or (isinstance(value, Number) and value != value)
+
+
+def _cell(value: Any) -> str:  # noqa: ANN401 - any value of a DataFrame
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple | dict):
+        return str(value)
+    if _missing(value):
+        return ""
+    # A column of whole numbers with gaps is one of fractions in pandas.
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

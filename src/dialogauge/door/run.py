@@ -1,0 +1,253 @@
+"""A run that can be asked: its figures, rows, conversations, page and gates."""
+
+from __future__ import annotations
+
+import shutil
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from html import escape
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from dialogauge.core import (
+    Conversation,
+    InputError,
+    Judged,
+    MissingExtra,
+    RecordFault,
+    StoreError,
+    UsageError,
+)
+from dialogauge.runs import FILES, Manifest, StoredRun, judged_of, open_run
+from dialogauge.text import counted
+
+if TYPE_CHECKING:
+    from dialogauge.rubrics import Rubric
+    from dialogauge.studies.judging import GateResult, Summary
+
+
+class Figures(Mapping[str, Any]):
+    """What `summary.json` holds, by key or as attributes: `figures["dimensions"]`, `figures.dimensions`.
+
+    Objects within it are figures too, lists are tuples; what is undefined is None. A key that is also the
+    name of a mapping's method, such as `items`, is read as `figures["items"]`.
+    """
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = {key: _figures(value) for key, value in values.items()}
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
+        return self._values[key]
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any JSON value
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._values[name]
+        except KeyError:
+            msg = f"there is no figure {name!r}; there are {', '.join(self._values)}"
+            raise AttributeError(msg) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._values]
+
+    def __repr__(self) -> str:
+        return f"Figures({', '.join(self._values)})"
+
+
+def _figures(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, dict):
+        return Figures(value)
+    return tuple(_figures(v) for v in value) if isinstance(value, list) else value
+
+
+class Run:
+    """A run directory with what stands in it; nothing of it is loaded before it is asked for."""
+
+    path: Path
+    """The directory. A temporary one is deleted when the Run is no longer used, or the process ends."""
+    study: str
+    """The kind of run: `judge`, `satisfaction` ..."""
+    manifest: Manifest
+    """What it was made from, and how it ended (`manifest.ended`: finished, budget, interrupted, error)."""
+    summary: Figures
+    """`summary.json`."""
+    faults: tuple[InputError, ...]
+    """Records and ratings that could not be used. Of a run that was opened: the records, as it lists them."""
+    notes: tuple[str, ...]
+    """What was recognised and assumed of the input; empty for a run that was opened."""
+    temporary: bool
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        faults: Sequence[InputError] | None = None,
+        notes: Sequence[str] = (),
+        temporary: bool = False,
+    ) -> None:
+        """Open a finished run; `open_run` is the shorter way.
+
+        Raises:
+            StoreError: There is no finished run in it, or it is of an older dialogauge.
+        """
+        self.path = path
+        self.temporary = temporary
+        if temporary:
+            weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
+        with self._open() as run:
+            self.manifest = run.manifest
+            self.summary = Figures(run.directory.read_json("summary"))
+        self.study = self.manifest.study
+        if faults is None:
+            faults = [RecordFault(text) for text in self.manifest.unreadable_records]
+        self.faults = tuple(faults)
+        self.notes = tuple(notes)
+        self._judging: Summary | None = None
+
+    @property
+    def rubric(self) -> Rubric | None:
+        """The rubric that was judged by, as its file says now; None for a study without one.
+
+        Raises RubricError where the file is gone or wrong.
+        """
+        from dialogauge.rubrics import NO_RUBRIC, load_rubric
+
+        name = self.manifest.settings.get("rubric", NO_RUBRIC)
+        return None if self.study != "judge" or name == NO_RUBRIC else load_rubric(name)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows, each a dict like a line of `judgements.jsonl`, in the order of the input."""
+        with self._open() as run:
+            for row in run.rows():
+                yield dict(row)
+
+    def judgements(self) -> Iterator[Judged]:
+        """Yield the rows as records: a target, and a `Judgement` or a `JudgeFailure` as the outcome."""
+        return (judged_of(row) for row in self.rows())
+
+    def conversations(self) -> list[Conversation]:
+        """Return the conversations that were judged, in the order of the input."""
+        with self._open() as run:
+            return list({(c.id, c.candidate): c for c, _ in run.judged()}.values())
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is not imported
+        """Return the rows as a pandas DataFrame: one column per dimension, as `dialogauge export` writes.
+
+        Raises MissingExtra where pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            msg = "to_pandas needs pandas"
+            raise MissingExtra(msg, hint="pip install pandas") from error
+        columns, rows = self._table()
+        return pandas.DataFrame(rows, columns=columns)
+
+    def to_polars(self) -> Any:  # noqa: ANN401 - polars is not imported
+        """Return the rows as a polars DataFrame: one column per dimension, as `dialogauge export` writes.
+
+        Raises MissingExtra where polars is not installed.
+        """
+        try:
+            import polars
+        except ImportError as error:
+            msg = "to_polars needs polars"
+            raise MissingExtra(msg, hint="pip install polars") from error
+        columns, rows = self._table()
+        return polars.DataFrame({name: [row[name] for row in rows] for name in columns}, strict=False)
+
+    @overload
+    def page(self, path: None = None) -> str: ...
+    @overload
+    def page(self, path: str | PathLike[str]) -> Path: ...
+    def page(self, path: str | PathLike[str] | None = None) -> str | Path:
+        """Return the page of the run as HTML; with a path, write it there and return the path."""
+        from dialogauge.runs.directory import write_whole
+
+        try:
+            page = (self.path / FILES["report"]).read_text(encoding="utf-8")
+        except FileNotFoundError as error:
+            msg = f"the run {self.path} has no page"
+            raise StoreError(msg, hint="`dialogauge report` writes it anew") from error
+        if path is None:
+            return page
+        write_whole(Path(path), [page.encode()])
+        return Path(path)
+
+    def gate(self, expression: str) -> GateResult:
+        """Say whether the run meets a condition, such as `verdict>=good:0.9` or `helpfulness.mean>=4`.
+
+        The result is true when it is met; `sentence` says by which figure.
+
+        Raises UsageError for an expression of no known form, and for a run of another study than `judge`.
+        """
+        from dialogauge.studies.judging import parse_gate, summary_of
+
+        gate = parse_gate(expression)
+        if self.study != "judge":
+            msg = f"a run of {self.study} has no gates"
+            raise UsageError(msg, hint="gates are for runs of judge; look at its summary instead")
+        if self._judging is None:
+            with self._open() as run:
+                self._judging = summary_of(run)
+        return gate.evaluate(self._judging)
+
+    def _open(self) -> AbstractContextManager[StoredRun]:
+        return open_run(fspath(self.path))
+
+    def _table(self) -> tuple[list[str], list[dict[str, Any]]]:
+        from dialogauge.app.export import flat_columns, flat_row
+
+        names = [d.name for d in self.manifest.dimensions]
+        return list(flat_columns(names)), [flat_row(row, names) for row in self.rows()]
+
+    def __repr__(self) -> str:
+        where = f"{self.path}, temporary" if self.temporary else str(self.path)
+        return f"<Run of {self.study}: {self._counts()} ({where})>"
+
+    def _counts(self) -> str:
+        counts, ended = self.summary, self.manifest.ended
+        parts = [counted(self.manifest.conversations, "conversation")]
+        parts += [f"{counts[k]:,} {k.replace('_', ' ')}" for k in _COUNTS if counts.get(k)]
+        parts += [counted(len(self.faults), "fault")] if self.faults else []
+        parts += [] if ended == "finished" else [f"ended early: {ended}"]
+        return ", ".join(parts)
+
+    def _repr_html_(self) -> str:
+        head = f"<p><b>{escape(self.study)}</b> by {escape(str(self.manifest.judge.get('name', '')))}: "
+        head += f"{escape(self._counts())}<br><small>{escape(str(self.path))}</small></p>"
+        dimensions = self.summary.get("dimensions") or {}
+        if not dimensions:
+            return head
+        cells = [(name, *_cells(figures)) for name, figures in dimensions.items()]
+        body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in cells)
+        names = "".join(f"<th>{escape(name)}</th>" for name in _COLUMNS)
+        return f"{head}<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
+
+
+_COUNTS = ("scored", "not_applicable", "failed")
+_COLUMNS = ("dimension", "level", "mean", "95 %", "n", "n/a", "failed", "bounds")
+
+
+def _cells(figures: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what is shown of a dimension: a mean is never without its counts."""
+    counts = (str(figures[name]) for name in ("n", "n_na", "n_failed"))
+    interval, bounds = _span(figures["interval95"]), _span(figures["bounds"])
+    return (figures["level"], _number(figures["mean"]), interval, *counts, bounds)
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
+
+
+def _span(ends: Sequence[float] | None) -> str:
+    return "" if ends is None else f"{ends[0]:.2f} to {ends[1]:.2f}"

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from dialogauge.core import Conversation, InputError, Message, RecordFault, UsageError
+from dialogauge.data import FieldMap, is_table, memory_conversations
+from dialogauge.data.writer import conversation_record
+from talks import talk
+
+CHAT = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At nine."}]
+MESSAGES = (Message("user", "When?"), Message("assistant", "At nine."))
+
+
+def read(source: Any, **settings: Any) -> tuple[list[Conversation], list[str], list[str]]:
+    reader = memory_conversations(source, **settings)
+    items = list(reader)
+    conversations = [i for i in items if isinstance(i, Conversation)]
+    faults = [str(i) for i in items if isinstance(i, InputError)]
+    return conversations, faults, [str(note) for note in reader.notes]
+
+
+def test_lists_of_messages_are_named_by_their_position() -> None:
+    conversations, faults, notes = read([CHAT, CHAT])
+    assert [(c.id, c.messages) for c in conversations] == [("0", MESSAGES), ("1", MESSAGES)]
+    assert faults == []
+    assert "2 conversations have no id: made from the position in the source (e.g. source[0], ...)" in notes
+
+
+def test_records_are_read_as_those_of_a_file() -> None:
+    record = {"conversation_id": "a", "user_id": "u", "messages": CHAT, "ratings": {"helpfulness": 4}, "x": 1}
+    (whole,), _, notes = read([record])
+    assert (whole.id, whole.user_id, dict(whole.metadata)) == ("a", "u", {"x": 1})
+    assert [(r.dimension, r.score) for r in whole.ratings] == [("helpfulness", 4)]
+    assert notes == ["1 record read as openai"]
+
+
+def test_other_formats_are_recognised_and_forced() -> None:
+    shared = {"id": "s", "conversations": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]}
+    assert read([shared])[0][0].messages[1] == Message("assistant", "b")
+    assert read([shared], format="sharegpt")[0][0].id == "s"
+    with pytest.raises(UsageError, match="unknown format"):
+        read([shared], format="nope")
+
+
+def test_conversations_are_taken_as_they_are() -> None:
+    original = replace(talk("u: a", "a: b", id="x"), metadata={"k": [1]})
+    (whole,), _, notes = read([original])
+    assert whole == original
+    assert conversation_record(whole) == conversation_record(original)
+    assert notes == []
+
+
+class Said:
+    """As a client's library hands out messages."""
+
+    def __init__(self, role: str, content: str) -> None:
+        self._fields = {"role": role, "content": content}
+
+    def model_dump(self, *, exclude_none: bool) -> dict[str, str]:
+        assert exclude_none
+        return self._fields
+
+
+def test_messages_of_a_client_are_read() -> None:
+    (whole,), _, _ = read(
+        [{"messages": [{"role": "user", "content": "When?"}, Said("assistant", "At nine.")]}]
+    )
+    assert whole.messages == MESSAGES
+
+
+def test_what_cannot_be_read_names_its_position_and_the_rest_is_read() -> None:
+    conversations, faults, _ = read(
+        [
+            CHAT,
+            [{"role": "usr", "content": "a"}],
+            {"messages": []},
+            {"messages": [{"role": "user", "content": {1, 2}}]},
+            5,
+            {"id": "a", "messages": CHAT, "metadata": {"at": datetime.date(2024, 1, 2)}},
+            {"id": "a", "messages": CHAT},
+            {"id": "\ud800", "messages": CHAT},
+            Conversation("", MESSAGES),
+            Conversation("b", ()),
+            Conversation("c", (Message("bot", "x"),)),  # type: ignore[arg-type]
+            Conversation("d", ("x",)),  # type: ignore[arg-type]
+            RecordFault("read elsewhere"),
+        ]
+    )
+    assert [c.id for c in conversations] == ["0", "a"]
+    assert conversations[1].metadata == {"at": "2024-01-02"}
+    starts = [f"source[{i}]" for i in (1, 2, 3, 4, 6, 7, 8, 9, 10, 11)]
+    assert [f.split(":")[0].split(",")[0] for f in faults] == [*starts, "read elsewhere"]
+    assert "message 1 has the unknown role 'usr'" in faults[0]
+    assert "set is no JSON value" in faults[2]
+    assert "seen before, at source[5]" in faults[4]
+
+
+def test_deep_records_are_refused() -> None:
+    deep: Any = CHAT
+    for _ in range(120):
+        deep = [deep]
+    _, faults, _ = read([CHAT, {"messages": CHAT, "x": deep}, {"messages": CHAT, "x": (loop := [])}])
+    assert len(faults) == 1
+    loop.append(loop)
+    assert "source[1]" in read([CHAT, {"messages": CHAT, "x": loop}])[1][0]
+
+
+@pytest.mark.parametrize("source", [[1, 2], ["text"], [{"a": 1}], [None]])
+def test_a_source_of_no_known_form_is_refused(source: Any) -> None:
+    with pytest.raises(RecordFault, match=r"source\[0\]: no known format"):
+        memory_conversations(source)
+
+
+def test_an_empty_source_is_refused() -> None:
+    with pytest.raises(InputError, match="is empty"):
+        memory_conversations([])
+
+
+def test_strict_raises_the_first_fault_and_assumption() -> None:
+    fine = {"id": "a", "messages": CHAT}
+    assert len(read([fine], strict=True)[0]) == 1
+    with pytest.raises(RecordFault, match="unknown role"):
+        read([fine, {"id": "b", "messages": [{"role": "x", "content": ""}]}], strict=True)
+    with pytest.raises(RecordFault, match="no id"):
+        read([CHAT], strict=True)
+
+
+def test_reading_again_gives_the_same() -> None:
+    reader = memory_conversations([CHAT, CHAT])
+    assert list(reader) == list(reader)
+    assert reader.count() == 2
+    assert [n.count for n in reader.notes] == [2, 2]
+
+
+@dataclass
+class Frame:
+    """What pandas offers of a DataFrame, as far as we ask."""
+
+    rows: Sequence[dict[str, Any]]
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.rows[0])
+
+    def to_dict(self, orient: str) -> list[dict[str, Any]]:
+        assert orient == "records"
+        return list(self.rows)
+
+
+NAN = float("nan")
+
+
+def said(conversation: str, role: str, text: Any, **more: Any) -> dict[str, Any]:
+    return {"conversation_id": conversation, "role": role, "content": text, **more}
+
+
+def test_a_table_with_a_message_a_row() -> None:
+    frame = Frame(
+        [
+            said("a", "user", "When?", turn=1.0, user_id="u1", satisfaction=NAN),
+            said("b", "user", "Where?", turn=1.0, user_id="u2", satisfaction=NAN),
+            said("a", "assistant", "At nine.", turn=1.0, user_id="u1", satisfaction=4.0),
+            said("b", "assistant", "Here.", turn=1.0, user_id="u2", satisfaction=None),
+        ]
+    )
+    assert is_table(frame)
+    (a, b), faults, notes = read(frame)
+    assert faults == []
+    assert (a.id, a.user_id, a.messages) == ("a", "u1", MESSAGES)
+    assert [(r.dimension, r.score, r.turn) for r in a.ratings] == [("satisfaction", 4, 1)]
+    assert (b.id, b.ratings) == ("b", ())
+    assert notes == []
+
+
+def test_a_row_that_is_no_message_spoils_its_conversation_alone() -> None:
+    conversations, faults, _ = read(Frame([said("a", "bottle", "x"), said("b", "user", "y")]))
+    assert [c.id for c in conversations] == ["b"]
+    assert faults[0].startswith("DataFrame:0, conversation 'a': message 1 has the unknown role")
+
+
+def test_a_table_needs_text_and_columns() -> None:
+    with pytest.raises(RecordFault, match="DataFrame:1: column 'content' holds 5: not a text"):
+        read(Frame([said("a", "user", "x"), said("a", "assistant", 5)]))
+    with pytest.raises(InputError, match="no column for the role or for the content"):
+        read(Frame([{"id": "a", "text": "x"}]))
+    mapped = Frame([{"id": "a", "who": "user", "says": "x"}])
+    assert read(mapped, mapping=FieldMap(role="who", content="says"))[0][0].messages == (
+        Message("user", "x"),
+    )
+
+
+def test_a_table_with_a_conversation_a_row() -> None:
+    import numpy as np
+
+    as_parquet = np.array(CHAT, dtype=object)
+    frame = Frame(
+        [
+            {"conversation_id": "a", "messages": CHAT, "scenario": "trip", "score": np.float32(0.5)},
+            {"conversation_id": "b", "messages": as_parquet, "scenario": NAN, "score": np.float64("nan")},
+        ]
+    )
+    (a, b), faults, _ = read(frame)
+    assert faults == []
+    assert (a.scenario, a.metadata) == ("trip", {"score": 0.5})
+    assert (b.id, b.scenario, b.messages, b.metadata) == ("b", None, MESSAGES, {})
+
+
+ROWS = [said("a", "user", "When?"), said("a", "assistant", "At nine.")]
+
+
+def test_pandas() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    assert read(pandas.DataFrame(ROWS))[0][0].messages == MESSAGES
+    frame = pandas.DataFrame({"conversation_id": ["a"], "messages": [CHAT], "user_id": [None]})
+    assert read(frame)[0][0].messages == MESSAGES
+
+
+def test_polars() -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    assert read(polars.DataFrame(ROWS))[0][0].messages == MESSAGES
+    frame = polars.DataFrame({"conversation_id": ["a"], "messages": [CHAT], "user_id": [None]})
+    assert read(frame)[0][0].messages == MESSAGES

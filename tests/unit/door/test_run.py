@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import gc
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import dialogauge
+from dialogauge import JudgeFailure, Judgement, Run, Score
+from dialogauge.app.export import flat_row
+from dialogauge.core import MissingExtra, RubricError, StoreError, UsageError
+from dialogauge.door.run import Figures
+from talks import talk
+
+TALKS = [talk("u: Where is my parcel 44?", f"a: It is in town {n}.", id=n, scenario="post") for n in "abc"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    path = tmp_path_factory.mktemp("door") / "run"
+    return dialogauge.judge([*TALKS, talk("u: hello?", id="mute")], out=path)
+
+
+def test_what_a_run_is(run: Run) -> None:
+    assert (run.study, run.path.name, run.temporary) == ("judge", "run", False)
+    assert run.manifest.conversations == 4
+    assert run.manifest.ended == "finished"
+    assert run.manifest.settings["inputs"] == ["conversations in memory"]
+    assert run.faults == ()
+    assert run.rubric is not None
+    assert run.rubric.id == "card"
+    assert repr(run).startswith("<Run of judge: 4 conversations, 6 scored, 1 failed (")
+
+
+def test_figures_are_read_by_key_or_attribute(run: Run) -> None:
+    summary = run.summary
+    assert summary.dimensions.helpfulness.mean == summary["dimensions"]["helpfulness"]["mean"]
+    assert summary.dimensions.helpfulness.n == 3
+    assert summary.conversations.without_reply == 1
+    assert isinstance(summary.dimensions.helpfulness.interval95, tuple)
+    assert "dimensions" in dir(summary)
+    with pytest.raises(AttributeError, match="there is no figure 'mood'; there are requested"):
+        _ = summary.mood
+    with pytest.raises(AttributeError):
+        _ = summary.__wrapped__
+    assert len(summary) == len(list(summary))
+    assert repr(Figures({"a": 1, "b": {}})) == "Figures(a, b)"
+
+
+def test_rows_and_records(run: Run) -> None:
+    rows = list(run.rows())
+    assert [r["conversation_id"] for r in rows if r["level"] == "conversation"] == ["a", "b", "c", "mute"]
+    judged = list(run.judgements())
+    assert [j.target.conversation_id for j in judged] == [r["conversation_id"] for r in rows]
+    first, last = judged[0].outcome, judged[-1].outcome
+    assert isinstance(first, Judgement)
+    assert isinstance(first.scores["helpfulness"], Score)
+    assert isinstance(last, JudgeFailure)
+    assert last.kind == "no_reply"
+    assert run.conversations() == [*TALKS, talk("u: hello?", id="mute")]
+
+
+def test_a_run_is_opened_again(run: Run) -> None:
+    again = dialogauge.open_run(run.path)
+    assert list(again.rows()) == list(run.rows())
+    assert again.summary.requested == run.summary.requested
+    assert again.notes == ()
+    with pytest.raises(StoreError):
+        dialogauge.open_run(run.path.parent)
+
+
+def test_gates(run: Run) -> None:
+    met = run.gate("helpfulness.mean>=1")
+    assert met
+    assert "met" in met.sentence
+    assert not run.gate("helpfulness.mean>5")
+    with pytest.raises(UsageError, match="cannot read the gate"):
+        run.gate("mood>=4")
+
+
+def test_the_page(run: Run, tmp_path: Path) -> None:
+    page = run.page()
+    assert page.lower().startswith("<!doctype html>")
+    assert run.page(tmp_path / "page.html").read_text(encoding="utf-8") == page
+
+
+def test_a_notebook_shows_each_mean_with_its_counts(run: Run) -> None:
+    shown = run._repr_html_()
+    assert "<td>helpfulness</td><td>turn</td><td>" in shown
+    assert "<th>failed</th>" in shown
+    assert "undefined" in shown
+    assert "<script" not in shown
+
+
+class FakeFrame:
+    def __init__(self, *values: Any, **more: Any) -> None:
+        self.values, self.more = values, more
+
+
+@pytest.fixture
+def no_frames(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars"])
+def test_a_missing_library_is_named(run: Run, no_frames: pytest.MonkeyPatch, name: str) -> None:
+    with pytest.raises(MissingExtra, match=f"pip install {name}"):
+        getattr(run, f"to_{name}")()
+
+
+def test_rows_as_tables(run: Run, no_frames: pytest.MonkeyPatch) -> None:
+    library = ModuleType("frames")
+    library.DataFrame = FakeFrame  # type: ignore[attr-defined]
+    no_frames.setitem(sys.modules, "pandas", library)
+    no_frames.setitem(sys.modules, "polars", library)
+    names = [d.name for d in run.manifest.dimensions]
+    rows = [flat_row(row, names) for row in run.rows()]
+    pandas, polars = run.to_pandas(), run.to_polars()
+    assert pandas.values == (rows,)
+    assert pandas.more == {"columns": list(rows[0])}
+    assert polars.values == ({name: [row[name] for row in rows] for name in rows[0]},)
+
+
+def test_pandas(run: Run) -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = run.to_pandas()
+    assert len(frame) == len(list(run.rows()))
+    assert frame["score_helpfulness"].notna().sum() == 3
+
+
+def test_polars(run: Run) -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    frame = run.to_polars()
+    assert frame["score_helpfulness"].drop_nulls().len() == 3
+
+
+def test_a_temporary_run_lives_as_long_as_it_is_used(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="dialogauge"):
+        run = dialogauge.judge(TALKS)
+    path = run.path
+    assert run.temporary
+    assert "temporary" in repr(run)
+    assert str(path) in caplog.text
+    rows = run.rows()
+    del run
+    assert len(list(rows)) == 6
+    del rows
+    gc.collect()
+    assert not path.exists()
+
+
+def test_a_run_whose_page_is_gone_says_so(run: Run, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(run.path, tmp_path / "copy")
+    (tmp_path / "copy" / "report.html").unlink()
+    with pytest.raises(StoreError, match="has no page"):
+        dialogauge.open_run(tmp_path / "copy").page()
+
+
+def test_a_rubric_that_is_gone_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    again = dialogauge.open_run(run.path)
+    monkeypatch.setitem(again.manifest.settings, "rubric", "gone.toml")  # type: ignore[arg-type]
+    with pytest.raises(RubricError):
+        _ = again.rubric
