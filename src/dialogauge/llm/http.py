@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
 from dialogauge.llm.budget import Budget, PrefixMeter, PriceTable
@@ -24,6 +22,7 @@ from dialogauge.llm.wire import (
     Rung,
     encode,
     fold_system,
+    parse_json,
     read_completion,
     request_body,
     with_schema,
@@ -33,17 +32,17 @@ if TYPE_CHECKING:
     from dialogauge.llm.transport import Response, Transport
 
 _MENDS = 8
-"""How often one item may be changed after a refusal: more than there are parameters to drop."""
+"""Changes of one request after refusals; there are fewer parameters to drop."""
 _STRAIN = frozenset({"server_error", "timeout", "connection"})
 _LIST_DEADLINE = 10.0
 _REPLY_TOKENS = 500
 _BYTES_PER_TOKEN = 3
-"""For a cap on cost, where an endpoint does not count its tokens: rather too many than too few."""
+"""An upper estimate for caps on cost, for endpoints that do not count their tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """What a user may set about the way a client speaks to its endpoint."""
+    """How a client talks to its endpoint."""
 
     retry: RetrySettings = field(default_factory=RetrySettings)
     max_concurrency: int = 64
@@ -52,21 +51,21 @@ class HttpSettings:
     key_variable: str | None = None
     """The environment variable that the key came from, for messages."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent along; their values are treated as secrets."""
+    """Further headers; their values count as secrets."""
     proxy: str | None = None
     name: str | None = None
-    """What rows and pages call the model, if not by its own name."""
+    """The model's name in rows and on pages; None: its own name."""
 
 
 class HttpChatClient:
     """One model at one endpoint, with one pool of connections.
 
-    It keeps deadlines, retries with jitter, adapts to rate limits, drops what the endpoint does not
-    take, finds out how a schema can be enforced, and counts tokens and cost. See `ChatClient.complete`
-    for what is raised and what is returned.
+    It keeps deadlines, retries with jitter, adapts to rate limits, drops parameters that the endpoint
+    refuses, probes how a schema can be enforced, and counts tokens and cost. For results and errors see
+    `ChatClient.complete`.
     """
 
-    def __init__(  # noqa: PLR0913 (the parts that a client is put together from, each with a default)
+    def __init__(  # noqa: PLR0913 (the parts of a client, each with a default)
         self,
         model: str,
         base_url: str,
@@ -78,9 +77,9 @@ class HttpChatClient:
         budget: Budget | None = None,
         timing: Timing | None = None,
     ) -> None:
-        """Put the client together; nothing is sent before the first request.
+        """Raises `ConfigError` for an invalid base URL, and for a cap on cost without a price.
 
-        Raises `ConfigError` for a base URL that is none, and for a cap on cost without a known price.
+        Nothing is sent before the first request.
         """
         self.model = model
         self.parameters = parameters or SamplingParameters()
@@ -109,9 +108,9 @@ class HttpChatClient:
         return self._settings.name or self.model
 
     def describe(self) -> Mapping[str, Any]:
-        """Return what identifies the client, and under `dropped` and `schema_support` what it learnt.
+        """Return the client's identity, and `dropped` and `schema_support`, which change during use.
 
-        The last two change while the client is used; `client_identity` leaves them out.
+        `client_identity` leaves out the last two.
         """
         return {
             "kind": "http",
@@ -123,37 +122,37 @@ class HttpChatClient:
         }
 
     def limits(self) -> LimiterState:
-        """Return what the limiter does just now, for a progress line."""
+        """Return the limiter's state, for a progress line."""
         return self._limiter.state()
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask the model; see `ChatClient.complete`."""
-        known = self._health.failure
+        earlier = self._health.failure
         if request.schema is None:
-            return await self._converse(request, None, known)
+            return await self._ask(request, None, earlier)
 
-        async def probe(asked: ChatRequest, rung: Rung) -> ChatReply | ChatFailure:
-            return await self._converse(asked, rung, known, probing=True)
+        async def probe(question: ChatRequest, rung: Rung) -> ChatReply | ChatFailure:
+            return await self._ask(question, rung, earlier, probing=True)
 
-        probed = await self._ladder.settle(probe, request.role)
-        outcome = await self._converse(request, self._ladder.rung, known)
-        return replace(outcome, usage=probed + outcome.usage) if probed.calls else outcome
+        probe_usage = await self._ladder.settle(probe, request.role)
+        outcome = await self._ask(request, self._ladder.rung, earlier)
+        return replace(outcome, usage=probe_usage + outcome.usage) if probe_usage.calls else outcome
 
     async def list_models(self) -> tuple[str, ...] | None:
-        """Return the models that the endpoint lists; None when it does not say."""
+        """Return the models that the endpoint lists; None without a list."""
         response = await self._transport.get("/models", _LIST_DEADLINE)
         if isinstance(response, Problem) or response.status != 200:
             return None
-        payload = _loads(response.body)
+        payload = parse_json(response.body)
         entries = payload.get("data") if isinstance(payload, dict) else None
         if not isinstance(entries, list):
             return None
         return tuple(str(e["id"]) for e in entries if isinstance(e, dict) and "id" in e)
 
     async def post(self, fields: Mapping[str, Any]) -> Response | Problem:
-        """Send the client's parameters with further fields, once and as they are: for `doctor`'s probes.
+        """Send the client's parameters with further fields, unchanged and without retries, for probes.
 
-        It counts against the budget's calls, and is not retried.
+        The call counts against the budget.
         """
         body = {**self._support.apply(self._base), **fields}
         self._budget.admit()
@@ -170,26 +169,26 @@ class HttpChatClient:
 
     @cached_property
     def _transport(self) -> Transport:
-        """The wire, from the first request on: to load what speaks HTTP takes a tenth of a second."""
+        # Loading aiohttp takes a tenth of a second, so it waits for the first request.
         from dialogauge.llm.transport import Transport
 
-        retries = self._settings.retry
-        return Transport(self.endpoint, proxy=self._settings.proxy, connect_deadline=retries.connect_deadline)
+        deadline = self._settings.retry.connect_deadline
+        return Transport(self.endpoint, proxy=self._settings.proxy, connect_deadline=deadline)
 
-    async def _converse(
+    async def _ask(
         self,
         request: ChatRequest,
         rung: Rung | None,
-        known: EndpointError | None,
+        earlier: EndpointError | None,
         *,
         probing: bool = False,
     ) -> ChatReply | ChatFailure:
-        """Ask until there is a reply, or until trying again is no use.
+        """Ask until there is a reply or retries end.
 
         Args:
-            request: What is asked.
+            request: The request.
             rung: How its schema is enforced.
-            known: The `EndpointError` that had been raised before this item began; a later one ends it.
+            earlier: The `EndpointError` raised before this item began; a later one ends the item.
             probing: Whether this is a probe of schema support.
         """
         retries = RetryState(self._settings.retry, self._timing)
@@ -199,7 +198,7 @@ class HttpChatClient:
             body = self._body(request, rung)
             if not retries.attempts and not probing:
                 usage += self._prompt_usage(body)
-            outcome = await self._attempt(encode(body), retries, known, last)
+            outcome = await self._attempt(encode(body), retries, earlier, last)
             if not isinstance(outcome, Problem):
                 return replace(outcome, usage=usage + outcome.usage)
             usage += Usage(calls=int(outcome.status is not None))
@@ -210,7 +209,7 @@ class HttpChatClient:
                     continue
                 return self._failure(outcome, retries, usage)
             last = outcome
-            # Some servers answer 500 to a schema that they do not know, or never: a probe asks twice only.
+            # Some servers answer a schema with 500 or never, so a probe asks only twice.
             crashes += outcome.status == 500 or outcome.kind == "timeout"
             if probing and crashes > 1:
                 outcome = replace(outcome, remedy="give_up")
@@ -233,7 +232,7 @@ class HttpChatClient:
         return body
 
     def _mend(self, problem: Problem, body: Mapping[str, Any], rung: Rung | None, *, probing: bool) -> bool:
-        """Change what the endpoint refused; False when nothing can be changed."""
+        """Change the request after a refusal; False if nothing can be changed."""
         if refused_parameter(problem, body) != "response_format":
             return self._support.learn(problem, body)
         if probing or rung is None:
@@ -241,10 +240,10 @@ class HttpChatClient:
         return self._ladder.demote(rung, problem.message)
 
     async def _delay(self, problem: Problem, retries: RetryState, *, probing: bool) -> float | None:
-        """Return how long to wait before trying again, None to give the item up.
+        """Return the seconds before the next attempt; None to give the item up.
 
-        Raises `EndpointError` when no item will fare better: at once while nothing has ever been
-        answered, after more attempts when the endpoint used to answer.
+        Raises `EndpointError` if all items would fail: at once if the endpoint has never answered, after more
+        attempts if it has.
         """
         if problem.remedy == "endpoint":
             if not self._health.has_answered:
@@ -257,22 +256,22 @@ class HttpChatClient:
         return delay
 
     async def _attempt(
-        self, content: bytes, retries: RetryState, known: EndpointError | None, last: Problem | None
+        self, content: bytes, retries: RetryState, earlier: EndpointError | None, last: Problem | None
     ) -> ChatReply | ChatFailure | Problem:
-        """Send once, when there is a place.
+        """Send once, when the limiter has room.
 
-        An item that the deadline overtakes has failed for the reason for which it had to ask again: `last`.
+        After the deadline the item fails with the problem of the attempt before: `last`.
         """
-        self._health.raise_if_failed(known)
+        self._health.raise_if_failed(earlier)
         if not await self._place(retries):
             return _out_of_time(last, "no place before the deadline")
         try:
-            self._health.raise_if_failed(known)
+            self._health.raise_if_failed(earlier)
             expected = self._expected_cost(content)
             self._budget.admit(expected)
             retries.start()
             outcome = await self._exchange(content, retries.attempt_limit, expected)
-            # Before the place is given back: whoever is let in next must know of it.
+            # Before the release: the limit must change before the next request is admitted.
             self._tell_limiter(outcome)
         finally:
             self._limiter.release()
@@ -296,7 +295,7 @@ class HttpChatClient:
             self._limiter.strained()
 
     async def _place(self, retries: RetryState) -> bool:
-        """Wait for a place; False when the item's deadline comes first."""
+        """Wait for the limiter; False if the item's deadline comes first."""
         remaining = retries.remaining
         if remaining is None:
             await self._limiter.acquire()
@@ -309,8 +308,8 @@ class HttpChatClient:
         return True
 
     async def _exchange(self, content: bytes, deadline: float, expected: float) -> Completion | Problem:
-        """Send and read; the admitted call is settled with the budget whatever happens."""
-        booked: float | None = None
+        """Send and read; the admitted call is always settled with the budget."""
+        cost: float | None = None
         reached = True
         try:
             response = await self._transport.post_chat(content, deadline)
@@ -319,31 +318,31 @@ class HttpChatClient:
                 return response
             self._health.note_response(self._timing.clock())
             if response.status == 200:
-                answer = read_completion(_loads(response.body))
+                answer = read_completion(parse_json(response.body))
                 if answer is not None:
-                    booked = self._cost(answer, content)
+                    cost = self._cost(answer, content)
                     return answer
             wait = read_retry_after(response.headers.get, self._timing.wall())
             return read_problem(response.status, response.body, wait)
         finally:
             if reached:
-                self._budget.settle(booked, expected)
+                self._budget.settle(cost, expected)
             else:
                 self._budget.withdraw(expected)
 
     def _expected_cost(self, content: bytes) -> float:
-        """Return what a request may cost, from a guess at its tokens and a usual reply."""
+        """Return the expected cost of a request, from an estimate of its tokens and a usual reply."""
         if self._prices is None:
             return 0.0
         return self._prices.cost(self.model, len(content) // _BYTES_PER_TOKEN, _REPLY_TOKENS) or 0.0
 
     def _cost(self, answer: Completion, content: bytes) -> float | None:
-        """Return the cost for the budget, from a guess at the tokens where the endpoint counts none."""
+        """Return the cost for the budget, from an estimate if the endpoint counts no tokens."""
         if self._prices is None:
             return None
         if not answer.counted:
-            guess = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
-            return self._prices.cost(self.model, *guess)
+            tokens = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
+            return self._prices.cost(self.model, *tokens)
         return self._price(answer)
 
     def _price(self, answer: Completion) -> float | None:
@@ -374,14 +373,7 @@ class HttpChatClient:
 
 
 def _out_of_time(last: Problem | None, then: str) -> Problem:
-    """Return why an item ran out of time."""
+    """Return the problem of an item that ran out of time."""
     if last is None:
         return Problem("rate_limited", then, "give_up")
     return replace(last, message=f"{last.message}; then {then}", remedy="give_up", status=None)
-
-
-def _loads(raw: bytes) -> object:
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return None

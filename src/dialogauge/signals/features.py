@@ -137,7 +137,7 @@ def read_features(
 
     `signals` are those of the same mode; foresight features ignore the hindsight ones.
     """
-    history = _History()
+    history = _EarlierTurns()
     out: dict[int, tuple[float, ...]] = {}
     findings = _findings(signals)
     reactions = [react(t.user) for t in dialogue.turns]
@@ -161,7 +161,7 @@ def _findings(signals: Sequence[Signal]) -> dict[tuple[int, str], float]:
 
 
 @dataclass(slots=True)
-class _History:
+class _EarlierTurns:
     """The messages before a turn."""
 
     terms: set[str] = field(default_factory=set)

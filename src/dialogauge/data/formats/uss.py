@@ -23,7 +23,7 @@ _DIMENSION = "satisfaction"
 
 
 @dataclass(slots=True)
-class _Session:
+class _UssSession:
     line: int
     messages: list[Message] = field(default_factory=list)
     rated: list[tuple[int | None, list[float | str]]] = field(default_factory=list)
@@ -47,12 +47,12 @@ class _Uss:
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         """Hand out one conversation per block of lines."""
         number = 0
-        session: _Session | None = None
+        session: _UssSession | None = None
         try:
             for line_number, line in stream.text():
                 text = line.rstrip("\r\n")
                 if text.strip():
-                    session = session or _Session(line_number)
+                    session = session or _UssSession(line_number)
                     _take(session, text, Place(context.source.name, line_number))
                 elif session is not None:
                     number += 1
@@ -68,7 +68,7 @@ class _Uss:
             yield _finish(session, number + 1, context)
 
 
-def _take(session: _Session, line: str, place: Place) -> None:
+def _take(session: _UssSession, line: str, place: Place) -> None:
     columns = line.split("\t")
     role = _ROLES.get(columns[0])
     if role is None or len(columns) < 2:
@@ -93,7 +93,7 @@ def _take(session: _Session, line: str, place: Place) -> None:
     session.rated.append((None if overall else len(session.messages) - 1, scores))
 
 
-def _finish(session: _Session, number: int, context: Context) -> Outcome:
+def _finish(session: _UssSession, number: int, context: Context) -> Outcome:
     name = f"{context.source.label.removesuffix('.txt')}_{number}"
     place = Place(context.source.name, session.line, name)
     if session.fault is not None:
