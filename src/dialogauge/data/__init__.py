@@ -31,9 +31,9 @@ if TYPE_CHECKING:
         usable_ratings,
     )
     from dialogauge.data.reader import read_conversations
+    from dialogauge.data.replies import ReplyRecord, read_replies
     from dialogauge.data.sources import is_message_list
     from dialogauge.data.splits import UserSplit, message_turns, read_split, split_users
-    from dialogauge.data.writer import ReplyRecord, read_replies
 
 __all__ = [
     "ADMIT_ALL",
@@ -96,8 +96,8 @@ _HOMES = {
         "usable_ratings",
     ),
     "reader": ("read_conversations",),
+    "replies": ("ReplyRecord", "read_replies"),
     "sources": ("is_message_list",),
     "splits": ("UserSplit", "message_turns", "read_split", "split_users"),
-    "writer": ("ReplyRecord", "read_replies"),
 }
 __getattr__ = loading(__name__, _HOMES)

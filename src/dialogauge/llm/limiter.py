@@ -37,11 +37,11 @@ class AdaptiveLimiter:
     """A semaphore whose size follows the endpoint's answers.
 
     The limit starts at 20, or at a smaller maximum. Until the first strain, every success while others wait
-    raises it by one, so it doubles with each round of replies. Each episode of "too many requests" reduces it
-    to 0.8; the first one reduces it to half, but not below 0.8 of the start. An episode lasts 15 seconds, or as
-    long as the endpoint asks to wait if that is longer, and changes the limit only once. After it, a full
-    window of successes at the limit raises it by 5 %. While the endpoint asks to wait, no request is admitted.
-    Waiters are served in order.
+    raises it by one, so it doubles with each round of replies. Each episode of "too many requests" reduces
+    it to 0.8; the first one reduces it to half, but not below 0.8 of the start. An episode lasts 15
+    seconds, or as long as the endpoint asks to wait if that is longer, and changes the limit only once.
+    After it, a full window of successes at the limit raises it by 5 %. While the endpoint asks to wait, no
+    request is admitted. Waiters are served in order.
 
     A bare "unavailable" (503) may be independent of the number of requests: servers behind a gateway restart,
     and one answer in a hundred is lost. It counts as "too many" from one answer in five on.

@@ -117,8 +117,8 @@ class ChatClient(Protocol):
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask the model.
 
-        Raises `EndpointError` for an unusable endpoint (refused, 401, unknown model) and `BudgetSpent` at a cap
-        on calls or cost. Every other problem of this request is a `ChatFailure`.
+        Raises `EndpointError` for an unusable endpoint (refused, 401, unknown model) and `BudgetSpent` at a
+        cap on calls or cost. Every other problem of this request is a `ChatFailure`.
         """
 
     async def close(self) -> None:

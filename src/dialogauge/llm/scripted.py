@@ -18,8 +18,8 @@ Script = Sequence[Line] | Mapping[str, Line] | Callable[[ChatRequest], Line]
 class ScriptedClient:
     """Replies from a script, for tests and examples.
 
-    A sequence is used once, in order. A mapping replies with the first entry whose key is in the last message.
-    A function is called with the request. A string counts as one call without tokens.
+    A sequence is used once, in order. A mapping replies with the first entry whose key is in the last
+    message. A function is called with the request. A string counts as one call without tokens.
     """
 
     def __init__(self, script: Script, *, name: str = "scripted") -> None:

@@ -167,10 +167,10 @@ async def ask(
 ) -> Structured[T] | ChatFailure:
     """Ask for a JSON object and turn it into a value.
 
-    Each cause is re-asked once: a reply without a valid object (with the reply and `reask(error)` appended), an
-    empty one (with `reask(error)` appended), and a truncated one (with twice the tokens; a truncated object is
-    never used). So there are at most four calls and mostly one. After that the failure has the last reply as
-    `raw`.
+    Each cause is re-asked once: a reply without a valid object (with the reply and `reask(error)`
+    appended), an empty one (with `reask(error)` appended), and a truncated one (with twice the tokens; a
+    truncated object is never used). So there are at most four calls and mostly one. After that the failure
+    has the last reply as `raw`.
 
     Args:
         client: The client.
