@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from benchmarks.replay_candidates import main as make_candidates
 
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from rated import rated_users
 from servers.contented import contented
 from servers.faults import FaultPlan

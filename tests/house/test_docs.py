@@ -187,8 +187,7 @@ def test_examples_of_formats_are_read(name: str, tmp_path: Path) -> None:
 
 
 def test_findings_of_the_local_judge_exist() -> None:
-    from dialogauge.signals import FAULT_KINDS
-    from dialogauge.signals.signal import _NOTES
+    from dialogauge.signals.signal import _NOTES, FAULT_KINDS
 
     text = (ROOT / "docs" / "local-judge.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `")]
