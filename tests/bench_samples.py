@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay import ItemSet, ReplayItem, gold_mix
-from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, Leaderboard, compare
+from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
+from dialogauge.studies.replay.items import ItemSet, ReplayItem, gold_mix
 from dialogauge.studies.replay.table import ReplyScore
 
 
-def sample_comparison(name: str) -> tuple[Leaderboard, ItemSet]:
+def sample_comparison(name: str) -> tuple[ReplayComparison, ItemSet]:
     """One candidate that gets a 5 on nearly everything."""
     items = tuple(
         ReplayItem(f"u{u}t{t}", f"u{u}", f"u{u}__s", f"u{u}", "s", t, 4.0, "")

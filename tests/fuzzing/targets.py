@@ -36,8 +36,7 @@ from dialogauge.data import (
     read_field_map,
     read_ratings,
 )
-from dialogauge.judges.fitted import FittedOn, RatingsModel
-from dialogauge.judges.fitted.model import Cuts
+from dialogauge.judges.fitted.model import Cuts, FittedOn, RatingsModel
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local.model import LocalCoefficients, load_coefficients
 from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
@@ -48,7 +47,8 @@ from dialogauge.llm.wire import read_answer
 from dialogauge.rubrics import Scope, built_in_values, load_rubric, reply_schema
 from dialogauge.rubrics.load import shipped_rubrics
 from dialogauge.runs.records import decode_conversation, encode_conversation
-from dialogauge.studies.judging import parse_gate, summarise
+from dialogauge.studies.judging.gate import parse_gate
+from dialogauge.studies.judging.summary import summarise
 from dialogauge.text import redact
 from fuzzing import mutate, seeds
 from rubric_samples import ideal

@@ -135,7 +135,7 @@ def test_file_formats_name_every_field() -> None:
 
     from dialogauge.core import FailureKind
     from dialogauge.runs import ROW_FIELDS
-    from dialogauge.studies.judging import summarise
+    from dialogauge.studies.judging.summary import summarise
 
     formats = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
     concepts = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
@@ -203,3 +203,13 @@ def test_dependencies_are_argued_for() -> None:
     decision = (ROOT / "docs" / "decisions" / "0001-dependencies.md").read_text(encoding="utf-8")
     names = [re.split(r"[<>=\[ ]", d)[0] for d in project["dependencies"]]
     assert [name for name in names if f"| `{name}` |" not in decision] == []
+
+
+def test_the_architecture_names_what_is_there() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text))
+    source = ROOT / "src" / "dialogauge"
+    assert named
+    assert [
+        name for name in sorted(named) if not (source / name).exists() and not (ROOT / name).exists()
+    ] == []

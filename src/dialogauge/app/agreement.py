@@ -20,47 +20,54 @@ from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable, read_field_map, read_ratings
-from dialogauge.report import MetaAbout, SeveralView, render_meta
+from dialogauge.data.ratings import admission_for
+from dialogauge.report import Block, Section, to_html
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import ratings_as_stored
 from dialogauge.runs.records import json_document
 from dialogauge.stats import DissatisfiedRule, parse_rule
-from dialogauge.studies.agreement import (
+from dialogauge.studies.agreement.agreement import (
     AgreementResult,
     AgreementSettings,
     Contender,
-    DimensionPair,
     JudgeAgreement,
     JudgedRun,
-    TargetTable,
-    admission_for,
     agreement,
-    collect_targets,
     compare_judges,
     default_rule,
-    meta_view,
 )
-from dialogauge.studies.satisfaction import (
+from dialogauge.studies.agreement.page import agreement_page
+from dialogauge.studies.agreement.targets import DimensionPair, TargetTable, collect_targets
+from dialogauge.studies.satisfaction.answers import SATISFACTION
+from dialogauge.studies.satisfaction.comparison import (
     Predictions,
     SeveralJudges,
     collect_predictions,
     compare_runs,
-    several_view,
 )
-from dialogauge.studies.satisfaction.answers import SATISFACTION
-from dialogauge.studies.trust import CalibrationDimension
+from dialogauge.studies.satisfaction.several_page import several_brief, several_sections
 from dialogauge.studies.trust.calibration import judge_gate
+from dialogauge.studies.trust.result import CalibrationDimension
 from dialogauge.text import counted
 
 
 @dataclass(frozen=True, slots=True)
 class SatisfactionMeta:
-    """What was found of the judges, and what their page shows."""
+    """What was found of the judges of satisfaction runs."""
 
     judges: SeveralJudges
     runs: tuple[Predictions, ...]
-    view: SeveralView
+    summaries: tuple[Mapping[str, Any], ...]
+    """`summary.json` of each run."""
+
+    def sections(self) -> tuple[Section, ...]:
+        """Lay the judges out as parts of a page."""
+        return several_sections(self.runs, self.summaries, self.judges)
+
+    def brief(self) -> tuple[Block, ...]:
+        """Lay the judges out for a terminal."""
+        return several_brief(self.runs, self.summaries, self.judges)
 
     def to_json(self) -> dict[str, Any]:
         """Write the judges, and what each run is."""
@@ -112,7 +119,7 @@ def compare_satisfaction_runs(
             runs.append(collect_predictions(about, _judged(run, ratings), dimension))
             summaries.append(run.directory.read_json("summary"))
     found = compare_runs(runs, draws=draws, seed=seed)
-    return SatisfactionMeta(found, tuple(runs), several_view(runs, summaries, found))
+    return SatisfactionMeta(found, tuple(runs), tuple(summaries))
 
 
 def _judged(
@@ -325,19 +332,17 @@ def _write(
 ) -> tuple[Path, ...]:
     if options.out is None:
         return ()
-    about = MetaAbout(
-        version=__version__,
-        created=datetime.now(UTC).date().isoformat(),
-        ratings="the ratings within the runs" if options.ratings_file is None else options.ratings_file,
-        draws=result.settings.draws,
-        shuffles=result.settings.shuffles,
-        seed=result.settings.seed,
-    )
     json = json_document(meta_json(result, gates, satisfaction))
-    view = meta_view(result, about, [gate.sentence for gate in gates])
-    view = replace(view, satisfaction=None if satisfaction is None else satisfaction.view)
-    page = render_meta(view).encode("utf-8", "replace")
-    files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": page}
+    page = agreement_page(
+        result,
+        [gate.sentence for gate in gates],
+        ratings="the ratings within the runs" if options.ratings_file is None else options.ratings_file,
+        created=datetime.now(UTC).date().isoformat(),
+        version=__version__,
+        satisfaction=() if satisfaction is None else satisfaction.sections(),
+    )
+    html = to_html(page).encode("utf-8", "replace")
+    files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": html}
     for path, content in files.items():
         write_whole(path, [content])
     return tuple(files)

@@ -129,7 +129,8 @@ def _read(path: Path, what: str, hint: str) -> str:
 
 
 def _fitted(options: JudgeOptions) -> Judge:
-    from dialogauge.judges.fitted import RatingsJudge, RatingsModel
+    from dialogauge.judges.fitted.judge import RatingsJudge
+    from dialogauge.judges.fitted.model import RatingsModel
     from dialogauge.runs import RunDirectory, read_manifest
     from dialogauge.studies.fit.study import FIT
 
@@ -161,7 +162,7 @@ def _local(options: JudgeOptions, rubric: str) -> Judge:
         msg = f"the local judge cannot judge by the rubric {rubric!r}"
         known = ", ".join(RUBRICS)
         raise UsageError(msg, hint=f"it knows {known}; give a model (--model, --base-url) for others")
-    return LocalJudge(options.mode, options.language, coefficients, RUBRICS[rubric])
+    return LocalJudge(options.mode, options.language, coefficients, rubric)
 
 
 def build_client(  # noqa: PLR0913 - what a client is put together from, each with a default

@@ -127,3 +127,8 @@ def cache_folder() -> Path:
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "dialogauge"
+
+
+def colour_wanted() -> bool:
+    """Say whether a terminal may be written to in colour; see https://no-color.org."""
+    return not os.environ.get("NO_COLOR")

@@ -24,7 +24,7 @@ from dialogauge.app.settings import (
 )
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.settings import Setting, nearest, settings_of
-from dialogauge.studies.trust import TrustThresholds
+from dialogauge.studies.trust.result import TrustThresholds
 
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings  # with it comes pydantic, which not every command needs
@@ -335,7 +335,7 @@ _OF_SESSIONS: Final = (
 
 def refuse_settings_of_others(settings: SatisfactionOptions) -> None:
     """Raise UsageError for a setting that the judge does not have: it would change nothing."""
-    from dialogauge.judges.encoder import ENCODER_JUDGES
+    from dialogauge.judges.encoder.text import ENCODER_JUDGES
 
     retrieving = ("episodic-nearest", "rag")
     owners = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dialogauge.app.sources import JUDGED
+from dialogauge.report import Page, to_html
 from dialogauge.runs import OPEN, Privacy, StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 
@@ -16,17 +17,14 @@ def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
     """
     with open_run(run, privacy, studies=JUDGED) as finished:
         target = finished.directory.file("report") if out is None else Path(out)
-        write_whole(target, [page_of(finished).encode("utf-8", "replace")])
+        write_whole(target, [to_html(page_of(finished)).encode("utf-8", "replace")])
         return target
 
 
-def page_of(run: StoredRun) -> str:
+def page_of(run: StoredRun) -> Page:
     """Return the page of a finished run, whatever its study."""
     if run.manifest.study == "satisfaction":
-        from dialogauge.studies.satisfaction.report import stored_page
-
-        return stored_page(run)
-    from dialogauge.report import render_report
-    from dialogauge.studies.judging import stored_view
-
-    return render_report(stored_view(run))
+        from dialogauge.studies.satisfaction.page import stored_page
+    else:
+        from dialogauge.studies.judging.report import stored_page
+    return stored_page(run)

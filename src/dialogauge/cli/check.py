@@ -12,13 +12,20 @@ from dialogauge.cli.options import AsJson, takes
 def check(options: CheckOptions, as_json: AsJson = False) -> None:
     """Say what was recognised and assumed in an input, and what is in it."""
     from dialogauge.app.check import check_input
-    from dialogauge.cli.tables import report_lines
-    from dialogauge.cli.terminal import plain, print_json
+    from dialogauge.cli.input_report import report_blocks
+    from dialogauge.cli.terminal import print_blocks, print_json
+    from dialogauge.report import plain
 
     report = check_input(options)
     if as_json:
         print_json(report.to_json())
     else:
-        for line in report_lines(report):
-            typer.echo(plain(line))
+        for note in report.notes:
+            typer.echo(plain(str(note)))
+        typer.echo()
+        print_blocks(report_blocks(report))
+        if report.fault_count:
+            typer.echo(f"\nNOT READ: {report.fault_count:,}")
+        for fault in report.faults:
+            typer.echo(f"  {plain(fault)}")
     raise typer.Exit(1 if report.faults else 0)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from dialogauge.app.settings import DoctorOptions
 from dialogauge.cli.options import AsJson, takes
+
+if TYPE_CHECKING:
+    from dialogauge.app.doctor import Examination
+    from dialogauge.judges.known_answers import KnownAnswerReport
+    from dialogauge.report import Block
 
 
 @takes(DoctorOptions)
@@ -15,13 +22,55 @@ def doctor(options: DoctorOptions, as_json: AsJson = False) -> None:
     The known-answer set tells whether a model only returns the average of its turn scores.
     """
     from dialogauge.app.doctor import examine_endpoint
-    from dialogauge.cli.tables import doctor_lines
-    from dialogauge.cli.terminal import plain, print_json
+    from dialogauge.cli.terminal import print_blocks, print_json
 
     examined = examine_endpoint(options)
     if as_json:
         print_json(examined.to_json())
     else:
-        for line in doctor_lines(examined):
-            typer.echo(plain(line))
+        print_blocks(_blocks(examined))
     raise typer.Exit(0 if examined.usable else 1)
+
+
+_STATUS = {"ok": "ok", "limited": "limited", "failed": "FAILED", "not_checked": "–"}
+_MESSAGE_CHARS = 120
+
+
+def _blocks(examined: Examination) -> tuple[Block, ...]:
+    """Lay out what was found of an endpoint and its model."""
+    from dialogauge.report import Callout, Section, TableColumn, data_table
+
+    columns = (TableColumn("", "text"), TableColumn("", "text"), TableColumn("", "prose"))
+    rows = [(_STATUS[c.status], c.name, c.sentence) for c in examined.endpoint.checks]
+    checks = data_table("Checks", columns, rows, captioned=False, headed=False)
+    answers = () if examined.answers is None else answers_blocks(examined.answers)
+    return (checks, *answers, Section("", (Callout((examined.verdict,)),)))
+
+
+def answers_blocks(report: KnownAnswerReport) -> tuple[Block, ...]:
+    """Lay out what was right, whether turns are averaged, and what was wrong."""
+    from dialogauge.report import Definitions, Items, Section
+
+    answered = report.asked - len(report.failures)
+    averaged = {True: "yes", False: "no", None: "cannot be told"}[report.returns_turn_average]
+    pairs = [(kind, f"{right} of {total}") for kind, (right, total) in report.by_kind().items()]
+    pairs.append(
+        (
+            "returns the average of its turns",
+            f"{averaged} ({report.like_the_mean} of {report.diverging} telling conversations scored wrong "
+            "and like the mean)",
+        )
+    )
+    wrong = [
+        f"failed: {case}: {failure.kind}, {failure.message[:_MESSAGE_CHARS]}"
+        for case, failure in report.failures.items()
+    ]
+    wrong += [
+        f"wrong: {c.case}: {c.what} is {c.found}, should be {c.expected}"
+        for c in report.checks
+        if not c.right
+    ]
+    title = (
+        f"known answers: {report.right} of {len(report.checks)} right; {answered} of {report.asked} answered"
+    )
+    return (Section(title, (Definitions(tuple(pairs)), *([Items(tuple(wrong))] if wrong else []))),)

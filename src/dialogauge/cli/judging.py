@@ -6,9 +6,8 @@ import typer
 
 from dialogauge.app.judge import JudgeOutcome, Plan, judge_log, plan_log
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.cli.terminal import TerminalObserver, plain, print_json
-
-_FAULTS_SHOWN = 20
+from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
+from dialogauge.report import plain
 
 
 def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int:
@@ -29,38 +28,23 @@ def run_and_print(options: JudgeOptions, *, dry_run: bool, as_json: bool) -> int
 
 
 def _print_summary(outcome: JudgeOutcome) -> None:
-    from dialogauge.report import note_lines, summary_lines, trust_lines, weak_turn_lines
-    from dialogauge.studies.judging import figures_of
+    from dialogauge.studies.judging.brief import brief
 
-    result, progress = outcome.run.result, outcome.run.progress
+    run = outcome.run
     for note in outcome.notes:
         typer.echo(f"  {plain(note)}")
-    if progress.resumed:
-        typer.echo(f"  {progress.resumed} already judged by an earlier run, taken from it")
+    if run.progress.resumed:
+        typer.echo(f"  {run.progress.resumed} already judged by an earlier run, taken from it")
     typer.echo()
-    for line in summary_lines(figures_of(result.summary)):
-        typer.echo(plain(line))
-    notes = note_lines(result.view.about.notes)
-    for line in ["", *notes] if notes else []:
-        typer.echo(plain(line))
-    weak = weak_turn_lines(result.view.weak_turns)
-    for line in ["", *weak] if weak else []:
-        typer.echo(plain(line))
-    view = result.view.trust
-    for line in ["", *trust_lines(view)] if view else []:
-        typer.echo(plain(line))
-    for gate in result.gates:
+    print_blocks(brief(run.result.summary, run.result.sample, run.result.trust, run.manifest))
+    for gate in run.result.gates:
         typer.echo(plain(gate.sentence))
     typer.echo()
-    typer.echo(f"report: {outcome.run.directory.file('report')}")
+    typer.echo(f"report: {run.directory.file('report')}")
 
 
 def _print_faults(outcome: JudgeOutcome) -> None:
-    for fault in outcome.faults[:_FAULTS_SHOWN]:
-        typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
-    more = len(outcome.faults) - _FAULTS_SHOWN
-    if more > 0:
-        typer.echo(f"dialogauge: ... and {more} more, listed in manifest.json", err=True)
+    print_faults(outcome.faults, ", listed in manifest.json")
     ended, done = outcome.run.ending.outcome, outcome.run.progress.done
     if ended.error is not None:
         typer.echo(f"dialogauge: {plain(str(ended.error))}", err=True)
@@ -87,6 +71,5 @@ def _print_plan(plan: Plan, *, as_json: bool) -> int:
         done = plan.units - plan.left
         typer.echo(f"would judge {plan.left} of {plan.units} ({done} done already) with {plain(plan.judge)}")
         typer.echo(f"into {plan.directory}")
-    for fault in plan.faults[:_FAULTS_SHOWN]:
-        typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
+    print_faults(plan.faults)
     return 1 if plan.faults else 0

@@ -19,10 +19,10 @@ from dialogauge.cli.pairs import pairs
 from dialogauge.cli.replay import replay
 from dialogauge.cli.report import report
 from dialogauge.cli.satisfaction import satisfaction
-from dialogauge.cli.terminal import plain
 from dialogauge.cli.trust import trust
 from dialogauge.core.errors import DialogaugeError, UsageError
 from dialogauge.core.version import __version__
+from dialogauge.report import plain
 
 app = typer.Typer(
     name="dialogauge",

@@ -2,122 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
-
 import typer
 
 from dialogauge.app.settings import MetaOptions
 from dialogauge.cli.options import AsJson, takes
-from dialogauge.text import counted
-
-if TYPE_CHECKING:
-    from dialogauge.report import SeveralView
-    from dialogauge.studies.agreement import AgreementResult, JudgeAgreement, JudgeComparison
-
-
-def meta_lines(result: AgreementResult, gates: Sequence[str]) -> Iterator[str]:
-    """Write the agreement of every judge, what the gate says of it, and every comparison."""
-    for judge, gate in zip(result.judges, gates, strict=True):
-        yield from _judge_lines(judge)
-        yield f"  {gate}"
-        yield ""
-    if result.comparisons:
-        yield "Judges against each other (p adjusted by Holm over the pairs of a measure):"
-        rules = {j.pair.rated: j.rule for j in result.judges}
-        yield from (f"  {_comparison(c, rules.get(c.pair.rated))}" for c in result.comparisons)
-
-
-def _judge_lines(judge: JudgeAgreement) -> Iterator[str]:
-    from dialogauge.stats import title_of
-
-    yield f"{judge.name}: {judge.about.judge} judge in {judge.about.mode}, {judge.pair}"
-    yield f"  {_counts(judge)}"
-    yield from (f"  WARNING: {warning}" for warning in judge.warnings)
-    if judge.rule is not None:
-        scored = counted(judge.counts.scored, "target")
-        yield f"  dissatisfied: {judge.rule}, {judge.dissatisfied} of {scored}"
-    if judge.fractions:
-        yield "  the judge's fractional scores are used; its whole ones for kappa, exact, within one, classes"
-    if not judge.same_scale:
-        yield "  people's ratings are not on the judge's scale: only the order is compared"
-    rows = [["", "judge", f"by {judge.unit}", *(c.name for c in judge.controls)]]
-    for name, estimate in judge.figures.items():
-        sides = judge.sides(name)
-        row = [title_of(name, judge.rule), _number(estimate.value), _interval(estimate.interval)]
-        row += [f"{_number(c.figures[name].value)} {_SIGNS[sides[c.name]]}" for c in judge.controls]
-        rows.append(row)
-    yield from (f"  {line}" for line in _table(rows))
-    yield "  + the judge is above that control (p adjusted by Holm over the controls), - below it,"
-    yield f"  = not distinguishable, . too few {judge.unit} or draws to tell, ? undefined"
-
-
-_SIGNS = {"above": "+", "below": "-", "not distinguishable": "=", "too few to tell": ".", "undefined": "?"}
-
-
-def _counts(judge: JudgeAgreement) -> str:
-    c = judge.counts
-    talks = counted(judge.conversations, "conversation")
-    parts = [f"{counted(c.rated, 'rated target')}: {c.scored:,} scored in {talks}"]
-    if judge.users:
-        parts[0] += f" of {counted(judge.users, 'user')}"
-    parts += [f"{c.not_applicable:,} n/a", f"{c.failed:,} failed", f"{c.not_judged:,} not judged"]
-    if c.undecided:
-        parts.append(f"{c.undecided:,} undecided among raters")
-    if c.refused:
-        parts.append(f"{counted(c.refused, 'rating')} not used")
-    if c.several_raters:
-        parts.append(f"{c.several_raters:,} by several raters, averaged")
-    return ", ".join(parts)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:z.3f}"  # z: no -0.000
-
-
-def _interval(ends: tuple[float, float] | None) -> str:
-    return "–" if ends is None else f"[{ends[0]:z.3f}, {ends[1]:z.3f}]"
-
-
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        cells = [c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
-        yield "  ".join(cells).rstrip()
-
-
-def _comparison(found: JudgeComparison, rule: str | None) -> str:
-    from dialogauge.stats import title_of
-
-    c = found.comparison
-    figures = f"{_number(c.figure_a)} and {_number(c.figure_b)}"
-    difference = f"first better by {_number(c.difference.value)} {_interval(c.difference.interval)}"
-    on = f"{title_of(c.measure, rule)} on {counted(c.difference.n, 'shared target')}"
-    return f"{on}: {figures}; {difference}, p {_number(c.p_holm)}: {c.words}"
-
-
-def satisfaction_judge_lines(view: SeveralView) -> Iterator[str]:
-    """Write the judges of satisfaction under every calibration, and each against each."""
-    what = f"{counted(view.n, 'turn')} of {counted(view.users, 'user')}"
-    yield f"Judges of satisfaction, {what} that all of them scored"
-    yield from view.notes
-    for block in view.table:
-        yield ""
-        if block.same_as is not None:
-            yield f"{block.name}: the same figures as {block.same_as}"
-            continue
-        yield f"{block.name} ({block.note})"
-        rows = [["", "n", *view.columns]]
-        rows += [[r.name, f"{r.n:,}", *(_number(c.value) for c in r.cells)] for r in block.rows]
-        yield from (f"  {line}" for line in _table(rows))
-    if view.pairs:
-        yield ""
-        yield "Judge against judge on the same turns (p adjusted by Holm over the pairs of a figure):"
-    for c in view.pairs:
-        between = _interval(c.interval)
-        figures = f"{_number(c.figure_a)} and {_number(c.figure_b)}, first better by {_number(c.difference)}"
-        yield f"  {c.title}: {figures} {between}, p {_number(c.p)}: {c.words}"
-    yield ""
 
 
 @takes(MetaOptions)
@@ -130,21 +18,20 @@ def meta(options: MetaOptions, as_json: AsJson = False) -> None:
     beside its controls and the ceiling, and each against each on the same draws of users.
     """
     from dialogauge.app.agreement import judge_the_judges, meta_json
-    from dialogauge.cli.terminal import plain, print_json
+    from dialogauge.cli.terminal import print_blocks, print_faults, print_json
+    from dialogauge.report import plain
+    from dialogauge.studies.agreement.page import brief
 
     outcome = judge_the_judges(options)
-    for fault in outcome.faults[:20]:
-        typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
-    if len(outcome.faults) > 20:
-        typer.echo(f"dialogauge: and {len(outcome.faults) - 20:,} more", err=True)
+    print_faults(outcome.faults)
     if as_json:
         print_json(meta_json(outcome.result, outcome.gates, outcome.satisfaction))
     else:
-        if outcome.satisfaction is not None:
-            for line in satisfaction_judge_lines(outcome.satisfaction.view):
-                typer.echo(plain(line))
-        for line in (*outcome.notes, *meta_lines(outcome.result, [g.sentence for g in outcome.gates])):
-            typer.echo(plain(line))
+        for note in outcome.notes:
+            typer.echo(plain(note))
+        judges = () if outcome.satisfaction is None else outcome.satisfaction.brief()
+        print_blocks((*judges, *brief(outcome.result, [g.sentence for g in outcome.gates])))
+        typer.echo()
         for file in outcome.files:
             typer.echo(f"written: {file}")
     raise typer.Exit(1 if outcome.faults else 0)

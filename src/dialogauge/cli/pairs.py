@@ -12,7 +12,7 @@ from dialogauge.cli.options import takes
 def pairs(options: PairOptions) -> None:
     """Write training rows: preference pairs at the weakest turns, KTO and SFT rows, or what to label next."""
     from dialogauge.app.pairs import write_pairs
-    from dialogauge.cli.terminal import plain
+    from dialogauge.report import plain
     from dialogauge.text import counted
 
     result = write_pairs(options)

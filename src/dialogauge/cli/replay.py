@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,6 +15,16 @@ from dialogauge.app.settings import (
     SelectOptions,
 )
 from dialogauge.cli.options import AsJson, takes
+from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
+from dialogauge.report import plain
+from dialogauge.text import counted
+
+if TYPE_CHECKING:
+    from dialogauge.app.replay.collect import Collected
+    from dialogauge.app.replay.compare import Compared
+    from dialogauge.app.replay.run_all import Ran
+    from dialogauge.app.replay.score import Scored
+    from dialogauge.app.replay.select import Selected
 
 _MAX_FAILED = 0.05
 
@@ -44,11 +55,10 @@ def select(options: SelectOptions) -> None:
     again.
     """
     from dialogauge.app.replay.select import select as choose
-    from dialogauge.cli.replay_lines import print_faults, print_lines, select_lines
 
     selected = choose(options)
     print_faults(selected.faults)
-    print_lines(select_lines(selected))
+    _print_selected(selected)
     raise typer.Exit(1 if selected.faults else 0)
 
 
@@ -61,12 +71,10 @@ def collect(options: CollectOptions) -> None:
     further candidates join the same run.
     """
     from dialogauge.app.replay.collect import collect as gather
-    from dialogauge.cli.replay_lines import collect_lines, print_faults, print_lines
-    from dialogauge.cli.terminal import TerminalObserver
 
     collected = gather(options, TerminalObserver())
     print_faults(collected.faults)
-    print_lines(collect_lines(collected))
+    _print_collected(collected)
     raise typer.Exit(code_of(collected, bool(collected.faults)))
 
 
@@ -79,12 +87,10 @@ def score(options: ScoreOptions) -> None:
     on where it stopped.
     """
     from dialogauge.app.replay.score import score as run_score
-    from dialogauge.cli.replay_lines import print_faults, print_lines, score_lines
-    from dialogauge.cli.terminal import TerminalObserver
 
     scored = run_score(options, TerminalObserver())
     print_faults(scored.faults)
-    print_lines(score_lines(scored))
+    _print_scored(scored)
     raise typer.Exit(code_of(scored, bool(scored.faults)))
 
 
@@ -96,14 +102,12 @@ def compare(options: CompareOptions, as_json: AsJson = False) -> None:
     Writes summary.json, scores.jsonl and report.html.
     """
     from dialogauge.app.replay.compare import compare_runs
-    from dialogauge.cli.replay_lines import compare_lines, print_lines
-    from dialogauge.cli.terminal import print_json
 
     compared = compare_runs(options)
     if as_json:
         print_json(compared.to_json())
     else:
-        print_lines(compare_lines(compared))
+        _print_compared(compared)
 
 
 @replay.command()
@@ -114,11 +118,98 @@ def run(options: BenchmarkOptions, as_json: AsJson = False) -> None:
     The same command again goes on where it stopped.
     """
     from dialogauge.app.replay.run_all import run_benchmark
-    from dialogauge.cli.replay_lines import print_run
-    from dialogauge.cli.terminal import TerminalObserver
 
     parts = run_benchmark(options, TerminalObserver(quiet=as_json))
-    print_run(parts, as_json=as_json)
+    _print_run(parts, as_json=as_json)
     collected = code_of(parts.collected, bool(parts.selected.faults or parts.collected.faults))
     scored = 0 if parts.scored is None else code_of(parts.scored, bool(parts.scored.faults))
     raise typer.Exit(min((c for c in (collected, scored) if c), default=0))
+
+
+def _print_run(parts: Ran, *, as_json: bool) -> None:
+    """Print what the parts of a whole benchmark came to."""
+    selected, collected = parts.selected, parts.collected
+    print_faults([*selected.faults, *(f for f in collected.faults if f not in selected.faults)])
+    if as_json:
+        print_json(None if parts.compared is None else parts.compared.to_json())
+        return
+    _print_selected(selected)
+    typer.echo()
+    _print_collected(collected)
+    if parts.scored is not None:
+        typer.echo()
+        _print_scored(parts.scored)
+    if parts.compared is not None:
+        typer.echo()
+        _print_compared(parts.compared)
+
+
+def _print_selected(selected: Selected) -> None:
+    """Print the data card, and the mix of ratings against the whole."""
+    from dialogauge.studies.replay.page import card_blocks
+
+    for note in selected.notes:
+        typer.echo(f"  {plain(str(note))}")
+    print_blocks(card_blocks(selected.items))
+    if selected.path is not None:
+        typer.echo(f"item set: {selected.path}")
+
+
+def _print_collected(collected: Collected) -> None:
+    """Print what became of each candidate's replies."""
+    pairs = []
+    for name, tally in collected.tallies.items():
+        failed = "".join(f", {n:,} {kind.replace('_', ' ')}" for kind, n in tally.failures.items())
+        replies = f"{tally.replied:,} of {counted(tally.requested, 'reply', 'replies')}"
+        pairs.append((name, f"{replies}{failed}"))
+    _print_pairs((*pairs, *_ending(collected)))
+
+
+def _print_scored(scored: Scored) -> None:
+    """Print what was scored."""
+    original = f"{counted(scored.reference, 'reply', 'replies')} scored by {scored.judge}"
+    pairs = [("original", original)]
+    for name, (done, failed) in scored.candidates.items():
+        replies = f"{counted(done, 'reply', 'replies')} scored"
+        pairs.append((name, f"{replies}, {failed:,} failed" if failed else replies))
+    _print_pairs((*pairs, *_ending(scored)))
+
+
+def _print_compared(compared: Compared) -> None:
+    """Print the leaderboard of every view, pairs, controls, lengths and warnings."""
+    from dialogauge.studies.replay.page import brief
+
+    blocks = brief(
+        compared.comparison,
+        compared.items,
+        compared.candidates,
+        compared.failures,
+        compared.evaluator,
+        compared.present,
+    )
+    print_blocks(blocks)
+    if compared.files:
+        typer.echo(f"report: {compared.files[-1]}")
+
+
+def _ending(part: Collected | Scored) -> Iterator[tuple[str, str]]:
+    """Say what the calls took, and how it ended where it ended early."""
+    from dialogauge.report.words import cost
+
+    usage: Any = part.usage
+    if usage.calls or usage.cached:
+        yield (
+            "calls",
+            f"{counted(usage.calls, 'call')}, {usage.cached:,} cached, {usage.prompt_tokens:,} + "
+            f"{usage.completion_tokens:,} tokens, cost {cost(usage.cost)}",
+        )
+    if part.error is not None:
+        yield "ended early", str(part.error)
+    elif part.ended == "interrupted":
+        yield "interrupted", "the same command goes on from here"
+
+
+def _print_pairs(pairs: tuple[tuple[str, str], ...]) -> None:
+    from dialogauge.report import Definitions
+
+    print_blocks((Definitions(pairs),))

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-import unicodedata
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 from dialogauge.app.progress import ProgressObserver
+from dialogauge.report import plain
+
+if TYPE_CHECKING:
+    from dialogauge.report import Block
 
 
-def plain(text: str) -> str:
-    """Make one line harmless for a terminal: what is no visible character is written as its escape.
+_WIDTH = 110
+_FAULTS_SHOWN = 20
 
-    A line break too, so that no text can forge a line of ours. Spaces of other scripts and the joiners
-    within emoji and words are kept.
+
+def print_blocks(blocks: Iterable[Block]) -> None:
+    """Print blocks, as wide as the terminal is; what is piped has the usual width and no colour."""
+    from dialogauge.app.config import colour_wanted
+    from dialogauge.report import to_text
+
+    screen = sys.stdout.isatty()
+    width = shutil.get_terminal_size((_WIDTH, 24)).columns if screen else _WIDTH
+    typer.echo(to_text(blocks, width=width, colour=screen and colour_wanted()), nl=False)
+
+
+def print_faults(faults: Sequence[object], more: str = "") -> None:
+    """Print the first of what could not be used on standard error, and say how many there are beyond.
+
+    `more` says where the others stand.
     """
-    return "".join(c if _harmless(c) else c.encode("unicode_escape").decode() for c in text)
-
-
-def _harmless(character: str) -> bool:
-    return character.isprintable() or character in "\u200c\u200d" or unicodedata.category(character) == "Zs"
+    for fault in faults[:_FAULTS_SHOWN]:
+        typer.echo(f"dialogauge: {plain(str(fault))}", err=True)
+    if len(faults) > _FAULTS_SHOWN:
+        typer.echo(f"dialogauge: ... and {len(faults) - _FAULTS_SHOWN:,} more{more}", err=True)
 
 
 def print_json(value: Any) -> None:  # noqa: ANN401 - any JSON value

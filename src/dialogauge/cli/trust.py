@@ -17,16 +17,15 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     in the run, so the same command goes on after an interrupt.
     """
     from dialogauge.app.trust import recheck
-    from dialogauge.cli.terminal import TerminalObserver, plain, print_json
-    from dialogauge.report import trust_lines
-    from dialogauge.studies.trust import trust_view
+    from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_json
+    from dialogauge.report import plain
+    from dialogauge.studies.trust.page import trust_brief
 
     outcome = recheck(options, TerminalObserver(quiet=as_json))
     if as_json:
         print_json(outcome.trust.to_json())
     else:
-        for line in trust_lines(trust_view(outcome.trust)):
-            typer.echo(plain(line))
+        print_blocks(trust_brief(outcome.trust))
     if outcome.ending.error is not None:
         typer.echo(f"dialogauge: {plain(str(outcome.ending.error))}", err=True)
     if outcome.exit_code:

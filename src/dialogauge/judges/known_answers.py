@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -87,23 +87,6 @@ class KnownAnswerReport:
             right, total = out.get(check.what, (0, 0))
             out[check.what] = (right + check.right, total + 1)
         return out
-
-    def lines(self) -> Iterator[str]:
-        """Write the report for a terminal: what was right, whether turns are averaged, what was wrong."""
-        answered = self.asked - len(self.failures)
-        yield f"known answers: {self.right} of {len(self.checks)} right; {answered} of {self.asked} answered"
-        for kind, (right, total) in self.by_kind().items():
-            yield f"  {kind:16} {right} of {total}"
-        found = {True: "yes", False: "no", None: "cannot be told"}[self.returns_turn_average]
-        told = (
-            f"{self.like_the_mean} of {self.diverging} telling conversations scored wrong and like the mean"
-        )
-        yield f"returns the average of its turns: {found} ({told})"
-        for case, failure in self.failures.items():
-            yield f"  failed  {case}: {failure.kind}, {failure.message[:120]}"
-        for check in self.checks:
-            if not check.right:
-                yield f"  wrong   {check.case}: {check.what} is {check.found}, should be {check.expected}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain JSON values."""

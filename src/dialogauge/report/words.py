@@ -1,97 +1,54 @@
-"""Figures and foreign text in words: the same honest line on the page and on the terminal."""
+"""Numbers and cells in words: the same on a page and on a terminal."""
 
 from __future__ import annotations
 
-import re
+import math
 
-from dialogauge.report.view import Figure
-from dialogauge.text import counted
-
-__all__ = [
-    "bounds",
-    "cell",
-    "cost",
-    "counted",
-    "counts_line",
-    "figure_line",
-    "interval",
-    "language",
-    "mean",
-    "name",
-    "number",
-    "score",
-    "share",
-    "visible",
-]
-
-_DASH = "–"
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+from dialogauge.report.cells import (
+    Cell,
+    Count,
+    Ends,
+    Figure,
+    Interval,
+    Missing,
+    Mix,
+    Number,
+    Percent,
+    Prose,
+    Span,
+    Text,
 )
-"""Control, bidi, zero-width, filler and tag characters, lone surrogates; not tab and line feed."""
+
+DASH = "–"
 
 
-def visible(text: str) -> str:
-    """Return the text with every invisible or direction-changing character written as `⟨U+202E⟩`.
-
-    A zero-width joiner between two symbols (family emoji) is kept: there it is what makes the picture.
-    """
-    return _INVISIBLE.sub(_mark, text.replace("\r\n", "\n"))
-
-
-def _mark(match: re.Match[str]) -> str:
-    character, text, at = match[0], match.string, match.start()
-    if character == "\u200d" and 0 < at < len(text) - 1 and min(text[at - 1], text[at + 1]) > "\u2190":
-        return character
-    return f"⟨U+{ord(character):04X}⟩"
+def decimal(value: float | None, digits: int = 2, *, signed: bool = False) -> str:
+    """Write a number with its decimals, or a dash when it is undefined; what rounds to zero has no minus."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    return f"{value:{'+' if signed else ''}z,.{digits}f}"
 
 
-def number(count: int) -> str:
-    """Write a count with thin groups: 12,345."""
-    return f"{count:,}"
+def interval(ends: Ends | None, digits: int = 2) -> str:
+    """Write an interval as `[3.98, 4.25]`, or a dash when there is none."""
+    return DASH if ends is None else f"[{decimal(ends[0], digits)}, {decimal(ends[1], digits)}]"
 
 
-def mean(value: float | None, decimals: int = 2, *, sign: bool = False) -> str:
-    """Write a mean with two decimals, or a dash when it is undefined; what rounds to zero has no minus."""
-    return _DASH if value is None else f"{value:{'+' if sign else ''}z.{decimals}f}"
+def bounds(ends: Ends, digits: int = 2, *, signed: bool = False) -> str:
+    """Write bounds as `3.40–4.50`, or `-0.10 to +0.20` where they have signs."""
+    between = " to " if signed or min(ends) < 0 else DASH
+    return between.join(decimal(end, digits, signed=signed) for end in ends)
 
 
-def interval(ends: tuple[float, float] | None, decimals: int = 2) -> str:
-    """Write an interval as `[3.98, 4.25]`, or say that there is none."""
-    return "[no interval]" if ends is None else f"[{ends[0]:z.{decimals}f}, {ends[1]:z.{decimals}f}]"
-
-
-def bounds(figure: Figure) -> str:
-    """Write the bounds of a mean as `3.40–4.50`, or a dash when it has none."""
-    if figure.bounds is None:
-        return _DASH
-    return _DASH.join(mean(end, figure.decimals) for end in figure.bounds)
-
-
-def share(value: float) -> str:
+def percent(value: float | None) -> str:
     """Write a share as a percentage; a little is not nothing and almost all is not all."""
+    if value is None or not math.isfinite(value):
+        return DASH
     if 0 < value < 0.001:
         return "<0.1 %"
     if 0.999 < value < 1:
         return ">99.9 %"
     return f"{value:.0%}".replace("%", " %") if value in (0, 1) else f"{value:.1%}".replace("%", " %")
-
-
-def score(value: float | str | None) -> str:
-    """Write a score: whole numbers without decimals, `n/a`, `failed` for none."""
-    if value is None:
-        return "failed"
-    if isinstance(value, str):
-        return value
-    return f"{value:.0f}" if value == int(value) else f"{value:z.2f}"
-
-
-def cell(value: float | str | None, level: str) -> str:
-    """Write a conversation's score in the list: two decimals for a mean over turns, a dash for none."""
-    if value is None:
-        return _DASH
-    return score(value) if isinstance(value, str) or level == "conversation" else mean(value)
 
 
 def cost(value: float | None) -> str:
@@ -111,23 +68,99 @@ def language(code: str) -> str:
     return {"en": "English", "zh": "Chinese"}.get(code, code)
 
 
-def figure_line(figure: Figure) -> str:
-    """Write a mean with all that belongs to it.
-
-    `4.12 [3.98, 4.25] · 160/200 scored · 40 failed · bounds 3.40–4.50`; n/a only where there are some.
-    """
-    if not figure.n:
-        return f"no score · {counts_line(figure)}"
-    told = f"{mean(figure.mean, figure.decimals)} {interval(figure.interval, figure.decimals)}"
-    return f"{told} · {counts_line(figure)}"
+def score(value: float | str | None) -> str:
+    """Write a score: whole numbers without decimals, `n/a`, `failed` for none."""
+    if value is None:
+        return "failed"
+    if isinstance(value, str):
+        return value
+    return f"{value:.0f}" if value == int(value) else f"{value:z.2f}"
 
 
-def counts_line(figure: Figure) -> str:
-    """Write the counts and bounds of a mean that is shown beside them."""
-    parts = [f"{number(figure.n)}/{number(figure.requested)} scored"]
+def counts_of(figure: Figure) -> tuple[str, ...]:
+    """Return the counts and bounds of a figure: `160/200 scored`, `40 failed`, `bounds 3.40–4.50`."""
+    parts = [f"{figure.n:,}/{figure.requested:,} scored"]
     if figure.n_na:
-        parts.append(f"{number(figure.n_na)} n/a")
-    parts.append(f"{number(figure.n_failed)} failed")
+        parts.append(f"{figure.n_na:,} n/a")
+    parts.append(f"{figure.n_failed:,} failed")
     if figure.bounds is not None:
-        parts.append(f"bounds {bounds(figure)}")
-    return " · ".join(parts)
+        parts.append(f"bounds {bounds(figure.bounds, figure.digits)}")
+    return (*parts, figure.rests_on) if figure.rests_on else tuple(parts)
+
+
+def figure_value(figure: Figure) -> tuple[str, str]:
+    """Return the value of a figure and its interval: `4.12` and `[3.98, 4.25]`."""
+    if not figure.n:
+        return "no score", ""
+    ends = "[no interval]" if figure.interval is None else interval(figure.interval, figure.digits)
+    return decimal(figure.value, figure.digits), ends
+
+
+def figure_line(figure: Figure) -> str:
+    """Write a figure in a line: `4.12 [3.98, 4.25] · 160/200 scored · 40 failed · bounds 3.40–4.50`."""
+    head = " ".join(filter(None, figure_value(figure)))
+    return " · ".join((head, *counts_of(figure)))
+
+
+def cell_words(cell: Cell) -> tuple[str, tuple[str, ...]]:  # noqa: PLR0911 - one return for each kind
+    """Return what a cell says, and the short lines beneath it."""
+    if cell is None:
+        return DASH, ()
+    if isinstance(cell, str):
+        return cell, ()
+    if isinstance(cell, int):
+        return f"{cell:,}", ()
+    if isinstance(cell, Number):
+        return _number_words(cell)
+    if isinstance(cell, Text):
+        return " ".join(filter(None, (cell.text, cell.note, *(t.text for t in cell.tags)))), ()
+    if isinstance(cell, Missing):
+        return cell.why or DASH, ()
+    if isinstance(cell, Count):
+        return f"{cell.n:,}" if cell.of is None else f"{cell.n:,}/{cell.of:,}", cell.notes
+    return _wider_words(cell)
+
+
+def _number_words(cell: Number) -> tuple[str, tuple[str, ...]]:
+    beneath = []
+    if cell.interval is not None:
+        fewer = cell.digits if cell.interval_digits is None else cell.interval_digits
+        beneath.append(interval(cell.interval, fewer))
+    if cell.bounds is not None:
+        beneath.append(f"bounds {bounds(cell.bounds, cell.digits, signed=cell.signed)}")
+    return decimal(cell.value, cell.digits, signed=cell.signed), (*beneath, *cell.notes)
+
+
+def _wider_words(cell: Percent | Interval | Mix | Figure) -> tuple[str, tuple[str, ...]]:
+    if isinstance(cell, Percent):
+        ends = cell.interval
+        lines = () if ends is None else (f"[{percent(ends[0])}, {percent(ends[1])}]",)
+        return percent(cell.value), (*lines, *cell.notes)
+    if isinstance(cell, Interval):
+        return interval(cell.ends, cell.digits), ()
+    if isinstance(cell, Mix):
+        return (mix_words(cell), (f"of {sum(p.n for p in cell.parts):,}",)) if cell.parts else (DASH, ())
+    value, between = figure_value(cell)
+    scored = f"{cell.n:,}/{cell.requested:,}" + (f", {cell.n_na:,} n/a" if cell.n_na else "")
+    counts = (scored, f"{cell.n_failed:,} failed")
+    return (value, (between, *counts)) if cell.n else (DASH, (value, *counts))
+
+
+def mix_words(mix: Mix) -> str:
+    """Write the counts of a mix: `3 / 2 / 1`."""
+    return " / ".join(f"{p.n:,}" for p in mix.parts)
+
+
+def part_share(n: int, total: int) -> float:
+    """Return the share of a part; 0 of nothing."""
+    return n / total if total else 0.0
+
+
+def prose_words(prose: Prose) -> str:
+    """Return a sentence without its looks."""
+    pieces = (prose,) if isinstance(prose, str | Span) else prose
+    return "".join(p if isinstance(p, str) else _span(p) for p in pieces)
+
+
+def _span(span: Span) -> str:
+    return f"“{span.text}”" if span.style == "quote" else span.text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
+    from dialogauge.text.counting import counted
     from dialogauge.text.language import Language, LanguageTally, detect_language, has_chinese
     from dialogauge.text.needles import alternatives, needles_of
     from dialogauge.text.ngrams import (
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         content_marks,
         content_terms,
         count_units,
-        counted,
         normalise,
         pieces,
         sentences,
@@ -67,6 +67,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "counting": ("counted",),
     "language": ("Language", "LanguageTally", "detect_language", "has_chinese"),
     "needles": ("alternatives", "needles_of"),
     "ngrams": (
@@ -85,7 +86,6 @@ _HOMES = {
         "content_marks",
         "content_terms",
         "count_units",
-        "counted",
         "normalise",
         "pieces",
         "sentences",

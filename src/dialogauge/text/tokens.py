@@ -8,18 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import add
 
-
-def counted(n: int, noun: str, several: str | None = None) -> str:
-    """Write a count before its noun: `1 turn`, `1,200 turns`, `2 replies`.
-
-    Args:
-        n: The count.
-        noun: The singular, with adjectives: `rated turn`.
-        several: The plural, if it is not the noun and an s.
-    """
-    return f"{n:,} {noun if n == 1 else several or noun + 's'}"
-
-
 _QUOTES = {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"'}
 # Frequent in Chinese text; with these translated, slow NFKC is rarely needed.
 _WIDE = {chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " ", "\u2026": "..."}

@@ -1,8 +1,11 @@
 import json
+import re
 
+from dialogauge.cli.doctor import answers_blocks
 from dialogauge.core import Usage
 from dialogauge.judges.known_answers import known_answers, known_cases
 from dialogauge.llm.protocol import ChatFailure
+from dialogauge.report import to_text
 from rubric_samples import asked_turns, card_reply, client_of
 
 
@@ -32,9 +35,10 @@ async def test_a_model_that_knows_the_truth_has_all_right():
     assert report.returns_turn_average is False
     assert report.usage == Usage(calls=12)
     json.dumps(report.to_json())
+    text = to_text(answers_blocks(report))
     head = f"known answers: {report.right} of {report.right} right; 12 of 12 answered"
-    assert next(report.lines()) == head
-    assert "returns the average of its turns: no" in "\n".join(report.lines())
+    assert text.splitlines()[0] == head
+    assert re.search("returns the average of its turns +no", text)
 
 
 async def test_a_model_that_averages_the_turns_is_told_apart():
@@ -66,7 +70,7 @@ async def test_what_fails_is_counted_and_too_few_answers_tell_nothing():
     assert len(report.failures) == 6
     assert report.returns_turn_average is None
     assert report.to_json()["answered"] == 6
-    assert "cannot be told" in "\n".join(report.lines())
+    assert "cannot be told" in to_text(answers_blocks(report))
 
 
 def test_the_cases_are_sound():

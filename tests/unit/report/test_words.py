@@ -1,63 +1,79 @@
 import pytest
 
-from dialogauge.report.view import Figure
+from dialogauge.report.cells import Count, Figure, Interval, Missing, Mix, Number, Part, Percent, Span, Text
+from dialogauge.report.visible import plain, visible
 from dialogauge.report.words import (
-    cell,
+    bounds,
+    cell_words,
     cost,
-    counts_line,
+    decimal,
     figure_line,
     interval,
-    language,
-    mean,
-    name,
+    percent,
+    prose_words,
     score,
-    share,
-    visible,
 )
-
-
-def test_a_mean_is_never_without_its_counts_and_bounds():
-    figure = Figure(4.123, (3.98, 4.25), 160, 200, 0, 40, (3.4, 4.5))
-    assert figure_line(figure) == "4.12 [3.98, 4.25] · 160/200 scored · 40 failed · bounds 3.40–4.50"
-    some_na = Figure(4.0, None, 1, 3, 2, 0, (4.0, 4.0))
-    assert figure_line(some_na) == "4.00 [no interval] · 1/3 scored · 2 n/a · 0 failed · bounds 4.00–4.00"
-    nothing = Figure(None, None, 0, 0, 0, 0, None)
-    assert figure_line(nothing) == "no score · 0/0 scored · 0 failed"
-    assert counts_line(some_na).startswith("1/3 scored")
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("cell", "main", "beneath"),
     [
-        ("plain\ttext\nand 中文, été, 👋🏽", "plain\ttext\nand 中文, été, 👋🏽"),
-        ("a\r\nb", "a\nb"),
-        ("user\u202etxt.exe", "user⟨U+202E⟩txt.exe"),
-        ("pay\u200bpal", "pay⟨U+200B⟩pal"),
-        ("\x00\x1b[31m", "⟨U+0000⟩⟨U+001B⟩[31m"),
-        ("\u2066x\u2069", "⟨U+2066⟩x⟨U+2069⟩"),
-        ("\ufeffstart", "⟨U+FEFF⟩start"),
-        ("lone \ud83d", "lone ⟨U+D83D⟩"),
-        ("\U000e0041", "⟨U+E0041⟩"),
-        ("👩\u200d👧 is one picture, a\u200db is not", "👩\u200d👧 is one picture, a⟨U+200D⟩b is not"),
+        (None, "–", ()),
+        ("words", "words", ()),
+        (1234, "1,234", ()),
+        (Missing(), "–", ()),
+        (Missing("n/a"), "n/a", ()),
+        (Count(12, 20), "12/20", ()),
+        (Number(None, 3), "–", ()),
+        (Number(float("nan")), "–", ()),
+        (Number(-0.0004, 3), "0.000", ()),
+        (Number(1234.5, 0), "1,234", ()),
+        (Number(0.5, 3, (0.4, 0.6), (0.1, 0.9)), "0.500", ("[0.400, 0.600]", "bounds 0.100–0.900")),
+        (Number(0.5, 3, (0.4, 0.6), interval_digits=2), "0.500", ("[0.40, 0.60]",)),
+        (Number(0.5, 1, bounds=(-0.1, 0.9), signed=True), "+0.5", ("bounds -0.1 to +0.9",)),
+        (
+            Percent(0.25, (0.2, 0.3), notes=("by chance 1 %",)),
+            "25.0 %",
+            ("[20.0 %, 30.0 %]", "by chance 1 %"),
+        ),
+        (Percent(None), "–", ()),
+        (Interval((1, 2)), "[1.00, 2.00]", ()),
+        (Interval(None), "–", ()),
+        (Mix((Part("won", 5), Part("lost", 1))), "5 / 1", ("of 6",)),
+        (Mix(()), "–", ()),
+        (Text("poor", "by rule", tags=(Span("partial", "tag"),)), "poor by rule partial", ()),
+        (Figure(4.1, 40, 50, 2, 8, (4, 4.2)), "4.10", ("[4.00, 4.20]", "40/50, 2 n/a", "8 failed")),
+        (Figure(None, 0, 5, 0, 5), "–", ("no score", "0/5", "5 failed")),
     ],
 )
-def test_invisible_characters_are_made_visible(text, shown):
-    assert visible(text) == shown
-    assert visible(text).encode("utf-8")
+def test_cells_in_words(cell, main, beneath):
+    assert cell_words(cell) == (main, beneath)
 
 
-def test_small_words():
-    assert (mean(None), mean(4), interval(None)) == ("–", "4.00", "[no interval]")
-    assert [score(v) for v in (4, 4.0, 3.5, "n/a", None)] == ["4", "4", "3.50", "n/a", "failed"]
-    assert [cell(v, "turn") for v in (4, "n/a", None)] == ["4.00", "n/a", "–"]
-    assert cell(4, "conversation") == "4"
-    assert [cost(v) for v in (None, 0.0, 0.0213, 12.5)] == ["unknown", "0.00", "0.0213", "12.50"]
-    assert [share(v) for v in (0, 0.0004, 0.125, 0.9996, 1)] == [
-        "0 %",
-        "<0.1 %",
-        "12.5 %",
-        ">99.9 %",
-        "100 %",
-    ]
-    assert [language(c) for c in ("en", "zh", "de")] == ["English", "Chinese", "de"]
-    assert name("context_use") == "context use"
+def test_a_figure_in_a_line():
+    whole = Figure(4.123, 160, 200, 0, 40, (3.98, 4.25), (3.4, 4.5), rests_on="of 24 users")
+    assert (
+        figure_line(whole)
+        == "4.12 [3.98, 4.25] · 160/200 scored · 40 failed · bounds 3.40–4.50 · of 24 users"
+    )
+    assert figure_line(Figure(4, 1, 1)) == "4.00 [no interval] · 1/1 scored · 0 failed"
+    assert figure_line(Figure(None, 0, 9, 9)) == "no score · 0/9 scored · 9 n/a · 0 failed"
+    assert "bounds 0.100–0.900" in figure_line(Figure(0.5, 1, 2, 0, 1, None, (0.1, 0.9), 3))
+
+
+def test_numbers_in_words():
+    assert [percent(v) for v in (0, 0.0005, 0.5, 0.9995, 1, None)] == [
+        "0 %", "<0.1 %", "50.0 %", ">99.9 %", "100 %", "–"
+    ]  # fmt: skip
+    assert [cost(v) for v in (None, 0, 0.1234, 12)] == ["unknown", "0.00", "0.1234", "12.00"]
+    assert [score(v) for v in (None, "n/a", 4, 3.25)] == ["failed", "n/a", "4", "3.25"]
+    assert decimal(-0.001, signed=True) == "+0.00"
+    assert interval((-0.001, 0)) == "[0.00, 0.00]"
+    assert bounds((1, 2)) == "1.00–2.00"
+
+
+def test_text_that_hides_is_shown():
+    assert visible("a\u202eb\x00\r\n") == "a⟨U+202E⟩b⟨U+0000⟩\n"
+    assert visible("👩\u200d👧 e\u200dx") == "👩\u200d👧 e⟨U+200D⟩x"
+    assert plain("a\x1b[31m\n\u202e预订\u3000") == "a\\x1b[31m\\n\\u202e预订\u3000"
+    assert prose_words(("a ", Span("b", "strong"), Span("c", "quote"))) == "a b“c”"

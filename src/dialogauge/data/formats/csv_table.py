@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
 from dialogauge.data.field_map import FieldMap
@@ -52,7 +53,7 @@ class _Group:
     id: str
     line: int
     messages: list[Message] = field(default_factory=list)
-    about: dict[str, str] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
     rated: list[tuple[int, str, float | str, str | None, Place]] = field(default_factory=list)
     """Index of the message, dimension, score, rater, place."""
     turns: list[str | None] = field(default_factory=list)
@@ -191,7 +192,7 @@ def _finish(group: _Group, context: Context) -> Outcome:
         tuple(group.messages),
         ratings=ratings,
         place=place,
-        **{name: group.about.get(name) for name in _OF_CONVERSATION},
+        **group.about,
     )
 
 

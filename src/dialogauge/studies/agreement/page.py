@@ -1,94 +1,221 @@
-"""From the meta study to what its page shows."""
+"""Judges against people on a page and on a terminal: the same tables, beside judges that know nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
 
 from dialogauge.report import (
-    AgreementView,
-    ComparisonView,
-    ConfusionRow,
-    ControlCell,
-    MeasureRow,
-    MetaAbout,
-    MetaView,
+    Block,
+    Callout,
+    Cell,
+    DataTable,
+    Matrix,
+    Number,
+    Page,
+    Prose,
+    Section,
+    Span,
+    TableColumn,
+    Text,
+    data_table,
+    shares_of_rows,
+    words,
 )
 from dialogauge.stats import Estimate, title_of
-from dialogauge.studies.agreement.agreement import AgreementResult, JudgeAgreement, JudgeComparison
+from dialogauge.studies.agreement.agreement import (
+    AgreementResult,
+    ControlFigures,
+    JudgeAgreement,
+    JudgeComparison,
+)
 from dialogauge.text import counted
 
+_SIGNS: Final[Mapping[str, str]] = {
+    "above": "▲",
+    "below": "▼",
+    "not distinguishable": "≈",
+    "too few to tell": "…",
+    "undefined": "?",
+}
 
-def meta_view(result: AgreementResult, about: MetaAbout, gates: Sequence[str]) -> MetaView:
-    """Return the view of a result; `gates` says of each judge whether it is ready."""
-    rules = {j.pair.rated: j.rule for j in result.judges}
-    return MetaView(
-        about,
-        tuple(_judge(j, gate) for j, gate in zip(result.judges, gates, strict=True)),
-        tuple(_comparison(c, rules.get(c.pair.rated)) for c in result.comparisons),
+
+def agreement_page(
+    result: AgreementResult,
+    gates: Sequence[str],
+    *,
+    ratings: str,
+    created: str,
+    version: str,
+    satisfaction: Sequence[Section] = (),
+) -> Page:
+    """Lay out a result.
+
+    Args:
+        result: The judges against people.
+        gates: Says of each judge whether it is ready.
+        ratings: Where people's ratings are from.
+        created: The day.
+        version: Of dialogauge.
+        satisfaction: What is shown of the judges of satisfaction runs.
+    """
+    s = result.settings
+    one = "the judge agrees" if len(result.judges) == 1 else "the judges agree"
+    not_this = (
+        Span("What this page is not.", "strong"),
+        " Agreement on these conversations, in these languages, with these raters; on others it has to be "
+        "measured again. It does not replace asking your users.",
     )
-
-
-def _judge(judge: JudgeAgreement, gate: str) -> AgreementView:
-    levels = tuple(sorted({score for b in judge.bins for score in b.people}))
-    return AgreementView(
-        name=judge.name,
-        judge=judge.about.judge,
-        mode=judge.about.mode,
-        pair=str(judge.pair),
-        counts=_counts(judge),
-        conversations=judge.conversations,
-        users=judge.users,
-        unit=judge.unit,
-        languages=tuple(judge.languages.items()),
-        notes=(*_notes(judge), gate),
-        measures=tuple(_measure(judge, name, e) for name, e in judge.figures.items()),
-        controls=tuple((c.name, c.description) for c in judge.controls),
-        levels=levels,
-        confusion=tuple(
-            ConfusionRow(b.score, b.n, b.people_mean, tuple(b.people.get(v, 0) for v in levels))
-            for b in judge.bins
-        ),
+    intervals = (
+        f"Intervals are 95 %, from {s.draws:,} draws of whole users where they are known, else of whole "
+        "conversations. A control that the judge is not above is as good as the judge, as far as these "
+        "ratings can tell."
     )
+    made = (
+        f"dialogauge {version}, {s.draws:,} draws, {s.shuffles:,} shuffles, seed {s.seed}. Scores and "
+        "ratings of several raters or repeats are averaged; kappa, exact and within "
+        "one take whole scores, halves rounded upward."
+    )
+    sections = (
+        *satisfaction,
+        *(_judge_section(j, gate, whole=True) for j, gate in zip(result.judges, gates, strict=True)),
+        *_comparisons(result),
+        Section("How this was made", (Callout((made,)),)),
+    )
+    lead = (f"How far {one} with ", Span(ratings, "strong"), ", beside judges that know nothing.")
+    head = Callout((not_this, intervals), "info")
+    return Page("Judges against people", (head, *sections), lead, created, version)
 
 
-def _counts(judge: JudgeAgreement) -> tuple[tuple[str, int], ...]:
+def brief(result: AgreementResult, gates: Sequence[str]) -> tuple[Block, ...]:
+    """Lay out a result for a terminal: each judge with its controls, and every comparison."""
+    judges = zip(result.judges, gates, strict=True)
+    return (*(_judge_section(j, gate, whole=False) for j, gate in judges), *_comparisons(result))
+
+
+def _judge_section(judge: JudgeAgreement, gate: str, *, whole: bool) -> Section:
+    table = _measures(judge)
+    legend = (
+        f"Intervals are clustered by {judge.unit}. ▲ the judge is above the control (p adjusted by Holm over "
+        f"the controls), ▼ below it, ≈ not distinguishable, … too few {judge.unit} or draws to tell, ? "
+        "undefined. "
+    )
+    blocks: list[Block] = [Callout((f"Warning: {w}",), "warn") for w in judge.warnings]
+    blocks += [Callout((*_notes(judge), gate)), table]
+    blocks.append(Callout(((legend, *_controls(judge.controls)) if whole else legend,)))
+    if whole and judge.bins:
+        title = "What people gave where the judge gave each score"
+        note = "Ring: the mean of people’s scores in that row. Where both agree, rings lie on the diagonal."
+        blocks.append(Section(title, (_scores(judge), Callout((note,)))))
+    return Section(judge.about.name, tuple(blocks), _lead(judge))
+
+
+def _lead(judge: JudgeAgreement) -> str:
     c = judge.counts
-    shown = [("rated targets", c.rated), ("scored", c.scored), ("n/a", c.not_applicable)]
-    shown += [("failed", c.failed), ("not judged", c.not_judged)]
-    shown += [("undecided among raters", c.undecided)] if c.undecided else []
-    return tuple(shown + ([("ratings not used", c.refused)] if c.refused else []))
+    counts = [f"{counted(c.rated, 'rated target')}", f"{c.scored:,} scored", f"{c.not_applicable:,} n/a"]
+    counts += [f"{c.failed:,} failed", f"{c.not_judged:,} not judged"]
+    counts += [f"{c.undecided:,} undecided among raters"] if c.undecided else []
+    counts += [f"{counted(c.refused, 'rating')} not used"] if c.refused else []
+    counts += [f"{c.several_raters:,} by several raters, averaged"] if c.several_raters else []
+    of = f" of {counted(judge.users, 'user')}" if judge.users else ""
+    languages = ", ".join(f"{words.language(code)} {n:,}" for code, n in judge.languages.items())
+    return (
+        f"{judge.about.judge} judge in {judge.about.mode}: {judge.pair}. {', '.join(counts)}; "
+        f"{counted(judge.conversations, 'conversation')}{of}{f'; {languages}' if languages else ''}."
+    )
 
 
 def _notes(judge: JudgeAgreement) -> list[str]:
-    out = list(judge.warnings)
+    out = []
     if judge.rule is not None:
-        out.append(
-            f"Dissatisfied: {judge.rule}, {judge.dissatisfied} of {counted(judge.counts.scored, 'target')}."
-        )
+        scored = counted(judge.counts.scored, "target")
+        out.append(f"Dissatisfied: {judge.rule}, {judge.dissatisfied} of {scored}.")
     if judge.fractions:
-        out.append("The judge gives scores with fractions, and they are used where order counts.")
+        out.append(
+            "The judge's scores with fractions are used where order counts; kappa, exact, within one and "
+            "classes take its whole ones."
+        )
     if not judge.same_scale:
         out.append("People’s ratings are not on the judge’s scale: only the order is compared.")
     return out
 
 
-def _measure(judge: JudgeAgreement, name: str, estimate: Estimate) -> MeasureRow:
+def _measures(judge: JudgeAgreement) -> DataTable:
+    heads = ("measure", "judge", *(c.name for c in judge.controls))
+    rows = [_measure(judge, name, estimate) for name, estimate in judge.figures.items()]
+    return data_table(f"Agreement of {judge.about.name}", heads, rows, captioned=False)
+
+
+def _measure(judge: JudgeAgreement, name: str, estimate: Estimate) -> tuple[Cell, ...]:
     sides = judge.sides(name)
-    cells = tuple(ControlCell(c.figures[name].value, sides[c.name]) for c in judge.controls)
-    return MeasureRow(title_of(name, judge.rule), estimate.value, estimate.interval, cells)
+    controls = (Number(c.figures[name].value, 3, notes=(_SIGNS[sides[c.name]],)) for c in judge.controls)
+    figure = Number(estimate.value, 3, estimate.interval, strong=True)
+    return (title_of(name, judge.rule), figure, *controls)
 
 
-def _comparison(found: JudgeComparison, rule: str | None) -> ComparisonView:
+def _controls(controls: Iterable[ControlFigures]) -> Iterable[str | Span]:
+    for number, control in enumerate(controls):
+        yield "; " if number else ""
+        yield Span(control.name, "strong")
+        yield f": {control.description}"
+
+
+def _scores(judge: JudgeAgreement) -> Matrix:
+    """Lay out the judge's scores (rows) by people's (columns), with people's mean in each row."""
+    levels = sorted({score for b in judge.bins for score in b.people})
+    counts = tuple(tuple(b.people.get(level, 0) for level in levels) for b in judge.bins)
+    return Matrix(
+        "Scores of the judge in rows, of people in columns",
+        tuple(f"{b.score:g}" for b in judge.bins),
+        tuple(f"{level:g}" for level in levels),
+        counts,
+        shares_of_rows(counts),
+        "judge",
+        "people",
+        rings=tuple(_place(levels, b.people_mean) for b in judge.bins),
+        totals=tuple(b.n for b in judge.bins),
+    )
+
+
+def _place(levels: Sequence[float], mean: float | None) -> float | None:
+    """Return where a mean lies among columns of equal width; 0 is the middle of the first."""
+    if mean is None or not levels:
+        return None
+    if mean <= levels[0]:
+        return 0.0
+    for j, (low, high) in enumerate(pairwise(levels)):
+        if mean <= high:
+            return j + (mean - low) / (high - low)
+    return float(len(levels) - 1)
+
+
+def _comparisons(result: AgreementResult) -> tuple[Section, ...]:
+    if not result.comparisons:
+        return ()
+    rules = {j.pair.rated: j.rule for j in result.judges}
+    heads = (
+        "measure",
+        *(TableColumn("first", "text"), "figure"),
+        *(TableColumn("second", "text"), "figure"),
+        *("first better by", "p", TableColumn("in words", "prose")),
+    )
+    rows = [_comparison(c, rules.get(c.pair.rated)) for c in result.comparisons]
+    table = data_table("Judges against each other", heads, rows, captioned=False)
+    lead: Prose = (
+        "On the targets that both scored, with the same draws for both. p is adjusted by Holm over all pairs "
+        "of a measure."
+    )
+    return (Section("Judges against each other", (table,), lead),)
+
+
+def _comparison(found: JudgeComparison, rule: str | None) -> tuple[Cell, ...]:
     c = found.comparison
-    return ComparisonView(
-        c.a,
-        c.b,
-        title_of(c.measure, rule),
-        c.difference.n,
-        c.figure_a,
-        c.figure_b,
-        c.difference.value,
-        c.difference.interval,
-        c.p_holm,
+    return (
+        Text(title_of(c.measure, rule), counted(c.difference.n, "target")),
+        *(c.a, Number(c.figure_a, 3)),
+        *(c.b, Number(c.figure_b, 3)),
+        Number(c.difference.value, 3, c.difference.interval),
+        Number(c.p_holm, 3),
         c.words,
     )

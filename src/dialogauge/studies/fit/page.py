@@ -1,59 +1,108 @@
-"""The page of a fitted run: the figures of each way of cutting, beside those of the controls."""
+"""The figures of a fit, on a page and on a terminal, beside controls that read nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from html import escape
-from importlib import resources
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
-_VIEWS = {
-    "all": "All examples",
-    "without_whole": "Without ratings of the whole",
-    "whole_only": "Ratings of the whole only",
+from dialogauge.core.version import __version__
+from dialogauge.report import (
+    Block,
+    Callout,
+    Cell,
+    DataTable,
+    Definitions,
+    Emphasis,
+    Number,
+    Page,
+    RowGroup,
+    Section,
+    TableColumn,
+    TableRow,
+    data_table,
+)
+from dialogauge.text import counted
+
+Json = Mapping[str, Any]
+
+_TABLES: Final = (("uar", "kappa", "f1_below3", "f1_below3_published"), ("auc_below3", "auc_above3"))
+"""The figures of whole ratings, and those of the ranking."""
+_VIEWS: Final = {
+    "all": "all examples",
+    "without_whole": "without ratings of the whole",
+    "whole_only": "ratings of the whole only",
+}
+_FIGURES: Final = {
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "auc_dissatisfied": "AUC",
+    "mean_squared_error": "MSE",
 }
 
 
-def render_fit(summary: Mapping[str, Any]) -> str:
-    """Write the summary of a fit as one self-contained HTML document."""
-    style = resources.files("dialogauge.report").joinpath("style.css").read_text(encoding="utf-8")
-    title = f"Fitted to ratings: {escape(str(summary['dimension']))}"
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        '<meta name="viewport" content="width=device-width">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src '
-        f"'unsafe-inline'\"><style>{style}</style><main>{''.join(_body(title, summary))}</main></html>\n"
+def file_brief(fit: Json) -> tuple[Block, ...]:
+    """Lay out the out-of-fold figures of the local judge's coefficients."""
+    fitted = fit["fitted_on"]
+    head = (
+        f"fitted {fit['dimension']} on {counted(fitted['turns'], 'rated turn')} of "
+        f"{counted(fitted['conversations'], 'conversation')}, {counted(fitted['groups'], 'user')} (or "
+        "conversations where no user is known)"
     )
+    rows = []
+    for mode in ("hindsight", "foresight"):
+        figures = fit["measured"][mode]
+        rows.append(_figures_row(mode, figures, "strong"))
+        rows.append(_figures_row("  reply length", figures["control_reply_length"]))
+        rows.append(_figures_row("  constant", figures["control_constant"]))
+    table = data_table("left-out figures", ("left-out figures", *_FIGURES.values()), rows, captioned=False)
+    note = "AUC: of a dissatisfied turn (3 or less) being scored below a satisfied one"
+    return (Callout((head,)), table, Section("", (Callout((note,)),)))
 
 
-def _body(title: str, summary: Mapping[str, Any]) -> Iterator[str]:
-    yield f"<h1>{title}</h1><p>{summary['examples']:,} rated places of {summary['conversations']:,} "
-    yield f"conversations, {summary['votes']:,} votes. Every figure is of predictions left out.</p>"
-    for part in summary["parts"].values():
-        yield f"<h2>{summary['folds']} parts: {part['what']}</h2>"
-        for view, words in _VIEWS.items():
-            if view in part:
-                yield f"<h3>{words}, n = {part[view]['metrics']['n']:,}</h3>"
-                yield _table(part[view], list(summary["figures"]))
-    yield "<dl>"
-    for name, what in summary["figures"].items():
-        yield f"<dt>{name}</dt><dd>{escape(what)}</dd>"
-    yield "</dl>"
+def _figures_row(name: str, figures: Json, emphasis: Emphasis = "plain") -> TableRow:
+    cells = (Number(figures.get(key), 3) for key in _FIGURES)
+    return TableRow((name, *cells), emphasis)
 
 
-def _table(view: Mapping[str, Any], names: list[str]) -> str:
-    rows = {"model": view["metrics"], **view["controls"]}
-    head = "".join(f"<th>{name}</th>" for name in names)
-    body = "".join(
-        f"<tr><th>{name}</th>{''.join(f'<td>{_cell(figures, n)}</td>' for n in names)}</tr>"
-        for name, figures in rows.items()
+def run_brief(summary: Json) -> tuple[Block, ...]:
+    """Lay out the summary of a fitted run."""
+    head = (
+        f"fitted {summary['dimension']} on {counted(summary['examples'], 'rated place')} of "
+        f"{counted(summary['conversations'], 'conversation')} ({counted(summary['votes'], 'vote')}; "
+        f"{summary['whole_conversations']:,} of the whole, {summary['nothing_said']:,} before any turn)"
     )
-    return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+    parts = (_part(name, part, summary["folds"]) for name, part in summary["parts"].items())
+    meanings = Definitions(tuple(summary["figures"].items()))
+    return (Callout((head,)), *parts, Section("", (meanings,)))
 
 
-def _cell(figures: Mapping[str, Any], name: str) -> str:
-    value = figures[name]
-    if value is None:
-        return "–"
-    low, high = figures.get("intervals", {}).get(name, (None, None))
-    return f"{value:z.3f}" if low is None else f"{value:z.3f} [{low:z.3f}, {high:z.3f}]"
+def fit_page(summary: Json) -> Page:
+    """Lay out the summary of a fitted run as a page."""
+    return Page(f"Fitted to ratings: {summary['dimension']}", run_brief(summary), version=__version__)
+
+
+def _part(name: str, part: Json, folds: int) -> Section:
+    across = part["split_conversations"]
+    split = f" ({counted(across, 'conversation does', 'conversations do')})" if across else ""
+    everything = part["all"]["metrics"]["n"]
+    views = [v for v in _VIEWS if v == "all" or (v in part and part[v]["metrics"]["n"] < everything)]
+    tables = tuple(_table(columns, part, views) for columns in _TABLES)
+    return Section(f"{folds} parts of {name}: {part['what']}{split}", tables)
+
+
+def _table(columns: Sequence[str], part: Json, views: Iterable[str]) -> DataTable:
+    groups = []
+    for view in views:
+        metrics = part[view]["metrics"]
+        rows = [TableRow(("model", *_cells(metrics, columns)))]
+        rows += [TableRow((f"  {n}", *_cells(f, columns))) for n, f in part[view]["controls"].items()]
+        groups.append(RowGroup(tuple(rows), f"{_VIEWS[view]}, n = {metrics['n']:,}"))
+    heads = (TableColumn("", "text"), *map(TableColumn, columns))
+    return DataTable("figures", heads, tuple(groups), captioned=False)
+
+
+def _cells(figures: Json, columns: Iterable[str]) -> Iterable[Cell]:
+    intervals = figures.get("intervals", {})
+    for column in columns:
+        low, high = intervals.get(column) or (None, None)
+        yield Number(figures[column], 3, None if low is None or high is None else (low, high))

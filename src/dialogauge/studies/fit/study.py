@@ -23,23 +23,22 @@ from dialogauge.core import (
 )
 from dialogauge.core.judgement import NO_USAGE
 from dialogauge.core.unit import words_digest
-from dialogauge.judges.fitted import (
+from dialogauge.judges.fitted.cross_validation import (
+    RIDGES,
     CrossValidation,
-    FittedOn,
-    RatedPlace,
-    RatingsModel,
+    boundaries_to_fit,
     cross_validate,
-    fit_ratings,
+    line_folds,
 )
-from dialogauge.judges.fitted.cross_validation import RIDGES, boundaries_to_fit, line_folds
-from dialogauge.judges.fitted.features import features_digest
-from dialogauge.judges.fitted.model import PlaceTable
+from dialogauge.judges.fitted.features import RatedPlace, features_digest
+from dialogauge.judges.fitted.model import FittedOn, PlaceTable, RatingsModel, fit_ratings
 from dialogauge.judges.local.fit import group_folds
+from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts
 from dialogauge.runs.records import json_line
 from dialogauge.stats import CONTROLS
 from dialogauge.studies.fit.figures import FIGURES, PredictedRatings, figures_with_controls
-from dialogauge.studies.fit.page import render_fit
+from dialogauge.studies.fit.page import fit_page
 from dialogauge.text import LanguageTally
 
 Whole = npt.NDArray[np.int64]
@@ -190,10 +189,10 @@ class FitStudy(Study[FitResult]):
             conversations=len({e.conversation.id for e in self.examples}),
         )
 
-    def page(self, result: FitResult, run: StoredRun) -> str:
+    def page(self, result: FitResult, run: StoredRun) -> Page:
         """Return the figures as a page."""
         del run
-        return render_fit(result.summary)
+        return fit_page(result.summary)
 
     def files(self, result: FitResult) -> Mapping[str, Iterable[bytes] | None]:
         """Return model and predictions; neither before all is validated."""

@@ -1,39 +1,51 @@
-"""From rows and conversations to the view of a report."""
+"""The page of a judged run, laid out in blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from dialogauge.core import Conversation, Turn
 from dialogauge.report import (
-    About,
-    ConversationLine,
-    ConversationTotals,
-    CostLine,
-    CurvePointView,
-    DimensionView,
+    Axis,
+    Bars,
+    BarSeries,
+    Block,
+    Callout,
+    Card,
+    Cards,
+    Cell,
+    Code,
+    Column,
+    Count,
+    Curve,
+    Definitions,
     Figure,
-    GroupRow,
-    GroupTable,
-    HistogramBar,
-    LabelCounts,
-    Quote,
-    ReportView,
-    RunFigures,
-    ScoreView,
+    Fold,
+    Interval,
+    Items,
+    Number,
+    Page,
+    Part,
+    Percent,
+    Point,
+    Prose,
+    Section,
+    Series,
+    Span,
+    StackedBar,
+    TableColumn,
+    TableRow,
+    Text,
+    Tile,
+    Tiles,
     Transcript,
-    TranscriptTurn,
-    VerdictCount,
-    VerdictFigures,
-    WeakTurn,
-    WindowNote,
+    data_table,
+    words,
 )
-from dialogauge.runs.records import own_scores
-from dialogauge.stats import Estimate
-from dialogauge.studies.judging.sampling import Case, Limits, Survey
+from dialogauge.runs import Manifest, StoredRun
+from dialogauge.studies.judging.sampling import Case, Survey
 from dialogauge.studies.judging.summary import (
+    ConversationCounts,
     DimensionSummary,
     GroupSummary,
     Spending,
@@ -41,363 +53,459 @@ from dialogauge.studies.judging.summary import (
     VerdictSummary,
 )
 from dialogauge.studies.judging.tally import MARKS
+from dialogauge.studies.judging.transcripts import ID_CHARS, Sample, anchors_of, cut, tone_of, verdict_of
+from dialogauge.studies.trust.page import trust_section
+from dialogauge.studies.trust.result import Trust
 from dialogauge.text import counted
 
 _CURVE_TURNS: Final = 24
+_LISTED_FIRST: Final = 40
+_UNREADABLE_SHOWN: Final = 5
+_WHAT_IT_IS_NOT: Final = (
+    Span("What this page is not.", "strong"),
+    " These are the opinions of a judge, not of your users. They show where to look; they do not replace "
+    "asking the people who had these conversations.",
+)
+# What a reader does not need on a page: it stands in the manifest.
+_UNSHOWN: Final = frozenset({"inputs", "role", "out", "rubric", "judge", "mode", "trust"})
 
 
-def figures_of(summary: Summary, *, curve_turns: int = _CURVE_TURNS) -> RunFigures:
-    """Return what `render_report` and `summary_lines` show of a summary.
-
-    Args:
-        summary: The run's summary.
-        curve_turns: How many turn numbers are drawn along the turns; the others are counted.
-    """
-    counts = summary.conversations
-    curves = [p.turn for d in summary.dimensions for p in d.curve]
-    shown = sorted(set(curves))
-    return RunFigures(
-        requested=summary.requested,
-        scored=summary.scored,
-        not_applicable=summary.not_applicable,
-        failed=summary.failed,
-        failures=tuple(summary.failures.items()),
-        conversations=ConversationTotals(
-            counts.requested,
-            counts.judged,
-            counts.failed,
-            counts.without_reply,
-            counts.unreadable,
-            counts.pending,
-        ),
-        dimensions=tuple(_dimension(d, set(shown[:curve_turns])) for d in summary.dimensions),
-        verdicts=None if summary.verdicts is None else _verdicts(summary.verdicts),
-        repeats=summary.repeats,
-        labels=tuple(_labels(name, counts) for name, counts in summary.labels.items()),
-        marks=tuple((MARKS[name], n) for name, n in summary.marks.items()),
-        windows=tuple(WindowNote(w.dimension, w.n, w.mean_absolute) for w in summary.windows),
-        groups=_groups(summary),
-        costs=tuple(_cost(role, s) for role, s in summary.by_role.items()),
-        total_cost=_cost("total", summary.total),
-        curve_left_out=max(len(shown) - curve_turns, 0),
-    )
-
-
-def _dimension(found: DimensionSummary, turns: set[int]) -> DimensionView:
-    # On a scale from 0 to 1 two decimals would hide what they show on one from 1 to 5.
-    decimals = 3 if found.scale.high - found.scale.low <= 1 else 2
-    counts = (found.n, found.requested, found.n_na, found.n_failed)
-    figure = Figure(found.mean.value, found.mean.interval, *counts, found.bounds, decimals)
-    return DimensionView(
-        name=found.name,
-        level=found.level,
-        low=found.scale.low,
-        high=found.scale.high,
-        integer=found.scale.integer,
-        higher_is_better=found.scale.higher_is_better,
-        figure=figure,
-        bars=tuple(HistogramBar(b.low, b.high, b.count) for b in found.bins),
-        curve=tuple(
-            CurvePointView(p.turn, p.mean.value, p.mean.interval, p.mean.n)
-            for p in found.curve
-            if p.turn in turns and p.mean.value is not None
-        ),
-        repeat_targets=0 if found.spread is None else found.spread.targets,
-        repeat_sd=None if found.spread is None else found.spread.mean_sd,
-        uncalibrated=found.uncalibrated,
-        reasons=tuple(found.reasons.items()),
-    )
-
-
-def _labels(name: str, counts: Mapping[str, int]) -> LabelCounts:
-    total = sum(counts.values())
-    return LabelCounts(name, total, tuple((option, n, n / total) for option, n in counts.items()))
-
-
-def _verdicts(found: VerdictSummary) -> VerdictFigures:
-    asked = found.requested or 1
-    counts = [VerdictCount(name, n, n / asked) for name, n in found.counts.items()]
-    if found.missing:
-        counts.append(VerdictCount(None, found.missing, found.missing / asked))
-    return VerdictFigures(
-        found.requested, tuple(counts), found.basis.get("partial", 0), found.compared, found.mismatched
-    )
-
-
-def _groups(summary: Summary) -> tuple[GroupTable, ...]:
-    """The breakdowns that say something: those with at least two groups."""
-    names = tuple(d.name for d in summary.dimensions)
-    return tuple(
-        GroupTable(
-            field,
-            names,
-            tuple(_row(group, names) for group in groups),
-            summary.groups_left_out.get(field, 0),
-        )
-        for field, groups in summary.by.items()
-        if len(groups) > 1
-    )
-
-
-def _row(group: GroupSummary, names: tuple[str, ...]) -> GroupRow:
-    figures = tuple(_group_figure(group.means[n], group.n_na[n], group.n_failed[n]) for n in names)
-    return GroupRow(group.name, group.conversations, figures)
-
-
-def _group_figure(mean: Estimate, n_na: int, n_failed: int) -> Figure:
-    return Figure(mean.value, mean.interval, mean.n, mean.n + n_na + n_failed, n_na, n_failed, None)
-
-
-def _cost(role: str, spent: Spending) -> CostLine:
-    return CostLine(
-        role,
-        spent.calls,
-        spent.cached,
-        spent.prompt_tokens,
-        spent.completion_tokens,
-        spent.cost,
-        spent.repeated_share,
-    )
-
-
-Row = Mapping[str, Any]
-Key = tuple[str, str | None]
-
-_ID_CHARS = 64
-_QUOTE_CHARS = 240
-_STEP_CHARS = 400
-_MAX_NOTES = 6
-_UNREADABLE_SHOWN = 5
-
-
-def view_of(
+def report_page(
+    run: StoredRun,
     summary: Summary,
-    chosen: Survey,
-    rows_of: Callable[[Collection[str]], Iterable[Row]],
-    fetch: Callable[[Collection[str]], Iterable[Conversation]],
+    sample: Sample,
+    trust: Trust | None = None,
     *,
-    about: About,
-    limits: Limits | None = None,
-) -> ReportView:
-    """Compute everything that a report shows.
+    against_users: Sequence[Section] = (),
+) -> Page:
+    """Lay out a run.
 
     Args:
-        summary: What `summarise` made of the same rows.
-        chosen: Which conversations are shown, of the same rows.
-        rows_of: Returns the rows of the conversations of these ids; rows of one unit stand together.
-        fetch: Returns the conversations of these ids; those that it cannot find are shown without text.
-        about: What was judged by whom.
-        limits: How much the page holds.
+        run: Its directory and manifest.
+        summary: Of its rows.
+        sample: What is shown of its conversations.
+        trust: The checks of its judge; None where none were made.
+        against_users: What the users themselves said, for the place before the scores.
     """
-    limits = limits or Limits()
-    wanted = {case.key for case in (*chosen.shown, *chosen.weak)}
-    ids = {key[0] for key in wanted}
-    kept = _rows_of(rows_of(ids), wanted)
-    texts = _conversations(fetch(ids))
-    writer = _Writer(summary.dimensions, kept, texts, limits)
-    transcripts = writer.transcripts(chosen.shown)
-    anchors = {(t.conversation_id, t.candidate): t.anchor for t in transcripts}
-    return ReportView(
-        about=_about(about, summary),
-        figures=figures_of(summary),
-        weak_turns=tuple(w for case in chosen.weak if (w := writer.weak_turn(case, anchors)) is not None),
-        lines=tuple(_line(case, anchors) for case in chosen.listed),
-        lines_total=chosen.total,
-        transcripts=transcripts,
-        unreadable=tuple(filter(None, summary.unreadable[:_UNREADABLE_SHOWN])),
-        sample_note=_sample_note(chosen, len(transcripts), summary.repeats),
+    manifest = run.manifest
+    sections = [
+        _counts_section(summary),
+        *against_users,
+        _scores_section(summary, _uncalibrated(summary, manifest, trust), trust),
+        *([trust_section(trust)] if trust is not None else []),
+        *_curves_section(summary),
+        *([_weak_section(sample.weak_turns)] if sample.weak_turns else []),
+        *_groups_section(summary),
+        _list_section(summary, sample.survey),
+        *([_transcripts_section(sample, summary.repeats)] if sample.transcripts else []),
+        _cost_section(summary),
+        _settings_section(manifest),
+    ]
+    about = (_WHAT_IT_IS_NOT, _checked(summary, manifest, trust, with_users=bool(against_users)))
+    return Page(
+        run.directory.path.resolve().name,
+        (Callout((*about, *manifest.judge.get("notes", ())), "info"), *sections),
+        lead=_lead(summary, manifest, with_users=bool(against_users)),
+        created=manifest.written[:10],
+        version=manifest.versions["dialogauge"] or "",
     )
 
 
-def _about(about: About, summary: Summary) -> About:
-    """Add the dimensions that the rows themselves call uncalibrated."""
-    known = (*about.uncalibrated, *about.compared)
-    found = [d.name for d in summary.dimensions if d.uncalibrated and d.name not in known]
-    return replace(about, uncalibrated=(*about.uncalibrated, *found))
+# The head
 
 
-def _sample_note(chosen: Survey, shown: int, repeats: int) -> str:
-    if shown == chosen.total:
-        note = "Every conversation is shown, turn by turn"
+def _lead(summary: Summary, manifest: Manifest, *, with_users: bool) -> Prose:
+    n = summary.conversations.requested
+    model = (manifest.settings.get("role") or {}).get("model")
+    how = "each judged for its own user" if with_users else "judged turn by turn and as a whole"
+    return (
+        "The rated replies of " if with_users else "",
+        Span(f"{n:,}", "strong"),
+        f" conversation{'' if n == 1 else 's'}, {how} by ",
+        Span(manifest.judge["name"], "strong"),
+        *((" with ", Span(model, "strong")) if model else ()),
+        ", rubric ",
+        Span(manifest.settings["rubric"], "strong"),
+        f", in {manifest.settings['mode']}.",
+    )
+
+
+def _compared(trust: Trust | None) -> dict[str, int]:
+    """Return on how many dialogues of this run each dimension was compared with people."""
+    if trust is None or trust.calibration is None:
+        return {}
+    return {d.name: d.dialogues for d in trust.calibration.dimensions if d.kappa is not None}
+
+
+def _uncalibrated(summary: Summary, manifest: Manifest, trust: Trust | None) -> tuple[str, ...]:
+    """Return the dimensions that were not compared with people, or on too few dialogues."""
+    needed = 0 if trust is None else trust.thresholds.calibration_dialogues
+    compared = [name for name, n in _compared(trust).items() if n >= needed]
+    named = [d for d in manifest.judge.get("uncalibrated", ()) if d not in compared]
+    rows_say = [d.name for d in summary.dimensions if d.uncalibrated and d.name not in (*named, *compared)]
+    return (*named, *rows_say)
+
+
+def _checked_languages(judge: Mapping[str, Any], trust: Trust | None) -> tuple[str, ...]:
+    """Return the languages that the judge names, and those of enough rated dialogues in this run."""
+    named = dict.fromkeys(str(code) for code in judge.get("checked_languages", ()))
+    if trust is not None and trust.calibration is not None:
+        needed = trust.thresholds.calibration_dialogues
+        named |= {code: None for code, n in trust.calibration.languages.items() if n >= needed}
+    return tuple(named)
+
+
+def _checked(summary: Summary, manifest: Manifest, trust: Trust | None, *, with_users: bool) -> str:
+    """Say how far the judge was compared with people."""
+    dialogues = _compared(trust)
+    needed = 0 if trust is None else trust.thresholds.calibration_dialogues
+    few = {name: n for name, n in dialogues.items() if n < needed}
+    languages = ", ".join(map(words.language, _checked_languages(manifest.judge, trust)))
+    if with_users:
+        said = (
+            "Beside them stands what these users said themselves. How far the two agree holds for these "
+            "users and scenarios; for others it has to be measured again."
+        )
+    elif languages:
+        said = (
+            f"The judge was compared with people’s ratings in: {languages}. In other languages its scores "
+            "are unchecked."
+        )
+    elif dialogues:
+        said = (
+            "The judge was compared with people’s ratings on too few dialogues of any one language: read "
+            "its scores as unchecked."
+        )
     else:
-        note = (
-            f"Shown turn by turn: {shown:,} of {counted(chosen.total, 'conversation')}, mostly the weakest, "
-            "and some of the others, chosen by their id"
+        said = (
+            "The judge was not compared with people’s ratings in any language: read its scores as unchecked."
         )
-    return note + (f"; of {repeats} repeats the first" if repeats > 1 else "") + "."
+    if few:
+        listed = ", ".join(f"{words.name(name)} ({n:,})" for name, n in few.items())
+        said += (
+            f" Compared with people on fewer than {counted(needed, 'dialogue')}, too few to say: {listed}."
+        )
+    never = [words.name(d) for d in _uncalibrated(summary, manifest, trust) if d not in few]
+    return f"{said} Never compared with people: {', '.join(never)}." if never else said
 
 
-def _rows_of(rows: Iterable[Row], wanted: Collection[Key]) -> dict[Key, list[Row]]:
-    kept: dict[Key, list[Row]] = {}
-    for row in rows:
-        key = (row["conversation_id"], row["candidate"])
-        if key in wanted and row["repeat"] == 1:
-            kept.setdefault(key, []).append(row)
-    return kept
+# Counts and scores
 
 
-def _conversations(found: Iterable[Conversation]) -> dict[Key, Conversation]:
-    by_key: dict[Key, Conversation] = {}
-    for conversation in found:
-        by_key[conversation.id, conversation.candidate] = conversation
-        by_key.setdefault((conversation.id, None), conversation)
-    return by_key
-
-
-def _line(case: Case, anchors: Mapping[Key, str]) -> ConversationLine:
-    return ConversationLine(
-        conversation_id=_cut(case.conversation_id, _ID_CHARS),
-        candidate=case.candidate,
-        verdict=case.verdict,
-        partial=case.partial,
-        weakest_turn=case.weakest_turn,
-        scores=case.scores,
-        failure=case.failure,
-        anchor=anchors.get(case.key),
+def _counts_section(summary: Summary) -> Section:
+    counts = summary.conversations
+    repeats = f"; each was judged {summary.repeats} times" if summary.repeats > 1 else ""
+    target = "A target is one reply or one whole conversation; it is not applicable when none of its scores"
+    others = "".join(f" Conversations {what}: {n:,}." for what, n in not_judged(counts, "not done yet"))
+    blocks: list[Block] = [
+        Tiles(
+            (
+                Tile("conversations judged", Count(counts.judged, counts.requested)),
+                Tile("targets requested", summary.requested),
+                Tile("scored", summary.scored),
+                Tile("not applicable", summary.not_applicable),
+                Tile("failed", summary.failed),
+            )
+        ),
+        Callout((f"{target} applied{repeats}.{others}",)),
+    ]
+    if unreadable := tuple(filter(None, summary.unreadable[:_UNREADABLE_SHOWN])):
+        more = max(counts.unreadable - len(unreadable), 0)
+        blocks.append(Fold("Why conversations are unreadable", (Items(unreadable, more),)))
+    if summary.failures:
+        reasons = ", ".join(f"{words.name(kind)} {n:,}" for kind, n in summary.failures.items())
+        blocks.append(Callout(((Span("Failed, by reason:", "strong"), f" {reasons}."),), "warn"))
+    if summary.verdicts is not None:
+        blocks.append(_verdicts(summary.verdicts))
+    if summary.marks:
+        marks = "; ".join(f"{n:,} {MARKS[name]}" for name, n in summary.marks.items())
+        blocks.append(Callout((f"In the judge’s replies: {marks}.",)))
+    return Section(
+        "What was judged, and what was not",
+        tuple(blocks),
+        "A failure is a missing score, never a number. It takes no part in any mean; the bounds beside a "
+        "mean say how far the failures could move it.",
+        "Counts",
+        "counts",
     )
 
 
-class _Writer:
-    """Writes transcripts and weak turns of sampled conversations."""
+def not_judged(counts: ConversationCounts, pending: str) -> list[tuple[str, int]]:
+    """Return what became of conversations that were not judged, where there are any."""
+    kinds = (
+        ("failed altogether", counts.failed),
+        ("without a reply", counts.without_reply),
+        ("unreadable", counts.unreadable),
+        (pending, counts.pending),
+    )
+    return [(what, n) for what, n in kinds if n]
 
-    def __init__(
-        self,
-        dimensions: Sequence[DimensionSummary],
-        rows: Mapping[Key, Sequence[Row]],
-        conversations: Mapping[Key, Conversation],
-        limits: Limits,
-    ) -> None:
-        self._names = {
-            level: [d.name for d in dimensions if d.level == level]
-            for level in ("turn", "window", "conversation")
-        }
-        self._rows = rows
-        self._conversations = conversations
-        self._limits = limits
 
-    def transcripts(self, cases: Sequence[Case]) -> tuple[Transcript, ...]:
-        """Write transcripts, weakest first, until the page has no more room."""
-        room, written = self._limits.transcript_bytes, []
-        for number, case in enumerate(cases, 1):
-            transcript = self._transcript(case, f"c{number}")
-            room -= _bytes(transcript)
-            if room < 0:
-                break
-            written.append(transcript)
-        return tuple(written)
+def _verdicts(verdicts: VerdictSummary) -> Section:
+    parts = [Part(name, n, tone_of(name)) for name, n in verdicts.counts.items()]
+    if verdicts.missing:
+        parts.append(Part("no verdict", verdicts.missing, "none"))
+    said = "The verdict is computed from the scores."
+    if partial := verdicts.basis.get("partial", 0):
+        said += f" On an incomplete set of scores (marked *), and therefore never excellent: {partial:,}."
+    if verdicts.compared:
+        said += f" The model’s own verdict differed in {verdicts.mismatched:,} of {verdicts.compared:,}."
+    title = f"Verdicts of {counted(verdicts.requested, 'conversation')}"
+    return Section(title, (StackedBar("Verdicts", tuple(parts)), Callout((said,))))
 
-    def weak_turn(self, case: Case, anchors: Mapping[Key, str]) -> WeakTurn | None:
-        """Write the weakest turn of a conversation, with the words it stands on."""
-        conversation = self._conversation(case)
-        row = self._turn_rows(case).get(case.weakest_turn or 0)
-        if row is None or case.weakest_turn is None:
-            return None
-        turn = _find(conversation, case.weakest_turn)
-        return WeakTurn(
-            conversation_id=case.conversation_id,
-            turn=case.weakest_turn,
-            user=self._text(turn.user_text if turn else ""),
-            reply=self._text(turn.reply_text if turn else ""),
-            scores=self._scores(row),
-            issues=_issues(row),
-            evidence=_quotes(row),
-            anchor=anchors.get(case.key),
+
+def _scores_section(summary: Summary, uncalibrated: Collection[str], trust: Trust | None) -> Section:
+    not_ready = () if trust is None or trust.calibration is None else trust.calibration.not_ready
+    cards = [_dimension_card(d, uncalibrated, not_ready) for d in summary.dimensions]
+    cards += [_label_card(name, counts) for name, counts in summary.labels.items()]
+    blocks: list[Block] = [Cards(tuple(cards))]
+    if summary.windows:
+        listed = ", ".join(
+            f"{words.name(w.dimension)} {w.mean_absolute:.2f} ({counted(w.n, 'turn')})"
+            for w in summary.windows
         )
-
-    def _transcript(self, case: Case, anchor: str) -> Transcript:
-        conversation = self._conversation(case)
-        by_turn = self._turn_rows(case)
-        head = next((r for r in self._rows.get(case.key, ()) if r["level"] == "conversation"), None)
-        turns = conversation.turns if conversation else ()
-        limit = self._limits.transcript_turns
-        return Transcript(
-            anchor=anchor,
-            conversation_id=case.conversation_id,
-            candidate=case.candidate,
-            scenario=conversation.scenario if conversation else None,
-            context=self._text(conversation.context) if conversation and conversation.context else None,
-            verdict=case.verdict,
-            partial=case.partial,
-            scores=self._scores(head) if head and head["scores"] else (),
-            rationale=self._text(head["rationale"]) if head and head["rationale"] else None,
-            issues=_issues(head) if head else (),
-            evidence=_quotes(head) if head else (),
-            failure=_failure(head) if head else None,
-            turns=tuple(self._turn(t, by_turn.get(t.number), case.weakest_turn) for t in turns[:limit]),
-            turns_left_out=max(len(turns) - limit, 0),
+        said = (
+            "Long conversations were judged in overlapping windows; a turn judged twice has the mean of "
+            f"both. Mean difference between the two: {listed}."
         )
+        blocks.append(Callout((said,)))
+    lead = (
+        "Bars count the scores. Below them the mean (ring), its 95 % interval, clustered by conversation "
+        "(thick line), and, where judgements failed, the bounds that the failures could move it to "
+        "(brackets)."
+    )
+    return Section("Scores", tuple(blocks), lead, anchor="scores")
 
-    def _turn(self, turn: Turn, row: Row | None, weakest: int | None) -> TranscriptTurn:
-        return TranscriptTurn(
-            number=turn.number,
-            user=self._text(turn.user_text),
-            steps=tuple(_steps(turn)),
-            reply=self._text(turn.reply_text) if turn.has_reply else None,
-            scores=self._scores(row) if row and row["scores"] else (),
-            issues=_issues(row) if row else (),
-            evidence=_quotes(row) if row else (),
-            failure=_failure(row) if row else None,
-            weakest=turn.number == weakest,
+
+def figure_of(dimension: DimensionSummary) -> Figure:
+    """Return the mean of a dimension with all that belongs to it."""
+    return Figure(
+        dimension.mean.value,
+        dimension.n,
+        dimension.requested,
+        dimension.n_na,
+        dimension.n_failed,
+        dimension.mean.interval,
+        dimension.bounds,
+        _digits(dimension),
+    )
+
+
+def _digits(dimension: DimensionSummary) -> int:
+    # On a scale from 0 to 1 two decimals would hide what they show on one from 1 to 5.
+    return 3 if dimension.scale.high - dimension.scale.low <= 1 else 2
+
+
+def _dimension_card(d: DimensionSummary, uncalibrated: Collection[str], not_ready: Collection[str]) -> Card:
+    tags = [Span("not ready", "warn")] if d.name in not_ready else []
+    tags += [Span("uncalibrated", "warn")] if d.name in uncalibrated else []
+    tags += [] if d.scale.higher_is_better else [Span("lower is better", "tag")]
+    blocks: list[Block] = [_distribution(d)] if d.n else [figure_of(d)]
+    notes = [] if d.n else ["No score: the judge gave none for this dimension."]
+    if d.spread is not None and d.spread.mean_sd is not None:
+        notes.append(f"repeats: sd {d.spread.mean_sd:.2f} within {counted(d.spread.targets, 'target')}")
+    notes += [f"n/a ({n:,}): {reason}" for reason, n in d.reasons.items()]
+    if notes:
+        blocks.append(Callout(tuple(notes)))
+    aside = f"{d.level}, {d.scale.low:g}–{d.scale.high:g}"
+    return Card(words.name(d.name), tuple(blocks), aside, tuple(tags))
+
+
+def _distribution(d: DimensionSummary) -> Bars:
+    whole = d.scale.integer
+    half = 0.5 if whole else 0.0
+    labels = (f"{b.low:g}" if b.low == b.high else f"{b.low:g}{'+' * bool(i)}" for i, b in enumerate(d.bins))
+    return Bars(
+        f"Distribution of {words.name(d.name)}",
+        tuple(labels),
+        (BarSeries(tuple(float(b.count) for b in d.bins)),),
+        axis=Axis(d.scale.low - half, d.scale.high + half),
+        at_edges=not whole,
+        figure=figure_of(d),
+    )
+
+
+def _label_card(name: str, counts: Mapping[str, int]) -> Card:
+    total = sum(counts.values())
+    rows = [(words.name(option), n, Percent(n / total)) for option, n in counts.items()]
+    table = data_table(words.name(name), ("", "", ""), rows, captioned=False, headed=False)
+    return Card(words.name(name), (table,), f"{total:,} named")
+
+
+def _curves_section(summary: Summary) -> list[Section]:
+    turns = sorted({p.turn for d in summary.dimensions for p in d.curve})
+    shown = set(turns[:_CURVE_TURNS])
+    curves = [(d, points) for d in summary.dimensions if (points := _points(d, shown))]
+    if not curves:
+        return []
+    cards = tuple(
+        Card(
+            words.name(d.name),
+            (
+                Curve(
+                    f"{words.name(d.name)} along the turns",
+                    (Series(points),),
+                    Axis(points[0].x, points[-1].x, "turn", whole=True),
+                    Axis(d.scale.low, d.scale.high),
+                ),
+            ),
+            "by turn",
         )
-
-    def _conversation(self, case: Case) -> Conversation | None:
-        return self._conversations.get(case.key) or self._conversations.get((case.conversation_id, None))
-
-    def _turn_rows(self, case: Case) -> dict[int, Row]:
-        return {r["turn"]: r for r in self._rows.get(case.key, ()) if r["turn"] is not None}
-
-    def _scores(self, row: Row) -> tuple[ScoreView, ...]:
-        scores = own_scores(row)
-        return tuple(ScoreView(n, scores.get(n)) for n in self._names.get(row["level"], ()))
-
-    def _text(self, text: str) -> str:
-        return _cut(text, self._limits.message_chars)
-
-
-def _find(conversation: Conversation | None, number: int) -> Turn | None:
-    if conversation is None:
-        return None
-    return next((t for t in conversation.turns if t.number == number), None)
+        for d, points in curves
+    )
+    rows = [
+        ("" if i else words.name(d.name), int(p.x), Number(p.y), Interval(p.interval), p.n)
+        for d, points in curves
+        for i, p in enumerate(points)
+    ]
+    heads = ("dimension", "turn", "mean", "95 % interval", "n")
+    figures = data_table("Scores by turn", heads, rows, captioned=False)
+    lead = (
+        "Mean at each turn number with its 95 % interval. Later turns rest on fewer conversations, the "
+        "longer ones."
+    )
+    if len(turns) > _CURVE_TURNS:
+        lead += f" {len(turns) - _CURVE_TURNS:,} later turn numbers are not drawn."
+    blocks = (Cards(cards), Fold("The figures", (figures,)))
+    return [Section("Scores along the turns", blocks, lead, "Along the turns", "turns")]
 
 
-def _steps(turn: Turn) -> Iterable[str]:
-    for message in turn.steps:
-        for call in message.tool_calls:
-            yield _cut(f"{call.name}({call.arguments})", _STEP_CHARS)
-        if message.text:
-            yield _cut(f"{message.role}: {message.text}", _STEP_CHARS)
-
-
-def _issues(row: Row) -> tuple[str, ...]:
-    return tuple(_cut(issue, _QUOTE_CHARS) for issue in row["issues"][:_MAX_NOTES])
-
-
-def _quotes(row: Row) -> tuple[Quote, ...]:
+def _points(dimension: DimensionSummary, turns: Collection[int]) -> tuple[Point, ...]:
     return tuple(
-        Quote(
-            e["turn"],
-            _cut(e["quote"], _QUOTE_CHARS),
-            _cut(e.get("signal") or e.get("criterion") or "", _ID_CHARS),
-        )
-        for e in row["evidence"][:_MAX_NOTES]
+        Point(p.turn, p.mean.value, p.mean.interval, p.mean.n)
+        for p in dimension.curve
+        if p.turn in turns and p.mean.value is not None
     )
 
 
-def _failure(row: Row) -> str | None:
-    failure = row["failure"]
-    return None if not failure else _cut(f"{failure['kind']}: {failure['message']}", _QUOTE_CHARS)
+# Groups, conversations, cost
 
 
-def _cut(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit].rstrip()} … ({len(text) - limit:,} more characters)"
+def _groups_section(summary: Summary) -> list[Section]:
+    """Lay out the breakdowns that say something: those with at least two groups."""
+    several = {field: groups for field, groups in summary.by.items() if len(groups) > 1}
+    if not several:
+        return []
+    names = [d.name for d in summary.dimensions]
+    tables = []
+    for field, groups in several.items():
+        left_out = summary.groups_left_out.get(field, 0)
+        title = f"By {field}" + (f" ({left_out:,} smaller groups are not shown)" if left_out else "")
+        rows = [_group_row(group, names) for group in groups]
+        tables.append(data_table(title, (field, "conversations", *map(words.name, names)), rows))
+    lead = (
+        "Differences between groups may come from what their conversations are about. Where intervals "
+        "overlap, do not read an order into the means."
+    )
+    return [Section("Groups", tuple(tables), lead, anchor="groups")]
 
 
-def _bytes(transcript: Transcript) -> int:
-    """About how much room a transcript takes on the page."""
-    words = [transcript.context or "", transcript.rationale or ""]
-    for turn in transcript.turns:
-        words += [turn.user, turn.reply or "", *turn.steps, *turn.issues, *(q.text for q in turn.evidence)]
-    escaped = sum(len(w.encode("utf-8", "replace")) + 4 * sum(map(w.count, "<>&\"'")) for w in words)
-    return escaped + 700 * (len(transcript.turns) + 1)
+def _group_row(group: GroupSummary, names: Sequence[str]) -> tuple[Cell, ...]:
+    figures = []
+    for name in names:
+        mean, n_na, n_failed = group.means[name], group.n_na[name], group.n_failed[name]
+        figures.append(Figure(mean.value, mean.n, mean.n + n_na + n_failed, n_na, n_failed, mean.interval))
+    return ("(not said)" if group.name is None else group.name, group.conversations, *figures)
+
+
+def _list_section(summary: Summary, survey: Survey) -> Section:
+    part = f"{len(survey.listed):,} of {survey.total:,}, weakest" if len(survey.listed) < survey.total else ""
+    lead = f"{part or 'Weakest'} first. A score of a turn dimension is the mean over the turns."
+    if summary.verdicts is not None and summary.verdicts.basis.get("partial"):
+        lead += " * verdict on an incomplete set of scores."
+    anchors = anchors_of(survey)
+    levels = [d.level for d in summary.dimensions]
+    heads: tuple[Column, ...] = (
+        "conversation",
+        TableColumn("verdict", "text"),
+        "weakest turn",
+        *(words.name(d.name) for d in summary.dimensions),
+    )
+    rows = (TableRow(_list_cells(case, levels, anchors)) for case in survey.listed)
+    table = data_table("Conversations", heads, rows, captioned=False, shown=_LISTED_FIRST)
+    where = (f"{lead} Every row is in ", Span("judgements.jsonl", "code"), ".")
+    return Section("Conversations", (table,), where, anchor="conversations")
+
+
+def _list_cells(case: Case, levels: Sequence[str], anchors: Mapping[Any, str]) -> tuple[Cell, ...]:
+    id = cut(case.conversation_id, ID_CHARS)
+    anchor = anchors.get(case.key, "")
+    named = Text(id, case.candidate or "", link=anchor) if anchor or case.candidate else id
+    if case.failure:
+        verdict: Cell = f"failed: {words.name(case.failure)}"
+    else:
+        verdict = verdict_of(case) if case.verdict else None
+    return (named, verdict, case.weakest_turn, *map(_list_score, case.scores, levels))
+
+
+def _list_score(value: float | str | None, level: str) -> Cell:
+    """Write a whole score as it is, and the mean over turns with two decimals."""
+    if value is None or isinstance(value, str):
+        return value
+    return words.score(value) if level == "conversation" else words.decimal(value)
+
+
+def _cost_section(summary: Summary) -> Section:
+    total = summary.total
+    if not total.calls and not total.cached:
+        said = "No language model was called; nothing was spent and nothing left this machine."
+        return Section("Cost", (Callout((said,)),), anchor="cost")
+    heads = ("role", "calls", "from cache", "tokens in", "tokens out", "cost")
+    rows = [_cost_row(role, s) for role, s in (*summary.by_role.items(), ("total", total))]
+    blocks: list[Block] = [data_table("Cost by role", heads, rows, captioned=False)]
+    if total.repeated_share is not None:
+        said = (
+            f"{words.percent(total.repeated_share)} of the prompts' characters repeat the beginning of the "
+            "prompt before: a server with a prefix cache need not read them again."
+        )
+        blocks.append(Callout((said,)))
+    lead = (
+        "By role. A cost is unknown as soon as one call has no known price; it is never counted as nothing."
+    )
+    return Section("Cost", tuple(blocks), lead, anchor="cost")
+
+
+def _cost_row(role: str, s: Spending) -> tuple[Cell, ...]:
+    return (role, s.calls, s.cached, s.prompt_tokens, s.completion_tokens, words.cost(s.cost))
+
+
+def _settings_section(manifest: Manifest) -> Section:
+    settings = manifest.settings
+    pairs = {
+        "judge": manifest.judge["name"],
+        "model": (settings.get("role") or {}).get("model"),
+        "rubric": settings["rubric"],
+        "mode": settings["mode"],
+        "input": ", ".join(settings["inputs"]),
+        "made": manifest.written[:10],
+        "version": f"dialogauge {manifest.versions['dialogauge'] or ''}",
+    }
+    others = [(k, str(v)) for k, v in sorted(settings.items()) if k not in _UNSHOWN and not _unset(v)]
+    blocks: list[Block] = [Definitions((*((k, str(v)) for k, v in pairs.items() if v), *others))]
+    blocks += [Code(manifest.command)] if manifest.command else []
+    return Section("How this was made", tuple(blocks), short="Settings", anchor="settings")
+
+
+def _unset(value: object) -> bool:
+    return value in (None, False, [], ())
+
+
+def _weak_section(weak: tuple[Transcript, ...]) -> Section:
+    lead = (
+        "The turn that the judge holds most responsible for lowering a conversation’s quality; the lowest "
+        "scored of these first."
+    )
+    return Section("Weakest turns", (Cards(weak, wide=True),), lead, anchor="weakest")
+
+
+def _transcripts_section(sample: Sample, repeats: int) -> Section:
+    shown, total = len(sample.transcripts), sample.survey.total
+    if shown == total:
+        lead = "Every conversation is shown, turn by turn"
+    else:
+        lead = (
+            f"Shown turn by turn: {shown:,} of {counted(total, 'conversation')}, mostly the "
+            "weakest, and some of the others, chosen by their id"
+        )
+    lead += f"; of {repeats} repeats the first" if repeats > 1 else ""
+    return Section("Transcripts", sample.transcripts, f"{lead}. Long messages are cut.", anchor="transcripts")

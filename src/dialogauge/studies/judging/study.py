@@ -18,14 +18,16 @@ from dialogauge.core import (
 )
 from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
-from dialogauge.report import ReportView, render_report
+from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts
 from dialogauge.studies.judging.gate import GateResult, parse_gate
-from dialogauge.studies.judging.report import report_view
+from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
-from dialogauge.studies.trust import Trust, TrustTally, TrustThresholds
+from dialogauge.studies.judging.transcripts import Sample, read_sample
 from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
+from dialogauge.studies.trust.result import Trust, TrustThresholds
+from dialogauge.studies.trust.tally import TrustTally
 
 JUDGE: Final = "judge"
 """The kind of run, and the study's part in the identity of a unit."""
@@ -38,8 +40,8 @@ class JudgingResult:
     summary: Summary
     gates: tuple[GateResult, ...]
     trust: Trust
-    view: ReportView
-    """What the page shows."""
+    sample: Sample
+    """What the page shows of the conversations."""
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`."""
@@ -145,7 +147,7 @@ class JudgingStudy(Study[JudgingResult]):
         return await self.judge.judge(request)
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> JudgingResult:
-        """Bring the rows to summary, checks, gates and what the page shows, in one pass."""
+        """Bring the rows to summary, checks, gates and a sample, in one pass."""
         tally = TrustTally(self.judge.dimensions, sample=self.thresholds.sample)
         sampler = Sampler(self.judge.dimensions)
         summary = summarise(
@@ -157,17 +159,17 @@ class JudgingStudy(Study[JudgingResult]):
         )
         gates = tuple(parse_gate(text).evaluate(summary) for text in self.gates)
         trust = look_into(run, tally, self.thresholds, self.ratings, kept_from(run))
-        return JudgingResult(summary, gates, trust, report_view(run, summary, trust, sampler.result()))
+        sample = read_sample(run, sampler.result(), summary.dimensions)
+        return JudgingResult(summary, gates, trust, sample)
 
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""
         judge = {"name": self.judge.name, "digest": self.judge.digest, **self.judge.describe()}
         return StudyFacts(judge=judge, dimensions=self.judge.dimensions, more=rubric_facts(self.rubric))
 
-    def page(self, result: JudgingResult, run: StoredRun) -> str:
+    def page(self, result: JudgingResult, run: StoredRun) -> Page:
         """Return the report."""
-        del run
-        return render_report(result.view)
+        return report_page(run, result.summary, result.sample, result.trust)
 
 
 def sampled(

@@ -120,7 +120,7 @@ class ViewResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaderboard:
+class ReplayComparison:
     """Everything that a benchmark comes to."""
 
     views: Mapping[View, ViewResult]
@@ -157,7 +157,7 @@ def compare(
     *,
     family: str | None = None,
     families: Mapping[str, str | None] | None = None,
-) -> Leaderboard:
+) -> ReplayComparison:
     """Compare candidates with the original replies and with each other, in every view.
 
     Args:
@@ -197,6 +197,6 @@ def compare(
         )
     original = {i: n for i, n in scores.reference_lengths.items() if i in wanted}
     figures_of_length = length_figures(tables["raw"], scores.lengths, original, scores.cut_short)
-    return Leaderboard(
+    return ReplayComparison(
         views, figures_of_length, settings, (len(scores.reference), len(scores.reference_lengths))
     )

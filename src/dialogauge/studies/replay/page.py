@@ -1,27 +1,46 @@
-"""The page of a benchmark: from results to what is shown; no figure is made here."""
+"""The page of a benchmark and its short form for a terminal: no figure is made here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from dialogauge.report import (
-    CandidateRow,
-    ControlRow,
-    LengthRow,
-    PairRow,
-    PositionRow,
-    ReplayAbout,
-    ReplayPageView,
-    ReplayViewSection,
+    Axis,
+    Block,
+    Callout,
+    Cell,
+    Column,
+    Count,
+    DataTable,
+    Definitions,
+    Emphasis,
+    Fold,
+    Interval,
+    Leaderboard,
+    Mix,
+    Number,
+    Page,
+    Part,
+    Percent,
+    Reference,
+    Section,
+    Span,
+    Standing,
+    TableColumn,
+    TableRow,
+    Text,
+    data_table,
+    ordinal_tones,
+    words,
 )
-from dialogauge.studies.replay.comparison import Leaderboard, ViewResult
+from dialogauge.studies.replay.comparison import ReplayComparison, ViewResult
 from dialogauge.studies.replay.diagnostics import POSITIONS
 from dialogauge.studies.replay.items import ItemSet, selected_on_gold
 from dialogauge.studies.replay.table import ORIGINAL, Aggregate, Pairing, View
 from dialogauge.text import counted
 
-MEANINGS: Final[Mapping[View, str]] = {
+_MEANINGS: Final[Mapping[View, str]] = {
     "raw": "as the evaluator says",
     "mean-shift": (
         "moved by what brings the block's original replies to the mean that its user gave in other scenarios"
@@ -38,45 +57,127 @@ _NO_GUARD: Final = (
 _COLUMNS: Final = ("organisation", "version", "licence", "context")
 
 
-def replay_view(
-    comparison: Leaderboard,
+_WHAT_IT_IS_NOT: Final = (
+    Span("What this page is not.", "strong"),
+    " No user has seen these replies. An evaluator says how satisfied each user would be; how far it agrees "
+    "with people has to be measured apart, and a candidate is judged on one reply at a time, never on where "
+    "it would lead.",
+)
+_TONES: Final = ordinal_tones(5)
+
+Candidates = Mapping[str, Mapping[str, Any]]
+Failures = Mapping[str, Mapping[str, int]]
+
+
+def replay_page(  # noqa: PLR0913 - all that a comparison is made of
+    comparison: ReplayComparison,
     items: ItemSet,
-    candidates: Mapping[str, Mapping[str, Any]],
-    failures: Mapping[str, Mapping[str, int]],
-    about: ReplayAbout,
+    candidates: Candidates,
+    failures: Failures,
     evaluator: Mapping[str, Any],
-) -> ReplayPageView:
-    """Lay out a comparison for its page."""
-    used = tuple(c for c in _COLUMNS if any(found.get(c) for found in candidates.values()))
-    card, s = items.card, comparison.settings
-    sections = tuple(_section(found, candidates, failures, used) for found in comparison.views.values())
-    lengths = tuple(
-        LengthRow(name, f.mean, f.ratio, f.within, f.against_original)
-        for name, f in comparison.lengths.items()
+    *,
+    command: str = "",
+    created: str,
+    version: str,
+) -> Page:
+    """Lay out a comparison.
+
+    Args:
+        comparison: All views.
+        items: The item set.
+        candidates: What each candidate is.
+        failures: By candidate and kind, why items have no score.
+        evaluator: Who scored.
+        command: As it was given.
+        created: The day.
+        version: Of dialogauge.
+    """
+    s, card = comparison.settings, items.card
+    primary = (
+        "The primary figure is the mean over users of each user's mean, with a 95 % interval from "
+        f"{s.draws:,} draws of whole users (seed {s.seed}). ",
+        Span(ORIGINAL, "strong"),
+        " are the replies that the users saw and rated, scored by the same evaluator.",
     )
-    return ReplayPageView(
-        about=about,
-        items=len(items.items),
-        users=int(card["users"]),
-        blocks=int(card["blocks"]),
-        warnings=warnings_of(comparison, items, failures, evaluator),
-        card=card_lines(items),
-        gold=tuple(card["gold"]["counts"].values()),
-        gold_of_all=tuple(card["gold_of_all"]["counts"].values()),
-        columns=used,
-        sections=sections,
-        lengths=lengths,
-        positions=POSITIONS,
-        draws=s.draws,
-        seed=s.seed,
-        deals=s.deals,
-        ties=s.ties,
-        margin=s.margin,
+    warnings = (Callout((w,), "warn") for w in warnings_of(comparison, items, failures, evaluator))
+    sections = (_view_section(found, comparison, candidates, failures) for found in comparison.views.values())
+    said = "Where scores go with length, longer replies win whatever they say."
+    lead = (
+        "Other replies in ",
+        Span(counted(len(items.items), "frozen state"), "strong"),
+        " of conversations of ",
+        Span(counted(int(card["users"]), "user"), "strong"),
+        ", scored for these users by ",
+        Span(str(evaluator["name"]), "strong"),
+        ".",
+    )
+    return Page(
+        "Replay benchmark",
+        (
+            Callout((_WHAT_IT_IS_NOT, primary), "info"),
+            *warnings,
+            *sections,
+            Section("Length", (_lengths(comparison), Callout((_LENGTH,))), said),
+            Section("Data card", (Definitions(card_pairs(items)),)),
+            _made_section(comparison, command, version),
+        ),
+        lead,
+        created,
+        version,
     )
 
 
-def card_lines(items: ItemSet) -> tuple[tuple[str, str], ...]:
-    """Write the data card: what it is called, and what stands there."""
+def brief(
+    comparison: ReplayComparison,
+    items: ItemSet,
+    candidates: Candidates,
+    failures: Failures,
+    evaluator: Mapping[str, Any],
+    present: int,
+) -> tuple[Block, ...]:
+    """Lay out a comparison for a terminal: every view, lengths and warnings; see `replay_page`.
+
+    `present` are the items that were in the data when they were scored.
+    """
+    head = (
+        f"{counted(present, 'item')}, scored by {evaluator['name']}; "
+        f"{counted(len(candidates), 'candidate')} and the original replies"
+    )
+    views = (
+        Section(
+            view,
+            (_figures(found, failures, {}, every=False), *_pairs(found), *_controls(found)),
+            _meaning(found),
+        )
+        for view, found in comparison.views.items()
+    )
+    preference = f"Self-preference: {comparison.views['raw'].self_preference.words}"
+    warnings = (Callout((w,), "warn") for w in warnings_of(comparison, items, failures, evaluator))
+    lengths = Section("Length", (_lengths(comparison), Callout((preference,)), *warnings))
+    return (Callout((head,)), *views, lengths)
+
+
+def card_blocks(items: ItemSet) -> tuple[Block, ...]:
+    """Lay out the data card, and the mix of ratings against the whole, for a terminal."""
+    card = items.card
+    rows: list[tuple[Cell, ...]] = []
+    for label, mix in (("chosen", card["gold"]), ("all turns", card["gold_of_all"])):
+        total = sum(mix["counts"].values()) or 1
+        shares = (Percent(n / total) for n in mix["counts"].values())
+        rows.append((label, *shares, Number(mix["mean"], 3)))
+    table = data_table("Ratings", ("rated", "1", "2", "3", "4", "5", "mean"), rows, captioned=False)
+    blocks: list[Block] = [Definitions(card_pairs(items)), table]
+    if selected_on_gold(items.rule):
+        said = (
+            "The turns were chosen by how their users rated them. What candidates gain over the original "
+            "replies is in part selection and regression to the mean; --rule stratified does not choose so."
+        )
+        blocks.append(Callout((said,), "warn"))
+    return tuple(blocks)
+
+
+def card_pairs(items: ItemSet) -> tuple[tuple[str, str], ...]:
+    """Return the data card: what a line is called, and what stands there."""
     card = items.card
     gold, every = card["gold"], card["gold_of_all"]
     pairs = (
@@ -106,7 +207,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def warnings_of(
-    comparison: Leaderboard,
+    comparison: ReplayComparison,
     items: ItemSet,
     failures: Mapping[str, Mapping[str, int]],
     evaluator: Mapping[str, Any],
@@ -167,71 +268,113 @@ def _cannot_tell_answers(evaluator: Mapping[str, Any]) -> bool:
     return fitted.get("knows_answers") is False
 
 
-def _section(
-    found: ViewResult,
-    candidates: Mapping[str, Mapping[str, Any]],
-    failures: Mapping[str, Mapping[str, int]],
-    columns: tuple[str, ...],
-) -> ReplayViewSection:
-    rows = tuple(
-        _row(name, a, candidates.get(name, {}), failures.get(name, {}), columns, name in found.at_the_ceiling)
+# One view
+
+
+def _view_section(
+    found: ViewResult, comparison: ReplayComparison, candidates: Candidates, failures: Failures
+) -> Section:
+    pairs, controls = _pairs(found), _controls(found)
+    blocks: list[Block] = [_board(found), Callout((_board_note(found),))]
+    blocks.append(_figures(found, failures, candidates, every=True))
+    if pairs:
+        title = "Candidates against the original replies and each other"
+        note = Callout((_pairs_note(found, comparison.settings.margin),))
+        blocks.append(Section(title, (*pairs, note)))
+    if controls:
+        note = Callout((_CONTROLS.format(deals=comparison.settings.deals),))
+        blocks.append(Section("Controls", (*controls, note)))
+    blocks += [Callout((_preference(found),)), _positions(found)]
+    return Section(found.view, tuple(blocks), _meaning(found))
+
+
+def _meaning(found: ViewResult) -> str:
+    meaning = _MEANINGS[found.view]
+    left = ", ".join(
+        f"{counted(n, 'block')} ({words.name(why)})" for why, n in found.left_as_they_are.items()
+    )
+    return f"{meaning[0].upper()}{meaning[1:]}.{f' Left as they are: {left}.' if left else ''}"
+
+
+def _board(found: ViewResult) -> Leaderboard:
+    standings = (
+        Standing(
+            name,
+            a.user_macro,
+            a.primary.interval,
+            tuple(Part(str(i), n, tone) for (i, n), tone in zip(enumerate(a.counts, 1), _TONES, strict=True)),
+            (Percent(a.dsat),),
+            _emphasis(name),
+        )
         for name, a in found.aggregates.items()
     )
-    low, high = _axis(found)
-    preference = found.self_preference
-    return ReplayViewSection(
-        name=found.view,
-        meaning=MEANINGS[found.view],
-        low=low,
-        high=high,
-        ceiling=found.ceiling,
-        constants=tuple((level, a.user_macro) for level, a in found.ladder.items()),
-        rows=rows,
-        pairs=tuple(_pair(p) for p in found.pairs),
-        controls=_controls(found),
-        positions=tuple(PositionRow(name, tuple(held.values())) for name, held in found.positions.items()),
-        preference=preference.words,
-        preference_delta=None if preference.difference is None else preference.difference.value,
-        preference_interval=None if preference.difference is None else preference.difference.interval,
-        untouched=tuple((why.replace("_", " "), n) for why, n in found.left_as_they_are.items()),
+    ceiling = found.ceiling
+    return Leaderboard(
+        f"Leaderboard, {found.view}",
+        tuple(standings),
+        "user macro mean, 95 % by users",
+        _axis(found),
+        () if ceiling is None else (Reference(ceiling, "all 5"),),
+        (TableColumn("DSAT"),),
+        "scores 1 to 5",
     )
 
 
-def _axis(found: ViewResult) -> tuple[float, float]:
+def _emphasis(name: str) -> Emphasis:
+    return "quiet" if name == ORIGINAL else "plain"
+
+
+def _axis(found: ViewResult) -> Axis:
     values = [v for a in found.aggregates.values() for v in (a.user_macro, a.primary.low, a.primary.high)]
-    held = [v for v in (*values, found.ceiling) if v is not None] or [1.0, 5.0]
-    low, high = min(held), max(held)
-    return max(1.0, low - 0.05), min(5.0, high + 0.05) if high < 5 else 5.0
+    known = [v for v in (*values, found.ceiling) if v is not None] or [1.0, 5.0]
+    low, high = min(known), max(known)
+    return Axis(max(1.0, low - 0.05), min(5.0, high + 0.05))
 
 
-def _row(
-    name: str,
-    a: Aggregate,
-    about: Mapping[str, Any],
-    failures: Mapping[str, int],
-    columns: tuple[str, ...],
-    at_ceiling: bool,  # noqa: FBT001 - one of the facts of a row
-) -> CandidateRow:
-    return CandidateRow(
-        name=name,
-        original=name == ORIGINAL,
-        user_macro=a.user_macro,
-        interval=a.primary.interval,
-        bounds=a.bounds,
-        micro=a.micro,
-        task_macro=a.task_macro,
-        block_macro=a.block_macro,
-        sat=a.sat,
-        dsat=a.dsat,
-        counts=a.counts,
-        n=a.n,
-        requested=a.requested,
-        failed=a.failed,
-        failures=tuple((_why(kind), n) for kind, n in failures.items()),
-        fraction=a.fraction.value,
-        columns=tuple(str(about.get(column) or "") for column in columns),
-        at_ceiling=at_ceiling,
+def _board_note(found: ViewResult) -> str:
+    note = "DSAT: share of scores of 3 and less."
+    if found.ceiling is None:
+        return note
+    others = "".join(
+        f", every reply a {level}: {words.decimal(a.user_macro, 3)}"
+        for level, a in found.ladder.items()
+        if level < 5
     )
+    top = words.decimal(found.ceiling, 3)
+    return f"{note} Dashed: a candidate whose every reply is given a 5 has {top} here{others}."
+
+
+def _figures(found: ViewResult, failures: Failures, candidates: Candidates, *, every: bool) -> DataTable:
+    """Return the means of a view; with `every` one also those with fractions, and what candidates are."""
+    known = [c for c in _COLUMNS if any(about.get(c) for about in candidates.values())] if every else []
+    heads: tuple[Column, ...] = (
+        *("candidate", "user macro", "micro", "task macro", "block macro", "SAT", "DSAT"),
+        *(["with fractions"] if every else []),
+        "scored",
+        *(TableColumn(c, "text") for c in known),
+    )
+    rows = []
+    for name, a in found.aggregates.items():
+        about = candidates.get(name, {})
+        columns = (str(about.get(c) or "") for c in known)
+        tags = (Span("at the ceiling", "warn"),) if name in found.at_the_ceiling else ()
+        cells = _figure_cells(a, failures.get(name, {}), every=every)
+        rows.append(TableRow((Text(name, tags=tags), *cells, *columns), _emphasis(name)))
+    if not every:
+        empty: list[Cell] = [""] * (len(heads) - 2)
+        rows.append(TableRow(("(every reply a 5)", Number(found.ceiling, 3), *empty), "quiet"))
+    return data_table(f"Figures, {found.view}", heads, rows, captioned=False)
+
+
+def _figure_cells(a: Aggregate, failures: Mapping[str, int], *, every: bool) -> Iterable[Cell]:
+    yield Number(a.user_macro, 3, a.primary.interval, a.bounds, strong=True)
+    for mean in (a.micro, a.task_macro, a.block_macro):
+        yield Number(mean, 3)
+    yield Percent(a.sat)
+    yield Percent(a.dsat)
+    if every:
+        yield Number(a.fraction.value, 3)
+    yield Count(a.n, a.requested, tuple(f"{words.name(_why(kind))}: {n:,}" for kind, n in failures.items()))
 
 
 def _why(kind: str) -> str:
@@ -240,37 +383,114 @@ def _why(kind: str) -> str:
     return what if what.endswith(where) else kind
 
 
-def _pair(p: Pairing) -> PairRow:
-    return PairRow(
-        p.a,
-        p.b,
-        p.items.n,
-        p.items.wins,
-        p.items.ties,
-        p.items.losses,
-        p.difference.value,
-        p.difference.interval,
-        p.bounds,
-        p.comparison.p_holm,
-        p.comparison.side,
+def _pairs(found: ViewResult) -> tuple[DataTable, ...]:
+    if not found.pairs:
+        return ()
+    heads = (
+        "candidate",
+        *(TableColumn("against", "text"), TableColumn("win / tie / loss", "text")),
+        *("difference", "p", TableColumn("in words", "text")),
     )
+    title = f"Pairs, {found.view}"
+    return (data_table(title, heads, map(_pair, found.pairs), captioned=False),)
 
 
-def _controls(found: ViewResult) -> tuple[ControlRow, ...]:
-    given = {p.a: p for p in found.pairs if p.b == ORIGINAL}
+def _pair(p: Pairing) -> tuple[Cell, ...]:
+    won = (
+        Part("wins", p.items.wins, "best"),
+        Part("ties", p.items.ties, "neutral"),
+        Part("losses", p.items.losses, "worst"),
+    )
+    difference = Number(p.difference.value, 3, p.difference.interval, p.bounds, signed=True)
+    return (p.a, p.b, Mix(won), difference, Number(p.comparison.p_holm, 3), p.comparison.side)
+
+
+def _pairs_note(found: ViewResult, margin: float) -> str:
+    note = (
+        "Difference: mean over users, on the items that both have a score for, with a paired 95 % interval "
+        "by users; p adjusted by Holm over all pairs of this view, and the words by that p."
+    )
+    if any(p.bounds for p in found.pairs):
+        note += (
+            " Bounds: what the difference over all items could be if every missing score had been a 1 or a 5."
+        )
+    return f"{note} A difference of up to {margin:g} is a tie." if margin else note
+
+
+_CONTROLS: Final = (
+    "By length alone: 3, 4 or 5 by the third of the original replies' lengths that a reply falls in, through "
+    "the same view. Dealt at random: where 95 % of {deals:,} deals lie in which chance decides, item by "
+    "item, whose score is whose. A constant evaluator gives every candidate a difference of 0."
+)
+
+
+def _controls(found: ViewResult) -> tuple[DataTable, ...]:
+    if not found.shuffled:
+        return ()
+    deltas = {p.a: p.difference.value for p in found.pairs if p.b == ORIGINAL}
     by_length = {p.a: p for p in found.length.pairs}
-    rows = []
+    rows: list[Sequence[Cell]] = []
     for dealt in found.shuffled:
         length = by_length.get(dealt.name)
+        alone = None if length is None else _difference(length)
         ends = None if dealt.low is None or dealt.high is None else (dealt.low, dealt.high)
-        rows.append(
-            ControlRow(
-                dealt.name,
-                given[dealt.name].difference.value if dealt.name in given else None,
-                None if length is None else length.difference.value,
-                None if length is None else length.difference.interval,
-                ends,
-                dealt.p,
-            )
-        )
-    return tuple(rows)
+        difference = Number(deltas.get(dealt.name), 3, signed=True)
+        rows.append((dealt.name, difference, alone, Interval(ends, 3), Number(dealt.p, 3)))
+    heads = ("candidate against original", "difference", "by reply length alone", "dealt at random", "p")
+    return (data_table(f"Controls, {found.view}", heads, rows, captioned=False),)
+
+
+def _preference(found: ViewResult) -> str:
+    preference = found.self_preference
+    said = f"Self-preference: {preference.words}"
+    own = preference.difference
+    if own is not None and own.value is not None:
+        delta = words.decimal(own.value, 3, signed=True)
+        said += f"; own family {delta} {words.interval(own.interval, 3)}"
+    return f"{said}."
+
+
+def _positions(found: ViewResult) -> Fold:
+    rows: list[tuple[Cell, ...]] = [
+        (name, *(Number(mean, 3, notes=(f"{n:,}",)) for mean, n in by_place.values()))
+        for name, by_place in found.positions.items()
+    ]
+    table = data_table(f"By position, {found.view}", ("candidate", *POSITIONS), rows, captioned=False)
+    return Fold("By the place of the reply in its conversation", (table,))
+
+
+# All views
+
+
+_LENGTH: Final = (
+    "Spearman of raw score and length over the candidate's replies; and of the differences from the original "
+    "reply, item by item."
+)
+
+
+def _lengths(comparison: ReplayComparison) -> DataTable:
+    heads = (
+        *("candidate", "characters", "to the original"),
+        *("score with length", "difference with difference"),
+    )
+    rows = [
+        (name, Number(f.mean, 0), Number(f.ratio), Number(f.within, 3), Number(f.against_original, 3))
+        for name, f in comparison.lengths.items()
+    ]
+    return data_table("Length", heads, rows, captioned=False)
+
+
+def _made_section(comparison: ReplayComparison, command: str, version: str) -> Section:
+    s = comparison.settings
+    said = (
+        f" {s.draws:,} draws of users, seed {s.seed}, ties {s.ties}. The original replies of every touched "
+        "block are scored first, by the same evaluator; the calibrated views stand on them and on what each "
+        "user rated in other scenarios. A candidate's failed reply is a failure, and is never replaced by "
+        "the original."
+    )
+    by = (": ", Span(command, "code")) if command else ()
+    return Section("How this was made", (Callout(((f"dialogauge {version}", *by, ".", said),)),))
+
+
+def _difference(pair: Pairing) -> Number:
+    return Number(pair.difference.value, 3, pair.difference.interval, signed=True)

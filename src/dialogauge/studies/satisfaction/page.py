@@ -1,105 +1,63 @@
-"""From the summary of a satisfaction run to what its page shows.
+"""A judge against the users themselves, on a page and on a terminal.
 
-It reads `summary.json`, so that a page can be written anew from a finished run.
+Everything is made from `summary.json`, so a page is the same when it is written anew from a finished run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from dialogauge.data import Mask
 from dialogauge.report import (
-    BehaviourLine,
-    CalibrationBlock,
-    FigureCell,
-    ForestPanel,
-    ForestRow,
-    GroupFigures,
-    PairLine,
-    RationaleExample,
-    RationaleKindView,
-    RationaleView,
-    ReliabilityPoint,
-    SatisfactionView,
-    SeveralView,
+    Axis,
+    Bars,
+    BarSeries,
+    Block,
+    Callout,
+    Card,
+    Cards,
+    Cell,
+    Curve,
+    DataTable,
+    Definitions,
+    DotPlot,
+    DotRow,
+    Emphasis,
+    Ends,
+    Matrix,
+    Number,
+    Page,
+    Percent,
+    Point,
+    Prose,
+    Reference,
+    RowGroup,
+    Section,
+    Series,
+    Span,
+    TableColumn,
     TableRow,
-    UserDot,
+    data_table,
+    shares_of_columns,
+    words,
 )
-from dialogauge.stats import MEASURES, Comparison
-from dialogauge.studies.satisfaction.comparison import (
-    COMPARED,
-    Predictions,
-    SeveralJudges,
-    listed,
-)
+from dialogauge.runs import Ending, Manifest, StoredRun
+from dialogauge.stats import MEASURES
+from dialogauge.studies.judging.brief import mended_and_spent
+from dialogauge.studies.judging.report import stored_page as judging_page
+from dialogauge.studies.judging.summary import Summary
+from dialogauge.studies.satisfaction.comparison import COMPARED
 from dialogauge.studies.satisfaction.evaluation import CEILING, CONTROLS
-from dialogauge.studies.satisfaction.rationale import KINDS
+from dialogauge.studies.satisfaction.rationale_page import rationale_section
 from dialogauge.studies.satisfaction.signals import signal_words
 from dialogauge.text import counted
 
 Json = Mapping[str, Any]
 
-
-def rationale_view(
-    found: Json, *, conversation: Callable[[str], str] = str, text: Callable[[str], str] = str
-) -> RationaleView:
-    """Return what the page shows.
-
-    Args:
-        found: `rationale` of `summary.json`.
-        conversation: Hides a conversation's id, where a page is to hide it.
-        text: Hides what must not be seen of a text.
-    """
-    table, agreement, terms = found["reasons"], found["reason_agreement"], found["terms"]
-    chance = found["terms_by_chance"] or {}
-    columns = tuple(b for b in table if any(row[b] for row in table.values()))
-    ends = agreement["interval"]
-    constant = f"always {agreement['constant_reason'] or 'the same'}".replace("_", " ")
-    return RationaleView(
-        columns=columns,
-        rows=tuple((a, tuple(row[b] for b in columns)) for a, row in table.items() if any(row.values())),
-        n=agreement["n"],
-        agreed=agreement["agreed"],
-        interval=None if ends is None else (ends[0], ends[1]),
-        kappa=agreement["kappa"],
-        controls=(
-            ("its own reasons dealt anew", agreement["controls"]["shuffled"]),
-            (constant, agreement["controls"]["constant"]),
-        ),
-        rationales=terms["rationales"],
-        without_rationale=found["without_rationale"],
-        not_comparable=found["not_comparable"],
-        contamination=(terms["contamination"], chance.get("contamination")),
-        at_home=(terms["contamination_of_sources"], chance.get("contamination_of_sources")),
-        off_task=(terms["off_task"], chance.get("off_task")),
-        missed=found["missed"],
-        kinds=tuple(
-            RationaleKindView(
-                {"not_core": "real but not core"}.get(kind, kind.replace("_", "-")),
-                meaning,
-                found["kinds"][kind],
-                tuple(_example(c, conversation, text) for c in found["examples"][kind]),
-            )
-            for kind, meaning in KINDS.items()
-        ),
-    )
-
-
-def _example(case: Json, conversation: Callable[[str], str], text: Callable[[str], str]) -> RationaleExample:
-    session, mark, position = str(case["turn_id"]).rpartition("__turn_")
-    return RationaleExample(
-        f"{conversation(session)}{mark}{position}",
-        f"{case['user_score']:g}",
-        text(str(case["user_reason"])),
-        f"{case['judge_score']:g}",
-        text(str(case["judge_reason"])),
-        text(str(case["rationale"])),
-        tuple(text(t) for t in case["of_sources"]),
-    )
-
-
-TABLE: Final = {
+COLUMNS: Final = {
     "pearson": "Pearson",
     "spearman": "Spearman",
     "qwk": "QWK",
@@ -112,7 +70,9 @@ TABLE: Final = {
     "within_user_pearson": "within user",
     "within_block_pearson": "within block",
 }
-"""The figures of the table, and their titles."""
+"""The figures of the table of calibrations, and their titles."""
+_ON_TERMINAL: Final = ("false_sat", "false_dsat", "auc")
+"""Figures that a terminal leaves out."""
 _GROUP: Final = {
     "bias": "bias",
     "mae": "MAE",
@@ -136,285 +96,494 @@ PANELS: Final = {
     "f1_dsat": ("F1 of dissatisfied (≤3)", "turns of 3 or less"),
     "mae": ("Mean absolute error", "in points of the scale"),
 }
-"""The figures that are drawn, with their titles and what they tell."""
-_WHERE: Final = {
+"""The figures that are drawn, with their titles and what they say."""
+_SHORT: Final = {
     "pearson": "Pearson",
     "qwk": "QWK",
     "f1_dsat": "F1 DSAT ≤3",
     "mae": "MAE",
     "within_user_pearson": "Pearson within users",
 }
+SIGNS: Final = {"above": "▲", "below": "▼", "not distinguishable": "≈", "too few to tell": "…"}
+"""How the judge stands to a control; any other is `?`."""
+_READING: Final = (
+    ("●", "the judge, with its 95 % interval"),
+    ("○", "a control: it reads nothing, and goes through the same calibration"),
+    ("▲", "the judge is better than this control"),
+    ("▼", "the judge is worse"),
+    ("≈", "they are not distinguishable"),
+    ("…", "too few users or draws to tell"),
+    ("?", "undefined"),
+)
+_USERS_DRAWN: Final = 600
+_FAILURES_SHOWN: Final = 5
 
 
-def satisfaction_view(
-    summary: Json,
-    judge: str,
-    calibration: str,
-    *,
-    user: Callable[[str], str] = str,
-    conversation: Callable[[str], str] = str,
-    text: Callable[[str], str] = str,
-) -> SatisfactionView:
-    """Return what the page shows.
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """Hides what a summary holds openly, where a page is to hide it."""
+
+    mask: Mask | None = None
+
+    def user(self, name: str) -> str:
+        """Hide a user's name."""
+        return name if self.mask is None else self.mask.id("user", name)
+
+    def conversation(self, name: str) -> str:
+        """Hide a conversation's id."""
+        return name if self.mask is None else self.mask.id("conversation", name)
+
+    def text(self, text: str) -> str:
+        """Hide what must not be seen of a scenario, a reason or a rationale."""
+        return text if self.mask is None else self.mask.text(text)
+
+
+def stored_page(run: StoredRun) -> Page:
+    """Return the page of a finished run: the report of its rows, and what its summary says of the users."""
+    summary = run.directory.read_json("summary")
+    return judging_page(run, users_sections(summary, run.manifest, Hiding(run.mask)))
+
+
+def users_sections(summary: Json, manifest: Manifest, hiding: Hiding | None = None) -> tuple[Section, ...]:
+    """Lay out the judge against the users, as parts of a page.
 
     Args:
         summary: As `summary.json` holds it.
-        judge: The name of the judge.
-        calibration: The one that was asked for.
-        user: Hides a user's name, where a page is to hide it.
-        conversation: Hides a conversation's.
-        text: Hides what must not be seen of a scenario or a reason.
+        manifest: Of the run.
+        hiding: Hides what the summary holds openly.
     """
+    hiding = hiding or Hiding()
+    judge, calibration = manifest.judge["name"], manifest.settings["calibrate"]
+    metrics, rationale = summary["metrics"], summary["rationale"]
+    notes = _notes(summary, hiding)
+    if not metrics["n"]:
+        nothing = Callout(("No turn has a score: there are no figures to show.",), "info")
+        return (_users_section(summary, calibration, (*notes, nothing)),)
+    cards = [_panel(name, summary, judge) for name in PANELS]
+    blocks: list[Block] = [
+        *notes,
+        Callout((finding(judge, summary["against_controls"]),), "info"),
+        Cards((*cards, _reading()), wide=True),
+    ]
+    apart = summary["without_history"]
+    if n := apart["n"] + apart["n_failed"]:
+        error = words.decimal(apart["mae"])
+        said = f"of users without a history (mean error {error})."
+        blocks.append(Callout((f"Apart, and without a part in this: {counted(n, 'turn')} {said}",)))
+    return (
+        _users_section(summary, calibration, tuple(blocks)),
+        _pictures_section(summary, hiding),
+        *([] if rationale is None else [rationale_section(rationale, hiding.conversation, hiding.text)]),
+        _calibrations_section(summary, judge, calibration),
+        _slices_section(summary, hiding),
+    )
+
+
+def _users_section(summary: Json, calibration: str, blocks: tuple[Block, ...]) -> Section:
     study, metrics = summary["study"], summary["metrics"]
-    apart, told = summary["without_history"], summary["rationale"]
-    marked = summary["boundary_only"] or ()
-    return SatisfactionView(
-        judge=judge,
-        calibration=calibration,
-        users=study["users"],
-        blocks=study["blocks"],
-        turns=study["turns"],
-        n=metrics["n"],
-        n_failed=metrics["n_failed"],
-        population=(study["population"]["users"], study["population"]["turns"]),
-        apart=(apart["n"] + apart["n_failed"], apart["mae"]),
-        warnings=tuple(text(w) for w in summary["drift"]["warnings"]),
-        signals=tuple(text(signal_words(told)) for told in summary.get("signals", ())),
-        finding=finding(judge, summary["against_controls"]),
-        panels=tuple(_panel(name, summary, judge) for name in PANELS),
-        reliability=tuple(
-            ReliabilityPoint(b["judge"], b["people"]["value"], _interval(b["people"]), b["people"]["n"])
-            for b in summary["reliability"]
-        ),
-        confusion=tuple(tuple(row) for row in summary["confusion"]),
-        dots=tuple(
-            UserDot(user(u["user"]), u["n"], u["gold"], u["judge"], u["pearson"]) for u in summary["users"]
-        ),
-        columns=tuple(title + "*" * (name in marked) for name, title in TABLE.items()),
-        table=_table_of(summary["calibrations"], judge, calibration),
-        controls=(*CONTROLS.items(), ("ceiling", CEILING)),
-        behaviour=_behaviour(summary),
-        group_columns=tuple(_GROUP.values()),
-        groups=tuple(
-            GroupFigures(
-                title,
-                tuple(
-                    table_row(text(name), "judge", figures, _GROUP)
-                    for name, figures in summary["metrics_by"][key].items()
-                ),
-            )
-            for key, title in _GROUPS.items()
-        ),
-        fractions=summary["metrics_of_fractions"] != metrics,
-        boundary_only=bool(marked),
-        rationale=None if told is None else rationale_view(told, conversation=conversation, text=text),
+    calibrated = "" if calibration == "none" else f"; calibrated: {calibration}"
+    lead = (
+        f"What the judge says of {counted(metrics['n'], 'turn')} beside what "
+        f"{counted(study['users'], 'user')} gave them, in {counted(study['blocks'], 'block')} of one user "
+        f"and one scenario{calibrated}."
     )
+    if metrics["n_failed"]:
+        lead += f" Failed, and without a part in this: {counted(metrics['n_failed'], 'turn')}."
+    lead += " Intervals are 95 % and draw whole users."
+    return Section("Against the users themselves", blocks, lead, "Against users", "users")
 
 
-def _table_of(calibrations: Json, judge: str, chosen: str) -> tuple[CalibrationBlock, ...]:
-    """Lay out judge, controls and ceiling under each calibration."""
-    out: list[CalibrationBlock] = []
-    for name, found in calibrations.items():
-        rows = (
-            table_row(judge, "judge", found["metrics"]),
-            *(table_row(control, "control", f) for control, f in found["controls"].items()),
-            table_row("ceiling", "ceiling", found["ceiling"]),
-        )
-        note = calibrated_note(name, found["calibration"])
-        title = "raw" if name == "none" else name
-        out.append(CalibrationBlock(title, note, name == chosen, None, rows))
-    return shown_once(out)
+def _notes(summary: Json, hiding: Hiding) -> list[Callout]:
+    """Warn of what differs between history and target, and say what was there of signals."""
+    warnings = [hiding.text(w) for w in summary["drift"]["warnings"]]
+    signals = [hiding.text(signal_words(signal)) for signal in summary.get("signals", ())]
+    return [
+        *([Callout(_titled("History and target differ.", warnings), "warn")] if warnings else []),
+        *([Callout(_titled("Signals.", signals), "info")] if signals else []),
+    ]
 
 
-def shown_once(blocks: Sequence[CalibrationBlock]) -> tuple[CalibrationBlock, ...]:
-    """Say of blocks with the same figures in every row as one above that they are the same."""
-    out: list[CalibrationBlock] = []
-    for block in blocks:
-        same = next((b.name for b in out if b.rows == block.rows), None)
-        out.append(replace(block, same_as=same))
-    return tuple(out)
+def _titled(title: str, paragraphs: Sequence[str]) -> tuple[Prose, ...]:
+    return ((Span(title, "strong"), f" {paragraphs[0]}"), *paragraphs[1:])
 
 
-def calibrated_note(name: str, found: Json) -> str:
-    """Say how many blocks a calibration reached, and why it left others as they are."""
-    if name == "none":
-        return "as the judge says"
-    left = "".join(
-        f", {n} left as they are ({why})".replace("_", " ") for why, n in found["identity"].items()
-    )
-    return f"{found['calibrated_blocks']} of {counted(found['blocks'], 'block')} calibrated{left}"
+# The judge beside its controls
 
 
-def table_row(name: str, kind: str, figures: Json, columns: Mapping[str, str] = TABLE) -> TableRow:
-    """Return a row of figures; `kind` is `judge`, `control` or `ceiling`."""
-    return TableRow(
-        name, kind, figures["n"], figures["n_failed"], tuple(figure_cell(figures, c) for c in columns)
-    )
-
-
-def figure_cell(figures: Json, name: str) -> FigureCell:
-    """Return one figure with its interval, where it has one."""
-    return FigureCell(figures[name], _ends(figures["intervals"].get(name)))
-
-
-def _ends(found: Sequence[float] | None) -> tuple[float, float] | None:
-    return None if found is None else (found[0], found[1])
-
-
-def _interval(estimate: Json) -> tuple[float, float] | None:
-    return None if estimate["low"] is None else (estimate["low"], estimate["high"])
-
-
-def _panel(name: str, summary: Json, judge: str) -> ForestPanel:
-    title, what = PANELS[name]
+def _panel(name: str, summary: Json, judge: str) -> Card:
     sides = {c["b"]: c["side"] for c in summary["against_controls"] if c["measure"] == name}
-    mine = figure_cell(summary["metrics"], name)
-    rows = [ForestRow(judge, mine.value, mine.interval, judge=True, side=None)]
-    for control, figures in summary["controls"].items():
-        cell = figure_cell(figures, name)
-        rows.append(ForestRow(control, cell.value, cell.interval, judge=False, side=sides.get(control)))
-    ceiling = summary["ceiling"][name]
-    return ForestPanel(title, what, tuple(rows), ceiling, lower_is_better=MEASURES[name].better == "low")
+    rows = [dot_row(judge, summary["metrics"], name, judge=True)]
+    rows += [dot_row(c, figures, name, side=sides.get(c)) for c, figures in summary["controls"].items()]
+    return panel(name, rows, summary["ceiling"][name])
+
+
+def dot_row(label: str, figures: Json, name: str, *, judge: bool = False, side: str | None = None) -> DotRow:
+    """Return a judge or a control in one figure, with how the judge stands to it."""
+    sign = "" if side is None else SIGNS.get(side, "?")
+    means = "" if side is None else f"the judge is {side}"
+    row = DotRow(label, figures[name], _ends(figures, name), sign=sign, sign_means=means)
+    return replace(row, emphasis="strong") if judge else row
+
+
+def panel(name: str, rows: Iterable[DotRow], ceiling: float | None) -> Card:
+    """Draw one figure of judges and controls, beside the ceiling."""
+    title, what = PANELS[name]
+    plot = DotPlot(title, tuple(rows), references=(Reference(0.0),))
+    top = f"ceiling {words.decimal(ceiling, 3)}"
+    aside = "lower is better" if MEASURES[name].better == "low" else ""
+    return Card(title, (Callout((what,)), plot, Callout((top,))), aside)
+
+
+def _reading() -> Card:
+    said = (
+        "Compared on the same draws of users; p adjusted by Holm over the controls. Ceiling: the users’ own "
+        "scores through the same calibration."
+    )
+    return Card("How to read this", (Definitions(_READING), Callout((said,))))
 
 
 def finding(judge: str, against: Sequence[Json]) -> str:
     """Say by which figures the judge is above every control, where it cannot be told from one, and below."""
     if not against or all(c["side"] in ("undefined", "too few to tell") for c in against):
-        lacking = any(c["side"] == "too few to tell" for c in against)
-        why = "too few users or draws for so many comparisons" if lacking else "there is no interval"
+        too_few = any(c["side"] == "too few to tell" for c in against)
+        why = "too few users or draws for so many comparisons" if too_few else "there is no interval"
         return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
-    above = [_WHERE[m] for m, found in sides.items() if "above" in found and found <= {"above", "undefined"}]
-    told = [f"Above every control: {', '.join(above) or 'by no figure'}."]
-    if few := _named(against, "too few to tell"):
-        told.append(f"Too few users or draws to tell: {few}.")
-    if level := _named(against, "not distinguishable"):
-        told.append(f"{judge} is not shown to be above: {level}.")
-    if worse := _named(against, "below"):
-        told.append(f"It is below: {worse}.")
-    return " ".join(told)
+    above = [_SHORT[m] for m, found in sides.items() if "above" in found and found <= {"above", "undefined"}]
+    said = [f"Above every control: {', '.join(above) or 'by no figure'}."]
+    if few := _figures_of_side(against, "too few to tell"):
+        said.append(f"Too few users or draws to tell: {few}.")
+    if level := _figures_of_side(against, "not distinguishable"):
+        said.append(f"{judge} is not shown to be above: {level}.")
+    if worse := _figures_of_side(against, "below"):
+        said.append(f"It is below: {worse}.")
+    return " ".join(said)
 
 
-def _named(against: Sequence[Json], side: str) -> str:
+def _figures_of_side(against: Sequence[Json], side: str) -> str:
     """List the figures with this side, each with its controls."""
-    found = {
-        _WHERE[m]: [c["b"].replace(", ", " by ") for c in against if (c["measure"], c["side"]) == (m, side)]
+    controls = {
+        _SHORT[m]: [c["b"].replace(", ", " by ") for c in against if (c["measure"], c["side"]) == (m, side)]
         for m in COMPARED
     }
-    return "; ".join(f"{title} ({', '.join(names)})" for title, names in found.items() if names)
+    return "; ".join(f"{title} ({', '.join(names)})" for title, names in controls.items() if names)
 
 
-def _behaviour(summary: Json) -> tuple[BehaviourLine, ...]:
+# Where judge and users part
+
+
+def _pictures_section(summary: Json, hiding: Hiding) -> Section:
+    fractions = summary["metrics_of_fractions"] != summary["metrics"]
+    plots = Cards(
+        (
+            _reliability(summary["reliability"], fractions=fractions),
+            _confusion(summary["confusion"]),
+            *_users(summary["users"], hiding),
+        ),
+        wide=True,
+    )
+    lead = "On the dashed line judge and users agree."
+    blocks = (plots, _behaviour(summary))
+    return Section("Where judge and users part", blocks, lead, "Pictures", "pictures")
+
+
+def _square(title: str, points: Sequence[Point], labels: tuple[str, str], *, sized: bool = False) -> Curve:
+    values = [v for p in points for v in (p.x, p.y, *(p.interval or ()))]
+    # From half a point or less below the lowest value, and at least one point below the highest.
+    low = min(4.0, max(1.0, -(-(min(values) - 0.5) * 2 // 1) / 2)) if values else 1.0
+    series = Series(tuple(points), joined=False, sized=sized)
+    return Curve(title, (series,), Axis(low, 5.0, labels[0]), Axis(low, 5.0, labels[1]), square=True)
+
+
+def _reliability(bins: Sequence[Json], *, fractions: bool) -> Card:
+    points = []
+    for b in bins:
+        people = b["people"]
+        said = f"judge {b['judge']:z.2f}, people {people['value']:z.2f}, {counted(people['n'], 'turn')}"
+        points.append(Point(b["judge"], people["value"], _interval(people), people["n"], said))
+    judge = "the judge’s expected rating" if fractions else "the judge’s score"
+    plot = _square("Reliability diagram", points, (judge, "the users’ mean"), sized=True)
+    note = (
+        f"What users gave on average where the judge gave about one {'value' if fractions else 'score'}, "
+        "with 95 % intervals; larger dots are more turns. Above the line the judge is too strict, below it "
+        "too kind."
+    )
+    of = ("Of the expected rating (", Span("details.satisfaction", "code"), "), not of the whole score. ")
+    return Card("Reliability", (plot, Callout(((*of, note) if fractions else note,))))
+
+
+def _confusion(counts: Sequence[Sequence[int]]) -> Card:
+    """Draw the judge's 1 to 5 upwards, and people's from left to right."""
+    levels = tuple(str(i) for i in range(1, len(counts) + 1))
+    rows = tuple(tuple(row) for row in reversed(counts))
+    matrix = Matrix(
+        "Confusion matrix",
+        levels[::-1],
+        levels,
+        rows,
+        shares_of_columns(rows),
+        "the judge’s score",
+        "the user’s score",
+        row_edge=len(levels) - 3,
+        column_edge=3,
+    )
+    note = (
+        "Turns by the two scores, shaded by the share of the user’s score. The lines part satisfied (4, 5) "
+        "from dissatisfied."
+    )
+    return Card("Confusion matrix", (matrix, Callout((note,))))
+
+
+def _users(users: Sequence[Json], hiding: Hiding) -> tuple[Card, Card]:
+    step = -(-len(users) // _USERS_DRAWN) or 1
+    points = [
+        Point(
+            u["judge"],
+            u["gold"],
+            n=u["n"],
+            label=f"{hiding.user(u['user'])}: rated {u['gold']:z.2f} on average, judged {u['judge']:z.2f}, "
+            f"{counted(u['n'], 'turn')}",
+        )
+        for u in users[::step]
+    ]
+    plot = _square("Each user’s mean against the judge’s", points, ("the judge’s mean", "the user’s mean"))
+    left_out = len(users) - len(points)
+    note = (
+        f"A dot is one user{f' ({left_out:,} are not drawn)' if left_out else ''}. Dots along the line: the "
+        "judge knows who is strict and who is kind."
+    )
+    return Card("User by user", (plot, Callout((note,)))), _within_users([u["pearson"] for u in users])
+
+
+def _within_users(correlations: Sequence[float | None]) -> Card:
+    known = [r for r in correlations if r is not None]
+    bins = Counter(min(9, max(0, int((r + 1) * 5))) for r in known)
+    bars = Bars(
+        "Correlation within each user",
+        tuple(f"{-1 + i / 5:z.1f}" for i in range(10)),
+        (BarSeries(tuple(float(bins[i]) for i in range(10))),),
+        axis=Axis(-1.0, 1.0),
+        at_edges=True,
+        reference=Reference(0.0),
+        label="Pearson over this user’s own turns",
+    )
+    below, undefined = sum(r < 0 for r in known), len(correlations) - len(known)
+    said = f"{counted(below, 'user')} below zero"
+    if undefined:
+        said += f"; {undefined:,} without one (too few turns, or scores that do not vary)"
+    note = (
+        "To the right: the judge tells this user’s better turns from the worse. A judge that only knows a "
+        "user’s level is at zero."
+    )
+    return Card("Within each user", (bars, Callout((said, note))))
+
+
+def _behaviour(summary: Json) -> DataTable:
     found, metrics = summary["behaviour"], summary["metrics"]
     stable, again = found["stability"], found["recovery"]
-
-    def cell(share: Json) -> FigureCell:
-        return FigureCell(share["value"], _interval(share))
-
-    none = FigureCell(None, None)
-    return (
-        BehaviourLine(
+    rows: list[tuple[Cell, ...]] = [
+        (
             "stable conversations",
-            "all rated turns satisfied",
-            cell(stable["people"]),
-            cell(stable["judge"]),
+            _share(stable["people"]),
+            _share(stable["judge"]),
             stable["people"]["n"],
+            "all rated turns satisfied",
         ),
-        BehaviourLine(
+        (
             "recovery",
-            "satisfied right after a turn at which the user was dissatisfied",
-            cell(again["people"]),
-            cell(again["judge_there"]),
+            _share(again["people"]),
+            _share(again["judge_there"]),
             again["people"]["n"],
+            "satisfied right after a turn at which the user was dissatisfied",
         ),
-        BehaviourLine(
+        (
             "recovery by the judge's own account",
-            "satisfied right after a turn that the judge takes for dissatisfied",
-            none,
-            cell(again["judge"]),
+            "",
+            _share(again["judge"]),
             again["judge"]["n"],
+            "satisfied right after a turn that the judge takes for dissatisfied",
         ),
-        *(
-            BehaviourLine(title, what, none, figure_cell(metrics, name), metrics["n"])
-            for name, title, what in (
-                ("over_rated", "over-rated", "the judge's score is above the user's"),
-                ("under_rated", "under-rated", "the judge's score is below the user's"),
-                ("far_off", "far off", "by 2 points or more"),
-            )
-        ),
+    ]
+    for name, title, what in (
+        ("over_rated", "over-rated", "the judge's score is above the user's"),
+        ("under_rated", "under-rated", "the judge's score is below the user's"),
+        ("far_off", "far off", "by 2 points or more"),
+    ):
+        rows.append((title, "", Percent(metrics[name], _ends(metrics, name)), metrics["n"], what))
+    heads = ("", "users", "judge", "n", TableColumn("the share that is", "prose"))
+    return data_table("Along the conversation, and over all turns", heads, rows)
+
+
+def _share(share: Json) -> Percent:
+    return Percent(share["value"], _interval(share))
+
+
+# Calibrations and slices
+
+
+def _calibrations_section(summary: Json, judge: str, calibration: str) -> Section:
+    marked = summary["boundary_only"] or ()
+    table = _calibrations(summary, judge, calibration, COLUMNS)
+    said: list[str | Span] = []
+    for name, what in (*CONTROLS.items(), ("ceiling", CEILING)):
+        said += ["; " if said else "", Span(name, "strong"), f": {what}"]
+    more = (
+        ". DSAT: 3 or less. False SAT: dissatisfied turns that were called satisfied. Per user: mean of the "
+        "users’ own correlations; within user, within block: after their own mean is taken away. A dash is "
+        "undefined: the scores do not vary."
     )
+    if marked:
+        more += f" {_BOUNDARY_ONLY}"
+    lead = (
+        "The judge, every control and the ceiling through the same maps. A figure that a control matches is "
+        "no finding."
+    )
+    note = Callout(((*said, more),))
+    return Section("Raw, and under each calibration", (table, note), lead, "Calibrations", "calibrations")
 
 
-def several_view(runs: Sequence[Predictions], summaries: Sequence[Json], found: SeveralJudges) -> SeveralView:
-    """Return what the page shows.
+_BOUNDARY_ONLY: Final = (
+    "* Boundary only: the judge says satisfied (4) or dissatisfied (3) and nothing finer, so these figures "
+    "read more into its scores than they hold."
+)
+
+
+def _calibrations(summary: Json, judge: str, chosen: str, columns: Mapping[str, str]) -> DataTable:
+    marked = summary["boundary_only"] or ()
+    groups = []
+    for name, found in summary["calibrations"].items():
+        rows = (
+            figures_row(judge, found["metrics"], columns, "strong"),
+            *(figures_row(control, f, columns) for control, f in found["controls"].items()),
+            figures_row("ceiling", found["ceiling"], columns, "quiet"),
+        )
+        groups.append(calibration_group(name, found["calibration"], rows, chosen=name == chosen))
+    titles = {name: title + "*" * (name in marked) for name, title in columns.items()}
+    return calibrations_table(groups, titles.values())
+
+
+def calibrations_table(groups: Sequence[RowGroup], titles: Iterable[str]) -> DataTable:
+    """Return the table; calibrations with the same figures in every row are shown once."""
+    shown: list[RowGroup] = []
+    for group in groups:
+        same = next((g for g in shown if g.rows == group.rows), None)
+        note = "" if same is None else f"the same figures as {same.title}"
+        shown.append(group if same is None else RowGroup((), group.title, note, group.tag))
+    columns = (TableColumn("judge or control", "text"), *map(TableColumn, titles))
+    return DataTable("Raw, and under each calibration", columns, tuple(shown), captioned=False)
+
+
+def calibration_group(name: str, run: Json, rows: Sequence[TableRow], *, chosen: bool) -> RowGroup:
+    """Put rows under the name of a calibration, with how many blocks it reached."""
+    left = "".join(
+        f", {n:,} left as they are ({why})".replace("_", " ") for why, n in run["identity"].items()
+    )
+    note = f"{run['calibrated_blocks']:,} of {counted(run['blocks'], 'block')} calibrated{left}"
+    title, note = ("raw", "as the judge says") if name == "none" else (name, note)
+    return RowGroup(tuple(rows), title, note, "shown above" if chosen else "")
+
+
+def figures_row(name: str, figures: Json, columns: Iterable[str], emphasis: Emphasis = "plain") -> TableRow:
+    """Return a row of figures; those of a judge (`strong`) come with their intervals."""
+    cells = (Number(figures[c], 3, _ends(figures, c), interval_digits=2) for c in columns)
+    return TableRow((name, *cells), emphasis)
+
+
+def _slices_section(summary: Json, hiding: Hiding) -> Section:
+    tables = []
+    for key, title in _GROUPS.items():
+        groups = summary["metrics_by"][key]
+        rows = [(hiding.text(n), g["n"], *(Number(g[c]) for c in _GROUP)) for n, g in groups.items()]
+        tables.append(data_table(f"By {title}", (title, "turns", *_GROUP.values()), rows))
+    lead = (
+        "Groups of turns. A reason or a score of the user is known only afterwards: such a group says what "
+        "the judge misses, and its correlations mean little."
+    )
+    title = "Slices: where the judge does well, and where not"
+    return Section(title, tuple(tables), lead, "Slices", "slices")
+
+
+def _interval(estimate: Json) -> Ends | None:
+    return None if estimate["low"] is None else (estimate["low"], estimate["high"])
+
+
+def _ends(figures: Json, name: str) -> Ends | None:
+    ends = figures["intervals"].get(name)
+    return None if ends is None else (ends[0], ends[1])
+
+
+# On a terminal
+
+
+def brief(
+    figures: Json, summary: Summary, manifest: Manifest, ending: Ending, failures: Mapping[str, int]
+) -> tuple[Block, ...]:
+    """Lay out what was judged and what came of it, for a terminal.
 
     Args:
-        runs: In the order of the table.
-        summaries: The `summary.json` of each.
-        found: The judges on the turns that all of them scored.
+        figures: As `summary.json` holds them.
+        summary: Of the rows.
+        manifest: Of the run.
+        ending: How far the run came.
+        failures: How many turns failed, by what was said of them.
     """
-    sizes = {s["metrics"]["n"] for s in summaries}
-    notes = []
-    if len(sizes) > 1 or any(found.left_out.values()):
-        notes.append(
-            f"The judges did not score the same turns. The table has each on its own; compared: "
-            f"{counted(found.n, 'turn')} that all scored."
+    judge, calibration = manifest.judge["name"], manifest.settings["calibrate"]
+    counts = Definitions(tuple(_counts(figures, judge, ending, failures)))
+    spent = Definitions(tuple(mended_and_spent(summary)))
+    notes = [*_changed_nothing(figures, calibration), *_notes(figures, Hiding())]
+    if not figures["metrics"]["n"]:
+        nothing = Callout(("nothing is scored: there are no figures to show",))
+        return (counts, *notes, nothing, *([spent] if spent.pairs else []))
+    columns = {name: title for name, title in COLUMNS.items() if name not in _ON_TERMINAL}
+    table = _calibrations(figures, judge, calibration, columns)
+    rationale = figures["rationale"]
+    said = [finding(judge, figures["against_controls"])]
+    said += [_BOUNDARY_ONLY] if figures["boundary_only"] else []
+    said.append(
+        "Within user: Pearson after each user's own mean is taken away; within block: that of each user and "
+        "scenario. Intervals are 95 % by users."
+    )
+    return (
+        counts,
+        *notes,
+        table,
+        *([] if rationale is None else [rationale_section(rationale)]),
+        Section("", (Callout(tuple(said)), *([spent] if spent.pairs else []))),
+    )
+
+
+def _counts(
+    figures: Json, judge: str, ending: Ending, failures: Mapping[str, int]
+) -> Iterable[tuple[str, str]]:
+    study, metrics, apart = figures["study"], figures["metrics"], figures["without_history"]
+    waiting = f", {ending.pending:,} waiting" if ending.pending else ""
+    yield (
+        "judged",
+        f"{counted(study['turns'], 'turn')} of {counted(study['users'], 'user')} in "
+        f"{counted(study['blocks'], 'block')} judged by {judge}: {metrics['n']:,} scored, "
+        f"{metrics['n_failed']:,} failed{waiting}",
+    )
+    for message, n in list(failures.items())[:_FAILURES_SHOWN]:
+        yield "failed", f"{n:,}, {message}"
+    others = study["population"]
+    known = f"{counted(others['turns'], 'turn')} of {counted(others['users'], 'training user')}"
+    yield "known of others", known
+    if n := apart["n"] + apart["n_failed"]:
+        error = words.decimal(apart["mae"], 4)
+        yield (
+            "counted apart",
+            f"{counted(n, 'turn')} of users without a history, who get the training users' prior "
+            f"({apart['n']:,} scored, mean error {error})",
         )
-    for r in runs:
-        if odd := [id for id in r.scored if not all(id in other.scored for other in runs)]:
-            notes.append(f"Scored by {r.name} and not by all: {listed(odd)}")
-    if len({r.calibration for r in runs}) > 1:
-        told = ", ".join(f"{r.name}: {r.calibration}" for r in runs)
-        notes.append(f"The runs show scores under different calibrations ({told}), and are compared so.")
-    return SeveralView(
-        judges=tuple((r.name, r.judge, r.calibration) for r in runs),
-        n=found.n,
-        users=found.users,
-        notes=tuple(notes),
-        columns=tuple(TABLE.values()),
-        table=shown_once([_block(name, runs, summaries) for name in summaries[0]["calibrations"]]),
-        panels=tuple(_panel_of_runs(name, runs, summaries, found) for name in PANELS),
-        pairs=tuple(_pair(c) for name in PANELS for c in found.comparisons if c.measure == name),
+    for why, n in study["left_out"].items():
+        yield "left out", f"{n:,}, {why}"
+
+
+def _changed_nothing(figures: Json, calibration: str) -> list[Block]:
+    if calibration == "none" or figures["calibrations"][calibration]["calibration"]["calibrated_blocks"]:
+        return []
+    said = (
+        f"--calibrate {calibration} changed nothing: no block has a history to calibrate to, and the scores "
+        "stand as the judge gave them"
     )
-
-
-def _block(name: str, runs: Sequence[Predictions], summaries: Sequence[Json]) -> CalibrationBlock:
-    under = [s["calibrations"][name] for s in summaries]
-    rows = [table_row(r.name, "judge", u["metrics"]) for r, u in zip(runs, under, strict=True)]
-    first, ceiling = under[0]["controls"], under[0]["ceiling"]
-    rows += [table_row(control, "control", first[control]) for control in first if control != "shuffled"]
-    rows += _shuffled(runs, under)
-    rows.append(table_row("ceiling", "ceiling", ceiling))
-    chosen = all(r.calibration == name for r in runs)
-    note = calibrated_note(name, under[0]["calibration"])
-    return CalibrationBlock("raw" if name == "none" else name, note, chosen, None, tuple(rows))
-
-
-def _shuffled(runs: Sequence[Predictions], under: Sequence[Json]) -> list[TableRow]:
-    return [
-        table_row(f"shuffled: {r.name}", "control", u["controls"]["shuffled"])
-        for r, u in zip(runs, under, strict=True)
-    ]
-
-
-def _panel_of_runs(
-    name: str, runs: Sequence[Predictions], summaries: Sequence[Json], found: SeveralJudges
-) -> ForestPanel:
-    title, what = PANELS[name]
-    rows = []
-    for run in runs:
-        cell = figure_cell(found.figures[run.name].to_json(), name)
-        rows.append(ForestRow(run.name, cell.value, cell.interval, judge=True, side=None))
-    for control, figures in summaries[0]["controls"].items():
-        if control != "shuffled":
-            cell = figure_cell(figures, name)
-            rows.append(ForestRow(control, cell.value, cell.interval, judge=False, side=None))
-    ceiling = summaries[0]["ceiling"][name]
-    return ForestPanel(title, what, tuple(rows), ceiling, lower_is_better=MEASURES[name].better == "low")
-
-
-def _pair(c: Comparison) -> PairLine:
-    title, figures = PANELS[c.measure][0], (c.figure_a, c.figure_b)
-    return PairLine(
-        title, c.a, c.b, *figures, c.difference.value, c.difference.interval, c.p_holm, c.side, c.words
-    )
+    return [Callout((said,), "info")]

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
-from itertools import zip_longest
-from typing import Any
+from itertools import islice, zip_longest
+from typing import Any, TypeVar
 
 from dialogauge.core import (
     Conversation,
@@ -33,14 +33,16 @@ from dialogauge.core.protocols import (
     request_for,
 )
 from dialogauge.data import Mask, UserSplit
-from dialogauge.judges.local_user import LocalUserJudge, ScoreSignal
-from dialogauge.report import ReportView
+from dialogauge.judges.local_user.columns import ScoreSignal
+from dialogauge.judges.local_user.judge import LocalUserJudge
+from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
 from dialogauge.stats import Calibrated, CalibrationName, Ties
-from dialogauge.studies.judging.report import report_view
+from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
+from dialogauge.studies.judging.transcripts import Sample, read_sample
 from dialogauge.studies.satisfaction.answers import (
     SATISFACTION,
     JudgedReply,
@@ -51,8 +53,8 @@ from dialogauge.studies.satisfaction.answers import (
 from dialogauge.studies.satisfaction.behaviour import drift_of
 from dialogauge.studies.satisfaction.blocks import HistoryCut, Part, StudyData, study_data
 from dialogauge.studies.satisfaction.evaluation import Evaluation, EvaluationSettings, evaluate
+from dialogauge.studies.satisfaction.page import users_sections
 from dialogauge.studies.satisfaction.rationale import check_rationales
-from dialogauge.studies.satisfaction.report import render_page
 from dialogauge.studies.satisfaction.signals import JoinedScores, StoredScores, join_scores
 
 
@@ -90,8 +92,8 @@ class SatisfactionResult:
     """How many turns failed, by what was said of them; the most frequent first."""
     figures: Mapping[str, Any]
     """What `summary.json` holds."""
-    view: ReportView
-    """The report of the rows."""
+    sample: Sample
+    """What the page shows of the conversations."""
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`: the rows, what the study was made of, its figures and controls."""
@@ -192,14 +194,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
                 units.append(self._unit(reply, view, circumstances, keys, position))
                 self._tasks[units[-1].key] = _Task(block, reply, known)
             blocks.append(units)
-        at_once = self.settings.side_by_side if not self.judge.together else 1
-        return [
-            unit
-            for start in range(0, len(blocks), at_once)
-            for rank in zip_longest(*blocks[start : start + at_once])
-            for unit in rank
-            if unit is not None
-        ]
+        return list(in_turn(blocks, 1 if self.judge.together else self.settings.side_by_side))
 
     def _unit(
         self, reply: Reply, view: BlockView, circumstances: str, keys: _Keys, position: int
@@ -297,7 +292,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             signals,
             self._failures,
             _summary_json(summary, self.data, self._evaluation, faults, signals),
-            report_view(run, summary, None, sampler.result()),
+            read_sample(run, sampler.result(), summary.dimensions),
         )
 
     def facts(self) -> StudyFacts:
@@ -330,9 +325,20 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         reference = [[a.id, a.value] for a in self.reference or ()]
         return digest([s.calibrate, s.ties, s.history, s.mode, reference, known, past])
 
-    def page(self, result: SatisfactionResult, run: StoredRun) -> str:
+    def page(self, result: SatisfactionResult, run: StoredRun) -> Page:
         """Return the report of the rows, with what the study says of judge and users."""
-        return render_page(result.view, result.figures, run.manifest)
+        sections = users_sections(result.figures, run.manifest)
+        return report_page(run, result.summary, result.sample, against_users=sections)
+
+
+U = TypeVar("U", bound=WorkUnit)
+
+
+def in_turn(blocks: Iterable[Sequence[U]], at_once: int) -> Iterator[U]:
+    """Yield the units of so many blocks at a time, one of each block in turn."""
+    left = iter(blocks)
+    while some := list(islice(left, at_once)):
+        yield from (unit for rank in zip_longest(*some) for unit in rank if unit is not None)
 
 
 def others_of(data: StudyData) -> Callable[[str], Population]:

@@ -1,56 +1,138 @@
-"""From the checks to what the page and the terminal show of them."""
+"""The checks of a judge on a page and on a terminal."""
 
 from __future__ import annotations
 
-from dialogauge.report import CalibrationLine, TrustCaseView, TrustCheckView, TrustFigureView, TrustView
-from dialogauge.studies.trust.result import Calibration, Trust, TrustCheck
+from typing import Final
 
-_CASES = 8
-_TEXT = 300
+from dialogauge.report import (
+    Block,
+    Callout,
+    Card,
+    Cards,
+    Cell,
+    Column,
+    DataTable,
+    Fold,
+    Items,
+    Number,
+    Percent,
+    Prose,
+    Section,
+    Span,
+    TableColumn,
+    TableRow,
+    Text,
+    data_table,
+    words,
+)
+from dialogauge.studies.trust.result import Calibration, Trust, TrustCase, TrustCheck, TrustFigure
+
+_CASES: Final = 8
+_CASE_CHARS: Final = 300
+_TITLE: Final = "How far to trust these numbers"
+_BAD: Final = ("flagged", "not ready")
 
 
-def trust_view(trust: Trust) -> TrustView:
-    """Return the view of the checks."""
+def trust_section(trust: Trust) -> Section:
+    """Lay out the checks, and the judge against people, as a part of a page."""
+    lead = (
+        "Ways in which judges are known to go wrong, looked for in this run. A check that finds nothing "
+        "proves nothing; one that is flagged says what to distrust. The thresholds stand in the ",
+        Span("[trust]", "code"),
+        " table of the configuration file.",
+    )
+    cards = Cards(tuple(_card(check) for check in trust.checks))
+    return Section(_TITLE, (cards, *_against_people(trust)), lead, "Trust", "trust")
+
+
+def trust_brief(trust: Trust) -> tuple[Block, ...]:
+    """Lay out the checks for a terminal: a line each, and the judge against people."""
+    columns = (TableColumn("", "text"), TableColumn("", "text"), TableColumn("", "prose"))
+    rows = [(_loud(c.status), c.title, c.sentence) for c in trust.checks]
+    checks = data_table(_TITLE, columns, rows, captioned=False, headed=False)
+    people = () if trust.calibration is None else _against_people(trust)
+    return (Section(_TITLE, (checks, *people)),)
+
+
+def _loud(status: str) -> str:
+    return status.upper() if status in _BAD else status
+
+
+def _status(status: str) -> Span:
+    return Span(status, "warn" if status in _BAD else "tag")
+
+
+def _card(check: TrustCheck) -> Card:
+    blocks: list[Block] = [Callout((check.sentence,))]
+    if check.figures:
+        rows = [(f.name, _figure(f), f"n {f.n:,}") for f in check.figures]
+        inside: list[Block] = [data_table(check.title, ("", "", ""), rows, captioned=False, headed=False)]
+        if check.threshold is not None and check.threshold_name is not None:
+            setting = Span(f"{check.threshold_name} = {check.threshold:g}", "code")
+            inside.append(Callout((("flagged from ", setting, " on"),)))
+        blocks.append(Fold("The figures", tuple(inside)))
+    if check.cases:
+        items = tuple(_case(c) for c in check.cases[:_CASES])
+        blocks.append(Fold("Where it was seen", (Items(items, max(check.cases_total - _CASES, 0)),)))
+    return Card(check.title, tuple(blocks), tags=(_status(check.status),))
+
+
+def _figure(figure: TrustFigure) -> Cell:
+    if figure.share:
+        return Percent(figure.value, figure.interval)
+    return Number(figure.value, interval=figure.interval)
+
+
+def _case(case: TrustCase) -> Prose:
+    place = case.conversation_id if case.turn is None else f"{case.conversation_id}, turn {case.turn}"
+    text = case.text if len(case.text) <= _CASE_CHARS else f"{case.text[:_CASE_CHARS]} …"
+    return Span(f"{place}: ", "soft"), text
+
+
+def _against_people(trust: Trust) -> tuple[Section, ...]:
     calibration = trust.calibration
-    return TrustView(
-        tuple(_check(c) for c in trust.checks),
-        None if calibration is None else calibration.sentence,
-        () if calibration is None else tuple(_lines(calibration)),
-        trust.thresholds.calibration_kappa,
+    blocks: tuple[Block, ...]
+    if calibration is None:
+        without = (
+            "No ratings by people were given. With ",
+            Span("--ratings FILE", "code"),
+            " every dimension that people rated is compared with them.",
+        )
+        blocks = (Callout((without,)),)
+    else:
+        kappa = trust.thresholds.calibration_kappa
+        table = (_calibration_table(calibration, kappa),) if calibration.dimensions else ()
+        blocks = (Callout((calibration.sentence,)), *table)
+    return (Section("Against people", blocks),)
+
+
+def _calibration_table(calibration: Calibration, kappa: float) -> DataTable:
+    # A dimension without a kappa has no controls.
+    controls = tuple(dict.fromkeys(name for d in calibration.dimensions for name in d.controls))
+    title = (
+        "Quadratic weighted kappa with its 95 % interval, drawn by conversation; below "
+        f"{words.decimal(kappa)} a dimension is not ready. Beside it what judges reach that know nothing."
     )
-
-
-def _check(check: TrustCheck) -> TrustCheckView:
-    threshold = None
-    if check.threshold is not None and check.threshold_name is not None:
-        threshold = f"{check.threshold_name} = {check.threshold:g}"
-    return TrustCheckView(
-        check.title,
-        check.status,
-        check.sentence,
-        threshold,
-        tuple(TrustFigureView(f.name, f.value, f.interval, f.n, f.share) for f in check.figures),
-        tuple(
-            TrustCaseView(
-                c.conversation_id, c.turn, c.text if len(c.text) <= _TEXT else c.text[:_TEXT] + " …"
-            )
-            for c in check.cases[:_CASES]
-        ),
-        max(check.cases_total - _CASES, 0),
+    heads: tuple[Column, ...] = (
+        "dimension",
+        TableColumn("", "text"),
+        "kappa",
+        "targets",
+        "dialogues",
+        *controls,
     )
-
-
-def _lines(calibration: Calibration) -> list[CalibrationLine]:
-    return [
-        CalibrationLine(
-            d.name,
-            d.status,
-            d.kappa,
-            d.interval,
-            d.n,
-            d.dialogues,
-            tuple(d.controls.items()),
-            d.sentence if d.kappa is None else None,
+    rows = [
+        TableRow(
+            (
+                words.name(d.name),
+                Text("", tags=(_status(d.status),)),
+                Number(d.kappa, interval=d.interval),
+                d.n,
+                d.dialogues,
+                *(Number(d.controls.get(name)) for name in controls),
+            ),
+            note=d.sentence if d.kappa is None else "",
         )
         for d in calibration.dimensions
     ]
+    return data_table(title, heads, rows)

@@ -10,6 +10,7 @@ from dialogauge.core import Judge, Judged, Usage, WorkUnit, conversation_digest,
 from dialogauge.core.judgement import row_json
 from dialogauge.core.protocols import Request
 from dialogauge.data import RatingTable
+from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study
 from dialogauge.studies.trust.look import kept_from, look_into
 from dialogauge.studies.trust.result import Trust, TrustCheck, TrustThresholds
@@ -60,7 +61,7 @@ class TrustStudy(Study[TrustResult]):
 
     hosts: Collection[str]
     """The kinds of run that it knows to check."""
-    render: Callable[[StoredRun], str]
+    render: Callable[[StoredRun], Page]
     """Makes the page of the run."""
     _: KW_ONLY
     thresholds: TrustThresholds = field(default_factory=TrustThresholds)
@@ -139,7 +140,7 @@ class TrustStudy(Study[TrustResult]):
             return earlier
         return check
 
-    def page(self, result: TrustResult, run: StoredRun) -> str:
+    def page(self, result: TrustResult, run: StoredRun) -> Page:
         """Return the page of the run, with the checks."""
         del result
         return self.render(run)

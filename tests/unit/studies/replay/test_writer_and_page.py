@@ -12,8 +12,8 @@ from dialogauge.agents import ChatAgent, reply_of
 from dialogauge.core import Conversation, Message
 from dialogauge.core.protocols import AgentFailure, AgentReply
 from dialogauge.llm import ChatFailure, ChatReply, ScriptedClient
-from dialogauge.report import ReplayAbout, render_replay
-from dialogauge.studies.replay.page import replay_view, warnings_of
+from dialogauge.report import Leaderboard, to_html, to_text
+from dialogauge.studies.replay.page import brief, replay_page, warnings_of
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,17 @@ def test_the_page_shows_names_as_text_and_warns() -> None:
     comparison, items = sample_comparison("<b>evil</b>\u202e")
     hard = replace(items, rule="hard")
     failures = {"<b>evil</b>\u202e": {"reply: timeout": 2}}
-    about = ReplayAbout("0", "today", "local", "dialogauge replay compare run")
-    view = replay_view(comparison, hard, {"<b>evil</b>\u202e": {"organisation": "<i>"}}, failures, about, {})
-    page = render_replay(view)
+    candidates = {"<b>evil</b>\u202e": {"organisation": "<i>"}}
+    made = {"command": "dialogauge replay compare run", "created": "today", "version": "0"}
+    whole = replay_page(comparison, hard, candidates, failures, {"name": "local"}, **made)
+    page = to_html(whole)
+    assert "\u202e" not in to_text(brief(comparison, hard, candidates, failures, {"name": "local"}, 3))
     assert "<b>evil" not in page
     assert "\u202e" not in page
     assert "&lt;i&gt;" in page
-    for section in view.sections:
-        assert sum(len(r.counts) for r in section.rows) == 5 * len(section.rows)
+    boards = [b for s in whole.blocks for b in getattr(s, "blocks", ()) if isinstance(b, Leaderboard)]
+    assert len(boards) == len(comparison.views)
+    assert all(len(one.parts) == 5 for board in boards for one in board.standings)
     told = " ".join(warnings_of(comparison, hard, failures, {}))
     assert "chosen by how their users rated them" in told
     assert "within the interval of" in told

@@ -5,23 +5,27 @@ import random
 import pytest
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message
-from dialogauge.report import trust_lines
+from dialogauge.report import to_text
 from dialogauge.rubrics import ScenarioRule
-from dialogauge.studies.agreement import AgreementSettings, DimensionPair, RatedTarget, TargetKey, TargetTable
-from dialogauge.studies.trust import (
-    Extra,
-    Trust,
-    TrustTally,
-    TrustThresholds,
-    check_scenario,
-    draw_variants,
-    examine,
-    find_breaches,
-    scenario_text,
-    trust_view,
+from dialogauge.studies.agreement.agreement import AgreementSettings
+from dialogauge.studies.agreement.targets import (
+    DimensionPair,
+    RatedTarget,
+    TargetKey,
+    TargetTable,
 )
 from dialogauge.studies.trust.calibration import calibrate
 from dialogauge.studies.trust.checks import only
+from dialogauge.studies.trust.examination import Extra, examine
+from dialogauge.studies.trust.page import trust_brief
+from dialogauge.studies.trust.result import Trust, TrustThresholds
+from dialogauge.studies.trust.scenario import (
+    check_scenario,
+    draw_variants,
+    find_breaches,
+    scenario_text,
+)
+from dialogauge.studies.trust.tally import TrustTally
 from report_samples import CARD, row
 
 LIMITS = TrustThresholds()
@@ -356,7 +360,7 @@ def test_what_was_found_survives_json_and_is_shown():
     )
     again = Trust.from_json(found.to_json())
     assert again == found
-    lines = trust_lines(trust_view(again))
+    lines = to_text(trust_brief(again)).splitlines()
     assert any("FLAGGED" in line and "Corrections" in line for line in lines)
-    assert any("NOT READY" in line and "coherence" in line for line in lines)
-    assert trust_view(again).not_ready == ("coherence",)
+    assert any("not ready" in line and "coherence" in line for line in lines)
+    assert again.calibration.not_ready == ("coherence",)

@@ -1,0 +1,575 @@
+"""What a page says: a list of blocks, as plain frozen values.
+
+A study lays its result out in these records. It writes no HTML, no template and no terminal line; the
+renderers read the same records: `html` for a page, `terminal` for a screen, `to_json` for a file. A new kind
+of block is a record here and one function in each renderer.
+
+Text of users and models goes in as it is: each renderer makes it harmless in its own way.
+
+Example:
+    >>> from dialogauge.report.cells import Number
+    >>> page = Page(
+    ...     "Guest service",
+    ...     (
+    ...         Section(
+    ...             "Scores",
+    ...             (data_table("By dimension", ("dimension", "mean", "n"), [("tone", Number(4.125), 60)]),),
+    ...         ),
+    ...     ),
+    ... )
+    >>> to_json(page)["blocks"][0]["title"]
+    'Scores'
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal
+
+from dialogauge.report.cells import Cell, Emphasis, Ends, Figure, Part, Prose, Span, Text, Tone
+
+# Prose blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Callout:
+    """Paragraphs: in a box (`info`, `warn`), or small beneath what they explain (`plain`)."""
+
+    paragraphs: tuple[Prose, ...]
+    tone: Literal["plain", "info", "warn"] = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list with bullets."""
+
+    items: tuple[Prose, ...]
+    left_out: int = 0
+    """How many more there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """Names with what they mean or hold."""
+
+    pairs: tuple[tuple[str, Prose], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A command, or other text to copy."""
+
+    text: str
+
+
+# Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number of a row of numbers."""
+
+    label: str
+    value: Cell
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """A row of numbers at the head of a section."""
+
+    tiles: tuple[Tile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column; `number` stands to the right, `prose` is explanation and gives way first."""
+
+    title: str
+    kind: Literal["text", "number", "prose"] = "number"
+    note: str = ""
+    """What it means, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """Cells in the order of the columns; the first names the row."""
+
+    cells: tuple[Cell, ...]
+    emphasis: Emphasis = "plain"
+    note: Prose = ""
+    """A line beneath, across all columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Rows that belong together under a line of their own; a title without rows says why there are none."""
+
+    rows: tuple[TableRow, ...]
+    title: str = ""
+    note: str = ""
+    tag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """A table.
+
+    Raises:
+        ValueError: A row has not one cell for each column.
+    """
+
+    title: str
+    """What it shows; read out, and printed above it where `captioned`."""
+    columns: tuple[TableColumn, ...]
+    groups: tuple[RowGroup, ...]
+    captioned: bool = True
+    headed: bool = True
+    """Whether the titles of the columns are shown."""
+    shown: int | None = None
+    """So many rows; the others fold away."""
+
+    def __post_init__(self) -> None:
+        for group in self.groups:
+            for row in group.rows:
+                if len(row.cells) != len(self.columns):
+                    found = f"{len(row.cells)} cells for {len(self.columns)} columns"
+                    message = f"table {self.title!r}: a row has {found}"
+                    raise ValueError(message)
+
+
+Column = str | TableColumn
+"""A `str` is the title of a column: the first of texts, the others of numbers."""
+
+
+def data_table(
+    title: str,
+    columns: Iterable[Column],
+    rows: Iterable[Sequence[Cell] | TableRow],
+    *,
+    captioned: bool = True,
+    headed: bool = True,
+    shown: int | None = None,
+) -> DataTable:
+    """Return a table of one group of rows.
+
+    Args:
+        title: What it shows.
+        columns: A `str` is the title of a column: the first of texts, the others of numbers.
+        rows: A plain sequence of cells is a row without emphasis.
+        captioned: Whether the title is printed above it.
+        headed: Whether the titles of the columns are shown.
+        shown: So many rows; the others fold away.
+    """
+    wide = tuple(
+        TableColumn(c, "number" if i else "text") if isinstance(c, str) else c for i, c in enumerate(columns)
+    )
+    whole = tuple(r if isinstance(r, TableRow) else TableRow(tuple(r)) for r in rows)
+    return DataTable(title, wide, (RowGroup(whole),), captioned=captioned, headed=headed, shown=shown)
+
+
+# Charts. The title of a chart is read out, and printed where no heading says it.
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The range that is drawn, and what it is."""
+
+    low: float
+    high: float
+    label: str = ""
+    whole: bool = False
+    """Whether only whole numbers are marked, such as turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A value to compare with: a line across a chart."""
+
+    value: float
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StackedBar:
+    """One whole in its parts, with a legend of counts and shares."""
+
+    title: str
+    parts: tuple[Part, ...]
+
+    @property
+    def total(self) -> int:
+        """All parts together."""
+        return sum(p.n for p in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class BarSeries:
+    """One height for each label."""
+
+    values: tuple[float, ...]
+    name: str = ""
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars side by side: a distribution, or several in groups.
+
+    Raises:
+        ValueError: A series has not one value for each label.
+    """
+
+    title: str
+    labels: tuple[str, ...]
+    series: tuple[BarSeries, ...]
+    digits: int = 0
+    axis: Axis | None = None
+    """What the bars span from the left edge of the first to the right edge of the last."""
+    at_edges: bool = False
+    """Whether a label names the left edge of its bar, not its middle."""
+    figure: Figure | None = None
+    """The mean of what is counted; where there is an axis it is drawn beneath."""
+    reference: Reference | None = None
+    """On the axis."""
+    label: str = ""
+    """What stands along the axis."""
+
+    def __post_init__(self) -> None:
+        for one in self.series:
+            if len(one.values) != len(self.labels):
+                message = f"bars {self.title!r}: {len(one.values)} values for {len(self.labels)} labels"
+                raise ValueError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place in a chart."""
+
+    x: float
+    y: float
+    interval: Ends | None = None
+    """Of y."""
+    n: int | None = None
+    label: str = ""
+    """What it is, for who points at it; the coordinates are said where it is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points of one kind."""
+
+    points: tuple[Point, ...]
+    name: str = ""
+    joined: bool = True
+    """Whether a line runs through them in their order."""
+    sized: bool = False
+    """Whether the area of a point is its share of all `n`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Lines along turns or positions, or points on two axes."""
+
+    title: str
+    series: tuple[Series, ...]
+    x: Axis
+    y: Axis
+    square: bool = False
+    """Whether both axes are the same scale; a diagonal is drawn then."""
+    digits: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DotRow:
+    """One value with its interval; None for both where it is undefined."""
+
+    name: str
+    value: float | None
+    interval: Ends | None = None
+    emphasis: Emphasis = "plain"
+    sign: str = ""
+    """A sign such as `▲` behind it."""
+    sign_means: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DotPlot:
+    """Dots with intervals on one axis, a row each (a forest plot)."""
+
+    title: str
+    rows: tuple[DotRow, ...]
+    digits: int = 3
+    axis: Axis | None = None
+    """What is drawn; without it what the rows and references need."""
+    references: tuple[Reference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Counts or numbers by row and column: a confusion matrix, pairwise wins.
+
+    Raises:
+        ValueError: `cells` is not rows by columns, or `rings` and `totals` are not one a row.
+    """
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+    shades: tuple[tuple[float, ...], ...]
+    """From 0 to 1, how dark each cell is."""
+    row_label: str = ""
+    column_label: str = ""
+    row_edge: int | None = None
+    """A line is drawn above the row of this index."""
+    column_edge: int | None = None
+    """A line is drawn left of the column of this index."""
+    rings: tuple[float | None, ...] = ()
+    """For each row a place along the columns (0 is the middle of the first), such as the row's mean."""
+    totals: tuple[int, ...] = ()
+    """For each row, how many."""
+
+    def __post_init__(self) -> None:
+        shape = (len(self.rows), len(self.columns))
+        for name in ("cells", "shades"):
+            found: tuple[tuple[object, ...], ...] = getattr(self, name)
+            if len(found) != shape[0] or any(len(row) != shape[1] for row in found):
+                message = f"matrix {self.title!r}: {name} are not {shape[0]} rows of {shape[1]}"
+                raise ValueError(message)
+        if any(len(found) not in (0, shape[0]) for found in (self.rings, self.totals)):
+            message = f"matrix {self.title!r}: rings and totals are one for each of {shape[0]} rows"
+            raise ValueError(message)
+
+
+def shares_of_rows(counts: Sequence[Sequence[int]]) -> tuple[tuple[float, ...], ...]:
+    """Return for each count its share of its row, as the shades of a matrix; 0 in an empty row."""
+    return tuple(tuple(n / (sum(row) or 1) for n in row) for row in counts)
+
+
+def shares_of_columns(counts: Sequence[Sequence[int]]) -> tuple[tuple[float, ...], ...]:
+    """Return for each count its share of its column, as the shades of a matrix; 0 in an empty column."""
+    sums = [sum(column) or 1 for column in zip(*counts, strict=True)]
+    return tuple(tuple(n / total for n, total in zip(row, sums, strict=True)) for row in counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One candidate of a leaderboard."""
+
+    name: str
+    value: float | None
+    interval: Ends | None = None
+    parts: tuple[Part, ...] = ()
+    """How often it got each score."""
+    cells: tuple[Cell, ...] = ()
+    """In the order of the board's further columns."""
+    emphasis: Emphasis = "plain"
+    rank: str = ""
+    tags: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """Candidates from the best to the worst, with intervals and the mix of their scores.
+
+    Raises:
+        ValueError: A standing has not one cell for each further column.
+    """
+
+    title: str
+    standings: tuple[Standing, ...]
+    value_title: str
+    """What the value is, with its interval: `user macro mean, 95 % by users`."""
+    axis: Axis | None = None
+    references: tuple[Reference, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
+    mix_title: str = ""
+    """What the parts are; empty where there are none."""
+    digits: int = 3
+
+    def __post_init__(self) -> None:
+        for one in self.standings:
+            if len(one.cells) != len(self.columns):
+                message = f"leaderboard {self.title!r}: {one.name!r} has {len(one.cells)} further cells"
+                raise ValueError(message)
+
+
+# Conversations
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptMessage:
+    """A message as it came."""
+
+    role: str
+    """`user`, `assistant`, `tool` or another; tools are shown small."""
+    text: str
+    name: str = ""
+    """Who is named as the speaker, where it is not the role."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """Places in the text, as pairs of positions in their order, that something below refers to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A dimension and what it got."""
+
+    name: str
+    value: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is said of a turn or a conversation, or a quote from it."""
+
+    text: str
+    source: str = ""
+    """What says so: a signal, a criterion."""
+    turn: int | None = None
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptTurn:
+    """One turn with its judgement."""
+
+    number: int | None
+    messages: tuple[TranscriptMessage, ...]
+    scores: tuple[Scored, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    failure: str = ""
+    """Why there is no judgement."""
+    tag: str = ""
+    """What is special about it, such as `weakest turn`; it is drawn apart."""
+    without_reply: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A conversation, or a few turns of it, with what is said of them."""
+
+    title: str
+    turns: tuple[TranscriptTurn, ...]
+    anchor: str = ""
+    link: str = ""
+    """From the title to another place on the page."""
+    verdict: Text | None = None
+    facts: tuple[str, ...] = ()
+    """Short facts beside the title."""
+    context: str = ""
+    failure: str = ""
+    scores: tuple[Scored, ...] = ()
+    """Of the conversation as a whole."""
+    rationale: str = ""
+    findings: tuple[Finding, ...] = ()
+    turns_left_out: int = 0
+    folded: bool = True
+    note: str = ""
+
+
+# Arrangement
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A few blocks in a frame; cards stand side by side where there is room."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    aside: str = ""
+    tags: tuple[Span, ...] = ()
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Cards, or transcripts of a turn, in a grid; `wide` for those that need more room."""
+
+    cards: tuple[Card, ...] | tuple[Transcript, ...]
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Blocks that are hidden until they are asked for."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page with a heading; sections in a section have smaller ones."""
+
+    title: str
+    """Without one the blocks are only set apart."""
+    blocks: tuple[Block, ...]
+    lead: Prose = ""
+    short: str = ""
+    """How the navigation calls it; its title where this is empty."""
+    anchor: str = ""
+    """Made of the title where this is empty."""
+
+
+Block = (
+    Callout
+    | Items
+    | Definitions
+    | Code
+    | Tiles
+    | Figure
+    | DataTable
+    | StackedBar
+    | Bars
+    | Curve
+    | DotPlot
+    | Matrix
+    | Leaderboard
+    | Transcript
+    | Card
+    | Cards
+    | Fold
+    | Section
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything on a page; blocks before the first section stand at its head."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    lead: Prose = ""
+    created: str = ""
+    """The day, as it shall be shown."""
+    version: str = ""
+    """Of dialogauge."""
+
+
+# JSON
+
+
+def to_json(value: object) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a page, a block or a cell as plain JSON values.
+
+    A record is an object with its `kind` (`data_table`, `dot_plot`) and its fields; what is no finite number
+    is null.
+
+    Raises:
+        TypeError: The value is no part of a page.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        kind = re.sub(r"(?<!^)(?=[A-Z])", "_", type(value).__name__).lower()
+        return {"kind": kind, **{f.name: to_json(getattr(value, f.name)) for f in fields(value)}}
+    if isinstance(value, tuple | list):
+        return [to_json(v) for v in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    message = f"{type(value).__name__} is no part of a page"
+    raise TypeError(message)

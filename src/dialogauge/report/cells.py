@@ -1,0 +1,156 @@
+"""What stands in a block: words that look different, and the values of tables, tiles and definitions.
+
+An undefined value is None, and stays visible as a dash; a reason for it (`n/a`, `failed`) is a `Missing`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Ends = tuple[float, float]
+"""Low and high end of an interval, or of bounds."""
+
+Tone = Literal["best", "good", "middle", "low", "worst", "none", "neutral", "plain"]
+"""What a colour means: five steps of an ordered scale; `none` for what has no value (hatched); `neutral`
+between two sides; `plain` where no order is meant."""
+
+Emphasis = Literal["strong", "plain", "quiet"]
+"""`strong`: what the page is about; `plain`: what it is compared with; `quiet`: what is no candidate."""
+
+_STEPS: Final[tuple[Tone, ...]] = ("worst", "low", "middle", "good", "best")
+
+
+def ordinal_tones(levels: int) -> tuple[Tone, ...]:
+    """Return a tone for each level of an ordered scale, the worst first; neighbours share one beyond five."""
+    if levels == 1:
+        return ("plain",)
+    return tuple(_STEPS[round(i * 4 / (levels - 1))] for i in range(levels))
+
+
+# Words
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a sentence that looks different, or leads somewhere on the page."""
+
+    text: str
+    style: Literal["", "strong", "soft", "code", "quote", "tag", "warn"] = ""
+    """`tag` and `warn` are short labels in a frame."""
+    link: str = ""
+    """The anchor of a section, card or transcript of this page; without such an anchor it is plain text."""
+
+
+Prose = str | Span | tuple[str | Span, ...]
+"""A sentence or a few."""
+
+
+# Cells: what stands in a table, a tile or a definition
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """No value, and where it is known, why."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words with what belongs to them."""
+
+    text: str
+    note: str = ""
+    """Less important words behind it."""
+    tone: Tone | None = None
+    """A colour swatch before it."""
+    link: str = ""
+    strong: bool = False
+    tags: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A count, alone or of a whole."""
+
+    n: int
+    of: int | None = None
+    notes: tuple[str, ...] = ()
+    """Short lines beneath."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number with its decimals, and the interval it is not shown without."""
+
+    value: float | None
+    digits: int = 2
+    interval: Ends | None = None
+    bounds: Ends | None = None
+    """What missing values could move it to."""
+    signed: bool = False
+    strong: bool = False
+    interval_digits: int | None = None
+    """Where the interval needs fewer decimals than the value."""
+    notes: tuple[str, ...] = ()
+    """Short lines beneath."""
+
+
+@dataclass(frozen=True, slots=True)
+class Percent:
+    """A share from 0 to 1, shown in percent."""
+
+    value: float | None
+    interval: Ends | None = None
+    bar: bool = False
+    """Draw it as well."""
+    strong: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval without a number of its own; None where there is none."""
+
+    ends: Ends | None
+    digits: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a whole."""
+
+    name: str
+    n: int
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """How a whole divides into parts, drawn small: wins, ties and losses, or how often each score."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with all that it is never shown without; a block of its own, or a cell."""
+
+    value: float | None
+    n: int
+    """Scores that it stands on."""
+    requested: int
+    n_na: int = 0
+    n_failed: int = 0
+    interval: Ends | None = None
+    bounds: Ends | None = None
+    """If every failure were the worst, and the best, value of the scale."""
+    digits: int = 2
+    label: str = ""
+    rests_on: str = ""
+    """What else the reader needs: of how many users, in how many draws."""
+
+
+Cell = str | int | None | Missing | Text | Count | Number | Percent | Interval | Mix | Figure
+"""A `str` is a text, an `int` a count, None a missing value."""

@@ -1,0 +1,328 @@
+"""Charts as inline SVG: from values to percentages of a width, nothing else.
+
+Places along an axis are percentages, so that a chart fits any width and its words keep their size. Each
+chart has a title and a description that says its figures; none uses colour alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from dialogauge.report.blocks import Axis, Bars, Curve, DotRow, Point, Reference, Series, StackedBar
+from dialogauge.report.cells import Ends, Figure, Part
+from dialogauge.report.elements import Child, Html, element, joined
+from dialogauge.report.words import decimal, figure_line, interval, part_share, percent
+
+SERIES_COLOURS = 6
+_MOST_POINTS = 600
+"""Points drawn in a series; of more, evenly spread ones."""
+_MOST_WHISKERS = 40
+"""Of a longer line, the intervals are a band."""
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
+
+
+def place(value: float, axis: Axis) -> float:
+    """Return where a value lies on an axis, from 0 to 1; what is beyond its ends lies at them."""
+    inside = min(max(value, axis.low), axis.high)
+    return (inside - axis.low) / ((axis.high - axis.low) or 1)
+
+
+def at(fraction: float) -> str:
+    """Write a fraction as a percentage of the chart."""
+    return f"{100 * fraction:.2f}".rstrip("0").rstrip(".") + "%"
+
+
+def ticks(axis: Axis, most: int = 5) -> list[float]:
+    """Return up to `most` round values on an axis."""
+    span = axis.high - axis.low
+    if span <= 0:
+        return [axis.low]
+    size = 10.0 ** math.floor(math.log10(span / most))
+    step = next(size * s for s in _STEPS if span / (size * s) <= most - 1 + 1e-9)
+    step = max(step, 1.0) if axis.whole else step
+    first = -int(-(axis.low - 1e-9 * span) // step)
+    last = int((axis.high + 1e-9 * span) // step)
+    return [round(i * step, 10) for i in range(first, last + 1)]
+
+
+def dot_axis(rows: Iterable[DotRow], references: Sequence[Reference]) -> Axis:
+    """Return the axis that shows all values, intervals and references."""
+    values = [v for r in rows for v in (r.value, *(r.interval or ())) if v is not None]
+    values += [r.value for r in references]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    room = 0.03 * (high - low) or 0.5
+    return Axis(low - room, high + room)
+
+
+def chart(id: str, title: str, words: str, height: str, *children: Child, class_: str = "") -> Html:
+    """Frame a chart: `words` say its figures to those who do not see it."""
+    return element(
+        "svg",
+        element("title", title, id=f"{id}-t"),
+        element("desc", words, id=f"{id}-d"),
+        *children,
+        class_=class_,
+        style=f"height:{height}",
+        role="img",
+        aria_labelledby=f"{id}-t {id}-d",
+    )
+
+
+def _line(class_: str, x1: str, y1: str, x2: str, y2: str) -> Html:
+    return element("line", class_=class_, x1=x1, y1=y1, x2=x2, y2=y2)
+
+
+def _words(x: str, y: str, words: str, anchor: str = "middle", class_: str = "", dy: str = "") -> Html:
+    return element("text", words, class_=class_, x=x, y=y, dy=dy, text_anchor=anchor)
+
+
+# One whole in parts
+
+
+def stack(id: str, bar: StackedBar) -> Html:
+    """Draw a stacked bar over the whole width."""
+    words = "; ".join(f"{p.name}: {p.n:,} ({percent(part_share(p.n, bar.total))})" for p in bar.parts)
+    return chart(
+        id, bar.title, words, "2.4rem", _hatch(id, bar.parts), _segments(id, bar.parts), class_="stack"
+    )
+
+
+def mix(id: str, parts: Sequence[Part], *, counted: bool = False) -> Html:
+    """Draw parts small, for a cell; what they are stands in words beside it."""
+    return element(
+        "svg",
+        _hatch(id, parts),
+        _segments(id, parts, counted=counted),
+        class_="stack mix",
+        aria_hidden="true",
+    )
+
+
+def _hatch(id: str, parts: Sequence[Part]) -> Html | None:
+    if all(p.tone != "none" for p in parts):
+        return None
+    pattern = {"patternUnits": "userSpaceOnUse", "patternTransform": "rotate(45)"}
+    lines = element("line", class_="hatch", x1="2", x2="2", y2="8")
+    return element("defs", element("pattern", lines, id=f"{id}-h", width="8", height="8", **pattern))
+
+
+def _segments(id: str, parts: Sequence[Part], *, counted: bool = False) -> Iterable[Html]:
+    total, x = sum(p.n for p in parts), 0.0
+    for part in parts:
+        if not part.n:
+            continue
+        width = part_share(part.n, total)
+        hatched = part.tone == "none"
+        yield element(
+            "rect",
+            class_=None if hatched else f"t-{part.tone}",
+            fill=f"url(#{id}-h)" if hatched else None,
+            x=at(x),
+            width=at(width),
+            height="100%",
+        )
+        if counted and width >= 0.04 + 0.025 * len(f"{part.n:,}"):
+            yield _words(at(x + width / 2), "50%", f"{part.n:,}", class_=f"on-{part.tone}", dy=".35em")
+        x += width
+
+
+# Bars side by side
+
+
+def bars(id: str, block: Bars) -> Html:
+    """Draw a distribution, or several in groups, with the mean of what is counted beneath."""
+    tallest = max((v for s in block.series for v in s.values), default=0.0) or 1.0
+    slot = 1 / max(len(block.labels), 1)
+    whiskers = block.figure is not None and block.axis is not None
+    height = 122 if whiskers else 106
+    children: list[Child] = [_group(block, i, slot, tallest) for i in range(len(block.labels))]
+    children.append(_line("axis", "0", "82", "100%", "82"))
+    children.append(_bar_labels(block, slot, height - 4))
+    if block.reference is not None and block.axis is not None:
+        x = at(place(block.reference.value, block.axis))
+        children.append(_line("nought", x, "10", x, "82"))
+    if block.figure is not None and block.axis is not None:
+        children.append(_whisker(block.figure, block.axis))
+    return chart(id, block.title, _bar_words(block), f"{height}px", children, class_="bars")
+
+
+def _bar_words(block: Bars) -> str:
+    said = []
+    for one in block.series:
+        values = (
+            f"{label}: {decimal(v, block.digits)}" for label, v in zip(block.labels, one.values, strict=True)
+        )
+        said.append(f"{one.name}: {'; '.join(values)}" if one.name else "; ".join(values))
+    if block.figure is not None:
+        said.append(f"Mean {figure_line(block.figure)}")
+    return ". ".join(said)
+
+
+def _group(block: Bars, i: int, slot: float, tallest: float) -> Iterable[Html]:
+    gap = slot * 0.16
+    width = (slot - gap) / len(block.series)
+    for j, one in enumerate(block.series):
+        value = one.values[i]
+        height = max(64 * value / tallest, 1.5 if value else 0)
+        x = i * slot + gap / 2 + j * width
+        colour = f"t-{one.tone}" if one.tone != "plain" else f"s{j % SERIES_COLOURS}"
+        if height:
+            yield element(
+                "rect",
+                class_=colour,
+                x=at(x),
+                y=f"{82 - height:.1f}",
+                width=at(width),
+                height=f"{height:.1f}",
+                rx="2",
+            )
+        if width > 0.05 or (value and width > 0.025):
+            yield _words(
+                at(x + width / 2), f"{77 - height:.1f}", decimal(value, block.digits), class_="count"
+            )
+
+
+def _bar_labels(block: Bars, slot: float, y: int) -> Iterable[Html]:
+    step = -(-len(block.labels) // 12) or 1
+    for i in range(0, len(block.labels), step):
+        x = i * slot if block.at_edges else (i + 0.5) * slot
+        yield _words(at(x), f"{y}", block.labels[i], "start" if block.at_edges else "middle")
+
+
+def _whisker(figure: Figure, axis: Axis) -> Iterable[Html]:
+    if figure.bounds is not None and figure.n_failed:
+        low, high = (at(place(v, axis)) for v in sorted(figure.bounds))
+        yield _line("bound", low, "95", high, "95")
+        yield _line("bound", low, "89", low, "101")
+        yield _line("bound", high, "89", high, "101")
+    if figure.interval is not None:
+        yield _line(
+            "reach", at(place(figure.interval[0], axis)), "95", at(place(figure.interval[1], axis)), "95"
+        )
+    if figure.value is not None:
+        yield element("circle", class_="mark", cx=at(place(figure.value, axis)), cy="95", r="4.5")
+
+
+# Dots with intervals
+
+
+def track(row: DotRow, axis: Axis, references: Sequence[Reference]) -> Html:
+    """Draw one row of a dot plot; its value stands in words beside it."""
+    lines = [_line("axis", at(x), "0", at(x), "100%") for x in (place(v, axis) for v in ticks(axis))]
+    for one in references:
+        x = at(place(one.value, axis))
+        lines.append(_line("ceiling" if one.label else "nought", x, "0", x, "100%"))
+    strong = row.emphasis == "strong"
+    if row.interval is not None:
+        low, high = (at(place(v, axis)) for v in row.interval)
+        lines.append(_line("reach mine" if strong else "reach", low, "50%", high, "50%"))
+    if row.value is not None:
+        x = at(place(row.value, axis))
+        class_, radius = ("dot mine", "5.5") if strong else ("ring", "4")
+        lines.append(element("circle", class_=class_, cx=x, cy="50%", r=radius))
+    return element("svg", lines, class_="track", aria_hidden="true")
+
+
+def track_scale(axis: Axis, references: Sequence[Reference]) -> Html:
+    """Draw the numbers beneath the rows of a dot plot."""
+    words = [_words(at(place(v, axis)), "0", f"{v:g}", dy="1.1em") for v in ticks(axis)]
+    for one in references:
+        if one.label:
+            words.append(_words(at(place(one.value, axis)), "0", one.label, "end", "warnword", "2.2em"))
+    high = any(one.label for one in references)
+    return element("svg", words, class_="track scale high" if high else "track scale", aria_hidden="true")
+
+
+# Curves and points
+
+
+def curve(id: str, block: Curve) -> Html:
+    """Draw lines along turns or positions, or points on two axes."""
+    edge = 0.0 if block.square else 0.04
+    axes = [_grid(block, edge)]
+    if block.square:
+        axes.append(joined(_line("diag", "0", "100%", "100%", "0")))
+    drawn = [_series(s, i, block, edge) for i, s in enumerate(block.series)]
+    return chart(
+        id,
+        block.title,
+        _curve_words(block),
+        "auto" if block.square else "8.2rem",
+        axes,
+        drawn,
+        class_="square" if block.square else "curve",
+    )
+
+
+def _curve_words(block: Curve) -> str:
+    said = []
+    for one in block.series:
+        points = "; ".join(point_words(p, block) for p in one.points[:60])
+        said.append(f"{one.name}: {points}" if one.name else points)
+    return ". ".join(said)
+
+
+def point_words(point: Point, block: Curve) -> str:
+    """Say what a point is, or where it lies."""
+    if point.label:
+        return point.label
+    x = f"{block.x.label} {point.x:g}".strip()
+    ends = "" if point.interval is None else f" {interval(point.interval, block.digits)}"
+    n = "" if point.n is None else f", n {point.n:,}"
+    return f"{x}: {decimal(point.y, block.digits)}{ends}{n}"
+
+
+def _grid(block: Curve, edge: float) -> Html:
+    rows = [(at(1 - place(v, block.y)), f"{v:g}") for v in ticks(block.y)]
+    columns = [(at(_across(v, block.x, edge)), f"{v:g}") for v in ticks(block.x, 6 if block.square else 9)]
+    return joined(
+        ((_line("axis", "0", y, "100%", y), _words("-8", y, label, "end", dy=".35em")) for y, label in rows),
+        (
+            (_line("axis", x, "0", x, "100%") if block.square else None, _words(x, "100%", label, dy="1.4em"))
+            for x, label in columns
+        ),
+    )
+
+
+def _across(value: float, axis: Axis, edge: float) -> float:
+    return edge + (1 - 2 * edge) * place(value, axis)
+
+
+def _series(series: Series, number: int, block: Curve, edge: float) -> Html:
+    step = -(-len(series.points) // _MOST_POINTS) or 1
+    points = series.points[::step]
+    colour = f"s{number % SERIES_COLOURS}"
+    total = sum(p.n or 0 for p in points) or 1
+    banded = series.joined and len(points) > _MOST_WHISKERS
+    drawn: list[Child] = []
+    if series.joined and len(points) > 1:
+        drawn.append(_path(points, block, edge, colour, banded=banded))
+    few = len(points) < 60
+    for p in () if banded else points:
+        x, y = at(_across(p.x, block.x, edge)), _up(p.y, block.y)
+        if p.interval is not None:
+            low, high = (_up(end, block.y) for end in p.interval)
+            drawn.append(_line(f"span {colour}", x, low, x, high))
+        radius = 2.5 + 9 * ((p.n or 0) / total) ** 0.5 if series.sized else (4.0 if few else 3.2)
+        kind = "dot" if series.sized or series.joined else "speck"
+        said = element("title", point_words(p, block))
+        drawn.append(element("circle", said, class_=f"{kind} {colour}", cx=x, cy=y, r=f"{radius:.1f}"))
+    return element("g", drawn)
+
+
+def _up(value: float, axis: Axis) -> str:
+    return at(1 - place(value, axis))
+
+
+def _path(points: Sequence[Point], block: Curve, edge: float, colour: str, *, banded: bool) -> Html:
+    def put(x: float, y: float) -> str:
+        return f"{100 * _across(x, block.x, edge):.2f},{100 * (1 - place(y, block.y)):.2f}"
+
+    band = None
+    if banded:
+        ends: list[tuple[float, Ends]] = [(p.x, p.interval) for p in points if p.interval is not None]
+        ring = [put(x, e[1]) for x, e in ends] + [put(x, e[0]) for x, e in reversed(ends)]
+        band = element("polygon", class_=f"band {colour}", points=" ".join(ring)) if ring else None
+    line = element("polyline", class_=f"path {colour}", points=" ".join(put(p.x, p.y) for p in points))
+    return element("svg", band, line, viewBox="0 0 100 100", preserveAspectRatio="none", class_="fill")

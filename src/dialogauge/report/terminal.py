@@ -1,0 +1,554 @@
+"""Blocks as lines for a terminal: tables that fit its width, plain text where there is no terminal.
+
+Nothing is printed here: the command line prints what `to_text` returns. Text of users and models is made
+harmless, so that it is shown and never obeyed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any, Final, Literal
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text as Line
+
+from dialogauge.report.blocks import (
+    Axis,
+    Bars,
+    Block,
+    Callout,
+    Card,
+    Cards,
+    Code,
+    Curve,
+    DataTable,
+    Definitions,
+    DotPlot,
+    DotRow,
+    Finding,
+    Fold,
+    Items,
+    Leaderboard,
+    Matrix,
+    Page,
+    RowGroup,
+    Scored,
+    Section,
+    StackedBar,
+    TableColumn,
+    TableRow,
+    Tiles,
+    Transcript,
+    TranscriptTurn,
+    data_table,
+)
+from dialogauge.report.cells import Cell, Emphasis, Figure, Mix, Number, Text
+from dialogauge.report.visible import plain
+from dialogauge.report.words import (
+    cell_words,
+    decimal,
+    figure_line,
+    mix_words,
+    name,
+    part_share,
+    percent,
+    prose_words,
+)
+
+_GAP: Final = 2
+_LEAST: Final = {"text": 12, "prose": 20}
+"""Columns of words are not made narrower than this before the table is cut."""
+_TRACK: Final = 32
+_MOST_POINTS: Final = 24
+_STYLES: Final[Mapping[Emphasis, str]] = {"strong": "bold", "plain": "", "quiet": "italic dim"}
+
+
+def to_text(blocks: Page | Iterable[Block], *, width: int = 110, colour: bool = False) -> str:
+    """Return a page or blocks as lines of at most `width` columns, each ended by a line break.
+
+    Args:
+        blocks: What is shown.
+        width: Of the terminal, in columns; a Chinese character takes two. Only the text of a `Code` may
+            run over it.
+        colour: Whether the lines may hold escape sequences for bold and colours.
+    """
+    writer = _Lines(max(width, 40), colour=colour)
+    if isinstance(blocks, Page):
+        writer.heading(blocks.title)
+        if blocks.lead:
+            writer.paragraph(prose_words(blocks.lead))
+        blocks = blocks.blocks
+    writer.write(blocks)
+    return writer.text()
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """A table as words: by row and column the lines of each cell."""
+
+    heads: tuple[str, ...]
+    kinds: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, ...], ...], ...]
+
+    def widths(self, *, wrapped_heads: bool) -> list[int]:
+        """Return what each column needs."""
+        heads = [
+            max(map(cell_len, h.split()), default=0) if wrapped_heads else cell_len(h) for h in self.heads
+        ]
+        return [
+            max([head, *(cell_len(line) for row in self.rows for line in row[i])])
+            for i, head in enumerate(heads)
+        ]
+
+
+class _Lines:
+    """Writes blocks as lines."""
+
+    def __init__(self, width: int, *, colour: bool) -> None:
+        self._out = StringIO()
+        self._width = width
+        self._named = False
+        """Whether the heading above already says what a chart or table is."""
+        self._console = Console(
+            file=self._out,
+            width=width,
+            color_system="standard" if colour else None,
+            force_terminal=colour,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+            _environ={},
+        )
+        self._writers: Mapping[type, Callable[[Any], None]] = {
+            Bars: self._bars,
+            Callout: self._callout,
+            Card: self._card,
+            Cards: lambda b: self.write(b.cards),
+            Code: self._code,
+            Curve: self._curve,
+            DataTable: self._data_table,
+            Definitions: self._definitions,
+            DotPlot: self._dots,
+            Figure: self._figure,
+            Fold: self._fold,
+            Items: self._items,
+            Leaderboard: self._leaderboard,
+            Matrix: self._matrix,
+            Section: self._section,
+            StackedBar: self._stacked,
+            Tiles: self._tiles,
+            Transcript: self._transcript,
+        }
+
+    def text(self) -> str:
+        """Return what was written."""
+        return "".join(f"{line.rstrip()}\n" for line in self._out.getvalue().split("\n")[:-1])
+
+    def write(self, blocks: Iterable[Block]) -> None:
+        """Write blocks one after the other."""
+        for block in blocks:
+            self._writers[type(block)](block)
+
+    def heading(self, words: str, style: str = "bold") -> None:
+        """Write a heading, apart from what is above it."""
+        self._apart()
+        self.paragraph(words, style)
+
+    def paragraph(self, words: str, style: str = "", mark: str = "") -> None:
+        """Write a paragraph; what is wrapped stands beneath its beginning, right of the mark."""
+        line = Line(plain(words), style=style, overflow="fold")
+        if not mark:
+            self._console.print(line)
+            return
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(Line(plain(mark), style=style or "bold"), line)
+        self._console.print(grid)
+
+    def _apart(self) -> None:
+        written = self._out.getvalue()
+        if written and not written.endswith("\n\n"):
+            self._out.write("\n")
+
+    # prose
+
+    def _callout(self, block: Callout) -> None:
+        mark, style = {"plain": ("", ""), "info": ("note:", ""), "warn": ("WARNING:", "yellow")}[block.tone]
+        for paragraph in block.paragraphs:
+            self.paragraph(prose_words(paragraph), style, mark)
+
+    def _items(self, block: Items) -> None:
+        for item in block.items:
+            self.paragraph(prose_words(item), mark="-")
+        if block.left_out:
+            self.paragraph(f"  and {block.left_out:,} more")
+
+    def _definitions(self, block: Definitions) -> None:
+        self._pairs([(n, prose_words(p)) for n, p in block.pairs])
+
+    def _pairs(self, pairs: Sequence[tuple[str, str]]) -> None:
+        grid = Table.grid(padding=(0, _GAP, 0, 0))
+        longest = max((cell_len(n) for n, _ in pairs), default=0)
+        grid.add_column(width=min(longest, 2 * self._width // 5), overflow="fold")
+        grid.add_column(overflow="fold")
+        for left, right in pairs:
+            grid.add_row(Line(plain(left), style="dim"), Line(plain(right)))
+        self._console.print(grid)
+
+    def _code(self, block: Code) -> None:
+        for line in block.text.split("\n"):
+            self._out.write(f"  {plain(line)}\n")
+
+    # numbers
+
+    def _tiles(self, block: Tiles) -> None:
+        self._pairs([(t.label, " ".join(filter(None, (_in_line(t.value), t.note)))) for t in block.tiles])
+
+    def _figure(self, block: Figure) -> None:
+        self.paragraph(figure_line(block), mark=f"{block.label}:" if block.label else "")
+
+    def _data_table(self, block: DataTable) -> None:
+        if block.captioned and block.title and not self._named:
+            self.heading(block.title)
+        elif block.headed:
+            self._apart()
+        groups, left = _first_rows(block)
+        if not any(g.rows or g.title for g in groups):
+            self.paragraph("  none")
+            return
+        mixed = any(r.emphasis == "strong" for g in groups for r in g.rows)
+        for number, (columns, fit) in enumerate(self._pieces(block.columns, groups, mixed=mixed)):
+            if number:
+                self._apart()
+            self._piece(block, columns, fit, groups, mixed=mixed)
+        if left:
+            self.paragraph(f"and {left:,} more")
+
+    def _pieces(
+        self, columns: Sequence[TableColumn], groups: Sequence[RowGroup], *, mixed: bool
+    ) -> list[tuple[list[int], _Fit]]:
+        """Cut a table into pieces that fit, each with the column of names."""
+        rows = [r for g in groups for r in g.rows]
+        everything = list(range(len(columns)))
+        fit = _fitted(_grid(columns, rows, everything, mixed=mixed), self._width)
+        if fit is not None:
+            return [(everything, fit)]
+        pieces: list[tuple[list[int], _Fit]] = []
+        chosen = [0]
+        for i in everything[1:]:
+            wider = _fitted(_grid(columns, rows, [*chosen, i], mixed=mixed), self._width)
+            if wider is None and len(chosen) > 1:
+                pieces.append((chosen, self._forced(columns, rows, chosen, mixed=mixed)))
+                chosen = [0]
+            chosen = [*chosen, i]
+        return [*pieces, (chosen, self._forced(columns, rows, chosen, mixed=mixed))]
+
+    def _forced(
+        self, columns: Sequence[TableColumn], rows: Sequence[TableRow], chosen: list[int], *, mixed: bool
+    ) -> _Fit:
+        """Fit columns, if need be by breaking what stands in them."""
+        grid = _grid(columns, rows, chosen, mixed=mixed)
+        fit = _fitted(grid, self._width)
+        if fit is not None:
+            return fit
+        each = max((self._width - _GAP * (len(chosen) - 1)) // len(chosen), 1)
+        return _Fit([min(w, each) for w in grid.widths(wrapped_heads=True)], in_line=False)
+
+    def _piece(
+        self,
+        block: DataTable,
+        chosen: Sequence[int],
+        fit: _Fit,
+        groups: Sequence[RowGroup],
+        *,
+        mixed: bool,
+    ) -> None:
+        columns = [block.columns[i] for i in chosen]
+        if block.headed:
+            table = _table(columns, fit.widths)
+            table.add_row(*(Line(plain(c.title), style="bold", overflow="fold") for c in columns))
+            table.add_row(*(Line("─" * w, style="dim") for w in fit.widths))
+            self._console.print(table)
+        for group in groups:
+            if group.title:
+                words = " ".join(
+                    filter(None, (group.title, f"({group.tag})" if group.tag else "", group.note))
+                )
+                self.paragraph(words, "bold")
+            self._rows(columns, chosen, fit, group.rows, mixed=mixed)
+
+    def _rows(
+        self,
+        columns: Sequence[TableColumn],
+        chosen: Sequence[int],
+        fit: _Fit,
+        rows: Sequence[TableRow],
+        *,
+        mixed: bool,
+    ) -> None:
+        table = _table(columns, fit.widths)
+        for row in rows:
+            brief = mixed and row.emphasis != "strong"
+            style = _STYLES[row.emphasis]
+            cells = (_words(row.cells[i], brief=brief) for i in chosen)
+            joined = (_one_line(cell) if fit.in_line else "\n".join(cell) for cell in cells)
+            table.add_row(*(Line(words, style=style, overflow="fold") for words in joined))
+            if row.note:
+                self._console.print(table)
+                self.paragraph(prose_words(row.note), "dim", " ")
+                table = _table(columns, fit.widths)
+        if table.row_count:
+            self._console.print(table)
+
+    # charts
+
+    def _stacked(self, block: StackedBar) -> None:
+        parts = (f"{p.name} {p.n:,} ({percent(part_share(p.n, block.total))})" for p in block.parts)
+        self.paragraph(", ".join(parts), mark=f"{block.title}:" if block.title else "")
+
+    def _bars(self, block: Bars) -> None:
+        if block.figure is not None:
+            self._figure(block.figure)
+        tallest = max((v for s in block.series for v in s.values), default=0.0) or 1.0
+        columns = [TableColumn(block.label, "text")]
+        for one in block.series:
+            columns += [TableColumn(one.name), TableColumn("", "text")]
+        rows = []
+        for i, label in enumerate(block.labels):
+            cells: list[Cell] = [label]
+            for one in block.series:
+                drawn = "█" * round(24 * max(one.values[i], 0) / tallest)
+                cells += [Number(one.values[i], block.digits), drawn]
+            rows.append(cells)
+        named = bool(block.label) or any(s.name for s in block.series)
+        self._data_table(data_table(block.title, columns, rows, headed=named))
+
+    def _curve(self, block: Curve) -> None:
+        if not all(s.joined for s in block.series):
+            self._points(block)
+            return
+        places = sorted({p.x for s in block.series for p in s.points})
+        heads = (block.x.label or "at", *(s.name or block.y.label or "value" for s in block.series))
+        by_place = [{p.x: p for p in s.points} for s in block.series]
+        rows: list[list[Cell]] = []
+        for x in places[:: -(-len(places) // _MOST_POINTS) or 1]:
+            row: list[Cell] = [f"{x:g}"]
+            for series in by_place:
+                p = series.get(x)
+                n = () if p is None or p.n is None else (f"n {p.n:,}",)
+                row.append(None if p is None else Number(p.y, block.digits, p.interval, notes=n))
+            rows.append(row)
+        self._data_table(data_table(block.title, heads, rows))
+
+    def _points(self, block: Curve) -> None:
+        columns = ("", block.x.label or "x", block.y.label or "y", "n")
+        rows = [
+            (p.label, Number(p.x, block.digits), Number(p.y, block.digits, p.interval), p.n)
+            for s in block.series
+            for p in s.points
+        ]
+        self._data_table(data_table(block.title, columns, rows, shown=_MOST_POINTS))
+
+    def _dots(self, block: DotPlot) -> None:
+        axis = block.axis or _axis(block)
+        columns = ("", TableColumn("", "text"), "", "")
+        references = [one.value for one in block.references]
+        rows = [
+            (r.name, _track(r, axis, references), Number(r.value, block.digits, r.interval), r.sign)
+            for r in block.rows
+        ]
+        self._data_table(data_table(block.title, columns, rows, headed=False))
+
+    def _matrix(self, block: Matrix) -> None:
+        head = " / ".join(filter(None, (block.row_label, block.column_label)))
+        columns = [head, *block.columns, *(["n"] if block.totals else [])]
+        rows = [
+            (row, *cells, *([block.totals[i]] if block.totals else []))
+            for i, (row, cells) in enumerate(zip(block.rows, block.cells, strict=True))
+        ]
+        self._data_table(data_table(block.title, columns, rows))
+
+    def _leaderboard(self, block: Leaderboard) -> None:
+        mixed = [TableColumn(block.mix_title)] if block.mix_title else []
+        rows = []
+        for s in block.standings:
+            named = Text(f"{s.rank}. {s.name}" if s.rank else s.name, tags=s.tags)
+            parts: list[Cell] = [mix_words(Mix(s.parts))] if block.mix_title else []
+            value = Number(s.value, block.digits, s.interval)
+            rows.append(TableRow((named, value, *parts, *s.cells)))
+        columns = [TableColumn("", "text"), TableColumn(block.value_title), *mixed, *block.columns]
+        self._data_table(data_table(block.title, columns, rows))
+        for one in block.references:
+            if one.label:
+                self.paragraph(f"{one.label}: {decimal(one.value, block.digits)}")
+
+    # conversations
+
+    def _transcript(self, block: Transcript) -> None:
+        verdict = "" if block.verdict is None else _in_line(block.verdict)
+        self.heading(" · ".join(filter(None, (block.title, verdict, *block.facts))))
+        for words, mark in ((block.context, ""), (block.failure, "not judged:"), (block.rationale, "")):
+            if words:
+                self.paragraph(words, mark=mark)
+        self._said(block.scores, block.findings)
+        for turn in block.turns:
+            self._turn(turn)
+        if block.turns_left_out:
+            self.paragraph(f"not shown: {block.turns_left_out:,} more", "dim")
+        if block.note:
+            self.paragraph(block.note, "dim")
+
+    def _turn(self, turn: TranscriptTurn) -> None:
+        number = "" if turn.number is None else f"turn {turn.number}"
+        words = ", ".join(filter(None, (number, turn.tag)))
+        if words:
+            self.paragraph(words, "bold")
+        for message in turn.messages:
+            who = f"{message.name or message.role}:"
+            for line in message.text.split("\n"):
+                self.paragraph(line, mark=f"  {who}")
+                who = " " * cell_len(who)
+        if turn.without_reply:
+            self.paragraph("no reply", "dim", " ")
+        if turn.failure:
+            self.paragraph(turn.failure, mark="  not judged:")
+        self._said(turn.scores, turn.findings)
+
+    def _said(self, scores: Sequence[Scored], findings: Sequence[Finding]) -> None:
+        if scores:
+            self.paragraph(", ".join(f"{name(s.name)} {_in_line(s.value)}" for s in scores), mark=" ")
+        for finding in findings:
+            turn = "" if finding.turn is None else f"turn {finding.turn}"
+            where = ", ".join(filter(None, (name(finding.source), turn)))
+            words = f"“{finding.text}”" if finding.quoted else finding.text
+            self.paragraph(f"{where}: {words}" if where else words, mark="  -")
+
+    # arrangement
+
+    def _section(self, section: Section) -> None:
+        if section.title:
+            self.heading(section.title)
+        else:
+            self._apart()
+        if section.lead:
+            self.paragraph(prose_words(section.lead), "dim")
+        self.write(section.blocks)
+
+    def _card(self, card: Card) -> None:
+        words = [card.title, *(t.text for t in card.tags), card.aside]
+        self.heading(" · ".join(filter(None, words)))
+        self._named = bool(card.title)
+        self.write(card.blocks)
+        self._named = False
+
+    def _fold(self, block: Fold) -> None:
+        self.heading(block.title)
+        self.write(block.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """How a table fits: the width of each column, and whether an interval stands beside its number."""
+
+    widths: list[int]
+    in_line: bool
+
+
+def _grid(
+    columns: Sequence[TableColumn], rows: Sequence[TableRow], chosen: Sequence[int], *, mixed: bool
+) -> _Grid:
+    return _Grid(
+        tuple(plain(columns[i].title) for i in chosen),
+        tuple(columns[i].kind for i in chosen),
+        tuple(
+            tuple(_words(row.cells[i], brief=mixed and row.emphasis != "strong") for i in chosen)
+            for row in rows
+        ),
+    )
+
+
+def _fitted(grid: _Grid, width: int) -> _Fit | None:
+    """Return the widest way to show a table that fits; None where none does."""
+    room = width - _GAP * (len(grid.heads) - 1)
+    one_line = _Grid(grid.heads, grid.kinds, tuple(tuple((_one_line(c),) for c in row) for row in grid.rows))
+    for shape, in_line in ((one_line, True), (grid, False)):
+        for wrapped_heads in (False, True):
+            widths = shape.widths(wrapped_heads=wrapped_heads)
+            if sum(widths) <= room:
+                return _Fit(widths, in_line)
+    narrow = _narrowed(grid.widths(wrapped_heads=True), grid.kinds, sum, room)
+    return None if narrow is None else _Fit(narrow, in_line=False)
+
+
+def _narrowed(
+    widths: list[int], kinds: Sequence[str], total: Callable[[list[int]], int], room: int
+) -> list[int] | None:
+    """Take room from the columns of words, explanations first; None where that is not enough."""
+    out = list(widths)
+    for kind in ("prose", "text"):
+        for i, _ in sorted(enumerate(out), key=lambda pair: -pair[1]):
+            if kinds[i] == kind:
+                out[i] = max(min(out[i], _LEAST[kind]), out[i] - max(total(out) - room, 0))
+    return out if total(out) <= room else None
+
+
+def _table(columns: Sequence[TableColumn], widths: Sequence[int]) -> Table:
+    table = Table.grid(padding=(0, _GAP, 0, 0))
+    for column, width in zip(columns, widths, strict=True):
+        justify: Literal["right", "left"] = "right" if column.kind == "number" else "left"
+        table.add_column(justify=justify, width=max(width, 1), overflow="fold")
+    return table
+
+
+def _words(cell: Cell, *, brief: bool = False) -> tuple[str, ...]:
+    main, beneath = cell_words(cell)
+    return tuple(plain(line) for line in ((main,) if brief else (main, *beneath)))
+
+
+def _one_line(lines: Sequence[str]) -> str:
+    """Put what stands beneath a value behind it."""
+    return " ".join(filter(None, (lines[0], ", ".join(lines[1:]))))
+
+
+def _in_line(cell: Cell) -> str:
+    return _one_line(_words(cell))
+
+
+def _first_rows(block: DataTable) -> tuple[list[RowGroup], int]:
+    total = sum(len(g.rows) for g in block.groups)
+    room = total if block.shown is None else block.shown
+    left, out = max(total - room, 0), []
+    for group in block.groups:
+        out.append(RowGroup(group.rows[:room], group.title, group.note, group.tag))
+        room = max(room - len(group.rows), 0)
+    return out, left
+
+
+def _axis(block: DotPlot) -> Axis:
+    values = [v for r in block.rows for v in (r.value, *(r.interval or ())) if v is not None]
+    values += [r.value for r in block.references]
+    return Axis(min(values, default=0.0), max(values, default=1.0))
+
+
+def _track(row: DotRow, axis: Axis, references: Sequence[float]) -> str:
+    """Draw a value with its interval in characters."""
+
+    def place(value: float) -> int:
+        inside = min(max(value, axis.low), axis.high)
+        return round((_TRACK - 1) * (inside - axis.low) / ((axis.high - axis.low) or 1))
+
+    drawn = [" "] * _TRACK
+    for value in references:
+        drawn[place(value)] = "┊"
+    if row.interval is not None:
+        low, high = map(place, row.interval)
+        drawn[low : high + 1] = "─" * (high + 1 - low)
+    if row.value is not None:
+        drawn[place(row.value)] = "●" if row.emphasis == "strong" else "○"
+    return "".join(drawn)

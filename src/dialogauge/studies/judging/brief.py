@@ -1,0 +1,158 @@
+"""A judged run on a terminal: its figures, what to know of the judge, and the weakest turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dialogauge.report import (
+    Block,
+    Callout,
+    Cell,
+    Count,
+    Definitions,
+    Interval,
+    Missing,
+    Number,
+    Section,
+    TableColumn,
+    Transcript,
+    data_table,
+    words,
+)
+from dialogauge.runs import Manifest
+from dialogauge.studies.judging.page import figure_of, not_judged
+from dialogauge.studies.judging.summary import DimensionSummary, Summary, VerdictSummary
+from dialogauge.studies.judging.tally import MARKS
+from dialogauge.studies.judging.transcripts import Sample
+from dialogauge.studies.trust.page import trust_brief
+from dialogauge.studies.trust.result import Trust
+from dialogauge.text import counted
+
+_WEAK_SHOWN: Final = 5
+_REASON_CHARS: Final = 200
+
+
+def brief(summary: Summary, sample: Sample, trust: Trust | None, manifest: Manifest) -> tuple[Block, ...]:
+    """Lay out a run for a terminal: its figures, what to know of the judge, and the weakest turns."""
+    notes = Callout(tuple(manifest.judge.get("notes", ())), "info")
+    return (
+        *summary_blocks(summary),
+        *([Section("", (notes,))] if notes.paragraphs else []),
+        *_weak_turns(sample.weak_turns),
+        *(() if trust is None else trust_brief(trust)),
+    )
+
+
+def summary_blocks(summary: Summary) -> tuple[Block, ...]:
+    """Lay out the figures of a run for a terminal."""
+    counts = summary.conversations
+    judged = [f"{counts.requested:,} requested", f"{counts.judged:,} judged"]
+    judged += [f"{n:,} {what}" for what, n in not_judged(counts, "pending")]
+    targets = (
+        f"{summary.requested:,} requested, {summary.scored:,} scored, {summary.not_applicable:,} n/a, "
+        f"{summary.failed:,} failed"
+    )
+    pairs = [("conversations", ", ".join(judged)), ("targets", targets)]
+    if summary.failures:
+        reasons = ", ".join(f"{words.name(kind)} {n:,}" for kind, n in summary.failures.items())
+        pairs.append(("failed, by reason", reasons))
+    heads = (
+        "dimension",
+        TableColumn("level", "text"),
+        *("mean", "95 % interval", "scored", "n/a", "failed", "bounds"),
+    )
+    rows = [_dimension_row(d) for d in summary.dimensions]
+    table = data_table("Scores", heads, rows, captioned=False)
+    footing = Definitions((*_verdict_pairs(summary.verdicts), *_footing(summary), *mended_and_spent(summary)))
+    return (Definitions(tuple(pairs)), table, *([Section("", (footing,))] if footing.pairs else []))
+
+
+def _dimension_row(d: DimensionSummary) -> tuple[Cell, ...]:
+    figure = figure_of(d)
+    between: Cell = Interval(figure.interval, figure.digits)
+    if d.n and figure.interval is None:
+        between = Missing("no interval")
+    return (
+        words.name(d.name),
+        d.level,
+        Number(figure.value, figure.digits),
+        between,
+        Count(d.n, d.requested),
+        d.n_na,
+        d.n_failed,
+        None if figure.bounds is None else words.bounds(figure.bounds, figure.digits),
+    )
+
+
+def _verdict_pairs(verdicts: VerdictSummary | None) -> list[tuple[str, str]]:
+    if verdicts is None:
+        return []
+    counts = {**verdicts.counts, **({"no verdict": verdicts.missing} if verdicts.missing else {})}
+    asked = verdicts.requested or 1
+    said = ", ".join(f"{name} {n:,} ({words.percent(n / asked)})" for name, n in counts.items())
+    if partial := verdicts.basis.get("partial", 0):
+        said += f"; on an incomplete set of scores: {partial:,}"
+    if verdicts.compared:
+        said += (
+            f"; {verdicts.mismatched:,} of {verdicts.compared:,} differ from the verdict that the model gave "
+            "itself"
+        )
+    return [("verdicts", said)]
+
+
+def _footing(summary: Summary) -> list[tuple[str, str]]:
+    pairs = []
+    for name, counts in summary.labels.items():
+        total = sum(counts.values())
+        options = (f"{words.name(o)} {n:,} ({words.percent(n / total)})" for o, n in counts.items())
+        pairs.append((words.name(name), ", ".join(options)))
+    pairs += [
+        (
+            "windows",
+            f"{words.name(w.dimension)} of {counted(w.n, 'turn')} judged twice, mean difference "
+            f"{w.mean_absolute:.2f}",
+        )
+        for w in summary.windows
+    ]
+    pairs += [
+        (
+            "repeats",
+            f"{words.name(d.name)} spreads by {d.spread.mean_sd:.2f} (mean sd within a target, "
+            f"{counted(d.spread.targets, 'target')})",
+        )
+        for d in summary.dimensions
+        if d.spread is not None and d.spread.mean_sd is not None
+    ]
+    return pairs
+
+
+def mended_and_spent(summary: Summary) -> list[tuple[str, str]]:
+    """Say what was mended or cut in the judge's replies, and what each role took."""
+    pairs = [("mended", f"{n:,} {MARKS[name]}") for name, n in summary.marks.items()]
+    for role, s in summary.by_role.items():
+        said = (
+            f"{counted(s.calls, 'call')}, {s.cached:,} cached, {s.prompt_tokens:,} + "
+            f"{s.completion_tokens:,} tokens, cost {words.cost(s.cost)}"
+        )
+        if s.repeated_share is not None:
+            said += f"; {words.percent(s.repeated_share)} of the prompts repeat the one before"
+        pairs.append((role, said))
+    return pairs
+
+
+def _weak_turns(weak: Sequence[Transcript]) -> tuple[Block, ...]:
+    """List the weakest turns, worst first: where each is, and the first thing that is wrong with it."""
+    if not weak:
+        return ()
+    shown = weak[:_WEAK_SHOWN]
+    title = f"weakest turns (worst {len(shown)} shown)" if len(weak) > len(shown) else "weakest turns"
+    return (Section(title, (Definitions(tuple(map(_weak_line, shown))),)),)
+
+
+def _weak_line(weak: Transcript) -> tuple[str, str]:
+    turn = weak.turns[0]
+    said = [f.text for f in turn.findings if not f.quoted] or [turn.messages[-1].text]
+    reason = " ".join(said[0].split())
+    place = f"{weak.title}, turn {turn.number}"
+    return place, reason if len(reason) <= _REASON_CHARS else f"{reason[: _REASON_CHARS - 1]}…"

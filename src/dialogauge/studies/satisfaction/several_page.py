@@ -1,0 +1,178 @@
+"""Several judges of the same users, on a page and on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from dialogauge.report import (
+    Block,
+    Callout,
+    Card,
+    Cards,
+    Cell,
+    DataTable,
+    DotRow,
+    Items,
+    Number,
+    RowGroup,
+    Section,
+    Span,
+    TableColumn,
+    data_table,
+)
+from dialogauge.stats import Comparison
+from dialogauge.studies.satisfaction.comparison import Predictions, SeveralJudges, listed
+from dialogauge.studies.satisfaction.page import (
+    COLUMNS,
+    PANELS,
+    SIGNS,
+    calibration_group,
+    calibrations_table,
+    dot_row,
+    figures_row,
+    panel,
+)
+from dialogauge.text import counted
+
+Json = Mapping[str, Any]
+
+_PAIRS_FIRST: Final = 40
+_SETTLED_SHOWN: Final = 12
+
+
+def several_sections(
+    runs: Sequence[Predictions], summaries: Sequence[Json], judges: SeveralJudges
+) -> tuple[Section, ...]:
+    """Lay out the judges beside each other, as parts of a page.
+
+    Args:
+        runs: In the order of the table.
+        summaries: The `summary.json` of each.
+        judges: On the turns that all of them scored.
+    """
+    pairs = _pairs(judges)
+    cards = [_panel(name, runs, summaries, judges) for name in PANELS]
+    cards += [_settled(pairs)] if pairs else []
+    notes = [Callout((note,), "warn") for note in _notes(runs, summaries, judges)]
+    lead = (
+        f"{counted(len(runs), 'judge')} on {counted(judges.n, 'turn')} of {counted(judges.users, 'user')} "
+        f"that {'all of them' if len(runs) > 1 else 'it'} scored, beside controls that read nothing. "
+        "Intervals are 95 % and draw whole users."
+    )
+    head = Section("The judges of satisfaction", (*notes, Cards(tuple(cards), wide=True)), lead, "Judges")
+    said = (
+        f"Controls but the shuffled ones, and the ceiling, are those of {runs[0].name}. DSAT: 3 or less. Per "
+        "user: mean of the users’ own correlations; within user, within block: after their own mean is taken "
+        "away. A dash is undefined: the scores do not vary."
+    )
+    calibrations = Section(
+        "Raw, and under each calibration",
+        (_calibrations(runs, summaries), Callout((said,))),
+        "Every judge, every control and the ceiling through the same maps. A figure that a control matches "
+        "is no finding.",
+        "Calibrations",
+    )
+    return (head, *_pairs_section(pairs), calibrations)
+
+
+def several_brief(
+    runs: Sequence[Predictions], summaries: Sequence[Json], judges: SeveralJudges
+) -> tuple[Block, ...]:
+    """Lay out the judges beside each other, for a terminal."""
+    what = f"{counted(judges.n, 'turn')} of {counted(judges.users, 'user')} that all of them scored"
+    notes = [Callout((note,), "info") for note in _notes(runs, summaries, judges)]
+    head = Section("The judges of satisfaction", (*notes, _calibrations(runs, summaries)), what)
+    return (head, *_pairs_section(_pairs(judges)))
+
+
+def _pairs(judges: SeveralJudges) -> list[Comparison]:
+    return [c for name in PANELS for c in judges.comparisons if c.measure == name]
+
+
+def _notes(runs: Sequence[Predictions], summaries: Sequence[Json], judges: SeveralJudges) -> list[str]:
+    notes = []
+    if len({s["metrics"]["n"] for s in summaries}) > 1 or any(judges.left_out.values()):
+        notes.append(
+            "The judges did not score the same turns. The table has each on its own; compared: "
+            f"{counted(judges.n, 'turn')} that all scored."
+        )
+    for run in runs:
+        if odd := [id for id in run.scored if not all(id in other.scored for other in runs)]:
+            notes.append(f"Scored by {run.name} and not by all: {listed(odd)}")
+    if len({run.calibration for run in runs}) > 1:
+        chosen = ", ".join(f"{run.name}: {run.calibration}" for run in runs)
+        notes.append(f"The runs show scores under different calibrations ({chosen}), and are compared so.")
+    return notes
+
+
+def _panel(name: str, runs: Sequence[Predictions], summaries: Sequence[Json], judges: SeveralJudges) -> Card:
+    rows: list[DotRow] = [
+        dot_row(run.name, judges.figures[run.name].to_json(), name, judge=True) for run in runs
+    ]
+    controls = summaries[0]["controls"]
+    rows += [dot_row(c, figures, name) for c, figures in controls.items() if c != "shuffled"]
+    return panel(name, rows, summaries[0]["ceiling"][name])
+
+
+def _settled(pairs: Sequence[Comparison]) -> Card:
+    """List the pairs of which one is above the other."""
+    settled = [c for c in pairs if c.side in ("above", "below")]
+    items = []
+    for c in settled[:_SETTLED_SHOWN]:
+        better, worse = (c.a, c.b) if c.side == "above" else (c.b, c.a)
+        title = PANELS[c.measure][0]
+        items.append((Span(better, "strong"), f" above {worse} ", Span(f"({title})", "soft")))
+    others = (
+        f"{'All other' if settled else 'All'} pairs are not distinguishable on these turns, or undefined. "
+        "Filled: judges; rings: controls."
+    )
+    more = max(len(settled) - _SETTLED_SHOWN, 0)
+    named = (Items(tuple(items), more),) if settled else ()
+    return Card("What can be told", (*named, Callout((others,))), f"{len(settled):,} of {len(pairs):,}")
+
+
+def _pairs_section(pairs: Sequence[Comparison]) -> tuple[Section, ...]:
+    if not pairs:
+        return ()
+    lead = (
+        "Every two judges on the same turns and the same draws of users; p is adjusted by Holm over the "
+        "pairs of a figure. “Not distinguishable” is an answer."
+    )
+    heads = (
+        "figure",
+        *(TableColumn("first", "text"), "value"),
+        *(TableColumn("second", "text"), "value"),
+        *("first better by", "p", TableColumn("in words", "prose")),
+    )
+    rows = [_pair(c) for c in pairs]
+    table = data_table("Judges against each other", heads, rows, captioned=False, shown=_PAIRS_FIRST)
+    return (Section("Which judge is nearer to the users", (table,), lead, "Pairs"),)
+
+
+def _pair(c: Comparison) -> tuple[Cell, ...]:
+    return (
+        PANELS[c.measure][0],
+        *(c.a, Number(c.figure_a, 3)),
+        *(c.b, Number(c.figure_b, 3)),
+        Number(c.difference.value, 3, c.difference.interval, interval_digits=2),
+        Number(c.p_holm, 3),
+        f"{SIGNS.get(c.side, '?')} {c.words}",
+    )
+
+
+def _calibrations(runs: Sequence[Predictions], summaries: Sequence[Json]) -> DataTable:
+    groups = [_group(name, runs, summaries) for name in summaries[0]["calibrations"]]
+    return calibrations_table(groups, COLUMNS.values())
+
+
+def _group(name: str, runs: Sequence[Predictions], summaries: Sequence[Json]) -> RowGroup:
+    under = [s["calibrations"][name] for s in summaries]
+    controls = under[0]["controls"]
+    rows = [figures_row(r.name, u["metrics"], COLUMNS, "strong") for r, u in zip(runs, under, strict=True)]
+    rows += [figures_row(c, figures, COLUMNS) for c, figures in controls.items() if c != "shuffled"]
+    for run, found in zip(runs, under, strict=True):
+        rows.append(figures_row(f"shuffled: {run.name}", found["controls"]["shuffled"], COLUMNS))
+    rows.append(figures_row("ceiling", under[0]["ceiling"], COLUMNS, "quiet"))
+    chosen = all(run.calibration == name for run in runs)
+    return calibration_group(name, under[0]["calibration"], rows, chosen=chosen)

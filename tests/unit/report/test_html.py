@@ -1,0 +1,282 @@
+"""The page of blocks: what it says, in both themes, on a phone, with hostile text in every place."""
+
+import re
+from functools import lru_cache
+from importlib import resources
+
+import numpy as np
+import pytest
+
+import browser
+from dialogauge.report.blocks import (
+    Axis,
+    Bars,
+    BarSeries,
+    Callout,
+    Curve,
+    DotPlot,
+    DotRow,
+    Leaderboard,
+    Matrix,
+    Page,
+    Point,
+    Section,
+    Series,
+    StackedBar,
+    Tiles,
+    Transcript,
+    TranscriptMessage,
+    TranscriptTurn,
+    data_table,
+)
+from dialogauge.report.cells import Number, Span
+from dialogauge.report.elements import Html, element, joined, text
+from dialogauge.report.html import to_html
+from dialogauge.report.svg import place, ticks
+from parsed_pages import OPTIONAL_END, VOID, ParsedPage, contrast, luminance, needs_chromium
+from unit.report.block_samples import sample_page
+
+HOSTILE = "</p></style><script>alert(1)</script><img src=x onerror=alert(2)> \u202egnp.exe \x00 &amp; \"'`"
+CHARTS = ("stack", "bars", "curve", "square")
+
+
+@lru_cache(maxsize=4)
+def html(word="aubergine"):
+    return to_html(sample_page(word))
+
+
+@lru_cache(maxsize=4)
+def parsed(word="aubergine"):
+    return ParsedPage(html(word))
+
+
+def test_elements_escape_whatever_is_no_element():
+    inner = element("b", "<i>", class_="x")
+    assert element("p", "a & b", inner, None, [" ", text("<")], title='"', hidden=True, id=None) == (
+        '<p title="&quot;" hidden>a &amp; b<b class="x">&lt;i&gt;</b> &lt;</p>'
+    )
+    assert element("line", x1="0", aria_hidden="true") == '<line x1="0" aria-hidden="true"/>'
+    assert isinstance(joined("<", Html("<br>")), Html)
+    assert joined("<", Html("<br>")) == "&lt;<br>"
+
+
+def test_the_page_is_whole_loads_nothing_and_its_links_lead_somewhere():
+    page = parsed()
+    assert len(page.ids) == len(set(page.ids))
+    assert {v[1:] for k, v in page.attributes if k == "href"} <= set(page.ids)
+    assert not {"script", "img", "link", "iframe", "object", "form"} & set(page.tags)
+    assert not [k for k, _ in page.attributes if k.startswith("on") or k == "src"]
+    assert "http:" not in html()
+    assert "https:" not in html()
+    assert not re.search(r"url\((?!#)", html())
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in html()
+    assert html() == to_html(sample_page())
+
+
+def test_what_the_blocks_say_is_on_the_page():
+    words = parsed().text
+    for said in (
+        "60 of 61",
+        "12,421",
+        "by chance 17.0 %",
+        "and 7 more",
+        "excellent 7 11.5 %",
+        "no verdict 15 24.6 %",
+        "4.31 [4.11, 4.56]",
+        "326/329 scored",
+        "3 failed",
+        "bounds 3.71–4.71",
+        "no score",
+        "0.512 [0.410, 0.600]",
+        "of 24 users",
+        "shown above",
+        "the same figures as mean-shift",
+        "预订与旅行规划",
+        ">99.9 %",
+        "5 / 3 / 2 of 10",
+        "The other 55",
+        "at the ceiling",
+        "all 5",
+        "No reply in this turn.",
+        "not judged timeout: no reply",
+        "Not shown here: 3 more turns.",
+        "helpfulness failed",
+        "safety n/a",
+        "我周五想去杭州玩两天",
+    ):
+        assert said in words, said
+    assert "nan" not in words.lower()
+    assert not re.search(r"-0\.00\b|-0\.000\b", words)
+
+
+def test_every_chart_says_its_figures():
+    charts = re.findall(
+        rf'<svg class="(?:{"|".join(CHARTS)})"[^>]*role="img"[^>]*>.*?</desc>', html(), re.DOTALL
+    )
+    assert len(charts) == 1 + 2 + 3 + 2 + 2
+    for chart in charts:
+        assert re.search(r"<title id=\"[^\"]+\">[^<]+</title><desc id=\"[^\"]+\">[^<]*\d[^<]*</desc>", chart)
+    assert all(
+        'aria-hidden="true"' in c for c in re.findall(r'<svg class="(?:track|stack mix|share)[^>]*>', html())
+    )
+
+
+def test_links_to_nowhere_are_text_and_sections_have_anchors_of_their_own():
+    page = Page(
+        "t",
+        (
+            Section("Same", (Callout((Span("x", link="same-2"), (Span("y", link="nowhere"),))),)),
+            Section("Same", (Section("Same", ()),), anchor="own"),
+            Section("预订", ()),
+            Section("???", ()),
+        ),
+    )
+    made = to_html(page)
+    assert re.findall(r'<section id="([^"]+)"><h2', made) == ["same", "own", "part", "part-2"]
+    assert re.findall(r'<section id="([^"]+)" class="sub"><h3', made) == ["same-2"]
+    assert '<a href="#same-2">x</a>' in made
+    assert 'href="#nowhere"' not in made
+
+
+def test_marks_show_quotes_and_wrong_ones_mark_nothing():
+    message = TranscriptMessage("assistant", "one two three", marks=((4, 7), (5, 9), (8, 99), (3, 3)))
+    made = to_html(Page("t", (Transcript("c", (TranscriptTurn(1, (message,)),)),)))
+    assert "one <mark>two</mark> three" in made
+
+
+def test_hostile_text_stays_text_wherever_it_stands():
+    made = html(HOSTILE)
+    page = parsed(HOSTILE)
+    assert not {"script", "img"} & set(page.tags)
+    assert not [k for k, _ in page.attributes if k.startswith("on")]
+    assert "\u202e" not in made
+    assert "\x00" not in made
+    assert page.text.count("⟨U+202E⟩gnp.exe") > 15
+    assert sorted(page.tags) == sorted(parsed().tags)
+    made.encode("utf-8")
+
+
+def test_blocks_of_nothing():
+    empty = Page(
+        "nothing",
+        (
+            Tiles(()),
+            data_table("none", ("a", "b"), []),
+            StackedBar("none", ()),
+            Bars("none", (), (BarSeries(()),)),
+            Bars("zeros", ("1", "2"), (BarSeries((0, 0)),), axis=Axis(1, 1)),
+            Curve("none", (), Axis(0, 0), Axis(0, 0)),
+            Curve("one", (Series((Point(1, 1),)),), Axis(1, 1), Axis(1, 1)),
+            DotPlot("none", ()),
+            DotPlot("undefined", (DotRow("a", None),)),
+            Matrix("none", (), (), (), ()),
+            Leaderboard("none", (), "mean"),
+            Transcript("none", ()),
+        ),
+    )
+    made = to_html(empty)
+    ParsedPage(made)
+    assert "nan" not in made.lower().replace("finance", "")
+
+
+def test_a_long_table_is_small():
+    rows = [
+        (f"conversation-{i:05d}-of-a-rather-long-name", "poor", i % 6, *[Number(3.25)] * 6)
+        for i in range(10_000)
+    ]
+    columns = ("conversation", "verdict", "weakest", *"abcdef")
+    made = to_html(
+        Page("long", (Section("Conversations", (data_table("Conversations", columns, rows, shown=40),)),))
+    )
+    assert len(made.encode()) < 2_000_000
+    assert "The other 9,960" in ParsedPage(made).text
+
+
+@pytest.mark.parametrize(
+    ("axis", "most", "marks"),
+    [
+        (Axis(1, 5), 5, [1, 2, 3, 4, 5]),
+        (Axis(-0.32, 0.86), 5, [0, 0.5]),
+        (Axis(0.5, 5.5), 5, [2, 4]),
+        (Axis(1, 3, whole=True), 9, [1, 2, 3]),
+        (Axis(1, 120, whole=True), 9, [20, 40, 60, 80, 100, 120]),
+        (Axis(2, 2), 5, [2]),
+        (Axis(-1e-12, 1e-12), 5, [0]),
+    ],
+)
+def test_marks_on_an_axis_are_round(axis, most, marks):
+    found = ticks(axis, most)
+    assert found == pytest.approx(marks, abs=1e-9) or (len(marks) == 1 and len(found) <= most)
+    assert all(axis.low - 1e-9 <= t <= axis.high + 1e-9 for t in found)
+    assert 0 <= place(axis.high + 9, axis) <= 1
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_contrast_of_text_and_marks(theme):
+    style = resources.files("dialogauge.report").joinpath("style.css").read_text("utf-8")
+    colours = dict(
+        re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.findall(r":root \{(.*?)\}", style, re.DOTALL)[theme])
+    )
+    for ground in ("paper", "card", "tint", "warn-tint"):
+        for words in ("ink", "soft", "accent", "warn"):
+            assert contrast(colours[words], colours[ground]) >= 4.5, (words, ground)
+    for mark in ("s0", "s1", "s2", "s3", "s4", "s5", "whisk", "t-best", "t-worst"):
+        assert contrast(colours[mark], colours["card"]) >= 3, mark
+    for tone in ("best", "worst"):
+        assert contrast(colours["on-end"], colours[f"t-{tone}"]) >= 4.5, tone
+    for tone in ("good", "middle", "low"):
+        assert contrast(colours["on-mid"], colours[f"t-{tone}"]) >= 4.5, tone
+    for one, other in (("best", "good"), ("middle", "low"), ("low", "worst")):  # of one hue
+        shades = [luminance(colours[f"t-{t}"]) for t in (one, other)]
+        assert abs(shades[0] - shades[1]) > 0.08, (one, other)
+
+
+@pytest.mark.chromium
+@needs_chromium
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_nothing_overflows(tmp_path, width):
+    script = (
+        "[...d.querySelectorAll('details')].forEach(e => e.open = true);"
+        "return {wide: d.documentElement.scrollWidth, inner: w.innerWidth,"
+        "over: [...d.querySelectorAll('p, article, svg, table, nav a, h1, h2, li, dd, .msg')].filter(e =>"
+        " e.getBoundingClientRect().right > w.innerWidth + 1 && !e.closest('.scroll')).length,"
+        "flat: [...d.querySelectorAll('svg')].filter(e => e.getBoundingClientRect().height < 5).length,"
+        "narrow: [...d.querySelectorAll('.bars, .curve, .square > svg, .track')].filter(e =>"
+        " e.getBoundingClientRect().width < 60).length,"
+        "heights: [...d.querySelectorAll('section')].map(s => s.getBoundingClientRect().height)}"
+    )
+    found = browser.measure(html(), tmp_path, script, width=width)
+    assert found["inner"] == width
+    assert found["wide"] <= width
+    assert found["over"] == 0
+    assert found["flat"] == 0
+    assert found["narrow"] == 0
+    assert min(found["heights"]) > 60
+
+
+@pytest.mark.chromium
+@needs_chromium
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_is_neither_empty_nor_in_the_wrong_theme(tmp_path, width, scheme):
+    shot = browser.pixels(browser.screenshot(html(), tmp_path, width=width, height=2400, scheme=scheme))[
+        :, :width
+    ]
+    ground = shot[4, 4].astype(int)
+    assert (ground.mean() > 200) == (scheme == "light")
+    for band in np.array_split(shot, 6):
+        assert 0.005 < (np.abs(band.astype(int) - ground).sum(axis=2) > 60).mean() < 0.6
+
+
+@pytest.mark.chromium
+@needs_chromium
+def test_a_hostile_page_runs_no_script(tmp_path):
+    found = browser.measure(
+        html(HOSTILE), tmp_path, "return d.querySelectorAll('script, img').length", width=390
+    )
+    assert found == 0
+
+
+def test_tags_that_need_no_end_are_known():
+    assert {"tr", "td", "th"} == OPTIONAL_END
+    assert "line" in VOID

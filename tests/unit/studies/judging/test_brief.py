@@ -1,0 +1,61 @@
+from dialogauge.report import to_text
+from dialogauge.studies.judging.brief import summary_blocks
+from dialogauge.studies.judging.summary import summarise
+from report_samples import CARD, made_run, row
+
+
+def shown(summary):
+    return to_text(summary_blocks(summary))
+
+
+def test_the_same_honest_figures_as_the_summary():
+    summary = summarise(made_run(40, failing=0.1).rows, dimensions=CARD, unreadable=["x"], pending=2)
+    text = shown(summary)
+    lines = text.splitlines()
+    assert "43 requested, 40 judged" in lines[0]
+    assert "1 unreadable, 2 pending" in lines[0]
+    assert f"{summary.requested:,} requested, {summary.scored:,} scored" in lines[1]
+    assert lines[1].endswith(f"{summary.failed:,} failed")
+    assert all(f"{kind.replace('_', ' ')} {n}" in lines[2] for kind, n in summary.failures.items())
+    for found in summary.dimensions:
+        line = next(x for x in lines if x.startswith(found.name.replace("_", " ")))
+        for part in (
+            f"{found.mean.value:.2f}",
+            f"[{found.mean.low:.2f}, {found.mean.high:.2f}]",
+            f"{found.n}/{found.requested}",
+            f" {found.n_na} ",
+            f" {found.n_failed} ",
+            f"{found.bounds[0]:.2f}–{found.bounds[1]:.2f}",
+        ):
+            assert part in line + " "
+    assert f"no verdict {summary.verdicts.missing}" in text
+    assert "differ from the verdict that the model gave itself" in text
+    assert "\njudge " in text
+    assert max(map(len, lines)) <= 120
+
+
+def test_nothing_judged_gives_dashes_not_zeros():
+    text = shown(summarise([], dimensions=CARD))
+    assert "0/0" in text
+    assert "0.00" not in text
+    assert "nan" not in text.lower()
+
+
+def test_repeats_and_unknown_costs_are_said():
+    usage = {"calls": 1, "cached": 0, "prompt_tokens": 9, "completion_tokens": 1, "cost": None}
+    rows = [
+        row("a", turn=1, scores={"helpfulness": s}, repeat=i, usage={**usage, "by_role": {"judge": usage}})
+        for i, s in enumerate((3, 5), 1)
+    ]
+    text = shown(summarise(rows, dimensions=CARD[1:2]))
+    assert "spreads by 1.41" in text
+    assert "cost unknown" in text
+    assert "of the prompts repeat" not in text
+
+
+def test_the_share_of_the_prompts_that_repeat_the_one_before_is_said():
+    usage = {"calls": 1, "cost": None, "prompt_chars": 400, "repeated_chars": 250}
+    rows = [row("a", turn=1, scores={"helpfulness": 4}, usage={**usage, "by_role": {"judge": usage}})]
+    summary = summarise(rows, dimensions=CARD[1:2])
+    assert "62.5 % of the prompts repeat the one before" in shown(summary)
+    assert summary.to_json()["usage"]["total"]["repeated_share"] == 0.625

@@ -1,0 +1,265 @@
+import re
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import browser
+from dialogauge.core import Conversation, Message
+from dialogauge.report import Figure
+from dialogauge.report.words import figure_line
+from dialogauge.studies.trust.result import (
+    Calibration,
+    CalibrationDimension,
+    Trust,
+    TrustThresholds,
+)
+from parsed_pages import ParsedPage, judged_html, manifest_of, needs_chromium, run_of
+from report_samples import Made, dimension, made_run, row
+
+SECTIONS = (
+    "counts",
+    "scores",
+    "turns",
+    "weakest",
+    "groups",
+    "conversations",
+    "transcripts",
+    "cost",
+    "settings",
+)
+
+
+@lru_cache(maxsize=1)
+def usual():
+    return judged_html(made_run(60, failing=0.08), unreadable=("a.jsonl:3: not JSON",))
+
+
+def test_page_has_every_section_once_and_loads_nothing():
+    _, html = usual()
+    page = ParsedPage(html)
+    assert [i for i in page.ids if i in SECTIONS] == list(SECTIONS)
+    assert len(page.ids) == len(set(page.ids))
+    targets = {v[1:] for k, v in page.attributes if k == "href"}
+    assert targets <= set(page.ids)
+    assert not {"script", "img", "link", "iframe", "object", "form"} & set(page.tags)
+    assert not [k for k, _ in page.attributes if k.startswith("on") or k == "src"]
+    assert "http:" not in html
+    assert "https:" not in html
+    assert "url(" not in html.replace("url(#g1-h)", "")
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in html
+
+
+def test_figures_on_the_page_are_those_of_the_summary():
+    summary, html = usual()
+    page = ParsedPage(html)
+    for found in summary.dimensions:
+        figure = Figure(
+            found.mean.value,
+            found.n,
+            found.requested,
+            found.n_na,
+            found.n_failed,
+            found.mean.interval,
+            found.bounds,
+        )
+        assert figure_line(figure) in page.text
+        head, *counts = figure_line(figure).split(" · ")
+        assert head in page.text
+        assert " · ".join(counts) in page.text
+    for verdict, count in summary.verdicts.counts.items():
+        assert re.search(
+            rf"{verdict} {count} {count / summary.verdicts.requested:.1%}".replace("%", " %"), page.text
+        )
+    assert f"no verdict {summary.verdicts.missing} " in page.text
+    assert f"Conversations unreadable: {summary.conversations.unreadable}" in page.text
+    for kind, count in summary.failures.items():
+        assert f"{kind.replace('_', ' ')} {count}" in page.text
+    spent = summary.by_role["judge"]
+    assert f"judge {spent.calls:,} {spent.cached:,} {spent.prompt_tokens:,}" in page.text
+
+
+def test_page_says_what_it_is_not_and_what_is_unchecked():
+    page = ParsedPage(usual()[1])
+    assert "do not replace asking" in page.text
+    assert "compared with people’s ratings in: English" in page.text
+    assert "Never compared with people: repair handling." in page.text
+    assert "Two records were cut." in page.text
+    assert page.text.count("uncalibrated") == 1
+    made = made_run(3)
+    page = ParsedPage(judged_html(made, run_of(made, manifest_of(judge={"name": "local"})))[1])
+    assert "not compared with people’s ratings in any language" in page.text
+
+
+def test_page_names_the_first_records_that_could_not_be_read():
+    assert "Why conversations are unreadable a.jsonl:3: not JSON" in ParsedPage(usual()[1]).text
+    faults = [f"a.jsonl:{n}: <script>" for n in range(1, 8)]
+    page = ParsedPage(judged_html(made_run(3), unreadable=faults)[1])
+    assert "a.jsonl:5: <script>" in page.text
+    assert "a.jsonl:6" not in page.text
+    assert "and 2 more" in page.text
+    assert "script" not in page.tags
+    assert "Why conversations" not in judged_html(made_run(3), unreadable=["", ""])[1]
+
+
+def test_page_says_what_was_compared_on_too_few_dialogues():
+    kappa = CalibrationDimension("coherence", "cannot tell", "", 0.4, None, 30, 24, {}, {})
+    calibration = Calibration("ratings.csv", 24, "Compared with people.", (kappa,))
+    trust = Trust((), TrustThresholds(calibration_dialogues=100), calibration)
+    made = made_run(3)
+    judge = {"name": "card", "uncalibrated": ["repair_handling", "coherence"]}
+    text = ParsedPage(judged_html(made, run_of(made, manifest_of(judge=judge)), trust=trust)[1]).text
+    assert "on too few dialogues of any one language" in text
+    assert "on fewer than 100 dialogues, too few to say: coherence (24)." in text
+    assert "Never compared with people: repair handling." in text
+    assert "not compared with people’s ratings in any language" not in text
+
+
+def test_every_chart_has_a_name_and_says_its_figures():
+    html = usual()[1]
+    charts = re.findall(r"<svg[^>]*>.*?</svg>", html, re.DOTALL)
+    assert len(charts) == 1 + 6 + 3
+    for chart in charts:
+        assert 'role="img"' in chart
+        assert re.search(
+            r"<title id=\"[^\"]+\">[^<]+</title>\s*<desc id=\"[^\"]+\">[^<]*\d[^<]*</desc>", chart
+        )
+    assert "nan" not in "".join(charts).lower()
+
+
+def test_weakest_turns_come_with_their_words_and_evidence():
+    made = made_run(30, failing=0)
+    _, html = judged_html(made)
+    section = html[html.index('id="weakest"') : html.index('id="groups"')]
+    worst = ParsedPage(section[section.index("<div") : section.rindex("</section>")]).text
+    assert "unable to help with that request" in worst or "Prices vary" in worst or "一座历史悠久" in worst
+    assert "context use, turn" in worst
+
+
+HOSTILE = "</p><script>alert(1)</script><img src=x onerror=alert(2)> \u202egnp.exe \x00 &amp; {{ 7*7 }} \"'`"
+
+
+def test_hostile_text_stays_text_wherever_it_stands():
+    conversation = Conversation(
+        HOSTILE, (Message("user", HOSTILE), Message("assistant", HOSTILE)), scenario=HOSTILE, context=HOSTILE
+    )
+    turn = row(
+        HOSTILE, turn=1, scores={"helpfulness": 1}, scenario=HOSTILE, candidate=HOSTILE, issues=[HOSTILE],
+        evidence=[{"turn": 1, "quote": HOSTILE, "criterion": HOSTILE}], details={"language": HOSTILE},
+    )  # fmt: skip
+    broken = row("other", turn=1, failure={"kind": HOSTILE, "message": HOSTILE})
+    whole = row(
+        HOSTILE, "conversation", scores={}, candidate=HOSTILE, verdict="poor", verdict_basis="partial",
+        weakest_turn=1, rationale=HOSTILE,
+        usage={"calls": 1, "cost": None, "by_role": {HOSTILE: {"calls": 1, "cost": None}}},
+    )  # fmt: skip
+    settings = {"rubric": HOSTILE, "mode": HOSTILE, "inputs": [HOSTILE], HOSTILE: HOSTILE}
+    judge = {"name": HOSTILE, "checked_languages": [HOSTILE], "uncalibrated": [HOSTILE], "notes": [HOSTILE]}
+    manifest = manifest_of(
+        settings={**settings, "role": {"model": HOSTILE}}, judge=judge, command=HOSTILE, written=HOSTILE,
+        versions={"dialogauge": HOSTILE},
+    )  # fmt: skip
+    made = Made([conversation], [turn, whole, broken])
+    specs = (dimension("helpfulness"), dimension("coherence", "conversation"))
+    _, html = judged_html(made, run_of(made, manifest, HOSTILE), dimensions=specs)
+    page = ParsedPage(html)
+    assert not {"script", "img"} & set(page.tags)
+    assert "\u202e" not in html
+    assert "\x00" not in html
+    assert "49" not in re.findall(r"&amp;amp; (\S+)", html)
+    assert "⟨U+202E⟩gnp.exe" in page.text
+    html.encode("utf-8")
+
+
+def test_same_run_same_page_and_undefined_figures_are_no_numbers():
+    made = made_run(20)
+    assert judged_html(made)[1] == judged_html(made)[1]
+    _, empty = judged_html(Made([], []))
+    page = ParsedPage(empty)
+    assert "nan" not in empty.lower().replace("finance", "")
+    assert "No score: the judge gave none for this dimension." in page.text
+    assert "No language model was called" in page.text
+
+
+def test_unsupported_dimension_and_missing_text_are_said():
+    details = {
+        "not_judged": {"safety": "not for this judge to say"},
+        "uncalibrated": ["coherence"],
+        "labels": {"reason": "too_long"},
+    }
+    rows = [
+        row("a", turn=1, scores={"safety": "n/a"}, details=details),
+        row("a", "conversation", scores={"coherence": 4}, details={"basis_cut": 1}),
+    ]
+    specs = (dimension("safety"), dimension("coherence", "conversation"))
+    page = ParsedPage(judged_html(Made([], rows), dimensions=specs)[1])
+    assert (
+        "no score · 0/1 scored · 1 n/a · 0 failed" in page.text
+        or "0/1 scored · 1 n/a · 0 failed" in page.text
+    )
+    assert "The text of this conversation was not at hand" in page.text
+
+
+def test_ten_thousand_conversations_stay_small():
+    made = made_run(300)
+    many = [
+        {**r, "conversation_id": f"{r['conversation_id']}-{copy:02d}-of-a-rather-long-name"}
+        for copy in range(34)
+        for r in made.rows
+    ]
+    _, html = judged_html(Made([], many[: 7 * 10_000]))
+    assert len(html.encode()) < 3_000_000
+    page = ParsedPage(html)
+    assert "Shown turn by turn: 60 of 10,000 conversations" in page.text
+    assert "The other 9,960" in page.text
+
+
+@pytest.mark.chromium
+@needs_chromium
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_nothing_overflows_and_sections_have_a_size(tmp_path, width):
+    script = (
+        "return {wide: d.documentElement.scrollWidth, inner: w.innerWidth,"
+        "heights: [...d.querySelectorAll('main > section')].map(s => s.getBoundingClientRect().height),"
+        "over: [...d.querySelectorAll('main p, main article, main svg, nav a, h1')].filter(e =>"
+        " e.getBoundingClientRect().right > w.innerWidth + 1 && !e.closest('.scroll')).length,"
+        "bars: [...d.querySelectorAll('rect')].filter(r => r.getBoundingClientRect().height > 5).length,"
+        "opened: (() => {const a = d.querySelector('.talk'); a.open = true;"
+        " return a.getBoundingClientRect().height})(),"
+        "after: d.documentElement.scrollWidth}"
+    )
+    found = browser.measure(usual()[1], tmp_path, script, width=width)
+    assert found["inner"] == width
+    assert found["wide"] <= width
+    assert found["after"] <= width
+    assert found["over"] == 0
+    assert len(found["heights"]) == len(SECTIONS)
+    assert min(found["heights"]) > 80
+    assert found["bars"] > 15
+    assert found["opened"] > 500
+
+
+@pytest.mark.chromium
+@needs_chromium
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_is_neither_empty_nor_in_the_wrong_theme(tmp_path, width, scheme):
+    path = browser.screenshot(usual()[1], tmp_path, width=width, height=1400, scheme=scheme)
+    shot = browser.pixels(path)[:, :width]
+    ground = shot[4, 4].astype(int)
+    assert (ground.mean() > 200) == (scheme == "light")
+    drawn = (np.abs(shot.astype(int) - ground).sum(axis=2) > 60).mean()
+    assert 0.02 < drawn < 0.6
+    for band in np.array_split(shot, 5):
+        assert (np.abs(band.astype(int) - ground).sum(axis=2) > 60).mean() > 0.005
+
+
+@pytest.mark.chromium
+@needs_chromium
+def test_a_hostile_page_runs_no_script(tmp_path):
+    made = made_run(2)
+    bad = Conversation("x", (Message("user", HOSTILE), Message("assistant", HOSTILE)))
+    rows = [*made.rows, row("x", turn=1, scores={"helpfulness": 1}, issues=[HOSTILE])]
+    _, html = judged_html(Made([*made.conversations, bad], rows))
+    found = browser.measure(html, tmp_path, "return d.querySelectorAll('script, img').length", width=390)
+    assert found == 0
