@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from statistics import median
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +127,6 @@ Floats = NDArray[np.float64]
 
 Strategy = Literal["topk", "boundary-paired", "score-balanced"]
 """How episodic retrieval chooses among the ranked turns."""
-STRATEGIES: Final[tuple[Strategy, ...]] = get_args(Strategy)
 
 MAX_FEATURES: Final = 50_000
 _FLOOR: Final = 1e-3
