@@ -355,20 +355,15 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
             row = self._db.execute(query, (target,)).fetchone()
             return None if row is None else decode_conversation(row[0])
 
-    def conversations_named(self, ids: Sequence[str]) -> dict[str, Conversation]:
-        """Return the conversations of those ids; the one stored last where an id has several."""
-        out: dict[str, Conversation] = {}
+    def conversations_of(self, ids: Collection[str]) -> list[Conversation]:
+        """Return the conversations of those ids, in the order of the ids; unknown ids are left out.
+
+        Of an id that several have, the one that was stored last.
+        """
         query = "SELECT body FROM conversations WHERE id = ? ORDER BY rowid DESC LIMIT 1"
         with store_errors(self.path):
-            for name in ids:
-                row = self._db.execute(query, (name,)).fetchone()
-                if row is not None:
-                    out[name] = decode_conversation(row[0])
-        return out
-
-    def conversations_of(self, ids: Collection[str]) -> list[Conversation]:
-        """Return the conversations of those ids, in the order of the ids; unknown ids are left out."""
-        return list(self.conversations_named(sorted(ids)).values())
+            found = [self._db.execute(query, (name,)).fetchone() for name in sorted(set(ids))]
+            return [decode_conversation(row[0]) for row in found if row is not None]
 
 
 def _with(row: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
