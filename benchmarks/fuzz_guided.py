@@ -28,7 +28,7 @@ with atheris.instrument_imports(include=["dialogauge"]):
     from dialogauge.llm.structured import NoJsonObject, extract_object
     from dialogauge.rubrics import Scope, load_rubric
     from dialogauge.runs.records import decode_conversation, encode_conversation
-    from dialogauge.studies.judging import parse_gate
+    from dialogauge.studies.judging.gate import parse_gate
     from dialogauge.text import redact
     from fuzzing import seeds
 

@@ -48,7 +48,7 @@ def measure(path: str, times: int) -> dict[str, Any]:
 def _study(path: str, times: int) -> dict[str, Any]:
     from dialogauge.core import Conversation
     from dialogauge.data import read_conversations, read_split
-    from dialogauge.studies.satisfaction import study_data
+    from dialogauge.studies.satisfaction.blocks import study_data
 
     read = read_conversations([str(Path(path) / "human_exp_V2")])
     talks = [c for c in read if isinstance(c, Conversation)]
@@ -82,7 +82,7 @@ def _judged(study: Any, *, cold: bool) -> tuple[float, float]:  # noqa: ANN401 -
 
 def _growth(times: int) -> dict[str, Any]:
     from dialogauge.data import UserSplit
-    from dialogauge.studies.satisfaction import study_data
+    from dialogauge.studies.satisfaction.blocks import study_data
 
     known = [talk for u in range(8) for talk in _talks(f"u{u}", 60)]
     found: dict[str, Any] = {}

@@ -49,7 +49,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
 def _study(folder: Path) -> Any:  # noqa: ANN401 - imported where measured
     from dialogauge.core import Conversation
     from dialogauge.data import read_conversations, read_split
-    from dialogauge.studies.satisfaction import study_data
+    from dialogauge.studies.satisfaction.blocks import study_data
 
     talks = [c for c in read_conversations([str(folder / "human_exp_V2")]) if isinstance(c, Conversation)]
     return study_data(talks, split=read_split(str(folder / "split.json")))
@@ -99,7 +99,7 @@ def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  
     from dialogauge.judges.local_user.columns import ScoreSignal
     from dialogauge.judges.local_user.judge import LocalUserJudge
     from dialogauge.stats import pearson
-    from dialogauge.studies.satisfaction import answers_of
+    from dialogauge.studies.satisfaction.answers import answers_of
 
     judge = LocalUserJudge(signals=() if scores is None else (ScoreSignal("signal", scores),))
     out: dict[str, Any] = {"answers": [], "own": None, "weight": None}
@@ -118,7 +118,13 @@ def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  
 
 def _figures(judged: Mapping[str, Mapping[str, Any]], draws: int) -> dict[str, Any]:
     from dialogauge.stats import ClusterDraws, compare_pairs, figures_of
-    from dialogauge.studies.satisfaction import PEOPLE, RULE, judge_scores, metrics_of, rated_table
+    from dialogauge.studies.satisfaction.figures import (
+        PEOPLE,
+        RULE,
+        judge_scores,
+        metrics_of,
+        rated_table,
+    )
 
     names = ("pearson", "spearman", "qwk", "f1_dsat", "within_user_pearson")
     table = rated_table(next(iter(judged.values()))["answers"])

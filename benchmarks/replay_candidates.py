@@ -18,7 +18,7 @@ from pathlib import Path
 
 from dialogauge.app.replay.stage import open_stage
 from dialogauge.core.protocols import Reply
-from dialogauge.studies.replay import read_items
+from dialogauge.studies.replay.items import read_items
 
 
 def main(items_file: str, folder: str, *seed: str) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay import ItemSet, ReplayItem, gold_mix
 from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
+from dialogauge.studies.replay.items import ItemSet, ReplayItem, gold_mix
 from dialogauge.studies.replay.table import ReplyScore
 
 

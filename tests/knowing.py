@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import NOBODY, BlockView, Population, RatedBlock, Request, request_for
-from dialogauge.studies.satisfaction import collect_blocks
+from dialogauge.studies.satisfaction.blocks import collect_blocks
 
 
 def request_of(view: BlockView, others: Population = NOBODY) -> Request:

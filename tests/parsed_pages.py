@@ -9,7 +9,10 @@ import pytest
 import browser
 from dialogauge.report import to_html
 from dialogauge.runs import Manifest
-from dialogauge.studies.judging import Sampler, read_sample, report_page, summarise
+from dialogauge.studies.judging.page import report_page
+from dialogauge.studies.judging.sampling import Sampler
+from dialogauge.studies.judging.summary import summarise
+from dialogauge.studies.judging.transcripts import read_sample
 from report_samples import CARD
 
 VOID = {"meta", "br", "rect", "line", "circle", "path"}

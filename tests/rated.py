@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.stats import ClusterDraws, scores_of
-from dialogauge.studies.satisfaction import Metrics, metrics_of_one, rated_table
 from dialogauge.studies.satisfaction.answers import JudgedReply
+from dialogauge.studies.satisfaction.figures import Metrics, metrics_of_one, rated_table
 
 
 def rated_talk(

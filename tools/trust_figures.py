@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.core.version import __version__
-from dialogauge.studies.agreement import MEASURES
+from dialogauge.stats import MEASURES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "results" / "trust.md"

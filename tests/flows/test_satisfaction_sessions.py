@@ -8,7 +8,7 @@ import pytest
 
 from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.runs.records import own_scores
-from dialogauge.studies.satisfaction import rated_as_session
+from dialogauge.studies.satisfaction.blocks import rated_as_session
 from flows.conftest import rows_of
 from servers.contented import contented, shown_to
 

@@ -18,11 +18,12 @@ import pytest
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
-from dialogauge.studies.replay import DialogueMemory, aggregate, compare_pair, hard_picks, user_draws
+from dialogauge.studies.replay.contexts import DialogueMemory
 from dialogauge.studies.replay.diagnostics import ladder
-from dialogauge.studies.replay.items import ReplayItem
-from dialogauge.studies.replay.table import ReplyScore, Viewer
-from dialogauge.studies.satisfaction import histories_of, kept_sessions, study_data
+from dialogauge.studies.replay.items import ReplayItem, hard_picks
+from dialogauge.studies.replay.table import ReplyScore, Viewer, aggregate, compare_pair, user_draws
+from dialogauge.studies.satisfaction.answers import histories_of
+from dialogauge.studies.satisfaction.blocks import kept_sessions, study_data
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 

@@ -14,7 +14,7 @@ from dialogauge.judges.personal.judge import PersonalRubricJudge
 from dialogauge.judges.personal.memory_build import MemoryContext
 from dialogauge.llm import ChatRequest, ScriptedClient
 from dialogauge.rubrics import load_personal
-from dialogauge.studies.satisfaction import collect_blocks
+from dialogauge.studies.satisfaction.blocks import collect_blocks
 from servers.schemas import instance
 
 Example = tuple[list[dict[str, str]], str]

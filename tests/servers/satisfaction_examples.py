@@ -15,7 +15,7 @@ from dialogauge.judges.personal.judge import PersonalRubricJudge
 from dialogauge.judges.personal.spur import InducedCriteria
 from dialogauge.llm import ChatRequest, ScriptedClient
 from dialogauge.rubrics import load_personal
-from dialogauge.studies.satisfaction import StudyData, study_data
+from dialogauge.studies.satisfaction.blocks import StudyData, study_data
 
 Example = tuple[list[dict[str, str]], str]
 

@@ -20,37 +20,35 @@ from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable, read_field_map, read_ratings
+from dialogauge.data.ratings import admission_for
 from dialogauge.report import Block, Section, to_html
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import ratings_as_stored
 from dialogauge.runs.records import json_document
 from dialogauge.stats import DissatisfiedRule, parse_rule
-from dialogauge.studies.agreement import (
+from dialogauge.studies.agreement.agreement import (
     AgreementResult,
     AgreementSettings,
     Contender,
-    DimensionPair,
     JudgeAgreement,
     JudgedRun,
-    TargetTable,
-    admission_for,
     agreement,
-    agreement_page,
-    collect_targets,
     compare_judges,
     default_rule,
 )
-from dialogauge.studies.satisfaction import (
+from dialogauge.studies.agreement.page import agreement_page
+from dialogauge.studies.agreement.targets import DimensionPair, TargetTable, collect_targets
+from dialogauge.studies.satisfaction.answers import SATISFACTION
+from dialogauge.studies.satisfaction.comparison import (
     Predictions,
     SeveralJudges,
     collect_predictions,
     compare_runs,
 )
-from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.several_page import several_brief, several_sections
-from dialogauge.studies.trust import CalibrationDimension
 from dialogauge.studies.trust.calibration import judge_gate
+from dialogauge.studies.trust.result import CalibrationDimension
 from dialogauge.text import counted
 
 

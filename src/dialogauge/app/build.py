@@ -205,23 +205,23 @@ def _http(
     settings: RoleSettings, role: str, max_concurrency: int, budget: Budget, prices: PriceTable | None
 ) -> ChatClient:
     from dialogauge.llm.http import HttpChatClient, HttpSettings
-    from dialogauge.llm.retry import PatienceSettings
+    from dialogauge.llm.retry import RetrySettings
 
     if settings.base_url is None:
         msg = f"the role {role!r} has no base_url"
         raise ConfigError(msg, hint="give MODEL@URL, or base_url in the configuration file")
-    patience = PatienceSettings()
+    retry = RetrySettings()
     if settings.timeout_s is not None:
-        patience = replace(patience, attempt_deadline=settings.timeout_s)
+        retry = replace(retry, attempt_deadline=settings.timeout_s)
     if settings.deadline_s is not None:
-        patience = replace(patience, item_deadline=settings.deadline_s)
+        retry = replace(retry, item_deadline=settings.deadline_s)
     return HttpChatClient(
         settings.model,
         settings.base_url,
         api_key=read_key(settings, role),
         parameters=_sampling(settings),
         settings=HttpSettings(
-            patience=patience,
+            retry=retry,
             max_concurrency=max_concurrency,
             key_variable=settings.api_key_env,
             headers=settings.headers,

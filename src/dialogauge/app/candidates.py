@@ -26,8 +26,8 @@ from dialogauge.llm import (
     PriceTable,
     client_identity,
 )
-from dialogauge.studies.replay import ORIGINAL
 from dialogauge.studies.replay.diagnostics import family_of
+from dialogauge.studies.replay.table import ORIGINAL
 
 
 class AgentEntry(BaseModel):

@@ -24,7 +24,7 @@ from dialogauge.app.settings import (
 )
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.settings import Setting, nearest, settings_of
-from dialogauge.studies.trust import TrustThresholds
+from dialogauge.studies.trust.result import TrustThresholds
 
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings  # with it comes pydantic, which not every command needs

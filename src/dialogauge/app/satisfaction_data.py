@@ -14,16 +14,9 @@ from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import Mask, RatingTable, UserSplit, read_field_map, read_ratings, read_split
 from dialogauge.data.notes import Note
 from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
-from dialogauge.studies.satisfaction import (
-    JudgedReply,
-    StoredScores,
-    StudyData,
-    collect_scores,
-    rated_as_session,
-    reference_answers,
-    refuse_strangers,
-)
-from dialogauge.studies.satisfaction.answers import SATISFACTION
+from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, reference_answers
+from dialogauge.studies.satisfaction.blocks import StudyData, rated_as_session
+from dialogauge.studies.satisfaction.signals import StoredScores, collect_scores, refuse_strangers
 
 
 def run_directory(options: SatisfactionOptions) -> RunDirectory:

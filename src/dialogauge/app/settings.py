@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings
     from dialogauge.runs import Privacy
     from dialogauge.studies.replay.comparison import CompareSettings
-    from dialogauge.studies.trust import TrustThresholds
+    from dialogauge.studies.trust.result import TrustThresholds
 
 
 def _thresholds() -> Any:  # noqa: ANN401 - of a study, which is loaded where it is used
-    from dialogauge.studies.trust import TrustThresholds
+    from dialogauge.studies.trust.result import TrustThresholds
 
     return TrustThresholds()
 

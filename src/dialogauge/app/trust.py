@@ -27,7 +27,8 @@ from dialogauge.runs import (
     run_study,
     versions,
 )
-from dialogauge.studies.trust import Trust, Variant, draw_variants
+from dialogauge.studies.trust.result import Trust
+from dialogauge.studies.trust.scenario import Variant, draw_variants
 from dialogauge.studies.trust.study import TrustStudy
 
 _SHOWN = {"model": "model", "base_url": "endpoint"}

@@ -19,7 +19,7 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     from dialogauge.app.trust import recheck
     from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_json
     from dialogauge.report import plain
-    from dialogauge.studies.trust import trust_brief
+    from dialogauge.studies.trust.page import trust_brief
 
     outcome = recheck(options, TerminalObserver(quiet=as_json))
     if as_json:

@@ -25,7 +25,8 @@ from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.rubrics import Rubric
-    from dialogauge.studies.judging import GateResult, Summary
+    from dialogauge.studies.judging.gate import GateResult
+    from dialogauge.studies.judging.summary import Summary
 
 
 class Figures(Mapping[str, Any]):
@@ -190,7 +191,8 @@ class Run:
 
         Raises UsageError for an expression of no known form, and for a run of another study than `judge`.
         """
-        from dialogauge.studies.judging import parse_gate, summary_of
+        from dialogauge.studies.judging.gate import parse_gate
+        from dialogauge.studies.judging.report import summary_of
 
         gate = parse_gate(expression)
         if self.study != "judge":

@@ -12,7 +12,6 @@ from dialogauge.runs.execute import (
 from dialogauge.runs.manifest import Manifest, versions
 from dialogauge.runs.privacy import OPEN, Privacy, ratings_as_stored
 from dialogauge.runs.records import judged_of
-from dialogauge.runs.replay import REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.runs.run import Row, StoredRun, expect_study, open_run, read_manifest
 from dialogauge.runs.store import RunDatabase, StoredUnit
 from dialogauge.runs.study import (
@@ -29,22 +28,18 @@ from dialogauge.runs.study import (
 __all__ = [
     "FILES",
     "OPEN",
-    "REFERENCE",
     "Ending",
     "Manifest",
     "Observer",
     "Outcome",
     "Privacy",
     "Progress",
-    "ReplayDatabase",
     "Row",
     "RunDatabase",
     "RunDirectory",
     "RunSettings",
     "StopSignal",
-    "StoredReply",
     "StoredRun",
-    "StoredScore",
     "StoredUnit",
     "Study",
     "StudyFacts",

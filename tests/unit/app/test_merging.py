@@ -233,9 +233,10 @@ def test_the_choices_are_those_of_the_studies() -> None:
     from typing import get_args
 
     from dialogauge.judges.personal.baselines import Strategy
-    from dialogauge.rubrics.reply_schema import VERDICTS
+    from dialogauge.rubrics.reply_format import VERDICTS
     from dialogauge.stats import CALIBRATIONS, TIES
-    from dialogauge.studies.replay import CONTEXTS, RULES
+    from dialogauge.studies.replay.contexts import CONTEXTS
+    from dialogauge.studies.replay.items import RULES
 
     satisfaction, replay = settings_of(SatisfactionOptions), settings_of(BenchmarkOptions)
     assert satisfaction["calibrate"].choices == CALIBRATIONS

@@ -11,7 +11,7 @@ from dialogauge.app.judge import JudgeOutcome
 from dialogauge.core import BudgetSpent, EndpointError, RecordFault, StoreError
 from dialogauge.runs import Ending, Outcome, Progress
 from dialogauge.runs.study import unread_units
-from dialogauge.studies.judging import GateResult
+from dialogauge.studies.judging.gate import GateResult
 from talks import judged_rows, talk
 
 FINISHED = Outcome("finished")

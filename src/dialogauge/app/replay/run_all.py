@@ -19,7 +19,7 @@ from dialogauge.app.settings import (
 from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import narrowed
 from dialogauge.runs import FILES, Observer
-from dialogauge.studies.replay import read_items
+from dialogauge.studies.replay.items import read_items
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dialogauge.core.errors import InputError
 from dialogauge.data import DATA_SETS, format_names
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
-from dialogauge.studies.replay import ItemSet, select_items
+from dialogauge.studies.replay.items import ItemSet, select_items
 from dialogauge.studies.satisfaction.study import masked_data
 
 

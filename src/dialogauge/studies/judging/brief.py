@@ -25,7 +25,8 @@ from dialogauge.studies.judging.page import figure_of, not_judged
 from dialogauge.studies.judging.summary import DimensionSummary, Summary, VerdictSummary
 from dialogauge.studies.judging.tally import MARKS
 from dialogauge.studies.judging.transcripts import Sample
-from dialogauge.studies.trust import Trust, trust_brief
+from dialogauge.studies.trust.page import trust_brief
+from dialogauge.studies.trust.result import Trust
 from dialogauge.text import counted
 
 _WEAK_SHOWN: Final = 5

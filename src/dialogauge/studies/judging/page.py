@@ -54,7 +54,8 @@ from dialogauge.studies.judging.summary import (
 )
 from dialogauge.studies.judging.tally import MARKS
 from dialogauge.studies.judging.transcripts import ID_CHARS, Sample, anchors_of, cut, tone_of, verdict_of
-from dialogauge.studies.trust import Trust, trust_section
+from dialogauge.studies.trust.page import trust_section
+from dialogauge.studies.trust.result import Trust
 from dialogauge.text import counted
 
 _CURVE_TURNS: Final = 24

@@ -12,7 +12,7 @@ from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import read_sample
-from dialogauge.studies.trust import Trust, TrustCase
+from dialogauge.studies.trust.result import Trust, TrustCase
 
 
 def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:

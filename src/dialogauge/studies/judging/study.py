@@ -25,8 +25,9 @@ from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import Sample, read_sample
-from dialogauge.studies.trust import Trust, TrustTally, TrustThresholds
 from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
+from dialogauge.studies.trust.result import Trust, TrustThresholds
+from dialogauge.studies.trust.tally import TrustTally
 
 JUDGE: Final = "judge"
 """The kind of run, and the study's part in the identity of a unit."""

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from dialogauge.core import Scale
-from dialogauge.studies.agreement import AgreementSettings, JudgeAgreement, JudgedRun, TargetTable, agreement
+from dialogauge.studies.agreement.agreement import (
+    AgreementSettings,
+    JudgeAgreement,
+    JudgedRun,
+    agreement,
+)
+from dialogauge.studies.agreement.targets import TargetTable
 from dialogauge.studies.trust.checks import only
 from dialogauge.studies.trust.result import Calibration, CalibrationDimension, Readiness, TrustThresholds
 from dialogauge.text import counted

@@ -13,16 +13,15 @@ from dialogauge.core.errors import StoreError
 from dialogauge.data import RatingTable
 from dialogauge.rubrics import NO_RUBRIC, ScenarioRule, load_rubric
 from dialogauge.runs import StoredRun, ratings_as_stored, read_manifest
-from dialogauge.studies.trust import (
+from dialogauge.studies.trust.examination import Extra, examine
+from dialogauge.studies.trust.result import (
     Calibration,
-    Extra,
     Trust,
     TrustCheck,
-    TrustTally,
     TrustThresholds,
-    examine,
-    find_breaches,
 )
+from dialogauge.studies.trust.scenario import find_breaches
+from dialogauge.studies.trust.tally import TrustTally
 
 Row = Mapping[str, Any]
 
@@ -90,7 +89,8 @@ def look_into(
 
 def _calibration(run: StoredRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
     # Loaded only where there are ratings: it takes as long as the rest of the trust study.
-    from dialogauge.studies.agreement import DimensionPair, admission_for, collect_targets
+    from dialogauge.data.ratings import admission_for
+    from dialogauge.studies.agreement.targets import DimensionPair, collect_targets
     from dialogauge.studies.trust.calibration import calibrate
 
     ratings = ratings_as_stored(run.database, ratings)

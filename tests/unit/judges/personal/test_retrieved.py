@@ -15,7 +15,7 @@ from dialogauge.judges.personal.examples import RetrievedExamples
 from dialogauge.judges.personal.judge import PersonalRubricJudge
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.rubrics import load_personal
-from dialogauge.studies.replay import replaced
+from dialogauge.studies.replay.items import replaced
 from dialogauge.studies.satisfaction.blocks import study_data
 from rated import rated_talk
 

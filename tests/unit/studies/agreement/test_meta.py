@@ -6,20 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, Scale, UsageError
+from dialogauge.data.ratings import admission_for
 from dialogauge.stats import parse_rule
-from dialogauge.studies.agreement import (
+from dialogauge.studies.agreement.agreement import (
     AgreementSettings,
     Contender,
-    DimensionPair,
     JudgedRun,
+    agreement,
+    compare_judges,
+    default_rule,
+)
+from dialogauge.studies.agreement.targets import (
+    DimensionPair,
     RatedTarget,
     TargetKey,
     TargetTable,
-    admission_for,
-    agreement,
     collect_targets,
-    compare_judges,
-    default_rule,
 )
 
 PAIR = DimensionPair("satisfaction", "satisfaction")

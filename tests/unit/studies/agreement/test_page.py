@@ -5,18 +5,17 @@ import pytest
 import browser
 from dialogauge.report import to_html, to_text
 from dialogauge.stats import Comparison, Estimate
-from dialogauge.studies.agreement import (
+from dialogauge.studies.agreement.agreement import (
     AgreementResult,
     AgreementSettings,
     ControlFigures,
-    DimensionPair,
     JudgeAgreement,
     JudgeComparison,
     JudgedRun,
     ScoreBin,
-    TargetCounts,
 )
 from dialogauge.studies.agreement.page import agreement_page, brief
+from dialogauge.studies.agreement.targets import DimensionPair, TargetCounts
 from parsed_pages import needs_chromium
 
 HOSTILE = "<script>alert(1)</script>\u202e<img src=x onerror=alert(1)>"

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dialogauge.stats import CONTROLS, auc_draws
-from dialogauge.studies.fit import FIGURES, PredictedRatings, figures_with_controls
+from dialogauge.studies.fit.figures import FIGURES, PredictedRatings, figures_with_controls
 
 
 def predicted(gold, called=None, clusters=None, *, below=None, above=None, lengths=None, positions=None):

@@ -1,6 +1,6 @@
 from dialogauge.report import to_text
-from dialogauge.studies.judging import summarise
 from dialogauge.studies.judging.brief import summary_blocks
+from dialogauge.studies.judging.summary import summarise
 from report_samples import CARD, made_run, row
 
 

@@ -1,7 +1,8 @@
 import pytest
 
 from dialogauge.core import UsageError
-from dialogauge.studies.judging import parse_gate, summarise
+from dialogauge.studies.judging.gate import parse_gate
+from dialogauge.studies.judging.summary import summarise
 from report_samples import dimension, row
 
 SPECS = (dimension("helpfulness"), dimension("coherence", "conversation"))

@@ -8,7 +8,12 @@ import browser
 from dialogauge.core import Conversation, Message
 from dialogauge.report import Figure
 from dialogauge.report.words import figure_line
-from dialogauge.studies.trust import Calibration, CalibrationDimension, Trust, TrustThresholds
+from dialogauge.studies.trust.result import (
+    Calibration,
+    CalibrationDimension,
+    Trust,
+    TrustThresholds,
+)
 from parsed_pages import ParsedPage, judged_html, manifest_of, needs_chromium, run_of
 from report_samples import Made, dimension, made_run, row
 

@@ -12,7 +12,7 @@ from dialogauge.core import Conversation, InputError, Place, Rating, RecordFault
 from dialogauge.data import RatingTable
 from dialogauge.runs import Progress
 from dialogauge.runs.study import UnitQueue
-from dialogauge.studies.judging import JudgingStudy, sampled
+from dialogauge.studies.judging.study import JudgingStudy, sampled
 from talks import JUDGE_DIGEST, FakeJudge, talk
 
 FAULT = RecordFault("not JSON", place=Place("a.jsonl", 2))

@@ -5,7 +5,7 @@ import pytest
 
 from dialogauge.core import Scale
 from dialogauge.stats import clustered_mean
-from dialogauge.studies.judging import MAX_GROUPS, summarise
+from dialogauge.studies.judging.summary import MAX_GROUPS, summarise
 from report_samples import CARD, FRACTIONS, dimension, made_run, row
 
 HELP = (dimension("helpfulness"),)

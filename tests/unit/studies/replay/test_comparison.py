@@ -8,11 +8,19 @@ import numpy as np
 import pytest
 
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay import ORIGINAL, CandidateScores, aggregate, compare_candidates, user_draws
 from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, compare
 from dialogauge.studies.replay.diagnostics import by_position, family_of, ladder, self_preference, shuffled
 from dialogauge.studies.replay.items import ReplayItem
-from dialogauge.studies.replay.table import VIEWS, ReplyScore, Viewer
+from dialogauge.studies.replay.table import (
+    ORIGINAL,
+    VIEWS,
+    CandidateScores,
+    ReplyScore,
+    Viewer,
+    aggregate,
+    compare_candidates,
+    user_draws,
+)
 
 USERS = 8
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from dialogauge.core import Message, UsageError
-from dialogauge.studies.replay import CONTEXTS, DialogueMemory, Prompter
-from dialogauge.studies.replay.contexts import CHARACTERS, LINES, compress
-from dialogauge.studies.satisfaction import collect_blocks
+from dialogauge.studies.replay.contexts import CHARACTERS, CONTEXTS, LINES, DialogueMemory, Prompter, compress
+from dialogauge.studies.satisfaction.blocks import collect_blocks
 from rated import rated_talk
 
 SECRETS = ("REASON-7731", "PROFILE-7731", "ORIGINAL-7731", "AFTER-7731")

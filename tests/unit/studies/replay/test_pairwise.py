@@ -8,8 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dialogauge.studies.replay import ORIGINAL, CandidateScores, aggregate, compare_candidates, user_draws
 from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.table import (
+    ORIGINAL,
+    CandidateScores,
+    aggregate,
+    compare_candidates,
+    user_draws,
+)
 
 NAN = float("nan")
 ITEMS = tuple(

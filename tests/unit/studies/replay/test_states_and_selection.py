@@ -10,7 +10,7 @@ import pytest
 
 from dialogauge.core import FileFault, Message, UsageError
 from dialogauge.core.protocols import RatedReply, Reply
-from dialogauge.studies.replay import (
+from dialogauge.studies.replay.items import (
     RULES,
     ItemSet,
     gold_mix,
@@ -19,9 +19,9 @@ from dialogauge.studies.replay import (
     replaced,
     select_items,
     set_stage,
+    weigh_turn,
 )
-from dialogauge.studies.replay.items import weigh_turn
-from dialogauge.studies.satisfaction import collect_blocks
+from dialogauge.studies.satisfaction.blocks import collect_blocks
 from rated import rated_talk, rated_users
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dialogauge.studies.satisfaction import finding
+from dialogauge.studies.satisfaction.page import finding
 
 
 def against(**sides):

@@ -13,8 +13,9 @@ import browser
 from dialogauge.core.protocols import Population
 from dialogauge.report import Bars, Curve, DataTable, DotPlot, Matrix, to_html
 from dialogauge.stats import CALIBRATIONS, ScoreHistory
-from dialogauge.studies.satisfaction import EvaluationSettings, drift_of, evaluate
 from dialogauge.studies.satisfaction.answers import JudgedReply
+from dialogauge.studies.satisfaction.behaviour import drift_of
+from dialogauge.studies.satisfaction.evaluation import EvaluationSettings, evaluate
 from dialogauge.studies.satisfaction.page import users_sections
 from parsed_pages import ParsedPage, judged_html, judged_page, manifest_of, needs_chromium
 from report_samples import Made, dimension, row

@@ -4,8 +4,16 @@ import pytest
 
 import browser
 from dialogauge.report import Page, to_html, to_text
-from dialogauge.studies.trust import Trust, TrustCheck, TrustThresholds, trust_brief, trust_section
-from dialogauge.studies.trust.result import Calibration, CalibrationDimension, TrustCase, TrustFigure
+from dialogauge.studies.trust.page import trust_brief, trust_section
+from dialogauge.studies.trust.result import (
+    Calibration,
+    CalibrationDimension,
+    Trust,
+    TrustCase,
+    TrustCheck,
+    TrustFigure,
+    TrustThresholds,
+)
 from parsed_pages import needs_chromium
 
 HOSTILE = "<script>alert(1)</script>\u202e<img src=x onerror=alert(1)>"

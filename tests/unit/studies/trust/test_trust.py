@@ -7,21 +7,25 @@ import pytest
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message
 from dialogauge.report import to_text
 from dialogauge.rubrics import ScenarioRule
-from dialogauge.studies.agreement import AgreementSettings, DimensionPair, RatedTarget, TargetKey, TargetTable
-from dialogauge.studies.trust import (
-    Extra,
-    Trust,
-    TrustTally,
-    TrustThresholds,
-    check_scenario,
-    draw_variants,
-    examine,
-    find_breaches,
-    scenario_text,
-    trust_brief,
+from dialogauge.studies.agreement.agreement import AgreementSettings
+from dialogauge.studies.agreement.targets import (
+    DimensionPair,
+    RatedTarget,
+    TargetKey,
+    TargetTable,
 )
 from dialogauge.studies.trust.calibration import calibrate
 from dialogauge.studies.trust.checks import only
+from dialogauge.studies.trust.examination import Extra, examine
+from dialogauge.studies.trust.page import trust_brief
+from dialogauge.studies.trust.result import Trust, TrustThresholds
+from dialogauge.studies.trust.scenario import (
+    check_scenario,
+    draw_variants,
+    find_breaches,
+    scenario_text,
+)
+from dialogauge.studies.trust.tally import TrustTally
 from report_samples import CARD, row
 
 LIMITS = TrustThresholds()
