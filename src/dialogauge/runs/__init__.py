@@ -4,21 +4,14 @@ from dialogauge.runs.directory import FILES, RunDirectory
 from dialogauge.runs.execute import (
     Outcome,
     Progress,
-    Sink,
     StopSignal,
     UnitResult,
-    Work,
     run_work,
     stop_on_interrupt,
 )
 from dialogauge.runs.manifest import Manifest, versions
-from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing, ratings_as_stored
-from dialogauge.runs.records import (
-    ROW_FIELDS,
-    decode_conversation,
-    encode_conversation,
-    judged_of,
-)
+from dialogauge.runs.privacy import OPEN, Privacy, ratings_as_stored
+from dialogauge.runs.records import judged_of
 from dialogauge.runs.run import Row, StoredRun, expect_study, open_run, read_manifest
 from dialogauge.runs.store import RunDatabase, StoredUnit
 from dialogauge.runs.study import (
@@ -35,7 +28,6 @@ from dialogauge.runs.study import (
 __all__ = [
     "FILES",
     "OPEN",
-    "ROW_FIELDS",
     "Ending",
     "Manifest",
     "Observer",
@@ -46,7 +38,6 @@ __all__ = [
     "RunDatabase",
     "RunDirectory",
     "RunSettings",
-    "Sink",
     "StopSignal",
     "StoredRun",
     "StoredUnit",
@@ -54,12 +45,8 @@ __all__ = [
     "StudyFacts",
     "StudyRun",
     "UnitResult",
-    "Work",
-    "decode_conversation",
-    "encode_conversation",
     "expect_study",
     "judged_of",
-    "mask_for_writing",
     "open_run",
     "ratings_as_stored",
     "read_manifest",

@@ -136,31 +136,6 @@ def _escape(match: re.Match[str]) -> str:
 ROW_SCHEMA: Final = 2
 """The form of the rows; stands once in the manifest. A run file has it as its version."""
 
-ROW_FIELDS = (
-    "conversation_id",
-    "user_id",
-    "scenario",
-    "candidate",
-    "level",
-    "turn",
-    "repeat",
-    "scores",
-    "whole",
-    "raw",
-    "overall",
-    "failure",
-    "verdict",
-    "verdict_basis",
-    "weakest_turn",
-    "issues",
-    "evidence",
-    "rationale",
-    "details",
-    "judge",
-    "prompt_digest",
-    "usage",
-)
-
 
 def own_scores(row: Mapping[str, Any]) -> Mapping[str, Number]:
     """Return by dimension what counts and means are made of: the judge's whole score where it has one.

@@ -124,7 +124,6 @@ def _loss(design: Floats, weights: Floats) -> float:
 
 ROUNDING: Final = (1.5, 2.5, 3.5, 4.5)
 """Plain rounding, where too little is known."""
-"""Ratings below which it is plain rounding."""
 _MORE_THREES, _MORE_FIVES = 0.25, 0.2
 """By how much oftener 3 and 5 are said than people say them; 4 gives way."""
 
