@@ -1,29 +1,29 @@
 """Runs: carrying a study out, keeping what came of it, and reading it back."""
 
-from dialogauge.runs.directory import FILES, RunDirectory
-from dialogauge.runs.execute import (
-    Outcome,
-    Progress,
-    StopSignal,
-    UnitResult,
-    run_work,
-    stop_on_interrupt,
-)
-from dialogauge.runs.manifest import Manifest, versions
-from dialogauge.runs.privacy import OPEN, Privacy, ratings_as_stored
-from dialogauge.runs.records import judged_of
-from dialogauge.runs.run import Row, StoredRun, expect_study, open_run, read_manifest
-from dialogauge.runs.store import RunDatabase, StoredUnit
-from dialogauge.runs.study import (
-    Ending,
-    Observer,
-    RunSettings,
-    Study,
-    StudyFacts,
-    StudyRun,
-    run_study,
-    units_left,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.runs.directory import FILES, RunDirectory
+    from dialogauge.runs.execute import Outcome, Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
+    from dialogauge.runs.manifest import Manifest, versions
+    from dialogauge.runs.privacy import OPEN, Privacy, ratings_as_stored
+    from dialogauge.runs.records import judged_of
+    from dialogauge.runs.run import Row, StoredRun, expect_study, open_run, read_manifest
+    from dialogauge.runs.store import RunDatabase, StoredUnit
+    from dialogauge.runs.study import (
+        Ending,
+        Observer,
+        RunSettings,
+        Study,
+        StudyFacts,
+        StudyRun,
+        run_study,
+        units_left,
+    )
 
 __all__ = [
     "FILES",
@@ -56,3 +56,50 @@ __all__ = [
     "units_left",
     "versions",
 ]
+
+_HOMES = {
+    "directory": (
+        "FILES",
+        "RunDirectory",
+    ),
+    "execute": (
+        "Outcome",
+        "Progress",
+        "StopSignal",
+        "UnitResult",
+        "run_work",
+        "stop_on_interrupt",
+    ),
+    "manifest": (
+        "Manifest",
+        "versions",
+    ),
+    "privacy": (
+        "OPEN",
+        "Privacy",
+        "ratings_as_stored",
+    ),
+    "records": ("judged_of",),
+    "run": (
+        "Row",
+        "StoredRun",
+        "expect_study",
+        "open_run",
+        "read_manifest",
+    ),
+    "store": (
+        "RunDatabase",
+        "StoredUnit",
+    ),
+    "study": (
+        "Ending",
+        "Observer",
+        "RunSettings",
+        "Study",
+        "StudyFacts",
+        "StudyRun",
+        "run_study",
+        "units_left",
+    ),
+}
+__getattr__ = loading(__name__, _HOMES)
