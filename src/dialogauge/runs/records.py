@@ -11,10 +11,9 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from dialogauge.core.conversation import Conversation, Message, ToolCall
+from dialogauge.core.conversation import Conversation, Message, Rating, ToolCall
 from dialogauge.core.judgement import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
 from dialogauge.core.packing import squeeze
-from dialogauge.core.rating import Rating
 from dialogauge.core.scores import NotApplicable, Number, Score, score_of
 
 _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})

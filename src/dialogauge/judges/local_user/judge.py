@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 
 from dialogauge.core import ONE_TO_FIVE, Judged, Judgement, Request, Score, digest
 from dialogauge.core.protocols import Population, RatedBlock, Reads, Reply, Sight
-from dialogauge.judges.local_user.columns import ScoreSignal
 from dialogauge.judges.local_user.features import Reader
-from dialogauge.judges.local_user.model import Prediction, UserModel, fit_user_model
+from dialogauge.judges.local_user.model import Prediction, ScoreSignal, UserModel, fit_user_model
 from dialogauge.judges.personal.baselines import NO_USER, NOTHING_KNOWN, SATISFACTION
 
 _VERSION = 2
