@@ -66,7 +66,7 @@ def fit_cdf(history: ScoreHistory | None, ties: Ties = "mid") -> CalibrationMap:
 def fit_reference_cdf(
     history: ScoreHistory | None, reference: Sequence[RawScore], ties: Ties = "mid"
 ) -> CalibrationMap:
-    """Fit the CDF with ranks among scores and the original replies of the block; identity also without these."""
+    """Fit the CDF with ranks among scores and original replies of the block; also identity without these."""
     return _fit_cdf(history, ties, tuple(reference)) if reference else _identity("no_reference")
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from dialogauge.app.build import BuiltJudge
 from dialogauge.app.personal_judges import (
-    BuiltPersonalJudge,
     build_satisfaction_judge,
 )
 from dialogauge.app.replay.run import item_set_of, open_for_writing, read_run
@@ -100,7 +100,7 @@ class _Work:
     study: StudyData
     stage: Stage
     database: ReplayDatabase
-    built: BuiltPersonalJudge
+    built: BuiltJudge
     evaluator: str
 
     async def run(self, out: Scored) -> None:
