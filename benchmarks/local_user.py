@@ -69,7 +69,7 @@ def _judged(study: Any, *, cold: bool) -> tuple[float, float]:  # noqa: ANN401 -
     """Return the seconds of the fit, by a block without a target, and of all blocks after it."""
     from dataclasses import replace
 
-    from dialogauge.judges.local_user import LocalUserJudge
+    from dialogauge.judges.local_user.judge import LocalUserJudge
 
     judge = LocalUserJudge()
     nobody = replace(study.blocks[0].view, user="", history=(), targets=())
@@ -101,7 +101,7 @@ def _growth(times: int) -> dict[str, Any]:
 def _alone(view: Any, population: Any) -> float:  # noqa: ANN401
     from dataclasses import replace
 
-    from dialogauge.judges.local_user import LocalUserJudge
+    from dialogauge.judges.local_user.judge import LocalUserJudge
 
     judge = LocalUserJudge()
     _timed(judge, [replace(view, user="", history=(), targets=())], population)

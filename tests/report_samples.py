@@ -21,7 +21,7 @@ from dialogauge.core import (
     as_scores,
 )
 from dialogauge.core.judgement import row_json
-from dialogauge.judges.rubric.rows import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
+from dialogauge.judges.card import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 
 CARD = (
     *(SimpleNamespace(name=n, level="turn", scale=ONE_TO_FIVE) for n in TURN_DIMENSIONS),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+import orjson
 
 from dialogauge.core import (
     ONE_TO_FIVE,
@@ -27,9 +30,16 @@ from dialogauge.core import (
     digest_text,
 )
 from dialogauge.core.protocols import Reads
+from dialogauge.data.memory_source import conversation_record
 
 ROLES: dict[str, Role] = {"s": "system", "d": "developer", "u": "user", "a": "assistant", "t": "tool"}
 JUDGE_DIGEST = digest_text("judge")
+
+
+def write_conversations(path: Path, conversations: Iterable[Conversation]) -> None:
+    """Write one conversation a line, as OpenAI JSONL."""
+    lines = [orjson.dumps(conversation_record(c), default=dict) for c in conversations]
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
 
 
 def message(line: str) -> Message:

@@ -8,7 +8,7 @@ import sqlite3
 
 import pytest
 
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from flows.conftest import rows_of
 from rated import rated_talk
 

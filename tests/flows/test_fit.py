@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from rated import rated_users
 
 

@@ -10,7 +10,8 @@ import pytest
 from dialogauge.core import Judgement, Request
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ScriptedClient
-from dialogauge.rubrics import load_rubric, shipped_rubrics
+from dialogauge.rubrics import load_rubric
+from dialogauge.rubrics.load import shipped_rubrics
 from servers.injections import (
     ATTACKS,
     BAD,

@@ -15,7 +15,7 @@ import pytest
 
 import dialogauge
 from dialogauge.core import EndpointError, RecordFault, StoreError, UsageError
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from flows.conftest import EXAMPLES, rows_of
 from flows.test_interrupt import wait_for
 from rated import rated_users

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from benchmarks.replay_candidates import main as make_candidates
 
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from rated import rated_users
 from servers.contented import contented
 from servers.faults import FaultPlan
@@ -44,7 +44,7 @@ def replies(name, items, text="I would rather say this, at some length, about th
 def test_select_prints_the_mix_and_warns(dialogauge, data) -> None:
     hard = dialogauge("replay", "select", data, "-o", "hard.json")
     assert hard.code == 0, hard.err
-    assert "WARNING: the turns were chosen by how their users rated them" in hard.out
+    assert "WARNING: The turns were chosen by how their users rated them" in hard.out
     assert "licence       not stated" in hard.out
     some = dialogauge(
         "replay", "select", data, "--rule", "random", "-n", 9, "--licence", "mine", "-o", "r.json"
@@ -79,7 +79,12 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     run = ("replay", "run", data, "--rule", "stratified", "-n", 20, "--judge", "local", *words)
     done = dialogauge(*run, "--draws", 100, "-o", "run")
     assert done.code == 0, done.err
-    for said in ("raw: as the evaluator says", "reference-cdf", "long against original", "(every reply a 5)"):
+    for said in (
+        "\nraw\nAs the evaluator says.",
+        "\nreference-cdf\n",
+        "\nlong       original ",
+        "(every reply a 5)",
+    ):
         assert said in done.out
     folder = tmp_path / "run"
     summary = json.loads((folder / "summary.json").read_text())
@@ -230,6 +235,26 @@ def test_a_request_that_has_changed_is_made_anew(dialogauge, items, data, serve)
     assert all("pilot" in b["messages"][0]["content"] for b in again)
 
 
+def test_a_reply_that_is_made_anew_is_scored_anew(dialogauge, items, data, serve) -> None:
+    server = serve("A reply.")
+    words = ("--candidate", f"m=stub-model@{server.url}", "--context", "profile", "-o", "run", "--no-cache")
+    score = ("replay", "score", "run", "--judge", "local")
+    assert dialogauge("replay", "collect", "items.json", *words).code == 0
+    assert "20 replies scored" in dialogauge(*score).out
+    talks = [json.loads(line) for line in data.read_text().splitlines()]
+    data.write_text("".join(json.dumps({**t, "profile": {"job": "pilot"}}) + "\n" for t in talks))
+    server.reply = lambda body: "Another reply, and a longer one."
+    early = dialogauge("replay", "collect", "items.json", *words, "--max-calls", 5, "--max-concurrency", 1)
+    assert (early.code, "20 of 20 replies" in early.out) == (1, True)
+    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    assert found["candidates"]["m"]["failures"] == {"score: pending": 5}
+    assert dialogauge("replay", "collect", "items.json", *words).code == 0
+    assert "20 replies scored" in dialogauge(*score).out
+    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    assert found["candidates"]["m"]["failures"] == {}
+    assert found["length"]["m"]["mean_characters"] == len("Another reply, and a longer one.")
+
+
 def test_an_endpoint_that_is_gone(dialogauge, items) -> None:
     done = dialogauge(
         "replay", "collect", "items.json", "--candidate", "m@http://127.0.0.1:9/v1", "-o", "run"
@@ -251,7 +276,7 @@ def test_pools_and_functions(dialogauge, items, serve, tmp_path, monkeypatch) ->
     assert len(a.asked) > 0
     assert len(b.asked) > 0
     assert len(a.asked) + len(b.asked) == 20
-    assert "answer: 20 of 20 replies" in done.out
+    assert "answer  20 of 20 replies" in done.out
 
 
 def test_a_server_that_fails_now_and_then(dialogauge, items, serve) -> None:
@@ -369,6 +394,12 @@ def test_runs_and_items_that_do_not_fit(dialogauge, items, data) -> None:
     assert done.code == 2
     assert "of another item set" in done.err
     assert dialogauge("replay", "score", "run", "--judge", "oracle").code == 2
+    Path("older").mkdir()
+    Path("older/replay.db").write_bytes(b"")
+    for words in (("score", "older", "--judge", "local"), ("compare", "older")):
+        assert "an older dialogauge wrote the replay run older" in dialogauge("replay", *words).err
+    done = dialogauge("replay", "collect", "items.json", "--candidate", "replies:r.jsonl", "-o", "older")
+    assert (done.code, "into another directory" in done.err) == (1, True)
     assert "holds no replay run" in dialogauge("replay", "score", "elsewhere", "--judge", "local").err
     Path("wrong.json").write_text("{}")
     wrong = dialogauge("replay", "collect", "wrong.json", "--candidate", "py:x:y", "-o", "q")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from rated import rated_users
 from servers.contented import contented, shown_to
 from servers.faults import FaultPlan
@@ -99,7 +99,7 @@ def test_items_that_are_gone_are_nobodys_failures(dialogauge, items) -> None:
     assert summary["candidates"]["r"]["failures"] == {}
     assert f"{left} of 12 items are gone from the data" in Path("run/report.html").read_text()
     done = collect(dialogauge, "replies:r.jsonl")
-    assert f"r: {12 - left} of {12 - left} replies" in done.out
+    assert f"r  {12 - left} of {12 - left} replies" in done.out
 
 
 def test_replies_that_were_cut_short_are_counted(dialogauge, items, serve) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import request_for
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from dialogauge.judges.personal.judge import NoContext, PersonalRubricJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_personal

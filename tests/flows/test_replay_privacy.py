@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from flows.test_privacy import assert_none, everything
 from rated import rated_users
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from dialogauge.runs.records import own_scores
 from dialogauge.stats import CALIBRATIONS
 from flows.conftest import rows_of

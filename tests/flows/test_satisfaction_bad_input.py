@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from flows.conftest import rows_of
 from rated import rated_talk, rated_users
 

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from flows.conftest import rows_of
 from flows.test_interrupt import start, wait_for
 from rated import rated_talk, rated_users

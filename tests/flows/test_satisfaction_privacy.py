@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from dialogauge.runs import RunDirectory
 from rated import rated_users
 from servers.contented import contented, shown_to

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from dialogauge.core import Conversation, Message, Rating
-from dialogauge.data import conversation_record
+from dialogauge.data.memory_source import conversation_record
 from flows.conftest import rows_of
 from rated import rated_talk
 from servers.contented import contented

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from dialogauge.data import write_conversations
 from flows.conftest import rows_of
 from servers.memory_examples import GOOD, made_raters, memory_examples
 from servers.tiny_model import build_tiny_model, serve_model
+from talks import write_conversations
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch")]
 

@@ -36,16 +36,16 @@ from dialogauge.data import (
     read_field_map,
     read_ratings,
 )
-from dialogauge.judges.fitted import FittedOn, RatingsModel
-from dialogauge.judges.fitted.model import Cuts
+from dialogauge.judges.fitted.model import Cuts, FittedOn, RatingsModel
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local.model import LocalCoefficients, load_coefficients
 from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
 from dialogauge.llm import PriceTable
-from dialogauge.llm.refusals import read_problem, refused_parameter
+from dialogauge.llm.problems import read_problem, refused_parameter
 from dialogauge.llm.structured import NoJsonObject, extract_object
 from dialogauge.llm.wire import read_answer
-from dialogauge.rubrics import Scope, built_in_values, load_rubric, reply_schema, shipped_rubrics
+from dialogauge.rubrics import Scope, built_in_values, load_rubric, reply_schema
+from dialogauge.rubrics.load import shipped_rubrics
 from dialogauge.runs.records import decode_conversation, encode_conversation
 from dialogauge.studies.judging.gate import parse_gate
 from dialogauge.studies.judging.summary import summarise

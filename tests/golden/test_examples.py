@@ -13,9 +13,9 @@ import pytest
 
 from dialogauge.core import Conversation, Request
 from dialogauge.data import read_conversations
+from dialogauge.judges.card import TURN_DIMENSIONS
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.rubric.judge import RubricJudge
-from dialogauge.judges.rubric.rows import TURN_DIMENSIONS
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_rubric
 from flows.conftest import EXAMPLES

@@ -14,7 +14,7 @@ import pytest
 
 from dialogauge.core import Conversation, Judgement
 from dialogauge.data import read_conversations, read_split
-from dialogauge.judges.local_user import LocalUserJudge
+from dialogauge.judges.local_user.judge import LocalUserJudge
 from dialogauge.studies.replay.items import replaced
 from dialogauge.studies.satisfaction.blocks import study_data
 from knowing import request_of

@@ -19,7 +19,9 @@ import pytest
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
-from dialogauge.judges.personal import baselines, build_history_judge, draw_examples
+from dialogauge.judges.personal import baselines
+from dialogauge.judges.personal.baselines import build_history_judge
+from dialogauge.judges.personal.spur import draw_examples
 from dialogauge.stats import RawScore, calibrate
 from dialogauge.studies.satisfaction.answers import histories_of
 from dialogauge.studies.satisfaction.blocks import study_data

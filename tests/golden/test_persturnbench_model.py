@@ -18,8 +18,8 @@ import pytest
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
-from dialogauge.judges.personal import MemoryFault, ScoreScale, UserMemory, shown_history
 from dialogauge.judges.personal.examples import draw_examples
+from dialogauge.judges.personal.memory import MemoryFault, ScoreScale, UserMemory, shown_history
 from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
 from dialogauge.llm.structured import NoJsonObject, extract_object
 from dialogauge.rubrics import Scope, load_personal

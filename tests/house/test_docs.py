@@ -187,8 +187,7 @@ def test_examples_of_formats_are_read(name: str, tmp_path: Path) -> None:
 
 
 def test_findings_of_the_local_judge_exist() -> None:
-    from dialogauge.signals import FAULT_KINDS
-    from dialogauge.signals.signal import _NOTES
+    from dialogauge.signals.signal import _NOTES, FAULT_KINDS
 
     text = (ROOT / "docs" / "local-judge.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `")]
@@ -204,3 +203,13 @@ def test_dependencies_are_argued_for() -> None:
     decision = (ROOT / "docs" / "decisions" / "0001-dependencies.md").read_text(encoding="utf-8")
     names = [re.split(r"[<>=\[ ]", d)[0] for d in project["dependencies"]]
     assert [name for name in names if f"| `{name}` |" not in decision] == []
+
+
+def test_the_architecture_names_what_is_there() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text))
+    source = ROOT / "src" / "dialogauge"
+    assert named
+    assert [
+        name for name in sorted(named) if not (source / name).exists() and not (ROOT / name).exists()
+    ] == []

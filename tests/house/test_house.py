@@ -59,6 +59,40 @@ def test_door_lists_what_is_there(room: str) -> None:
         assert hasattr(module, name), f"{room} lists {name} and has none"
 
 
+SHARED_CLASS_NAMES = {"Figures", "_Line", "_Read", "_Sink", "_Work"}
+"""Classes that still share a name; take a name out when it is mended."""
+
+
+def test_no_two_classes_share_a_name() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    shared = {name: files for name, files in homes.items() if len(files) > 1}
+    assert {name: files for name, files in shared.items() if name not in SHARED_CLASS_NAMES} == {}
+    assert shared.keys() >= SHARED_CLASS_NAMES, "take the mended names out of the list"
+
+
+TIDY_ROOMS = ("data", "llm", "retrieval", "rubrics", "signals", "text", "training")
+
+
+@pytest.mark.parametrize("room", TIDY_ROOMS)
+def test_face_lists_what_other_rooms_use(room: str) -> None:
+    names = importlib.import_module(f"dialogauge.{room}").__all__
+    assert names == sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+    others = [p for p in FILES if p.relative_to(SOURCE).parts[0] != room]
+    others += [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
+    used: set[str] = set()
+    for path in others:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            if f"{module}.".startswith(f"dialogauge.{room}."):
+                used |= {alias.name for alias in node.names}
+    assert set(names) - used == set(), "nobody outside the room uses these"
+    assert used - set(names) == set(), "other rooms use these"
+
+
 def test_importing_loads_nothing_heavy() -> None:
     code = f"import sys, dialogauge, dialogauge.cli; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

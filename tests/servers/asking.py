@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dialogauge.llm import ChatRequest, PatienceSettings, ReplySchema
+from dialogauge.llm import ChatRequest, ReplySchema, RetrySettings
 
 SCORE = ReplySchema(
     "score",
@@ -17,10 +17,10 @@ SCORE = ReplySchema(
 )
 
 
-def quick(**changes: Any) -> PatienceSettings:
+def quick(**changes: Any) -> RetrySettings:
     """Patience that is soon at its end."""
     plain = {"attempt_deadline": 2.0, "item_deadline": 5.0, "backoff_base": 0.002, "backoff_cap": 0.01}
-    return PatienceSettings(**{**plain, **changes})
+    return RetrySettings(**{**plain, **changes})
 
 
 def question(text: str = "How good was it?", **options: Any) -> ChatRequest:

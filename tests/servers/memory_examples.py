@@ -10,8 +10,8 @@ from typing import Any
 
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import Population, request_for
-from dialogauge.judges.personal import MemoryContext
 from dialogauge.judges.personal.judge import PersonalRubricJudge
+from dialogauge.judges.personal.memory_build import MemoryContext
 from dialogauge.llm import ChatRequest, ScriptedClient
 from dialogauge.rubrics import load_personal
 from dialogauge.studies.satisfaction.blocks import collect_blocks

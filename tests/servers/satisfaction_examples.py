@@ -10,9 +10,9 @@ from typing import Any
 
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import Judge, request_for
-from dialogauge.judges.personal import InducedCriteria
 from dialogauge.judges.personal.examples import RetrievedExamples
 from dialogauge.judges.personal.judge import PersonalRubricJudge
+from dialogauge.judges.personal.spur import InducedCriteria
 from dialogauge.llm import ChatRequest, ScriptedClient
 from dialogauge.rubrics import load_personal
 from dialogauge.studies.satisfaction.blocks import StudyData, study_data

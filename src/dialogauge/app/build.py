@@ -128,7 +128,8 @@ def _read(path: Path, what: str, hint: str) -> str:
 
 
 def _fitted(options: JudgeOptions) -> Judge:
-    from dialogauge.judges.fitted import RatingsJudge, RatingsModel
+    from dialogauge.judges.fitted.judge import RatingsJudge
+    from dialogauge.judges.fitted.model import RatingsModel
     from dialogauge.runs import RunDirectory, read_manifest
     from dialogauge.studies.fit.study import FIT
 
@@ -160,7 +161,7 @@ def _local(options: JudgeOptions, rubric: str) -> Judge:
         msg = f"the local judge cannot judge by the rubric {rubric!r}"
         known = ", ".join(RUBRICS)
         raise UsageError(msg, hint=f"it knows {known}; give a model (--model, --base-url) for others")
-    return LocalJudge(options.mode, options.language, coefficients, RUBRICS[rubric])
+    return LocalJudge(options.mode, options.language, coefficients, rubric)
 
 
 def build_client(  # noqa: PLR0913 - what a client is put together from, each with a default
@@ -203,23 +204,23 @@ def _http(
     settings: RoleSettings, role: str, max_concurrency: int, budget: Budget, prices: PriceTable | None
 ) -> ChatClient:
     from dialogauge.llm.http import HttpChatClient, HttpSettings
-    from dialogauge.llm.retry import PatienceSettings
+    from dialogauge.llm.retry import RetrySettings
 
     if settings.base_url is None:
         msg = f"the role {role!r} has no base_url"
         raise ConfigError(msg, hint="give MODEL@URL, or base_url in the configuration file")
-    patience = PatienceSettings()
+    retry = RetrySettings()
     if settings.timeout_s is not None:
-        patience = replace(patience, attempt_deadline=settings.timeout_s)
+        retry = replace(retry, attempt_deadline=settings.timeout_s)
     if settings.deadline_s is not None:
-        patience = replace(patience, item_deadline=settings.deadline_s)
+        retry = replace(retry, item_deadline=settings.deadline_s)
     return HttpChatClient(
         settings.model,
         settings.base_url,
         api_key=read_key(settings, role),
         parameters=_sampling(settings),
         settings=HttpSettings(
-            patience=patience,
+            retry=retry,
             max_concurrency=max_concurrency,
             key_variable=settings.api_key_env,
             headers=settings.headers,

@@ -15,7 +15,7 @@ from dialogauge.core import Conversation, InputError, UsageError
 from dialogauge.core.settings import recorded
 from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings, read_split
 from dialogauge.data.ratings import usable_ratings
-from dialogauge.judges.fitted import RatedPlace, rated_places
+from dialogauge.judges.fitted.features import RatedPlace, rated_places
 from dialogauge.judges.fitted.model import table_of
 from dialogauge.judges.local.fit import fit_local
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StudyRun, run_study

@@ -335,7 +335,7 @@ _OF_SESSIONS: Final = (
 
 def refuse_settings_of_others(settings: SatisfactionOptions) -> None:
     """Raise UsageError for a setting that the judge does not have: it would change nothing."""
-    from dialogauge.judges.encoder import ENCODER_JUDGES
+    from dialogauge.judges.encoder.text import ENCODER_JUDGES
 
     retrieving = ("episodic-nearest", "rag")
     owners = {

@@ -10,10 +10,11 @@ from dialogauge.app.build import BuiltClient, BuiltJudge, build_client
 from dialogauge.app.settings import UserJudgeOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import Judge, Sight
-from dialogauge.judges.encoder import ENCODER_JUDGES, encoder_judge
+from dialogauge.judges.encoder.judge import encoder_judge
+from dialogauge.judges.encoder.text import ENCODER_JUDGES
 from dialogauge.judges.local.judge import LocalJudge
-from dialogauge.judges.local_user import LocalUserJudge
-from dialogauge.judges.personal import HISTORY_JUDGES, Strategy, build_history_judge
+from dialogauge.judges.local_user.judge import LocalUserJudge
+from dialogauge.judges.personal.baselines import HISTORY_JUDGES, Strategy, build_history_judge
 from dialogauge.llm import Budget, LimiterState, PriceTable
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _rubric(name: str, context: Callable[[Models], ContextSource] | None = None)
 
 
 def _memory(models: Models) -> ContextSource:
-    from dialogauge.judges.personal import MemoryContext
+    from dialogauge.judges.personal.memory_build import MemoryContext
 
     return MemoryContext(models.client("memory_builder"))
 
@@ -105,7 +106,7 @@ def _retrieved(models: Models) -> ContextSource:
 
 
 def _induced(models: Models) -> ContextSource:
-    from dialogauge.judges.personal import InducedCriteria
+    from dialogauge.judges.personal.spur import InducedCriteria
 
     return InducedCriteria(models.client())
 

@@ -1,4 +1,4 @@
-"""Reading and writing conversations and ratings: formats, field maps, data sets."""
+"""Reading conversations, ratings and replies: formats, field maps, data sets, privacy masks."""
 
 from __future__ import annotations
 
@@ -7,94 +7,97 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.data.datasets import DATA_SETS, DataSet, find_data_set
+    from dialogauge.data.datasets import DATA_SETS
     from dialogauge.data.field_map import FieldMap, read_field_map
     from dialogauge.data.formats import format_names
-    from dialogauge.data.formats.recllmsim import RECLLMSIM_TASKS, published_turn_ids
-    from dialogauge.data.formats.tau import tau_conversation_id
-    from dialogauge.data.inspection import VERY_SHORT_REPLY, InputReport, Lengths, inspect_conversations
+    from dialogauge.data.formats.recllmsim import RECLLMSIM_TASKS
+    from dialogauge.data.inspection import InputReport, inspect_conversations
     from dialogauge.data.mask import Mask
     from dialogauge.data.memory_source import DataFrame, is_table, memory_conversations
-    from dialogauge.data.notes import Note, NoteKind
-    from dialogauge.data.personal_survey import PersonalConversation, PersonalReport
+    from dialogauge.data.notes import Note
+    from dialogauge.data.personal_survey import PersonalReport
     from dialogauge.data.rating_files import read_ratings
     from dialogauge.data.ratings import (
+        ADMIT_ALL,
+        LEVELS,
+        Admission,
         RatedDimensions,
         RatingTable,
         absent_turns,
+        admission_for,
         off_scale,
         unknown_ids,
         unknown_turns,
+        usable_ratings,
     )
-    from dialogauge.data.reader import ConversationReader, FileRead, read_conversations
-    from dialogauge.data.splits import UserSplit, assistant_turns, message_turns, read_split, split_users
-    from dialogauge.data.writer import ReplyRecord, conversation_record, read_replies, write_conversations
+    from dialogauge.data.reader import read_conversations
+    from dialogauge.data.replies import ReplyRecord, read_replies
+    from dialogauge.data.sources import is_message_list
+    from dialogauge.data.splits import UserSplit, message_turns, read_split, split_users
 
 __all__ = [
+    "ADMIT_ALL",
     "DATA_SETS",
+    "LEVELS",
     "RECLLMSIM_TASKS",
-    "VERY_SHORT_REPLY",
-    "ConversationReader",
+    "Admission",
     "DataFrame",
-    "DataSet",
     "FieldMap",
-    "FileRead",
     "InputReport",
-    "Lengths",
     "Mask",
     "Note",
-    "NoteKind",
-    "PersonalConversation",
     "PersonalReport",
     "RatedDimensions",
     "RatingTable",
     "ReplyRecord",
     "UserSplit",
     "absent_turns",
-    "assistant_turns",
-    "conversation_record",
-    "find_data_set",
+    "admission_for",
     "format_names",
     "inspect_conversations",
+    "is_message_list",
     "is_table",
     "memory_conversations",
     "message_turns",
     "off_scale",
-    "published_turn_ids",
     "read_conversations",
     "read_field_map",
     "read_ratings",
     "read_replies",
     "read_split",
     "split_users",
-    "tau_conversation_id",
     "unknown_ids",
     "unknown_turns",
-    "write_conversations",
+    "usable_ratings",
 ]
 
 _HOMES = {
-    "datasets": ("DATA_SETS", "DataSet", "find_data_set"),
+    "datasets": ("DATA_SETS",),
     "field_map": ("FieldMap", "read_field_map"),
     "formats": ("format_names",),
-    "formats.recllmsim": ("RECLLMSIM_TASKS", "published_turn_ids"),
-    "formats.tau": ("tau_conversation_id",),
-    "inspection": ("InputReport", "Lengths", "VERY_SHORT_REPLY", "inspect_conversations"),
+    "formats.recllmsim": ("RECLLMSIM_TASKS",),
+    "inspection": ("InputReport", "inspect_conversations"),
     "mask": ("Mask",),
     "memory_source": ("DataFrame", "is_table", "memory_conversations"),
-    "notes": ("Note", "NoteKind"),
-    "personal_survey": ("PersonalConversation", "PersonalReport"),
+    "notes": ("Note",),
+    "personal_survey": ("PersonalReport",),
     "rating_files": ("read_ratings",),
     "ratings": (
+        "ADMIT_ALL",
+        "Admission",
+        "LEVELS",
         "RatedDimensions",
         "RatingTable",
         "absent_turns",
+        "admission_for",
         "off_scale",
         "unknown_ids",
         "unknown_turns",
+        "usable_ratings",
     ),
-    "reader": ("ConversationReader", "FileRead", "read_conversations"),
-    "splits": ("UserSplit", "assistant_turns", "message_turns", "read_split", "split_users"),
-    "writer": ("ReplyRecord", "conversation_record", "read_replies", "write_conversations"),
+    "reader": ("read_conversations",),
+    "replies": ("ReplyRecord", "read_replies"),
+    "sources": ("is_message_list",),
+    "splits": ("UserSplit", "message_turns", "read_split", "split_users"),
 }
 __getattr__ = loading(__name__, _HOMES)

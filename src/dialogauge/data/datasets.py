@@ -1,26 +1,24 @@
-"""Public data sets that we read: where they come from and what their licences say. None is shipped."""
+"""Public data sets with a reader: their sources and licences. The package ships none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dialogauge.core import UsageError
-
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A public data set, with what must be known before it is used."""
+    """A public data set."""
 
     name: str
     title: str
     source: str
-    """Where to get it: repository and revision."""
+    """Repository and revision."""
     format: str
-    """The name of the format that reads it."""
+    """The name of its format."""
     licence: str
-    """What its licence says, in words; it is for the reader to judge."""
+    """Its licence, in words."""
     ratings: str
-    """What people, or the environment, rated in it."""
+    """The ratings by people or by the environment."""
 
 
 DATA_SETS: tuple[DataSet, ...] = (
@@ -65,12 +63,3 @@ DATA_SETS: tuple[DataSet, ...] = (
         "1,000 dialogues; 3 to 6 annotators rated satisfaction 1-5 before each user line and overall",
     ),
 )
-
-
-def find_data_set(name: str) -> DataSet:
-    """Return the data set of that name; raises `UsageError` for an unknown one."""
-    for known in DATA_SETS:
-        if known.name == name:
-            return known
-    msg = f"unknown data set {name!r}"
-    raise UsageError(msg, hint=f"one of {', '.join(d.name for d in DATA_SETS)}")

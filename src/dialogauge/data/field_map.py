@@ -12,7 +12,7 @@ from typing import Any, cast
 import orjson
 
 from dialogauge.core import ROLES, ConfigError, Place, Role
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 
 MISSING: Any = object()
 """What `look_up` returns when there is nothing at the path."""
@@ -123,7 +123,7 @@ def _checked(data: dict[str, Any], place: Place) -> FieldMap:
         elif isinstance(value, str) and value:
             found[key] = value
         else:
-            raise _wrong(place, f"key {key!r}: expected a name or dotted path, found {shown(value)}")
+            raise _wrong(place, f"key {key!r}: expected a name or dotted path, found {excerpt(value)}")
     return FieldMap(**found)
 
 
@@ -141,7 +141,7 @@ def _roles(value: object, place: Place) -> dict[str, Role]:
     for name, role in value.items():
         if role not in ROLES:
             raise _wrong(
-                place, f"key 'roles.{name}': {shown(role)} is not a role", f"one of {', '.join(ROLES)}"
+                place, f"key 'roles.{name}': {excerpt(role)} is not a role", f"one of {', '.join(ROLES)}"
             )
     return cast("dict[str, Role]", value)
 

@@ -115,7 +115,7 @@ def inspect_conversations(
 
     Raises `FileFault` when nothing can be read at all.
     """
-    tally = _Tally(min_turns, mask, None if mask is None else PersonalTally())
+    tally = _InputTally(min_turns, mask, None if mask is None else PersonalTally())
     for outcome in reader:
         if not isinstance(outcome, Conversation):
             tally.refuse(outcome)
@@ -125,7 +125,7 @@ def inspect_conversations(
 
 
 @dataclass
-class _Tally:
+class _InputTally:
     min_turns: int
     mask: Mask | None = None
     personal: PersonalTally | None = None

@@ -1,7 +1,7 @@
-"""Reads conversations that are in memory: records, lists of messages, conversations, DataFrames.
+"""Conversations from memory: records, lists of messages, conversations, DataFrames.
 
-They pass the same formats and checks as the records of a file. A fault names the position in what was
-handed over, from 0: `source[3]`, or `DataFrame:3` for a row.
+They pass the same formats and checks as records of a file. A fault names the position from 0: `source[3]`,
+or `DataFrame:3` for a row.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from typing import Any, Final, Protocol, TypeGuard, cast
 
 import orjson
 
-from dialogauge.core import ROLES, Conversation, InputError, Message, Place, RecordFault
+from dialogauge.core import ROLES, Conversation, InputError, Message, Place, Rating, RecordFault
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import Context, Format, Sample, format_of, named_format
 from dialogauge.data.formats.base import Entry, RecordFormat
 from dialogauge.data.formats.csv_table import conversations_of, named_columns
-from dialogauge.data.notes import Note, NoteBook, record_fault, shown
+from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
 from dialogauge.data.reader import note_order
-from dialogauge.data.sources import Source, too_deep
-from dialogauge.data.tables import Row, Table
-from dialogauge.data.writer import conversation_record
+from dialogauge.data.sources import InputSource, too_deep
+from dialogauge.data.tables import DelimitedTable, Row
 
 SOURCE: Final = "source"
 """What messages call records in memory."""
@@ -89,7 +88,7 @@ class MemoryReader:
         name: str = SOURCE,
     ) -> None:
         self._items = items
-        self._source = Source(name, name, None)
+        self._source = InputSource(name, name, None)
         self._mapping = mapping
         self._strict = strict
         self._book = NoteBook(strict=strict)
@@ -112,9 +111,9 @@ class MemoryReader:
         self._book = NoteBook(strict=self._strict)
         if self._format is not None:
             self._book.recognise(f"records read as {self._format.name}", count=len(self._items))
-        seen: dict[str, Place] = {}
+        first_places: dict[str, Place] = {}
         for outcome in self._outcomes():
-            checked = self._checked(outcome, seen) if isinstance(outcome, Conversation) else outcome
+            checked = self._checked(outcome, first_places) if isinstance(outcome, Conversation) else outcome
             if self._strict and isinstance(checked, InputError):
                 raise checked
             yield checked
@@ -135,16 +134,18 @@ class MemoryReader:
             return item
         place = Place(f"{self._source.name}[{index}]")
         if isinstance(item, Conversation):
-            return _whole(item, place)
+            return _complete(item, place)
         if not isinstance(self._format, RecordFormat):
-            raise record_fault(place, f"this is {shown(item)}: no conversation", _KINDS)
+            raise record_fault(place, f"this is {excerpt(item)}: no conversation", _KINDS)
         record = _as_json(item, place)
         entry = Entry(context, place, str(index), "the position in the source")
         return self._format.convert(record, entry)
 
-    def _checked(self, conversation: Conversation, seen: dict[str, Place]) -> Conversation | RecordFault:
+    def _checked(
+        self, conversation: Conversation, first_places: dict[str, Place]
+    ) -> Conversation | RecordFault:
         place = conversation.place or Place(self._source.name)
-        first = seen.setdefault(conversation.id, place)
+        first = first_places.setdefault(conversation.id, place)
         if first is not place:
             before = first.file if first.line is None else f"{first.file}:{first.line}"
             return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
@@ -172,34 +173,62 @@ class MemoryReader:
         if first is None:
             return None
         item = items[int(first.file.partition("[")[2].rstrip("]"))]
-        raise record_fault(first, f"no known format: this is {shown(item)}", _KINDS)
+        raise record_fault(first, f"no known format: this is {excerpt(item)}", _KINDS)
 
 
 _KINDS: Final = "give conversations, lists of messages, records with 'messages', a DataFrame, or paths"
 
 
-def _whole(conversation: Conversation, place: Place) -> Conversation:
-    """Return a conversation as a reader would have made it."""
+def _complete(conversation: Conversation, place: Place) -> Conversation:
+    """Check a conversation and return it with a place and a tuple of messages."""
     if not isinstance(conversation.id, str) or not conversation.id:
-        raise record_fault(place, f"the conversation has the id {shown(conversation.id)}: not a text")
+        raise record_fault(place, f"the conversation has the id {excerpt(conversation.id)}: not a text")
     place = Place(place.file, None, conversation.id)
     messages = tuple(conversation.messages)
     if not messages:
         raise record_fault(place, "the conversation has no messages")
     for number, message in enumerate(messages, start=1):
         if not isinstance(message, Message):
-            raise record_fault(place, f"message {number} is {shown(message)}: not a Message")
+            raise record_fault(place, f"message {number} is {excerpt(message)}: not a Message")
         if message.role not in ROLES:
             known = ", ".join(ROLES)
-            msg = f"message {number} has the unknown role {shown(message.role)}"
+            msg = f"message {number} has the unknown role {excerpt(message.role)}"
             raise record_fault(place, msg, f"known: {known}")
-    whole = replace(conversation, messages=messages, place=conversation.place or place)
-    _as_json(conversation_record(whole), place)
-    return whole
+    complete = replace(conversation, messages=messages, place=conversation.place or place)
+    _as_json(conversation_record(complete), place)
+    return complete
+
+
+def conversation_record(conversation: Conversation) -> dict[str, Any]:
+    """Return a conversation as a record of OpenAI JSONL, without unknown fields."""
+    record: dict[str, Any] = {"conversation_id": conversation.id}
+    for name in ("user_id", "scenario", "context", "candidate", "language"):
+        value = getattr(conversation, name)
+        if value is not None:
+            record[name] = value
+    if conversation.profile is not None:
+        record["profile"] = dict(conversation.profile)
+    record["messages"] = [message.to_openai() for message in conversation.messages]
+    if conversation.ratings:
+        record["ratings"] = [_rating_record(rating, conversation.id) for rating in conversation.ratings]
+    if conversation.metadata:
+        record["metadata"] = dict(conversation.metadata)
+    return record
+
+
+def _rating_record(rating: Rating, conversation_id: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"dimension": rating.dimension, "score": rating.score}
+    if rating.conversation_id != conversation_id:
+        row["conversation_id"] = rating.conversation_id
+    for name in ("turn", "rater", "candidate", "note"):
+        value = getattr(rating, name)
+        if value is not None:
+            row[name] = value
+    return row
 
 
 def _as_json(item: object, place: Place) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a value as it would be read from a file; RecordFault where a file could not hold it."""
+    """Return a value as a file would yield it; raises `RecordFault` if no file can hold it."""
     try:
         value = orjson.loads(orjson.dumps(item, default=_plain, option=orjson.OPT_SERIALIZE_NUMPY))
     except (orjson.JSONEncodeError, RecursionError) as error:
@@ -211,7 +240,7 @@ def _as_json(item: object, place: Place) -> Any:  # noqa: ANN401 - any JSON valu
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON does not know
-    """Return what stands for a value in JSON: of a client's message its fields, of an array a list."""
+    """Return a JSON value: the fields of a client's message, the list of an array."""
     if callable(dump := getattr(value, "model_dump", None)):
         return dump(exclude_none=True)
     if isinstance(value, Mapping):
@@ -223,7 +252,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON does not know
 
 
 class _Messages:
-    """The rows of a DataFrame with one message each, those of a conversation brought together."""
+    """The rows of a DataFrame with one message each, grouped by conversation."""
 
     def __init__(
         self, columns: tuple[str, ...], rows: Sequence[Mapping[str, Any]], mapping: FieldMap
@@ -234,7 +263,7 @@ class _Messages:
         groups: dict[object, list[Row]] = {}
         for number, row in enumerate(rows):
             if text is not None and not _missing(row[text]) and not isinstance(row[text], str):
-                msg = f"column {text!r} holds {shown(row[text])}: not a text"
+                msg = f"column {text!r} holds {excerpt(row[text])}: not a text"
                 hint = "give a column `messages` for content in parts and for tool calls"
                 raise record_fault(Place(TABLE, number), msg, hint)
             cells = {column: _cell(value) for column, value in row.items()}
@@ -244,9 +273,9 @@ class _Messages:
     def __len__(self) -> int:
         return len(self._groups)
 
-    def table(self) -> Table:
+    def table(self) -> DelimitedTable:
         """Return the rows as a reader of tables takes them."""
-        return Table(self.columns, (row for rows in self._groups.values() for row in rows))
+        return DelimitedTable(self.columns, (row for rows in self._groups.values() for row in rows))
 
 
 def _rows_of(frame: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - of pandas or polars

@@ -25,7 +25,7 @@ def record_fault(place: Place, message: str, hint: str | None = None) -> RecordF
     return RecordFault(message, place=place, hint=hint)
 
 
-def shown(value: object, limit: int = 40) -> str:
+def excerpt(value: object, limit: int = 40) -> str:
     """Return a value as a message shows it, cut to `limit` characters."""
     try:
         text = repr(value)
@@ -60,7 +60,7 @@ _MASK = (1 << 64) - 1
 _MARKS = 1 << 22
 
 
-class SeenIds:
+class IdPlaces:
     """A growing set of ids that tells the place of the first one.
 
     An id is kept as its hash of 64 bits and its place as 64 bits (file number and line), so a log of

@@ -10,7 +10,7 @@ from typing import Any
 
 from dialogauge.core import PairRating, Place, Rating, RecordFault
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
-from dialogauge.data.notes import NoteBook, file_fault, record_fault, shown
+from dialogauge.data.notes import NoteBook, excerpt, file_fault, record_fault
 from dialogauge.data.ratings import RatingTable, as_score, as_turn
 from dialogauge.data.sources import LineStream, json_values, locate
 from dialogauge.data.tables import find_column, open_table
@@ -177,7 +177,7 @@ def read_ratings(path: str | Path, *, mapping: FieldMap | None = None) -> Rating
     `FileFault` for a file that cannot be read or has no columns that look like ratings.
     """
     notes = NoteBook()
-    gathered = _Gathered(mapping or NO_MAP, notes)
+    gathered = _RatingCollector(mapping or NO_MAP, notes)
     for source in locate([str(path)])[0]:
         with closing(LineStream(source)) as stream:
             gathered.take_file(source.name, _rows(stream))
@@ -203,10 +203,10 @@ def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:
         elif isinstance(value.value, dict):
             yield value.value, value.place
         else:
-            yield record_fault(value.place, f"the row is {shown(value.value)}: not an object")
+            yield record_fault(value.place, f"the row is {excerpt(value.value)}: not an object")
 
 
-class _Gathered:
+class _RatingCollector:
     def __init__(self, mapping: FieldMap, notes: NoteBook) -> None:
         self.mapping = mapping
         self.notes = notes
@@ -289,7 +289,7 @@ def _pair(cells: dict[str, Any], columns: RatingColumns, place: Place) -> PairRa
     winner = "a" if given == a else "b" if given == b else _WINNERS.get(given.lower())
     if winner is None:
         raise record_fault(
-            place, f"the winner is {shown(given)}", "one of a, b, tie, or one of the two names"
+            place, f"the winner is {excerpt(given)}", "one of a, b, tie, or one of the two names"
         )
     try:
         turn = as_turn(_get(cells, columns.turn))

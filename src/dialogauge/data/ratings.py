@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dialogauge.core import Conversation, InputError, PairRating, Place, Rating, RecordFault, Scale
-from dialogauge.data.notes import Note, record_fault, shown
+from dialogauge.data.notes import Note, excerpt, record_fault
 from dialogauge.text import counted
 
 _NEARLY_ALL = 0.9
@@ -127,7 +127,7 @@ def off_scale(ratings: Iterable[Rating], scales: Mapping[str, Scale]) -> list[Re
             continue
         place = rating.place or Place("ratings", None, rating.conversation_id, rating.turn)
         kind = "whole numbers " if scale.integer else ""
-        message = f"{rating.dimension} is {shown(rating.score)}: not on the scale of {kind}{scale}"
+        message = f"{rating.dimension} is {excerpt(rating.score)}: not on the scale of {kind}{scale}"
         faults.append(record_fault(place, message, "mend the rating, or give the dimension its own scale"))
     return faults
 
@@ -183,7 +183,7 @@ def as_score(value: object) -> float | str:
         msg = "the score is missing"
         raise ValueError(msg)
     if not isinstance(value, int | float):
-        msg = f"the score is {shown(value)}: neither a number nor a category"
+        msg = f"the score is {excerpt(value)}: neither a number nor a category"
         raise ValueError(msg)  # noqa: TRY004  # as above
     if isinstance(value, float) and not math.isfinite(value):
         msg = f"the score is {value}: not a number"
@@ -203,7 +203,7 @@ def as_turn(value: object) -> int | None:
     except ValueError:
         score = str(value)
     if not isinstance(score, int) or score < 0:
-        msg = f"the turn is {shown(value)}: not a whole number from 0 on"
+        msg = f"the turn is {excerpt(value)}: not a whole number from 0 on"
         raise ValueError(msg)
     return score
 

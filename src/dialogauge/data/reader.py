@@ -13,11 +13,11 @@ from dialogauge.core import Conversation, FileFault, Place, RecordFault
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import Context, Format, Sample, format_names, format_of, named_format
 from dialogauge.data.formats.recllmsim import reading_order
-from dialogauge.data.notes import Note, NoteBook, SeenIds, file_fault, record_fault, shown
+from dialogauge.data.notes import IdPlaces, Note, NoteBook, excerpt, file_fault, record_fault
 from dialogauge.data.sources import (
+    InputSource,
     JsonValue,
     LineStream,
-    Source,
     first_values,
     is_document,
     locate,
@@ -32,7 +32,7 @@ _SNIFFED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class FileRead:
+class FileCounts:
     """What came of one file so far."""
 
     format: str
@@ -73,7 +73,7 @@ class ConversationReader:
         self._mapping = mapping
         self._strict = strict
         self._sources, self._left_out = locate(inputs, reading_order)
-        self._files: dict[str, FileRead] = {}
+        self._files: dict[str, FileCounts] = {}
         self._book = NoteBook(strict=strict)
         for source in self._sources:
             if not source.member and source.path is not None:
@@ -86,7 +86,7 @@ class ConversationReader:
         return self._book.notes
 
     @property
-    def files(self) -> dict[str, FileRead]:
+    def files(self) -> dict[str, FileCounts]:
         """By file: its format, and how many conversations and faults came of it."""
         return dict(self._files)
 
@@ -94,7 +94,7 @@ class ConversationReader:
         """Read all inputs from the beginning."""
         self._book = NoteBook(strict=self._strict)
         self._files = {}
-        seen = SeenIds()
+        seen = IdPlaces()
         if self._left_out:
             text = "files in folders were left out: their ending is none of ours"
             self._book.recognise(text, count=self._left_out)
@@ -126,7 +126,9 @@ class ConversationReader:
                     total += known.count(stream, Context(source, self._mapping, NoteBook()))
         return total
 
-    def _source(self, source: Source, number: int, seen: SeenIds) -> Iterator[Conversation | RecordFault]:
+    def _source(
+        self, source: InputSource, number: int, seen: IdPlaces
+    ) -> Iterator[Conversation | RecordFault]:
         with closing(LineStream(source)) as stream:
             known = self._forced or _sniff(stream, self._mapping)
             if known is None:
@@ -137,7 +139,7 @@ class ConversationReader:
                 return
             name, text = known.name, f"conversations read as {known.name}"
             read = failed = 0
-            self._files[source.name] = FileRead(name)
+            self._files[source.name] = FileCounts(name)
             try:
                 for outcome in known.read(stream, Context(source, self._mapping, self._book)):
                     checked = self._checked(outcome, number, seen)
@@ -149,12 +151,12 @@ class ConversationReader:
                             raise checked
                     yield checked
             finally:
-                self._files[source.name] = FileRead(name, read, failed)
+                self._files[source.name] = FileCounts(name, read, failed)
                 self._book.recognise(text, Place(source.name), count=read)
             if read + failed == 0:
                 raise file_fault(Place(source.name), "the file holds no conversations", f"read as {name}")
 
-    def _checked(self, outcome: Conversation | RecordFault, number: int, seen: SeenIds) -> Any:  # noqa: ANN401
+    def _checked(self, outcome: Conversation | RecordFault, number: int, seen: IdPlaces) -> Any:  # noqa: ANN401
         if isinstance(outcome, RecordFault):
             return outcome
         place = outcome.place or Place(self._sources[number].name)
@@ -237,7 +239,7 @@ def _columns(stream: LineStream) -> str | None:
         columns = read_header(lines).columns
     except csv.Error:
         return None
-    named = ", ".join(shown(c) for c in columns[:_COLUMNS]) + (" ..." if len(columns) > _COLUMNS else "")
+    named = ", ".join(excerpt(c) for c in columns[:_COLUMNS]) + (" ..." if len(columns) > _COLUMNS else "")
     return named if len(columns) > 1 else None
 
 

@@ -26,7 +26,7 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputSource:
     """One file to read, or standard input."""
 
     name: str
@@ -39,19 +39,21 @@ class Source:
     """Found in a folder, not named by the user: may be left out when it is something else."""
 
 
-def locate(inputs: Sequence[str], order: Callable[[Path], object] | None = None) -> tuple[list[Source], int]:
+def locate(
+    inputs: Sequence[str], order: Callable[[Path], object] | None = None
+) -> tuple[list[InputSource], int]:
     """Return the files that the inputs name, folders opened, and how many were left out by their ending.
 
     `order` gives the sort key of the files of a folder (default: the path). Raises `FileFault` for a
     path that is missing, an empty file, and a folder without a file that could hold conversations.
     """
-    sources: list[Source] = []
+    sources: list[InputSource] = []
     left_out = 0
     names = Counter(Path(given).name for given in inputs)
     for given in inputs:
         path = Path(given)
         if given == STDIN:
-            sources.append(Source("<stdin>", "stdin", None))
+            sources.append(InputSource("<stdin>", "stdin", None))
         elif path.is_dir():
             members, others = _members(path, order)
             sources += members
@@ -59,7 +61,7 @@ def locate(inputs: Sequence[str], order: Callable[[Path], object] | None = None)
         else:
             _check(path, given)
             label = path.name if names[path.name] == 1 else path.as_posix()
-            sources.append(Source(given, _plain(label), path))
+            sources.append(InputSource(given, _plain(label), path))
     return sources, left_out
 
 
@@ -70,7 +72,7 @@ def _check(path: Path, given: str) -> None:
         raise file_fault(Place(given), "the file is empty", "is it still being written?")
 
 
-def _members(folder: Path, order: Callable[[Path], object] | None) -> tuple[list[Source], int]:
+def _members(folder: Path, order: Callable[[Path], object] | None) -> tuple[list[InputSource], int]:
     files = [p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")]
     wanted = [p for p in files if Path(_plain(p.name)).suffix.lower() in _SUFFIXES]
     if not wanted:
@@ -80,7 +82,7 @@ def _members(folder: Path, order: Callable[[Path], object] | None) -> tuple[list
             f"looked for {', '.join(sorted(_SUFFIXES))}, also with .gz, in it and below",
         )
     wanted.sort(key=order or Path.as_posix)  # type: ignore[arg-type]  # any sortable key will do
-    found = [Source(str(p), _plain(p.relative_to(folder).as_posix()), p, member=True) for p in wanted]
+    found = [InputSource(str(p), _plain(p.relative_to(folder).as_posix()), p, member=True) for p in wanted]
     return found, len(files) - len(wanted)
 
 
@@ -94,7 +96,7 @@ class LineStream:
     Iterating raises `FileFault` where a compressed file breaks off; all lines before were handed out.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: InputSource) -> None:
         """Open the source; raises `FileFault` when that fails."""
         self.source = source
         self._close: list[IO[bytes]] = []

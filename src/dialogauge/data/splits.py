@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from dialogauge.core import ConfigError, Conversation, Message, UsageError
 from dialogauge.text import counted
 
@@ -65,6 +63,8 @@ def split_users(users: Iterable[str], *, train_share: float = 0.2, seed: int = 4
     if not 0 < train_share < 1 or n_train < 1:
         msg = f"{len(names)} users cannot be split with a share of {train_share:g} for training"
         raise UsageError(msg, hint="give a split file (--split-file), or judge all users (--split all)")
+    import numpy as np  # most readers of data split nobody
+
     order = np.random.RandomState(seed).permutation(len(names))
     n_test = len(names) - n_train
     return UserSplit(

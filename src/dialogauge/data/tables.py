@@ -25,7 +25,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class DelimitedTable:
     """A table that is being read."""
 
     columns: tuple[str, ...]
@@ -70,7 +70,7 @@ def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
     return next((by_name[name] for name in names if name in by_name), None)
 
 
-def open_table(stream: LineStream) -> Table:
+def open_table(stream: LineStream) -> DelimitedTable:
     """Read the header of a table; its rows follow lazily.
 
     A row of the wrong width comes as a `RecordFault`. Raises `FileFault` for a table without a header
@@ -90,7 +90,7 @@ def open_table(stream: LineStream) -> Table:
         what = f"has two columns named {sorted(twice)[0]!r}" if twice else "has no header"
         raise file_fault(Place(name, 1), f"the table {what}", "the first line names the columns")
     reader = csv.reader((line for _, line in lines), delimiter=header.delimiter, strict=True)
-    return Table(columns, _rows(reader, header, name))
+    return DelimitedTable(columns, _rows(reader, header, name))
 
 
 def _rows(reader: Iterator[list[str]], header: Header, name: str) -> Iterator[Row | RecordFault]:

@@ -1,6 +1,6 @@
-"""Language models: clients, cache, limits, structured output, usage and cost.
+"""Language models: clients, cache, limits, structured replies, usage and cost.
 
-Names are loaded when they are used: a client that speaks HTTP costs its import only where one is made.
+Names load on first use, so a run without HTTP does not import an HTTP client.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.llm.budget import Budget, BudgetedClient, Price, PriceTable
+    from dialogauge.llm.budget import Budget, BudgetedClient, PrefixMeter, PriceTable
     from dialogauge.llm.cache import CachedClient, ResponseCache, client_identity
-    from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
+    from dialogauge.llm.doctor import EndpointReport, examine
     from dialogauge.llm.http import HttpChatClient, HttpSettings
-    from dialogauge.llm.limiter import AdaptiveLimiter, LimiterState
+    from dialogauge.llm.limiter import LimiterState
     from dialogauge.llm.protocol import (
         ChatClient,
         ChatFailure,
@@ -23,20 +23,14 @@ if TYPE_CHECKING:
         ReplySchema,
         SamplingParameters,
     )
-    from dialogauge.llm.retry import PatienceSettings, Timing
+    from dialogauge.llm.retry import RetrySettings
     from dialogauge.llm.scripted import CallableClient, ScriptedClient
-    from dialogauge.llm.structured import (
-        Extracted,
-        NoJsonObject,
-        Structured,
-        TruncatedJson,
-        ask,
-        extract_object,
-    )
+    from dialogauge.llm.structured import NoJsonObject, Structured, ask, extract_object
     from dialogauge.llm.transformers_client import TransformersClient
+    from dialogauge.llm.transport import Endpoint
+    from dialogauge.llm.wire import split_reasoning
 
 __all__ = [
-    "AdaptiveLimiter",
     "Budget",
     "BudgetedClient",
     "CachedClient",
@@ -45,36 +39,34 @@ __all__ = [
     "ChatFailure",
     "ChatReply",
     "ChatRequest",
-    "EndpointCheck",
+    "Endpoint",
     "EndpointReport",
-    "Extracted",
     "HttpChatClient",
     "HttpSettings",
     "LimiterState",
     "NoJsonObject",
-    "PatienceSettings",
-    "Price",
+    "PrefixMeter",
     "PriceTable",
     "ReplySchema",
     "ResponseCache",
+    "RetrySettings",
     "SamplingParameters",
     "ScriptedClient",
     "Structured",
-    "Timing",
     "TransformersClient",
-    "TruncatedJson",
     "ask",
     "client_identity",
     "examine",
     "extract_object",
+    "split_reasoning",
 ]
 
 _HOMES = {
-    "budget": ("Budget", "BudgetedClient", "Price", "PriceTable"),
+    "budget": ("Budget", "BudgetedClient", "PrefixMeter", "PriceTable"),
     "cache": ("CachedClient", "ResponseCache", "client_identity"),
-    "doctor": ("EndpointCheck", "EndpointReport", "examine"),
+    "doctor": ("EndpointReport", "examine"),
     "http": ("HttpChatClient", "HttpSettings"),
-    "limiter": ("AdaptiveLimiter", "LimiterState"),
+    "limiter": ("LimiterState",),
     "protocol": (
         "ChatClient",
         "ChatFailure",
@@ -83,9 +75,11 @@ _HOMES = {
         "ReplySchema",
         "SamplingParameters",
     ),
-    "retry": ("PatienceSettings", "Timing"),
+    "retry": ("RetrySettings",),
     "scripted": ("CallableClient", "ScriptedClient"),
-    "structured": ("Extracted", "NoJsonObject", "Structured", "TruncatedJson", "ask", "extract_object"),
+    "structured": ("NoJsonObject", "Structured", "ask", "extract_object"),
     "transformers_client": ("TransformersClient",),
+    "transport": ("Endpoint",),
+    "wire": ("split_reasoning",),
 }
 __getattr__ = loading(__name__, _HOMES)

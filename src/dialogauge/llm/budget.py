@@ -1,4 +1,4 @@
-"""Caps on calls and cost, shared by every client of a run."""
+"""Prices, and caps on calls and cost that all clients of a run share."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequ
 
 
 class PrefixMeter:
-    """Compares each prompt to one endpoint with the previous one, character by character.
+    """Measures the common beginning of consecutive prompts to one endpoint.
 
-    Servers that cache the beginnings of prompts (vLLM, SGLang, most vendors) keep more than the last
-    prompt, so what is measured here is a lower bound of what they can reuse.
+    Servers that cache prefixes (vLLM, SGLang, most vendors) keep more than the last prompt, so this is a
+    lower bound of what they can reuse.
     """
 
     def __init__(self) -> None:
-        """Begin without a previous prompt."""
         self._previous: list[tuple[str, str]] = []
 
     def measure(self, messages: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-        """Return the characters of a prompt, and how many of them repeat the previous prompt's beginning."""
+        """Return the length of a prompt and of its common beginning with the previous one, in characters."""
         prompt = [(str(m.get("role")), _text(m.get("content"))) for m in messages]
         repeated = 0
         for (old_role, old), (role, text) in zip(self._previous, prompt, strict=False):
             if role != old_role:
                 break
-            same = _common(old, text)
+            same = _common_length(old, text)
             repeated += same
             if same < len(old) or same < len(text):
                 break
@@ -42,8 +41,8 @@ def _text(content: object) -> str:
     return content if isinstance(content, str) else str(content or "")
 
 
-def _common(old: str, new: str) -> int:
-    """Return the length of the common beginning, by halving: a loop over characters is 100 times slower."""
+def _common_length(old: str, new: str) -> int:
+    """Return the length of the common beginning, by bisection: a loop is 100 times slower."""
     if old == new:
         return len(new)
     low, high = 0, min(len(old), len(new))
@@ -67,14 +66,14 @@ class Price:
     input_per_million: float
     output_per_million: float
     cached_input_per_million: float | None = None
-    """For prompt tokens that the provider had in its cache; as other input where None."""
+    """For prompt tokens from the provider's cache; None: as other input."""
 
 
 class PriceTable:
-    """The prices of some models, all in one currency.
+    """The prices of models, all in one currency.
 
-    The file: ``[[model]]`` tables with ``name``, ``input_per_million``, ``output_per_million`` and, if
-    need be, ``cached_input_per_million`` and ``currency``.
+    The file has ``[[model]]`` tables with ``name``, ``input_per_million``, ``output_per_million`` and
+    optionally ``cached_input_per_million`` and ``currency``.
     """
 
     def __init__(self, prices: Iterable[Price] = (), *, currency: str = "USD") -> None:
@@ -83,7 +82,7 @@ class PriceTable:
 
     @classmethod
     def load(cls, path: Path) -> PriceTable:
-        """Read a TOML file; raises `ConfigError` that names the file and the entry at fault."""
+        """Read a TOML file; a `ConfigError` names the file and the wrong entry."""
         place = Place(str(path))
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -103,13 +102,13 @@ class PriceTable:
         return model in self._prices
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:
-        """Return what a call cost; None when the model has no price.
+        """Return the cost of a call; None if the model has no price.
 
         Args:
-            model: The name under which the model is asked for.
-            prompt: Prompt tokens, the cached ones included.
-            completion: Completion tokens, reasoning included.
-            cached: Prompt tokens that the provider had in its cache.
+            model: The model's name in requests.
+            prompt: Prompt tokens, including cached ones.
+            completion: Completion tokens, including reasoning.
+            cached: Prompt tokens from the provider's cache.
         """
         price = self._prices.get(model)
         if price is None:
@@ -156,16 +155,16 @@ def _currency(tables: Iterable[Mapping[str, Any]], place: Place) -> str:
 
 
 _ENOUGH = 8
-"""Settled calls of which the mean says what the next one costs."""
-_GO_ON = "run the same command to go on, with a cap of the same size for what is left, or"
+"""Settled calls from which on their mean predicts the cost of the next."""
+_CONTINUE = "run the same command to go on, with a cap of the same size for what is left, or"
 
 
 class Budget:
-    """How much may be asked and spent; retries, re-asks and probes count like any other call.
+    """Caps on calls and cost; retries, re-asks and probes count like any other call.
 
-    A call is admitted before it is sent and settled when its answer is there, so that calls in flight
-    are counted. Their cost is not known yet: each is taken for the mean of those settled so far, and while
-    these are few (a short probe may be all) for what it is expected to cost, if that is more.
+    A call is admitted before it is sent and settled when its answer is there, so calls in flight count. Each
+    of those is assumed to cost the mean of the settled calls; while these are few, its expected cost if that
+    is more.
     """
 
     def __init__(self, max_calls: int | None = None, max_cost: float | None = None) -> None:
@@ -182,10 +181,7 @@ class Budget:
         self._settled = 0
 
     def require_price(self, model: str, prices: PriceTable | None) -> None:
-        """Refuse a cost cap for a model whose price is unknown: it could never be kept.
-
-        Raises `ConfigError` that offers what else to do.
-        """
+        """Raise `ConfigError` for a cap on cost if the model has no price."""
         if self.max_cost is None or (prices is not None and prices.knows(model)):
             return
         message = f"--max-cost cannot be kept: the price of model {model!r} is unknown"
@@ -196,27 +192,27 @@ class Budget:
         """Count one call that is about to be sent; raises `BudgetSpent` when a cap is reached.
 
         Args:
-            expected: What it may cost by its size. A call that is alone is let through without regard to it.
+            expected: Its cost, estimated from its size; ignored while no other call is in flight.
         """
         if self.max_calls is not None and self.calls >= self.max_calls:
             message = f"the cap of {self.max_calls} calls is reached"
-            raise BudgetSpent(message, hint=f"{_GO_ON} raise --max-calls")
+            raise BudgetSpent(message, hint=f"{_CONTINUE} raise --max-calls")
         if self.max_cost is not None:
             mean = self.cost / self._settled if self._settled else 0.0
-            held = mean * (self._open + 1)
+            reserved = mean * (self._open + 1)
             if self._open and self._settled < _ENOUGH:
-                held = max(held, self._expected + expected)
-            if self.cost >= self.max_cost or self.cost + held > self.max_cost:
+                reserved = max(reserved, self._expected + expected)
+            if self.cost >= self.max_cost or self.cost + reserved > self.max_cost:
                 message = f"the cap on cost is reached: {self.cost:.4f} spent of {self.max_cost:g}"
                 if self._open:
                     message += f", and the {self._open} in flight may take the rest"
-                raise BudgetSpent(message, hint=f"{_GO_ON} raise --max-cost")
+                raise BudgetSpent(message, hint=f"{_CONTINUE} raise --max-cost")
         self.calls += 1
         self._open += 1
         self._expected += expected
 
     def settle(self, cost: float | None, expected: float = 0.0) -> None:
-        """Book what an admitted call cost; None when nothing was billed for it."""
+        """Book the cost of an admitted call; None if it was not billed."""
         self._open -= 1
         self._expected -= expected
         if cost is not None:
@@ -224,16 +220,16 @@ class Budget:
             self._settled += 1
 
     def withdraw(self, expected: float = 0.0) -> None:
-        """Take back an admitted call that never reached the endpoint."""
+        """Cancel an admitted call that never reached the endpoint."""
         self._open -= 1
         self._expected -= expected
         self.calls -= 1
 
 
 class BudgetedClient:
-    """Keeps any client within a budget, one `complete` counting as one call.
+    """Keeps any client within a budget; one `complete` counts as one call.
 
-    `HttpChatClient` takes the budget itself, so that its retries count too: do not wrap it.
+    Do not wrap `HttpChatClient`: it takes the budget itself, so that its retries count.
     """
 
     def __init__(self, inner: ChatClient, budget: Budget) -> None:

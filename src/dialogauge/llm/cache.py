@@ -1,7 +1,7 @@
-"""Keeps replies in a file, so that the same question is paid for once.
+"""A cache of replies in a file, so that the same request is paid for once.
 
 The key is the whole request: model, endpoint, parameters, messages, schema, token limit and repeat.
-Several processes may share the file. A cache is a convenience: nothing that is wrong with it stops a run.
+Several processes may share the file. No fault of the cache stops a run.
 """
 
 from __future__ import annotations
@@ -29,23 +29,20 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, value BLOB 
 _BATCH = 64
 _BATCH_SECONDS = 2.0
 _BUSY_SECONDS = 0.25
-_LEARNT = frozenset({"dropped", "schema_support"})
+_CHANGING = frozenset({"dropped", "schema_support"})
 
 
 def client_identity(client: ChatClient) -> Mapping[str, Any]:
-    """Return what `describe` says of a client, without what it learns while it is used.
-
-    For digests and cache keys: it stays the same from the first request to the last.
-    """
-    return {key: value for key, value in client.describe().items() if key not in _LEARNT}
+    """Return a client's description without the parts that change during use, for digests and cache keys."""
+    return {key: value for key, value in client.describe().items() if key not in _CHANGING}
 
 
 class ResponseCache:
-    """Values by key in one SQLite file in a folder; writes are gathered into small transactions.
+    """Values by key in one SQLite file in a folder, written in small transactions.
 
-    What is put is found at once; it is on disk at the latest when 64 values or two seconds have come
-    together and something else is put, or on `flush` and `close`. A damaged file is moved aside with a
-    warning; a folder that cannot be written gives a cache that forgets, with a warning.
+    `get` returns a new value at once. It is on disk after 64 values, at the first `put` after two seconds, or
+    on `flush` and `close`. A damaged file is moved aside with a warning; in a folder that cannot be written
+    the cache stores nothing, with a warning.
     """
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -57,7 +54,7 @@ class ResponseCache:
         self._open()
 
     def get(self, key: bytes) -> Mapping[str, Any] | None:
-        """Return the value of a key; None when there is none."""
+        """Return the value of a key; None without one."""
         packed = self._pending.get(key) or self._read(key)
         if packed is None:
             return None
@@ -68,7 +65,7 @@ class ResponseCache:
         return value if isinstance(value, dict) else None
 
     def put(self, key: bytes, value: Mapping[str, Any]) -> None:
-        """Keep a value of plain JSON; an earlier one of the same key is replaced."""
+        """Store a value of plain JSON and replace an earlier one."""
         if self._connection is None:
             return
         if not self._pending:
@@ -78,7 +75,7 @@ class ResponseCache:
             self.flush()
 
     def flush(self) -> None:
-        """Write what has been gathered."""
+        """Write all pending values."""
         if self._connection is None or not self._pending:
             return
         try:
@@ -105,16 +102,13 @@ class ResponseCache:
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._connection = _connect(self.path)
-            except (OSError, sqlite3.OperationalError) as error:
+            except (OSError, sqlite3.DatabaseError) as error:
+                damaged = isinstance(error, sqlite3.DatabaseError)
+                if damaged and not isinstance(error, sqlite3.OperationalError) and attempt == 1:
+                    self._set_aside(error)
+                    continue
                 _log.warning("no response cache: %s cannot be used (%s)", self.path, error)
-                return
-            except sqlite3.DatabaseError as error:
-                if attempt == 2:
-                    _log.warning("no response cache: %s cannot be used (%s)", self.path, error)
-                    return
-                self._set_aside(error)
-            else:
-                return
+            return
 
     def _read(self, key: bytes) -> bytes | None:
         if self._connection is None:
@@ -127,7 +121,7 @@ class ResponseCache:
         return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def _recover(self, error: sqlite3.DatabaseError) -> bool:
-        """Go on after an error; False when the same may work at the next try."""
+        """Handle an error; False if a retry may work."""
         if isinstance(error, sqlite3.OperationalError):
             if "locked" not in str(error) and "busy" not in str(error):
                 _log.warning("the response cache %s is given up: %s", self.path, error)
@@ -143,7 +137,7 @@ class ResponseCache:
             self._connection.close()
             self._connection = None
 
-    def _set_aside(self, error: sqlite3.DatabaseError) -> None:
+    def _set_aside(self, error: Exception) -> None:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         target = self.path.with_name(f"{_FILE}.damaged-{stamp}")
         _log.warning("the response cache %s is damaged (%s); moved to %s", self.path, error, target.name)
@@ -170,16 +164,16 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 class CachedClient:
-    """Answers from a cache what has been answered before, and asks the inner client for the rest.
+    """Answers from a cache, and asks the inner client for the rest.
 
-    Failures and filtered replies are not kept. With `read` off every question is asked anew and its
-    answer replaces the one that is kept: that is how a failed item is tried again.
+    Failures and filtered replies are not stored. Without `read`, every request goes to the inner client and
+    its reply replaces the stored one; a failed item is retried that way.
     """
 
     def __init__(self, inner: ChatClient, cache: ResponseCache, *, read: bool = True) -> None:
         self.inner = inner
         self._cache = cache
-        self._read = read
+        self._use_stored = read
         self._start = hashlib.sha256(_canonical(client_identity(inner)))
 
     @property
@@ -188,22 +182,22 @@ class CachedClient:
         return self.inner.name
 
     def describe(self) -> Mapping[str, Any]:
-        """The inner client's description: where an answer comes from does not change what it is."""
+        """The inner client's description."""
         return self.inner.describe()
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
-        """Return the kept reply (`cached` 1, no calls, no cost, its tokens), or ask."""
+        """Return the stored reply (`cached` 1, no calls, no cost, its tokens), or ask."""
         key = self._key(request)
-        kept = self._cache.get(key) if self._read else None
-        if kept is not None and isinstance(kept.get("text"), str):
-            return _thaw(kept)
+        record = self._cache.get(key) if self._use_stored else None
+        if record is not None and isinstance(record.get("text"), str):
+            return _from_record(record)
         reply = await self.inner.complete(request)
         if isinstance(reply, ChatReply) and reply.finish != "filter":
-            self._cache.put(key, _freeze(reply))
+            self._cache.put(key, _to_record(reply))
         return reply
 
     async def close(self) -> None:
-        """Write what is not written yet and close the inner client; the cache stays open for others."""
+        """Write pending values and close the inner client; the cache stays open for other clients."""
         self._cache.flush()
         await self.inner.close()
 
@@ -219,11 +213,11 @@ def _canonical(value: object) -> bytes:
     try:
         return orjson.dumps(value, default=dict, option=orjson.OPT_SORT_KEYS)
     except TypeError:
-        # Strings that are not valid Unicode; escaped, they are told apart.
+        # Strings that are not valid Unicode stay distinct when they are escaped.
         return json.dumps(value, default=dict, sort_keys=True).encode()
 
 
-def _freeze(reply: ChatReply) -> Mapping[str, Any]:
+def _to_record(reply: ChatReply) -> Mapping[str, Any]:
     return {
         "text": reply.text,
         "finish": reply.finish,
@@ -234,8 +228,7 @@ def _freeze(reply: ChatReply) -> Mapping[str, Any]:
     }
 
 
-def _thaw(kept: Mapping[str, Any]) -> ChatReply:
-    usage = Usage(0, 1, kept.get("prompt_tokens", 0), kept.get("completion_tokens", 0), 0.0)
-    return ChatReply(
-        kept["text"], kept.get("finish", "other"), usage, kept.get("reasoning"), kept.get("model")
-    )
+def _from_record(record: Mapping[str, Any]) -> ChatReply:
+    usage = Usage(0, 1, record.get("prompt_tokens", 0), record.get("completion_tokens", 0), 0.0)
+    finish = record.get("finish", "other")
+    return ChatReply(record["text"], finish, usage, record.get("reasoning"), record.get("model"))

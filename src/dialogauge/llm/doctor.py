@@ -1,4 +1,4 @@
-"""Examines an endpoint: what it can do, how fast it is, and what that means for judging."""
+"""Checks of an endpoint: its abilities, its speed, and what they mean for judging."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import orjson
-
 from dialogauge.core.errors import EndpointError
 from dialogauge.llm.http import HttpChatClient
+from dialogauge.llm.problems import Problem, error_text
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
-from dialogauge.llm.refusals import Problem, said
 from dialogauge.llm.schema_support import PROBE, obeys
+from dialogauge.llm.wire import parse_json
 
 Status = Literal["ok", "limited", "failed", "not_checked"]
-"""`limited` works around itself; only `failed` stands in the way of judging."""
+"""The client works around `limited`; only `failed` prevents judging."""
 
 _QUESTION = "Write one plain sentence about the sea."
 _ROUNDS = 3
@@ -25,7 +24,7 @@ _ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class EndpointCheck:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     status: Status
@@ -34,19 +33,19 @@ class EndpointCheck:
 
 @dataclass(frozen=True, slots=True)
 class EndpointReport:
-    """What an endpoint can do."""
+    """The checks of one endpoint."""
 
     client: Mapping[str, Any]
-    """What the client says of itself, without secrets."""
+    """The client's description, without secrets."""
     checks: tuple[EndpointCheck, ...]
     schema_support: str | None = None
-    """`json_schema`, `json_object` or `prompt`; None when it could not be found out."""
+    """`json_schema`, `json_object` or `prompt`; None if unknown."""
     latency: float | None = None
-    """Seconds, the median of three short calls one after the other."""
+    """Seconds; the median of three short calls in sequence."""
     tokens_per_second: float | None = None
-    """Completion tokens, of one call at a time."""
+    """Completion tokens, with one call at a time."""
     dropped: Mapping[str, str] = field(default_factory=dict)
-    """Parameters that the endpoint refuses, and what becomes of them."""
+    """Parameter that the endpoint refuses -> what the client does instead."""
 
     @property
     def usable(self) -> bool:
@@ -55,13 +54,13 @@ class EndpointReport:
 
 
 async def examine(client: ChatClient, *, clock: Callable[[], float] = time.perf_counter) -> EndpointReport:
-    """Look at one endpoint, with about ten short calls.
+    """Check one endpoint with about ten short calls.
 
-    Nothing is raised for an endpoint that is of no use: the report then says so and what to do. Raises
-    `BudgetSpent` when a budget does not allow for the calls. The client stays open.
+    An unusable endpoint raises nothing: the report says so and what to do. Raises `BudgetSpent` if the budget
+    does not allow the calls. The client stays open.
 
     Args:
-        client: Any client; only over HTTP everything can be checked.
+        client: Any client; only clients over HTTP get all checks.
         clock: Seconds, for the latency.
     """
     try:
@@ -115,11 +114,11 @@ async def _listed(client: ChatClient) -> tuple[EndpointCheck, ...]:
 async def _schema(client: HttpChatClient) -> tuple[EndpointCheck, str | None]:
     message = {"role": "user", "content": "Reply with a JSON object."}
     reply = await client.complete(ChatRequest((message,), schema=PROBE))
-    found = client.describe()["schema_support"]
-    rung = found["rung"]
+    support = client.describe()["schema_support"]
+    rung = support["rung"]
     if isinstance(reply, ChatReply) and rung == "json_schema":
         return EndpointCheck("schema", "ok", "it enforces a JSON schema"), rung
-    why = "; ".join(f"{name}: {finding}" for name, finding in found["findings"].items())
+    why = "; ".join(f"{name}: {finding}" for name, finding in support["findings"].items())
     sentence = f"it does not enforce a JSON schema, replies are checked and asked for again ({why})"
     return EndpointCheck("schema", "limited", sentence), rung
 
@@ -127,39 +126,38 @@ async def _schema(client: HttpChatClient) -> tuple[EndpointCheck, str | None]:
 async def _json_object(client: HttpChatClient) -> EndpointCheck:
     content = "Which city is the capital of France? The format of the reply is JSON."
     fields = {"messages": [{"role": "user", "content": content}], "response_format": {"type": "json_object"}}
-    payload = await _post(client, "json_object", fields)
-    if isinstance(payload, EndpointCheck):
-        return payload
-    text = (_choice(payload).get("message") or {}).get("content")
-    if isinstance(text, str) and obeys("json_object", text):
-        return EndpointCheck("json_object", "ok", "it replies with a JSON object when asked for one")
-    return EndpointCheck("json_object", "limited", "it accepts json_object and ignores it")
+
+    def check(payload: Mapping[str, Any]) -> tuple[Status, str]:
+        text = (_choice(payload).get("message") or {}).get("content")
+        if isinstance(text, str) and obeys("json_object", text):
+            return "ok", "it replies with a JSON object when asked for one"
+        return "limited", "it accepts json_object and ignores it"
+
+    return await _probe(client, "json_object", fields, check)
 
 
 async def _logprobs(client: HttpChatClient) -> EndpointCheck:
-    payload = await _post(client, "logprobs", {"logprobs": True, "top_logprobs": 5})
-    if isinstance(payload, EndpointCheck):
-        return payload
-    if _choice(payload).get("logprobs"):
-        return EndpointCheck("logprobs", "ok", "it gives the probabilities of tokens")
-    return EndpointCheck("logprobs", "limited", "it accepts logprobs and gives none; nothing here needs them")
+    def check(payload: Mapping[str, Any]) -> tuple[Status, str]:
+        if _choice(payload).get("logprobs"):
+            return "ok", "it gives the probabilities of tokens"
+        return "limited", "it accepts logprobs and gives none; nothing here needs them"
+
+    return await _probe(client, "logprobs", {"logprobs": True, "top_logprobs": 5}, check)
 
 
 async def _several(client: HttpChatClient) -> EndpointCheck:
-    payload = await _post(client, "n", {"n": 2})
-    if isinstance(payload, EndpointCheck):
-        return payload
-    count = len(payload["choices"])
-    if count == 2:
-        return EndpointCheck("n", "ok", "it gives several replies in one call")
-    return EndpointCheck("n", "limited", f"asked for 2 replies it gives {count}; each repeat is its own call")
+    def check(payload: Mapping[str, Any]) -> tuple[Status, str]:
+        count = len(payload["choices"])
+        if count == 2:
+            return "ok", "it gives several replies in one call"
+        return "limited", f"asked for 2 replies it gives {count}; each repeat is its own call"
+
+    return await _probe(client, "n", {"n": 2}, check)
 
 
 async def _seed(client: HttpChatClient) -> EndpointCheck:
-    payload = await _post(client, "seed", {"seed": 7})
-    if isinstance(payload, EndpointCheck):
-        return payload
-    return EndpointCheck("seed", "ok", "it accepts a seed; whether it keeps to it only repeats can show")
+    sentence = "it accepts a seed; whether it keeps to it only repeats can show"
+    return await _probe(client, "seed", {"seed": 7}, lambda _: ("ok", sentence))
 
 
 def _parameters(dropped: Mapping[str, str]) -> EndpointCheck:
@@ -169,23 +167,23 @@ def _parameters(dropped: Mapping[str, str]) -> EndpointCheck:
     return EndpointCheck("parameters", "limited", f"it does not take: {names}")
 
 
-async def _post(
-    client: HttpChatClient, name: str, fields: Mapping[str, Any]
-) -> dict[str, Any] | EndpointCheck:
-    """Return the answer's JSON, or what to report where there is none; a broken connection is tried again."""
+async def _probe(
+    client: HttpChatClient,
+    name: str,
+    fields: Mapping[str, Any],
+    check: Callable[[Mapping[str, Any]], tuple[Status, str]],
+) -> EndpointCheck:
+    """Send a request and check the JSON of its answer; after a broken connection once more."""
     fields = {"messages": [{"role": "user", "content": _QUESTION}], **fields}
     response = await client.post(fields)
     if isinstance(response, Problem):
         response = await client.post(fields)
     if isinstance(response, Problem):
         return EndpointCheck(name, "not_checked", client.endpoint.redact(response.message))
-    try:
-        payload = orjson.loads(response.body)
-    except orjson.JSONDecodeError:
-        payload = None
+    payload = parse_json(response.body)
     if response.status == 200 and isinstance(payload, dict) and isinstance(payload.get("choices"), list):
-        return payload
-    message = client.endpoint.redact(said(response.body, payload))
+        return EndpointCheck(name, *check(payload))
+    message = client.endpoint.redact(error_text(response.body, payload))
     if response.status in (400, 404, 422, 501):
         return EndpointCheck(name, "limited", f"it refuses {name}: {message}")
     return EndpointCheck(name, "not_checked", f"HTTP {response.status}: {message}")

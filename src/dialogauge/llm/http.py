@@ -8,57 +8,64 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
 from dialogauge.llm.budget import Budget, PrefixMeter, PriceTable
 from dialogauge.llm.limiter import AdaptiveLimiter, LimiterState
+from dialogauge.llm.problems import ParameterSupport, Problem, read_problem, refused_parameter
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
-from dialogauge.llm.refusals import Problem, Wishes, read_problem, refused_parameter
-from dialogauge.llm.retry import Patience, PatienceSettings, Standing, Timing, read_retry_after
+from dialogauge.llm.retry import EndpointHealth, RetrySettings, RetryState, Timing, read_retry_after
 from dialogauge.llm.schema_support import SchemaLadder
 from dialogauge.llm.transport import Endpoint
-from dialogauge.llm.wire import Answer, Rung, encode, fold_system, read_answer, request_body, with_schema
+from dialogauge.llm.wire import (
+    Completion,
+    Rung,
+    encode,
+    fold_system,
+    parse_json,
+    read_completion,
+    request_body,
+    with_schema,
+)
 
 if TYPE_CHECKING:
     from dialogauge.llm.transport import Response, Transport
 
 _MENDS = 8
-"""How often one item may be changed after a refusal: more than there are parameters to drop."""
+"""Changes of one request after refusals; there are fewer parameters to drop."""
 _STRAIN = frozenset({"server_error", "timeout", "connection"})
 _LIST_DEADLINE = 10.0
 _REPLY_TOKENS = 500
 _BYTES_PER_TOKEN = 3
-"""For a cap on cost, where an endpoint does not count its tokens: rather too many than too few."""
+"""An upper estimate for caps on cost, for endpoints that do not count their tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """What a user may set about the way a client speaks to its endpoint."""
+    """How a client talks to its endpoint."""
 
-    patience: PatienceSettings = field(default_factory=PatienceSettings)
+    retry: RetrySettings = field(default_factory=RetrySettings)
     max_concurrency: int = 64
     schema_support: Rung | None = None
     """Set to skip the probe."""
     key_variable: str | None = None
     """The environment variable that the key came from, for messages."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent along; their values are treated as secrets."""
+    """Further headers; their values count as secrets."""
     proxy: str | None = None
     name: str | None = None
-    """What rows and pages call the model, if not by its own name."""
+    """The model's name in rows and on pages; None: its own name."""
 
 
 class HttpChatClient:
     """One model at one endpoint, with one pool of connections.
 
-    It keeps deadlines, retries with jitter, adapts to rate limits, drops what the endpoint does not
-    take, finds out how a schema can be enforced, and counts tokens and cost. See `ChatClient.complete`
-    for what is raised and what is returned.
+    It keeps deadlines, retries with jitter, adapts to rate limits, drops parameters that the endpoint
+    refuses, probes how a schema can be enforced, and counts tokens and cost. For results and errors see
+    `ChatClient.complete`.
     """
 
-    def __init__(  # noqa: PLR0913 (the parts that a client is put together from, each with a default)
+    def __init__(  # noqa: PLR0913 (the parts of a client, each with a default)
         self,
         model: str,
         base_url: str,
@@ -70,9 +77,9 @@ class HttpChatClient:
         budget: Budget | None = None,
         timing: Timing | None = None,
     ) -> None:
-        """Put the client together; nothing is sent before the first request.
+        """Raises `ConfigError` for an invalid base URL, and for a cap on cost without a price.
 
-        Raises `ConfigError` for a base URL that is none, and for a cap on cost without a known price.
+        Nothing is sent before the first request.
         """
         self.model = model
         self.parameters = parameters or SamplingParameters()
@@ -86,10 +93,10 @@ class HttpChatClient:
             self._settings.max_concurrency, clock=self._timing.clock, sleep=self._timing.sleep
         )
         self._ladder = SchemaLadder(self._settings.schema_support)
-        self._wishes = Wishes()
+        self._support = ParameterSupport()
         self._base = {"model": model, **self.parameters.to_body()}
         self._prefixes = PrefixMeter()
-        self._standing = Standing()
+        self._health = EndpointHealth()
 
     def __repr__(self) -> str:
         """Without secrets."""
@@ -101,56 +108,56 @@ class HttpChatClient:
         return self._settings.name or self.model
 
     def describe(self) -> Mapping[str, Any]:
-        """Return what identifies the client, and under `dropped` and `schema_support` what it learnt.
+        """Return the client's identity, and `dropped` and `schema_support`, which change during use.
 
-        The last two change while the client is used; `client_identity` leaves them out.
+        `client_identity` leaves out the last two.
         """
         return {
             "kind": "http",
             "model": self.model,
             "base_url": self.endpoint.shown_url,
             "parameters": self.parameters.to_body(),
-            "dropped": {k: self.endpoint.redact(v) for k, v in self._wishes.changes.items()},
+            "dropped": {k: self.endpoint.redact(v) for k, v in self._support.changes.items()},
             "schema_support": self._ladder.describe(),
         }
 
     def limits(self) -> LimiterState:
-        """Return what the limiter does just now, for a progress line."""
+        """Return the limiter's state, for a progress line."""
         return self._limiter.state()
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask the model; see `ChatClient.complete`."""
-        known = self._standing.of_no_use
+        earlier = self._health.failure
         if request.schema is None:
-            return await self._converse(request, None, known)
+            return await self._ask(request, None, earlier)
 
-        async def probe(asked: ChatRequest, rung: Rung) -> ChatReply | ChatFailure:
-            return await self._converse(asked, rung, known, probing=True)
+        async def probe(question: ChatRequest, rung: Rung) -> ChatReply | ChatFailure:
+            return await self._ask(question, rung, earlier, probing=True)
 
-        probed = await self._ladder.settle(probe, request.role)
-        outcome = await self._converse(request, self._ladder.rung, known)
-        return replace(outcome, usage=probed + outcome.usage) if probed.calls else outcome
+        probe_usage = await self._ladder.settle(probe, request.role)
+        outcome = await self._ask(request, self._ladder.rung, earlier)
+        return replace(outcome, usage=probe_usage + outcome.usage) if probe_usage.calls else outcome
 
     async def list_models(self) -> tuple[str, ...] | None:
-        """Return the models that the endpoint lists; None when it does not say."""
+        """Return the models that the endpoint lists; None without a list."""
         response = await self._transport.get("/models", _LIST_DEADLINE)
         if isinstance(response, Problem) or response.status != 200:
             return None
-        payload = _loads(response.body)
+        payload = parse_json(response.body)
         entries = payload.get("data") if isinstance(payload, dict) else None
         if not isinstance(entries, list):
             return None
         return tuple(str(e["id"]) for e in entries if isinstance(e, dict) and "id" in e)
 
     async def post(self, fields: Mapping[str, Any]) -> Response | Problem:
-        """Send the client's parameters with further fields, once and as they are: for `doctor`'s probes.
+        """Send the client's parameters with further fields, unchanged and without retries, for probes.
 
-        It counts against the budget's calls, and is not retried.
+        The call counts against the budget.
         """
-        body = {**self._wishes.apply(self._base), **fields}
+        body = {**self._support.apply(self._base), **fields}
         self._budget.admit()
         try:
-            return await self._transport.post_chat(encode(body), self._settings.patience.attempt_deadline)
+            return await self._transport.post_chat(encode(body), self._settings.retry.attempt_deadline)
         finally:
             self._budget.settle(None)
 
@@ -162,38 +169,36 @@ class HttpChatClient:
 
     @cached_property
     def _transport(self) -> Transport:
-        """The wire, from the first request on: to load what speaks HTTP takes a tenth of a second."""
+        # Loading aiohttp takes a tenth of a second, so it waits for the first request.
         from dialogauge.llm.transport import Transport
 
-        patience = self._settings.patience
-        return Transport(
-            self.endpoint, proxy=self._settings.proxy, connect_deadline=patience.connect_deadline
-        )
+        deadline = self._settings.retry.connect_deadline
+        return Transport(self.endpoint, proxy=self._settings.proxy, connect_deadline=deadline)
 
-    async def _converse(
+    async def _ask(
         self,
         request: ChatRequest,
         rung: Rung | None,
-        known: EndpointError | None,
+        earlier: EndpointError | None,
         *,
         probing: bool = False,
     ) -> ChatReply | ChatFailure:
-        """Ask until there is a reply, or until trying again is no use.
+        """Ask until there is a reply or retries end.
 
         Args:
-            request: What is asked.
+            request: The request.
             rung: How its schema is enforced.
-            known: The `EndpointError` that had been raised before this item began; a later one ends it.
+            earlier: The `EndpointError` raised before this item began; a later one ends the item.
             probing: Whether this is a probe of schema support.
         """
-        patience = Patience(self._settings.patience, self._timing)
+        retries = RetryState(self._settings.retry, self._timing)
         usage, mends, crashes = Usage(), 0, 0
         last: Problem | None = None
         while True:
             body = self._body(request, rung)
-            if not patience.attempts and not probing:
+            if not retries.attempts and not probing:
                 usage += self._prompt_usage(body)
-            outcome = await self._attempt(encode(body), patience, known, last)
+            outcome = await self._attempt(encode(body), retries, earlier, last)
             if not isinstance(outcome, Problem):
                 return replace(outcome, usage=usage + outcome.usage)
             usage += Usage(calls=int(outcome.status is not None))
@@ -202,15 +207,15 @@ class HttpChatClient:
                 if mends <= _MENDS and self._mend(outcome, body, rung, probing=probing):
                     rung = rung if rung is None or probing else self._ladder.rung
                     continue
-                return self._failure(outcome, patience, usage)
+                return self._failure(outcome, retries, usage)
             last = outcome
-            # Some servers answer 500 to a schema that they do not know, or never: a probe asks twice only.
+            # Some servers answer a schema with 500 or never, so a probe asks only twice.
             crashes += outcome.status == 500 or outcome.kind == "timeout"
             if probing and crashes > 1:
                 outcome = replace(outcome, remedy="give_up")
-            delay = await self._delay(outcome, patience, probing=probing)
+            delay = await self._delay(outcome, retries, probing=probing)
             if delay is None:
-                return self._failure(outcome, patience, usage)
+                return self._failure(outcome, retries, usage)
             await self._timing.sleep(delay)
 
     def _prompt_usage(self, body: Mapping[str, Any]) -> Usage:
@@ -218,80 +223,80 @@ class HttpChatClient:
         return Usage(prompt_chars=chars, repeated_chars=repeated)
 
     def _body(self, request: ChatRequest, rung: Rung | None) -> dict[str, Any]:
-        base = self._wishes.apply(self._base) if self._wishes.changes else self._base
-        body = request_body(base, request, self._wishes.limit_name)
-        if self._wishes.no_system:
+        base = self._support.apply(self._base) if self._support.changes else self._base
+        body = request_body(base, request, self._support.limit_name)
+        if self._support.no_system:
             body["messages"] = fold_system(body["messages"])
         if request.schema is not None and rung is not None:
             body = with_schema(body, request.schema, rung)
         return body
 
     def _mend(self, problem: Problem, body: Mapping[str, Any], rung: Rung | None, *, probing: bool) -> bool:
-        """Change what the endpoint refused; False when nothing can be changed."""
+        """Change the request after a refusal; False if nothing can be changed."""
         if refused_parameter(problem, body) != "response_format":
-            return self._wishes.learn(problem, body)
+            return self._support.learn(problem, body)
         if probing or rung is None:
             return False
         return self._ladder.demote(rung, problem.message)
 
-    async def _delay(self, problem: Problem, patience: Patience, *, probing: bool) -> float | None:
-        """Return how long to wait before trying again, None to give the item up.
+    async def _delay(self, problem: Problem, retries: RetryState, *, probing: bool) -> float | None:
+        """Return the seconds before the next attempt; None to give the item up.
 
-        Raises `EndpointError` when no item will fare better: at once while nothing has ever been
-        answered, after more attempts when the endpoint used to answer.
+        Raises `EndpointError` if all items would fail: at once if the endpoint has never answered, after more
+        attempts if it has.
         """
         if problem.remedy == "endpoint":
-            if not self._standing.proven:
+            if not self._health.has_answered:
                 raise await self._endpoint_error(problem)
             if problem.status is None:
                 problem = replace(problem, remedy="retry")
-        delay = patience.delay(problem)
-        if delay is None and self._standing.is_lost(problem, patience, probing=probing):
+        delay = retries.delay(problem)
+        if delay is None and self._health.is_at_fault(problem, retries, probing=probing):
             raise await self._endpoint_error(problem)
         return delay
 
     async def _attempt(
-        self, content: bytes, patience: Patience, known: EndpointError | None, last: Problem | None
+        self, content: bytes, retries: RetryState, earlier: EndpointError | None, last: Problem | None
     ) -> ChatReply | ChatFailure | Problem:
-        """Send once, when there is a place.
+        """Send once, when the limiter has room.
 
-        An item that the deadline overtakes has failed for the reason for which it had to ask again: `last`.
+        After the deadline the item fails with the problem of the attempt before: `last`.
         """
-        self._standing.end_with_others(known)
-        if not await self._place(patience):
+        self._health.raise_if_failed(earlier)
+        if not await self._place(retries):
             return _out_of_time(last, "no place before the deadline")
         try:
-            self._standing.end_with_others(known)
+            self._health.raise_if_failed(earlier)
             expected = self._expected_cost(content)
             self._budget.admit(expected)
-            patience.start()
-            outcome = await self._exchange(content, patience.attempt_limit, expected)
-            # Before the place is given back: whoever is let in next must know of it.
+            retries.start()
+            outcome = await self._exchange(content, retries.attempt_limit, expected)
+            # Before the release: the limit must change before the next request is admitted.
             self._tell_limiter(outcome)
         finally:
             self._limiter.release()
-        if isinstance(outcome, Answer):
-            self._standing.proven = True
+        if isinstance(outcome, Completion):
+            self._health.has_answered = True
             return self._reply(outcome)
-        if outcome.kind == "timeout" and patience.hurried and last is not None:
+        if outcome.kind == "timeout" and retries.shortened and last is not None:
             outcome = _out_of_time(last, "no time for another attempt")
-        patience.met(outcome)
+        retries.note_problem(outcome)
         return outcome
 
-    def _tell_limiter(self, outcome: Answer | Problem) -> None:
-        if isinstance(outcome, Answer):
+    def _tell_limiter(self, outcome: Completion | Problem) -> None:
+        if isinstance(outcome, Completion):
             self._limiter.succeeded()
         elif outcome.status == 503 and outcome.retry_after is None:
             self._limiter.unavailable()
         elif outcome.overload:
-            cap = self._settings.patience.retry_after_cap
+            cap = self._settings.retry.retry_after_cap
             self._limiter.overloaded(None if outcome.retry_after is None else min(outcome.retry_after, cap))
         elif outcome.kind in _STRAIN:
             self._limiter.strained()
 
-    async def _place(self, patience: Patience) -> bool:
-        """Wait for a place; False when the item's deadline comes first."""
-        remaining = patience.remaining
+    async def _place(self, retries: RetryState) -> bool:
+        """Wait for the limiter; False if the item's deadline comes first."""
+        remaining = retries.remaining
         if remaining is None:
             await self._limiter.acquire()
             return True
@@ -302,80 +307,73 @@ class HttpChatClient:
             return False
         return True
 
-    async def _exchange(self, content: bytes, deadline: float, expected: float) -> Answer | Problem:
-        """Send and read; the admitted call is settled with the budget whatever happens."""
-        booked: float | None = None
+    async def _exchange(self, content: bytes, deadline: float, expected: float) -> Completion | Problem:
+        """Send and read; the admitted call is always settled with the budget."""
+        cost: float | None = None
         reached = True
         try:
             response = await self._transport.post_chat(content, deadline)
             if isinstance(response, Problem):
                 reached = not response.unreached
                 return response
-            self._standing.heard(self._timing.clock())
+            self._health.note_response(self._timing.clock())
             if response.status == 200:
-                answer = read_answer(_loads(response.body))
+                answer = read_completion(parse_json(response.body))
                 if answer is not None:
-                    booked = self._cost(answer, content)
+                    cost = self._cost(answer, content)
                     return answer
             wait = read_retry_after(response.headers.get, self._timing.wall())
             return read_problem(response.status, response.body, wait)
         finally:
             if reached:
-                self._budget.settle(booked, expected)
+                self._budget.settle(cost, expected)
             else:
                 self._budget.withdraw(expected)
 
     def _expected_cost(self, content: bytes) -> float:
-        """Return what a request may cost, from a guess at its tokens and a usual reply."""
+        """Return the expected cost of a request, from an estimate of its tokens and a usual reply."""
         if self._prices is None:
             return 0.0
         return self._prices.cost(self.model, len(content) // _BYTES_PER_TOKEN, _REPLY_TOKENS) or 0.0
 
-    def _cost(self, answer: Answer, content: bytes) -> float | None:
-        """Return the cost for the budget, from a guess at the tokens where the endpoint counts none."""
+    def _cost(self, answer: Completion, content: bytes) -> float | None:
+        """Return the cost for the budget, from an estimate if the endpoint counts no tokens."""
         if self._prices is None:
             return None
         if not answer.counted:
-            guess = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
-            return self._prices.cost(self.model, *guess)
+            tokens = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
+            return self._prices.cost(self.model, *tokens)
         return self._price(answer)
 
-    def _price(self, answer: Answer) -> float | None:
+    def _price(self, answer: Completion) -> float | None:
         if self._prices is None or not answer.counted:
             return None
         return self._prices.cost(
             self.model, answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens
         )
 
-    def _reply(self, answer: Answer) -> ChatReply | ChatFailure:
+    def _reply(self, answer: Completion) -> ChatReply | ChatFailure:
         usage = Usage(1, 0, answer.prompt_tokens, answer.completion_tokens, self._price(answer))
         if not answer.text.strip() and answer.finish not in ("length", "filter"):
             return ChatFailure("empty_reply", "the reply is empty", usage, answer.reasoning)
         return ChatReply(answer.text, answer.finish, usage, answer.reasoning, answer.model)
 
-    def _failure(self, problem: Problem, patience: Patience, usage: Usage) -> ChatFailure:
+    def _failure(self, problem: Problem, retries: RetryState, usage: Usage) -> ChatFailure:
         message = self.endpoint.redact(problem.message)
-        if patience.attempts > 1:
-            message += f" (given up after {patience.attempts} attempts in {patience.elapsed:.1f} s)"
+        if retries.attempts > 1:
+            message += f" (given up after {retries.attempts} attempts in {retries.elapsed:.1f} s)"
         raw = None if problem.raw is None else self.endpoint.redact(problem.raw)
         return ChatFailure(problem.kind, message, usage, raw)
 
     async def _endpoint_error(self, problem: Problem) -> EndpointError:
         listed = await self.list_models() if problem.status in (400, 404) else None
         error = self.endpoint.error(problem, self.model, listed)
-        self._standing.of_no_use = error
+        self._health.failure = error
         return error
 
 
 def _out_of_time(last: Problem | None, then: str) -> Problem:
-    """Return why an item ran out of time."""
+    """Return the problem of an item that ran out of time."""
     if last is None:
         return Problem("rate_limited", then, "give_up")
     return replace(last, message=f"{last.message}; then {then}", remedy="give_up", status=None)
-
-
-def _loads(raw: bytes) -> object:
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return None

@@ -1,4 +1,4 @@
-"""Finds out how many requests an endpoint can bear at once, and keeps to it."""
+"""A limit on concurrent requests that adapts to the endpoint."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _CUT = 0.8
 _GROWTH = 1.05
 _COOLDOWN = 15.0
 _MEMORY = 20
-"""Answers over which the share of "unavailable" is smoothed."""
+"""Window, in answers, of the smoothed share of "unavailable"."""
 _STRAY = 0.2
-"""Up to this share it says nothing of how many requests are in flight."""
+"""Up to this share, "unavailable" is independent of the number of requests in flight."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimiterState:
-    """What the limiter does just now, for a progress line."""
+    """The limiter's state, for a progress line."""
 
     limit: int
     """Requests allowed at once."""
@@ -28,24 +28,23 @@ class LimiterState:
     in_flight: int
     waiting: int
     paused_for: float
-    """Seconds until the endpoint may be asked again; 0 when it may."""
+    """Seconds until the next request may be sent; 0 for now."""
     cuts: int
-    """How often the limit was lowered."""
+    """Number of reductions of the limit."""
 
 
 class AdaptiveLimiter:
-    """A semaphore whose size follows what the endpoint answers.
+    """A semaphore whose size follows the endpoint's answers.
 
-    It starts at 20, or at the maximum if that is smaller. Until the endpoint shows any strain, every
-    success while others wait raises the limit by one, so that it doubles with each round of replies.
-    Each episode of "too many requests" lowers it to 0.8, the first one to a half of what the doubling
-    had come to (but not below 0.8 of the start); an episode lasts 15 seconds or as long as the endpoint
-    asked to wait, whichever is longer, and within it nothing else changes the limit. After it, a limit
-    that is used up and a whole window of successes raise it by 5 %. While the endpoint has asked to
-    wait, nobody is let through. Waiters are served in order.
+    The limit starts at 20, or at a smaller maximum. Until the first strain, every success while others wait
+    raises it by one, so it doubles with each round of replies. Each episode of "too many requests" reduces
+    it to 0.8; the first one reduces it to half, but not below 0.8 of the start. An episode lasts 15
+    seconds, or as long as the endpoint asks to wait if that is longer, and changes the limit only once.
+    After it, a full window of successes at the limit raises it by 5 %. While the endpoint asks to wait, no
+    request is admitted. Waiters are served in order.
 
-    A bare "unavailable" (503) may have nothing to do with the number of requests: servers behind a gateway
-    restart, and one answer in a hundred is lost. It counts as "too many" from one answer in five on.
+    A bare "unavailable" (503) may be independent of the number of requests: servers behind a gateway restart,
+    and one answer in a hundred is lost. It counts as "too many" from one answer in five on.
     """
 
     def __init__(
@@ -72,43 +71,43 @@ class AdaptiveLimiter:
         self._unavailable = 0.0
 
     def state(self) -> LimiterState:
-        """Return what the limiter does just now."""
+        """Return the current state."""
         paused = max(0.0, self._paused_until - self._clock())
         waiting = len(self._waiters)
         return LimiterState(int(self._limit), self.maximum, self._in_flight, waiting, paused, self._cuts)
 
     async def acquire(self) -> None:
-        """Wait for a place; give it back with `release`."""
+        """Wait for a slot; return it with `release`."""
         if not self._waiters and self._has_room():
             self._in_flight += 1
             return
         self._crowded = True
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
-        self._let_in()
+        self._admit_waiters()
         try:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
-                self.release()  # the place came together with the cancellation
+                self.release()  # the slot came together with the cancellation
             elif waiter in self._waiters:
                 self._waiters.remove(waiter)
             raise
 
     def release(self) -> None:
-        """Give a place back."""
+        """Return a slot."""
         self._in_flight -= 1
-        self._let_in()
+        self._admit_waiters()
 
     def succeeded(self) -> None:
-        """Tell that the endpoint answered properly."""
+        """Record a proper answer."""
         self._unavailable -= self._unavailable / _MEMORY
         if self._limit >= self.maximum:
             return
         if self._doubling:
             if self._waiters:
                 self._limit = min(self.maximum, self._limit + 1.0)
-                self._let_in()
+                self._admit_waiters()
             return
         self._successes += 1
         if self._successes >= self._limit:
@@ -118,11 +117,11 @@ class AdaptiveLimiter:
             self._crowded = bool(self._waiters)
 
     def strained(self) -> None:
-        """Tell that the endpoint erred, broke off or kept silent: from now on the limit grows slowly."""
+        """Record an error, a broken connection or silence: from now on the limit grows slowly."""
         self._doubling = False
 
     def unavailable(self) -> None:
-        """Tell that the endpoint answered "unavailable" and no more: overload, where it says so often."""
+        """Record a bare "unavailable"; it counts as overload if it is frequent."""
         self._unavailable += (1.0 - self._unavailable) / _MEMORY
         if self._unavailable > _STRAY:
             self.overloaded()
@@ -130,15 +129,15 @@ class AdaptiveLimiter:
             self.strained()
 
     def overloaded(self, wait: float | None = None) -> None:
-        """Tell that the endpoint answered "too many requests", or asked to wait.
+        """Record "too many requests", or a request to wait.
 
         Args:
-            wait: Seconds that it asked to wait, if it did; nobody is let through until then.
+            wait: Seconds until the next request is admitted, if the endpoint asks to wait.
         """
         now = self._clock()
         self._successes = 0
         if now >= self._calm_after:
-            # Doubling may have gone past the endpoint's capacity by as much as a factor of two.
+            # Doubling may have exceeded the endpoint's capacity by a factor of two.
             lowered = max(self._limit / 2, self._start * _CUT) if self._doubling else self._limit * _CUT
             self._limit = max(1.0, lowered)
             self._doubling = False
@@ -156,7 +155,7 @@ class AdaptiveLimiter:
     def _has_room(self) -> bool:
         return self._in_flight < int(self._limit) and self._clock() >= self._paused_until
 
-    def _let_in(self) -> None:
+    def _admit_waiters(self) -> None:
         while self._waiters and self._has_room():
             waiter = self._waiters.popleft()
             if not waiter.done():
@@ -169,4 +168,4 @@ class AdaptiveLimiter:
         while (left := self._paused_until - self._clock()) > 0:
             await self._sleep(left)
         self._alarm = None
-        self._let_in()
+        self._admit_waiters()

@@ -1,4 +1,4 @@
-"""The one seam to a language model: a request goes in, a reply or a failure comes out."""
+"""The protocol of language models: a request in, a reply or a failure out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dialogauge.core.judgement import FailureKind, Usage
 
 @dataclass(frozen=True, slots=True)
 class SamplingParameters:
-    """The parameters sent with every request; None leaves the choice to the endpoint."""
+    """The parameters of every request; None leaves the choice to the endpoint."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -22,10 +22,10 @@ class SamplingParameters:
     """The repeat (`ChatRequest.salt`) is added to it, so that repeats differ."""
     stop: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Sent as given: what an endpoint offers beyond the usual."""
+    """Further fields, sent unchanged."""
 
     def to_body(self) -> dict[str, Any]:
-        """Return the fields of a chat completion body, only those that are set."""
+        """Return the fields of a chat completion body that are set."""
         fields: dict[str, Any] = {
             "temperature": self.temperature,
             "top_p": self.top_p,
@@ -41,14 +41,14 @@ FinishReason = Literal["stop", "length", "filter", "other"]
 
 @dataclass(frozen=True)
 class ReplySchema:
-    """The JSON schema that a reply must satisfy, under a name that endpoints ask for."""
+    """The JSON schema of a reply, with the name that endpoints require."""
 
     name: str
     schema: Mapping[str, Any]
 
     @cached_property
     def strict(self) -> bool:
-        """Whether endpoints that check it accept the schema as strict: closed objects, all required."""
+        """Whether endpoints accept the schema as strict: all objects closed, all keys required."""
         return _closed(self.schema)
 
 
@@ -67,23 +67,23 @@ def _closed(schema: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What is asked of a model. The model, its endpoint and its parameters belong to the client."""
+    """One request; the model, its endpoint and its parameters belong to the client."""
 
     messages: tuple[Mapping[str, Any], ...]
     """OpenAI chat messages."""
     role: str = "judge"
     """The role that pays for the call: judge, candidate, simulator ..."""
     schema: ReplySchema | None = None
-    """Given when the reply must be JSON; how it is enforced is the client's affair."""
+    """The schema of a JSON reply; the client decides how it is enforced."""
     max_tokens: int | None = None
-    """Overrides the client's own limit, for a re-ask after a truncated reply."""
+    """Overrides the client's limit, for a re-ask after a truncated reply."""
     salt: int = 0
-    """Part of the cache key: the repeat, so that repeats are asked anew."""
+    """The repeat; part of the cache key, so that repeats differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What the model said."""
+    """The reply of a model."""
 
     text: str
     """Without reasoning blocks."""
@@ -96,7 +96,7 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class ChatFailure:
-    """Why there is no reply, after all retries."""
+    """The reason for no reply, after all retries."""
 
     kind: FailureKind
     message: str
@@ -109,7 +109,7 @@ class ChatClient(Protocol):
 
     @property
     def name(self) -> str:
-        """What rows and pages call the model."""
+        """The model's name in rows and on pages."""
 
     def describe(self) -> Mapping[str, Any]:
         """Return model, endpoint and parameters as plain JSON values, without secrets."""
@@ -117,10 +117,9 @@ class ChatClient(Protocol):
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask the model.
 
-        Raises `EndpointError` when the endpoint as a whole is of no use (refused, 401, unknown model)
-        and `BudgetSpent` when the cap on calls or cost is reached. All else that goes wrong with this
-        one request is a `ChatFailure`.
+        Raises `EndpointError` for an unusable endpoint (refused, 401, unknown model) and `BudgetSpent` at a
+        cap on calls or cost. Every other problem of this request is a `ChatFailure`.
         """
 
     async def close(self) -> None:
-        """Free what the client holds; closing twice is harmless."""
+        """Free all resources; closing twice is harmless."""

@@ -1,4 +1,4 @@
-"""How long one item is worth trying: deadlines, retries, and how long to wait between them."""
+"""Retries of one item, and the health of its endpoint."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from dialogauge.core.errors import EndpointError
-from dialogauge.llm.refusals import Problem
+from dialogauge.llm.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Time and chance, as arguments."""
+    """Clocks and randomness, as arguments."""
 
     clock: Callable[[], float] = time.monotonic
-    """Seconds, from anywhere, never going back."""
+    """Seconds, monotonic."""
     wall: Callable[[], float] = time.time
-    """Seconds since 1970, for dates that an endpoint names."""
+    """Seconds since 1970, for dates from endpoints."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     rng: random.Random = field(default_factory=random.Random)
 
 
 @dataclass(frozen=True, slots=True)
-class PatienceSettings:
-    """Deadlines in seconds, and how often and how fast to try again."""
+class RetrySettings:
+    """Deadlines in seconds, and the number and the timing of retries."""
 
     attempt_deadline: float = 120.0
     item_deadline: float = 600.0
-    """For all attempts on one request together; it runs from the first that is sent."""
+    """For all attempts on one request; runs from the first attempt."""
     connect_deadline: float = 30.0
     max_retries: int = 5
-    """After faults; "too many requests" is waited out until the item's deadline instead."""
+    """After faults; "too many requests" is retried until the item's deadline."""
     backoff_base: float = 0.5
     backoff_cap: float = 30.0
     retry_after_cap: float = 120.0
-    """The longest wait that an endpoint may ask for."""
+    """The longest wait that an endpoint may impose."""
 
 
-class Patience:
-    """Counts the attempts on one item and says how long to wait before the next."""
+class RetryState:
+    """The attempts on one item, and the wait before the next."""
 
-    def __init__(self, settings: PatienceSettings, timing: Timing) -> None:
+    def __init__(self, settings: RetrySettings, timing: Timing) -> None:
         self._settings = settings
         self._timing = timing
         self._left = settings.max_retries
@@ -53,19 +53,19 @@ class Patience:
         self._waits = 0
         self._endpoint_left = 2
         self.attempts = 0
-        self.hurried = False
-        """Whether the item's deadline left the last attempt less time than an attempt may take."""
+        self.shortened = False
+        """Whether the item's deadline shortened the last attempt."""
         self._unreached: list[float] = []
 
     def start(self) -> None:
-        """Note that an attempt is about to be sent; the first one starts the item's deadline."""
+        """Count an attempt that is about to be sent; the first one starts the item's deadline."""
         self.attempts += 1
         if self._started is None:
             self._started = self._timing.clock()
-        self.hurried = self.attempt_limit < self._settings.attempt_deadline
+        self.shortened = self.attempt_limit < self._settings.attempt_deadline
 
-    def met(self, problem: Problem) -> None:
-        """Note what an attempt came to."""
+    def note_problem(self, problem: Problem) -> None:
+        """Record the problem of an attempt."""
         if problem.unreached:
             self._unreached.append(self._timing.clock())
         else:
@@ -73,7 +73,7 @@ class Patience:
 
     @property
     def unreached_since(self) -> float | None:
-        """When the last attempt but one ended, if neither it nor the last got to the endpoint; else None."""
+        """When the last attempt but one ended, if it and the last did not reach the endpoint; else None."""
         return self._unreached[-2] if len(self._unreached) > 1 else None
 
     @property
@@ -83,7 +83,7 @@ class Patience:
 
     @property
     def remaining(self) -> float | None:
-        """Seconds until the item's deadline; None while nothing has been sent."""
+        """Seconds until the item's deadline; None before the first attempt."""
         return None if self._started is None else self._settings.item_deadline - self.elapsed
 
     @property
@@ -94,9 +94,9 @@ class Patience:
         return limit if remaining is None else min(limit, max(remaining, 0.001))
 
     def delay(self, problem: Problem) -> float | None:
-        """Return the seconds to wait before the next attempt; None when there should be none.
+        """Return the seconds before the next attempt; None for no further attempt.
 
-        Full jitter over an exponentially growing interval, never less than the endpoint asked for.
+        Full jitter over an exponentially growing interval, never less than the endpoint's Retry-After.
         """
         if problem.remedy == "give_up" or not self._may_go_on(problem):
             return None
@@ -105,8 +105,7 @@ class Patience:
         self._waits += 1
         delay = self._timing.rng.uniform(0.0, width)
         if problem.retry_after is not None:
-            asked = min(problem.retry_after, settings.retry_after_cap)
-            delay = asked + min(delay, settings.backoff_base)
+            delay = min(problem.retry_after, settings.retry_after_cap) + min(delay, settings.backoff_base)
         remaining = self.remaining
         return delay if remaining is None or delay < remaining else None
 
@@ -121,11 +120,11 @@ class Patience:
 
 
 def read_retry_after(headers: Callable[[str], str | None], now: float) -> float | None:
-    """Return the seconds that the headers ask to wait, None if they do not.
+    """Return the seconds that the headers ask to wait; None if they ask for none.
 
     Args:
-        headers: Looks a header up by its name.
-        now: Seconds since 1970, for the form that names a date.
+        headers: Returns a header by its name.
+        now: Seconds since 1970, for dates.
     """
     in_ms = _number(headers("retry-after-ms"))
     if in_ms is not None:
@@ -153,46 +152,46 @@ def _number(text: str | None) -> float | None:
     return value if value is not None and 0 <= value < float("inf") else None
 
 
-class Standing:
-    """Tells problems of the endpoint from problems of one item."""
+class EndpointHealth:
+    """Distinguishes problems of the endpoint from problems of one item."""
 
     def __init__(self) -> None:
-        self.proven = False
-        """Whether it ever gave a proper answer."""
-        self.of_no_use: EndpointError | None = None
-        """The latest error that ended an item for the endpoint's sake."""
-        self._heard = float("-inf")
+        self.has_answered = False
+        """Whether it ever returned a completion."""
+        self.failure: EndpointError | None = None
+        """The latest error of the endpoint that ended an item."""
+        self._last_response = float("-inf")
 
-    def heard(self, now: float) -> None:
-        """Note that it said something, whatever it was."""
-        self._heard = now
+    def note_response(self, now: float) -> None:
+        """Record that it sent a response of any kind."""
+        self._last_response = now
 
-    def end_with_others(self, known: EndpointError | None) -> None:
-        """Raise the `EndpointError` that another item met, unless it is the one that is known.
+    def raise_if_failed(self, earlier: EndpointError | None) -> None:
+        """Raise the `EndpointError` of another item, unless it is `earlier`.
 
-        Without it every item in flight would find out for itself, and while the first ones wait for the
-        probe of schema support even one after the other.
+        Otherwise every item in flight would find the failure itself, and items that wait for the probe of
+        schema support one after the other.
         """
-        if self.of_no_use is not None and self.of_no_use is not known:
-            raise EndpointError(self.of_no_use.message, hint=self.of_no_use.hint)
+        if self.failure is not None and self.failure is not earlier:
+            raise EndpointError(self.failure.message, hint=self.failure.hint)
 
-    def is_lost(self, problem: Problem, patience: Patience, *, probing: bool) -> bool:
-        """Say whether a problem that outlasted all patience is the endpoint's and not the item's.
+    def is_at_fault(self, problem: Problem, retries: RetryState, *, probing: bool) -> bool:
+        """Say whether the endpoint, not the item, causes a problem that remains after all retries.
 
         Args:
-            problem: What the last attempt came to.
-            patience: Of the item.
+            problem: The problem of the last attempt.
+            retries: The item's attempts.
             probing: Whether the item is a probe of schema support.
         """
         if problem.remedy == "endpoint":
             return problem.status != 403
         if problem.unreached:
-            # It went away half-way. That must fail no item: what was not judged stays to be done. One that
-            # shuts down in good order still answers what it had accepted, so only silence counts.
-            since = patience.unreached_since
-            return not self.proven or (since is not None and self._heard < since)
-        if self.proven:
+            # The endpoint went away during the run. Its items must not fail, so that the next run does them.
+            # An endpoint that shuts down properly still answers accepted requests, so only silence counts.
+            since = retries.unreached_since
+            return not self.has_answered or (since is not None and self._last_response < since)
+        if self.has_answered:
             return False
-        # A probe asks next to nothing: a server that never answers it will not answer any other question.
-        silent = probing and problem.kind == "timeout" and self._heard == float("-inf")
+        # A probe is tiny: a server that never answers it answers no other request.
+        silent = probing and problem.kind == "timeout" and self._last_response == float("-inf")
         return silent or (problem.status == 200 and problem.kind != "empty_reply")

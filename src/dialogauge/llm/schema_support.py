@@ -1,7 +1,7 @@
-"""Finds out, once per endpoint and model, how a reply's schema can be enforced.
+"""A probe, once per endpoint and model, of how a reply's schema can be enforced.
 
-Some endpoints refuse a schema, others answer 200 and ignore it. So the probe asks for a key and a value
-that no model would come upon, without naming them in the prompt, and looks whether they are there.
+Some endpoints refuse a schema, others answer 200 and ignore it. So the schema of the probe has a key and a
+value that are not in the prompt and that no model would guess; the reply must contain them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Ask = Callable[[ChatRequest, Rung], Awaitable[ChatReply | ChatFailure]]
 
 
 def obeys(rung: Rung, text: str) -> bool:
-    """Say whether the reply to the probe shows that the endpoint enforced what it was asked for."""
+    """Say whether the reply to the probe proves that the endpoint enforces the rung."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -49,10 +49,10 @@ def obeys(rung: Rung, text: str) -> bool:
 
 
 class SchemaLadder:
-    """JSON schema, else any JSON object, else the prompt alone: the highest rung that holds.
+    """The highest rung that works: JSON schema, else any JSON object, else the prompt alone.
 
-    The first request with a schema probes, the others wait for it. A rung that is refused later is left
-    for the next lower one, for good.
+    The first request with a schema probes, and the others wait for it. If the endpoint refuses a rung later,
+    the next lower one replaces it for good.
     """
 
     def __init__(self, forced: Rung | None = None) -> None:
@@ -63,28 +63,30 @@ class SchemaLadder:
 
     @property
     def rung(self) -> Rung:
-        """The rung to use; the prompt alone while nothing is settled."""
+        """The rung to use; the prompt alone before the probe."""
         return self._rung or "prompt"
 
     def describe(self) -> dict[str, Any]:
-        """Return the rung (None before the probe) and what was found on each."""
+        """Return the rung (None before the probe) and the finding on each rung."""
         return {"rung": self._rung, "findings": dict(self._findings)}
 
     async def settle(self, ask: Ask, role: str = "judge") -> Usage:
-        """Probe unless that has been done; returns what the probe took, nothing for those who waited.
+        """Probe if nobody has yet; return the usage of the probe, or none.
 
         Args:
-            ask: Sends one request on one rung. A failure means that the rung is refused.
+            ask: Sends one request on one rung; a failure means that the endpoint refuses the rung.
             role: The role that pays for the probe.
         """
-        if self._settled():
+        if self._has_rung():
             return Usage()
         async with self._lock:
-            # Someone else may have probed while this one waited.
-            return Usage() if self._settled() else await self._probe(ask, role)
+            # Another request may have probed in the meantime.
+            if self._has_rung():
+                return Usage()
+            return await self._probe(ask, role)
 
     def demote(self, refused: Rung, reason: str) -> bool:
-        """Leave a rung that was refused at run time; False when there is none below it."""
+        """Replace a rung that the endpoint refuses during the run; False if there is no lower one."""
         if refused == "prompt":
             return False
         if self._rung in (None, refused):
@@ -92,7 +94,7 @@ class SchemaLadder:
             self._findings[refused] = f"refused later: {reason}"
         return True
 
-    def _settled(self) -> bool:
+    def _has_rung(self) -> bool:
         return self._rung is not None
 
     async def _probe(self, ask: Ask, role: str) -> Usage:

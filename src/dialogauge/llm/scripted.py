@@ -1,4 +1,4 @@
-"""Clients that need no model: replies from a script, or from a function of the user's own."""
+"""Clients without a model: replies from a script or from a user's function."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Script = Sequence[Line] | Mapping[str, Line] | Callable[[ChatRequest], Line]
 
 
 class ScriptedClient:
-    """Answers from a script, for tests and examples.
+    """Replies from a script, for tests and examples.
 
-    A sequence is gone through once, in order. A mapping answers with the first entry whose key stands in
-    the last message. A function is called with the request. A string counts as one call without tokens.
+    A sequence is used once, in order. A mapping replies with the first entry whose key is in the last
+    message. A function is called with the request. A string counts as one call without tokens.
     """
 
     def __init__(self, script: Script, *, name: str = "scripted") -> None:
         self._script = script
         self._name = name
         self.requests: list[ChatRequest] = []
-        """All that was asked, in order."""
+        """All requests, in order."""
 
     @property
     def name(self) -> str:
-        """The name given."""
+        """The client's name."""
         return self._name
 
     def describe(self) -> Mapping[str, Any]:
@@ -49,7 +49,12 @@ class ScriptedClient:
     def _line(self, request: ChatRequest) -> Line:
         script = self._script
         if isinstance(script, Mapping):
-            return self._entry(script, str(request.messages[-1].get("content", "")))
+            text = str(request.messages[-1].get("content", ""))
+            entry = next((line for part, line in script.items() if part in text), None)
+            if entry is None:
+                message = f"the script of {self._name!r} has no entry for {text[:80]!r}"
+                raise ConfigError(message)
+            return entry
         if not isinstance(script, Sequence):
             return script(request)
         position = len(self.requests) - 1
@@ -59,19 +64,12 @@ class ScriptedClient:
         line: Line = script[position]
         return line
 
-    def _entry(self, entries: Mapping[str, Line], text: str) -> Line:
-        for part, line in entries.items():
-            if part in text:
-                return line
-        message = f"the script of {self._name!r} has no entry for {text[:80]!r}"
-        raise ConfigError(message)
-
 
 class CallableClient:
-    """Answers from a function of the user's own: messages in, reply out.
+    """Replies from a user's function: messages in, reply out.
 
-    A plain function runs in a thread, a coroutine function in the event loop. What it raises is a failure
-    of the one request.
+    A plain function runs in a thread, a coroutine function in the event loop. An exception fails the one
+    request.
     """
 
     def __init__(
@@ -85,11 +83,11 @@ class CallableClient:
 
     @property
     def name(self) -> str:
-        """The name given, or the function's own."""
+        """The client's name; by default the function's."""
         return self._name
 
     def describe(self) -> Mapping[str, Any]:
-        """Return kind, name and where the function was defined."""
+        """Return kind, name and the function's module."""
         module = getattr(self._function, "__module__", None)
         return {"kind": "callable", "model": self._name, "module": module}
 
@@ -98,7 +96,7 @@ class CallableClient:
         messages = [dict(message) for message in request.messages]
         try:
             text = await self._call(messages)
-        except Exception as error:  # noqa: BLE001 (foreign code: whatever it raises fails this request only)
+        except Exception as error:  # noqa: BLE001 (foreign code: any error fails this request only)
             message = f"{self._name} raised {type(error).__name__}: {error}"
             return ChatFailure("judge_error", message, Usage(calls=1))
         if not isinstance(text, str):

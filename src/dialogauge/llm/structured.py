@@ -1,4 +1,4 @@
-"""Asks for a value instead of a text: extract, validate, and ask once more where that fails."""
+"""Requests for a value: the JSON of the reply is extracted and validated, with one re-ask per cause."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from dialogauge.llm.wire import split_reasoning
 _MARKS = re.compile(r'[{}"]|\\.', re.DOTALL)
 _LIKE_OBJECT = re.compile(r"""\{\s*(?:["'“”‘’}]|[A-Za-z_]\w*\s*:)""")
 _REPAIR_LIMIT = 200_000
-"""Characters; json-repair is not meant for more, and no verdict is that long."""
+"""Characters; json-repair is not made for more, and no verdict is longer."""
 
 
 class NoJsonObject(ValueError):
-    """The text holds no JSON object that can be read."""
+    """The text has no readable JSON object."""
 
 
 class TruncatedJson(NoJsonObject):
-    """The text ends inside a JSON object. Repair could close it, but what is missing stays missing."""
+    """The text ends inside a JSON object; repair could close it but not restore the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,8 @@ class Extracted:
 def extract_object(text: str) -> Extracted:
     """Return the last complete top-level JSON object of the text.
 
-    Reasoning blocks, code fences and prose around it are passed over; an empty object counts only when
-    there is no other. Raises `TruncatedJson` when the text ends inside an object, `NoJsonObject` when
-    there is none or none that can be read.
+    Reasoning blocks, code fences and prose around it are ignored; an empty object counts only if there is no
+    other. Raises `TruncatedJson` if the text ends inside an object, `NoJsonObject` without a readable object.
     """
     text, _ = split_reasoning(text)
     whole = _load(text)
@@ -71,15 +70,15 @@ def _load(text: str) -> dict[str, Any] | None:
 
 
 def _spans(text: str) -> Iterator[str]:
-    """Yield every balanced top-level `{...}`; raises `TruncatedJson` if the last one is never closed.
+    """Yield every balanced top-level `{...}` in one pass; raises `TruncatedJson` if the last is not closed.
 
-    A brace that opens nothing like JSON is prose. Every character is looked at once.
+    A brace without JSON behind it is prose.
     """
     position = 0
     while (opening := _LIKE_OBJECT.search(text, position)) is not None:
         end = _closing(text, opening.start())
         if end is None:
-            # Or a quote too many hides the end; closing it by guess would complete what was cut off.
+            # Or an extra quote hides the end; a guess could complete a truncated object.
             message = "the JSON object of the reply is cut off"
             raise TruncatedJson(message)
         yield text[opening.start() : end]
@@ -87,7 +86,7 @@ def _spans(text: str) -> Iterator[str]:
 
 
 def _closing(text: str, start: int) -> int | None:
-    """Return the position behind the brace that closes the one at `start`, minding strings."""
+    """Return the position after the brace that closes the one at `start`; braces in strings do not count."""
     depth, in_string = 0, False
     for mark in _MARKS.finditer(text, start):
         sign = mark.group()
@@ -114,7 +113,7 @@ def _repair(span: str) -> dict[str, Any]:
         value = repair_json(span, return_objects=True, skip_json_loads=True)
     except (RecursionError, ValueError, IndexError):
         raise NoJsonObject(message) from None
-    # Prose comes back as "" and two objects as a list: neither is the object that was asked for.
+    # json-repair returns "" for prose and a list for two objects.
     if not isinstance(value, dict) or not value:
         raise NoJsonObject(message)
     return value
@@ -133,13 +132,13 @@ _LEAST_DOUBLED = 512
 
 @dataclass(frozen=True, slots=True)
 class Structured(Generic[T]):
-    """A validated value and how it was come by."""
+    """A validated value and its reply."""
 
     value: T
     usage: Usage
     """Of all attempts."""
     raw: str
-    """The reply that the value was read from."""
+    """The reply with the value."""
     repaired: bool = False
     """Whether its JSON was faulty and had to be repaired."""
     reasked: bool = False
@@ -150,8 +149,8 @@ class Structured(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Fault:
-    """Why a reply cannot be used; `cause` is asked about once only."""
+class _UnusableReply:
+    """Why a reply cannot be used; each `cause` is re-asked once."""
 
     kind: FailureKind
     message: str
@@ -168,18 +167,18 @@ async def ask(
 ) -> Structured[T] | ChatFailure:
     """Ask for a JSON object and turn it into a value.
 
-    Each cause is asked about once more: a reply that is no JSON object or that `validate` rejects (the
-    reply and `reask(error)` are appended), an empty one (`reask(error)` is appended), and a truncated one
-    (the same request with twice the tokens; what was cut off is never used). So at most four calls, and
-    mostly one. After that the failure has the last reply as `raw`.
+    Each cause is re-asked once: a reply without a valid object (with the reply and `reask(error)`
+    appended), an empty one (with `reask(error)` appended), and a truncated one (with twice the tokens; a
+    truncated object is never used). So there are at most four calls and mostly one. After that the failure
+    has the last reply as `raw`.
 
     Args:
-        client: Who is asked.
+        client: The client.
         request: The request, with its schema.
-        validate: Turns the object into the value; raises a `ValueError` that names what is wrong.
-        reask: Words the message to the model that names the error.
+        validate: Turns the object into the value; raises a `ValueError` that names the error.
+        reask: Returns the message to the model about the error.
 
-    Raises what the client raises (`EndpointError`, `BudgetSpent`).
+    Raises the client's errors (`EndpointError`, `BudgetSpent`).
     """
     usage = Usage()
     causes: set[str] = set()
@@ -187,11 +186,11 @@ async def ask(
     while True:
         reply = await client.complete(current)
         usage += reply.usage
-        outcome = _read(reply, validate)
+        outcome = _outcome(reply, validate)
         if isinstance(outcome, Structured):
             return replace(outcome, usage=usage, reasked=True) if causes else outcome
         if isinstance(outcome, ChatFailure):
-            # More tokens than the model has room for: what failed is still the truncated reply.
+            # The model has no room for more tokens: the failure is still the truncated reply.
             kind: FailureKind = (
                 "truncated" if "truncated" in causes and outcome.kind == "too_long" else outcome.kind
             )
@@ -202,52 +201,48 @@ async def ask(
         current = _next_request(current, request, outcome, reply, client, reask)
 
 
-def _read(
+def _outcome(
     reply: ChatReply | ChatFailure, validate: Callable[[dict[str, Any]], T]
-) -> Structured[T] | ChatFailure | _Fault:
+) -> Structured[T] | ChatFailure | _UnusableReply:
     if isinstance(reply, ChatFailure):
         if reply.kind == "empty_reply":
-            return _Fault("empty_reply", reply.message, reply.raw, "empty")
+            return _UnusableReply("empty_reply", reply.message, reply.raw, "empty")
         return reply
-    fault = _unfit(reply)
-    return fault if fault is not None else _parse(reply, validate)
-
-
-def _unfit(reply: ChatReply) -> _Fault | None:
-    """Say why a reply need not be read at all."""
     if reply.finish == "length":
-        return _Fault("truncated", "the reply was cut off at the token limit", reply.text, "truncated")
+        return _UnusableReply(
+            "truncated", "the reply was cut off at the token limit", reply.text, "truncated"
+        )
     if reply.finish == "filter":
-        return _Fault("refused", "the model declined or a filter cut in", reply.text, "")
+        return _UnusableReply("refused", "the model declined or a filter cut in", reply.text, "")
     if not reply.text.strip():
-        return _Fault("empty_reply", "the reply is empty", reply.text, "empty")
-    return None
+        return _UnusableReply("empty_reply", "the reply is empty", reply.text, "empty")
+    return _parse(reply, validate)
 
 
-def _parse(reply: ChatReply, validate: Callable[[dict[str, Any]], T]) -> Structured[T] | _Fault:
+def _parse(reply: ChatReply, validate: Callable[[dict[str, Any]], T]) -> Structured[T] | _UnusableReply:
     try:
-        found = extract_object(reply.text)
+        extracted = extract_object(reply.text)
     except NoJsonObject as error:
         return _no_object(reply, error)
     try:
-        value = validate(found.value)
+        value = validate(extracted.value)
     except ValueError as error:
-        return _Fault("invalid_schema", str(error), reply.text, "invalid")
+        return _UnusableReply("invalid_schema", str(error), reply.text, "invalid")
     return Structured(
-        value, reply.usage, reply.text, found.repaired, reasoning=reply.reasoning, model=reply.model
+        value, reply.usage, reply.text, extracted.repaired, reasoning=reply.reasoning, model=reply.model
     )
 
 
-def _no_object(reply: ChatReply, error: NoJsonObject) -> _Fault:
+def _no_object(reply: ChatReply, error: NoJsonObject) -> _UnusableReply:
     if not isinstance(error, TruncatedJson) and "{" not in reply.text and _DECLINES.match(reply.text):
-        return _Fault("refused", "the model declined in words", reply.text, "invalid")
-    return _Fault("invalid_json", str(error), reply.text, "invalid")
+        return _UnusableReply("refused", "the model declined in words", reply.text, "invalid")
+    return _UnusableReply("invalid_json", str(error), reply.text, "invalid")
 
 
 def _next_request(
     current: ChatRequest,
     first: ChatRequest,
-    fault: _Fault,
+    fault: _UnusableReply,
     reply: ChatReply | ChatFailure,
     client: ChatClient,
     reask: Callable[[str], str],

@@ -1,4 +1,4 @@
-"""A model in this very process, by transformers: no server, one request at a time."""
+"""A transformers model in this process: no server, one request at a time."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _MAX_TOKENS = 1024
 class TransformersClient:
     """Generates with a causal language model from a folder or a model name.
 
-    The model is loaded at the first request. Temperature 0 (or none given) is greedy. A schema is asked
-    for in the prompt. Calls cost nothing.
+    The model is loaded at the first request. Temperature 0 or None is greedy. A schema goes into the prompt.
+    Calls cost nothing.
     """
 
     def __init__(
@@ -30,13 +30,13 @@ class TransformersClient:
         device: str = "cpu",
         name: str | None = None,
     ) -> None:
-        """Keep what to load; nothing is loaded yet.
+        """Loads nothing yet.
 
         Args:
-            model: A folder with model and tokenizer, or a name that transformers finds.
-            parameters: `temperature`, `top_p`, `max_tokens` and `seed` are used.
-            device: Where torch puts the model.
-            name: What rows and pages call the model, if not by its own name.
+            model: A folder with model and tokenizer, or a name that transformers knows.
+            parameters: Only `temperature`, `top_p`, `max_tokens` and `seed` have an effect.
+            device: The torch device.
+            name: The model's name in rows and on pages; by default its own.
         """
         self._model_name = model
         self._parameters = parameters or SamplingParameters()
@@ -48,7 +48,7 @@ class TransformersClient:
 
     @property
     def name(self) -> str:
-        """The name given, or the model's."""
+        """The client's name; by default the model's."""
         return self._name
 
     def describe(self) -> Mapping[str, Any]:
@@ -63,8 +63,7 @@ class TransformersClient:
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Generate a reply in a thread.
 
-        Raises `MissingExtra` without torch and transformers, `EndpointError` when the model cannot be
-        loaded.
+        Raises `MissingExtra` without torch and transformers, `EndpointError` if the model cannot be loaded.
         """
         body = request_body({}, request, None)
         if request.schema is not None:
@@ -74,7 +73,7 @@ class TransformersClient:
         return await loop.run_in_executor(self._thread, self._generate, messages, request)
 
     async def close(self) -> None:
-        """Let go of the model."""
+        """Release the model."""
         self._loaded = None
         self._thread.shutdown(wait=False)
 
@@ -120,7 +119,7 @@ class TransformersClient:
 
     def _sampling(self) -> dict[str, Any]:
         if not self._parameters.temperature:
-            # The model's own generation config may name sampling parameters: greedy has none.
+            # The model's generation config may set sampling parameters, which greedy decoding rejects.
             return {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
         chosen = {"do_sample": True, "temperature": self._parameters.temperature}
         return chosen if self._parameters.top_p is None else {**chosen, "top_p": self._parameters.top_p}

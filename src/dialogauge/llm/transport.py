@@ -1,4 +1,4 @@
-"""The wire: one pool of connections to one endpoint, errors as values."""
+"""HTTP transport: one pool of connections to one endpoint, errors as values."""
 
 from __future__ import annotations
 
@@ -12,23 +12,20 @@ import aiohttp
 from yarl import URL
 
 from dialogauge.core.errors import ConfigError, EndpointError
-from dialogauge.llm.refusals import Problem
+from dialogauge.llm.problems import Problem
 
 _LISTED = 12
 
 
 @dataclass(frozen=True, repr=False)
 class Endpoint:
-    """An OpenAI-compatible base URL with what is needed to speak to it.
-
-    Raises `ConfigError` for a URL that is none.
-    """
+    """An OpenAI-compatible base URL with key and headers; raises `ConfigError` for an invalid URL."""
 
     base_url: str
-    """As given, for example ``https://api.example.org/v1``; its query is kept, its user info is a key."""
+    """For example ``https://api.example.org/v1``; requests keep its query, and its user info is a key."""
     api_key: str | None = None
     key_variable: str | None = None
-    """The environment variable that the key came from, for messages only."""
+    """The environment variable with the key, for messages only."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further headers; their values count as secrets."""
 
@@ -44,17 +41,17 @@ class Endpoint:
 
     @property
     def shown_url(self) -> str:
-        """The base URL without user info and query, which may hold secrets."""
+        """The base URL without user info and query, which may be secrets."""
         parts = urlsplit(self.base_url)
         return urlunsplit((parts.scheme, _host(parts), parts.path.rstrip("/"), "", ""))
 
     def url(self, path: str) -> str:
-        """Return the URL of a path below the base, the query kept, the user info left out."""
+        """Return the URL of a path below the base, with the query and without user info."""
         parts = urlsplit(self.base_url)
         return urlunsplit((parts.scheme, _host(parts), parts.path.rstrip("/") + path, parts.query, ""))
 
     def request_headers(self) -> dict[str, str]:
-        """Return the headers of every request, the key among them."""
+        """Return the headers of every request, including the key."""
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         parts = urlsplit(self.base_url)
         if self.api_key:
@@ -65,7 +62,7 @@ class Endpoint:
         return {**headers, **self.headers}
 
     def redact(self, text: str) -> str:
-        """Return the text without any secret that it may echo."""
+        """Return the text without secrets."""
         parts = urlsplit(self.base_url)
         for secret in (self.api_key, parts.password, parts.query, *self.headers.values()):
             if secret and len(secret) >= 4:
@@ -73,12 +70,12 @@ class Endpoint:
         return text
 
     def error(self, problem: Problem, model: str, listed: Sequence[str] | None = None) -> EndpointError:
-        """Return the error that says what to do about an endpoint that is of no use.
+        """Return the error for an unusable endpoint, with a hint what to do.
 
         Args:
-            problem: What the endpoint said, or why it could not be reached.
-            model: The model that was asked for.
-            listed: The models that the endpoint lists; None when it lists none.
+            problem: The endpoint's answer, or why it could not be reached.
+            model: The model in the request.
+            listed: The models that the endpoint lists; None without a list.
         """
         message = f"{self.shown_url}: {self.redact(problem.message)}"
         return EndpointError(message, hint=self._hint(problem, model, listed))
@@ -112,7 +109,7 @@ def _host(parts: SplitResult) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer with any status."""
+    """An HTTP response of any status."""
 
     status: int
     headers: Mapping[str, str]
@@ -120,7 +117,7 @@ class Response:
 
 
 class Transport:
-    """Sends bytes to one endpoint and brings back bytes; opens its pool at the first request."""
+    """Sends bytes to one endpoint and returns bytes; opens its pool at the first request."""
 
     def __init__(
         self, endpoint: Endpoint, *, proxy: str | None = None, connect_deadline: float = 30.0
@@ -132,34 +129,17 @@ class Transport:
         self._session: aiohttp.ClientSession | None = None
 
     async def post_chat(self, content: bytes, deadline: float) -> Response | Problem:
-        """Send one chat completion request, once.
+        """Send one chat completion request, without retries.
 
         Args:
             content: The JSON body.
-            deadline: Seconds that all of it may take.
+            deadline: Seconds for the whole exchange.
         """
-        session = self._session or self._open()
-        try:
-            async with (
-                asyncio.timeout(deadline),
-                session.post(self._chat, data=content, allow_redirects=False, proxy=self._proxy) as response,
-            ):
-                return Response(response.status, response.headers, await response.read())
-        except (aiohttp.ClientError, OSError) as error:
-            return self._problem(error, deadline)
+        return await self._send("POST", self._chat, content, deadline)
 
     async def get(self, path: str, deadline: float) -> Response | Problem:
-        """Fetch a path below the base URL, once."""
-        session = self._session or self._open()
-        url = URL(self._endpoint.url(path), encoded=True)
-        try:
-            async with (
-                asyncio.timeout(deadline),
-                session.get(url, allow_redirects=False, proxy=self._proxy) as response,
-            ):
-                return Response(response.status, response.headers, await response.read())
-        except (aiohttp.ClientError, OSError) as error:
-            return self._problem(error, deadline)
+        """Fetch a path below the base URL, without retries."""
+        return await self._send("GET", URL(self._endpoint.url(path), encoded=True), None, deadline)
 
     async def close(self) -> None:
         """Close all connections; closing twice is harmless."""
@@ -167,8 +147,23 @@ class Transport:
         if session is not None:
             await session.close()
 
+    async def _send(
+        self, method: str, url: URL, content: bytes | None, deadline: float
+    ) -> Response | Problem:
+        session = self._session or self._open()
+        try:
+            async with (
+                asyncio.timeout(deadline),
+                session.request(
+                    method, url, data=content, allow_redirects=False, proxy=self._proxy
+                ) as response,
+            ):
+                return Response(response.status, response.headers, await response.read())
+        except (aiohttp.ClientError, OSError) as error:
+            return self._problem(error, deadline)
+
     def _open(self) -> aiohttp.ClientSession:
-        # The limiter bounds the connections; cookies and a second timer would only cost time.
+        # The limiter limits the connections; cookies and a second timer would cost time.
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_deadline),
@@ -178,7 +173,7 @@ class Transport:
         return self._session
 
     def _problem(self, error: Exception, deadline: float) -> Problem:
-        # The order matters: aiohttp's errors inherit from one another and from the built-in ones.
+        # The order matters: aiohttp's errors inherit from each other and from built-in errors.
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             message = f"no connection within {self._connect_deadline:g} s"
             return Problem("connection", message, "retry", unreached=True)

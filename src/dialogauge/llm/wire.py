@@ -1,4 +1,4 @@
-"""The chat completion format: how a request is written and an answer is read."""
+"""The chat completion format: request bodies are written and completions are read here."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ _CLOSE = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 
 
 def split_reasoning(text: str) -> tuple[str, str | None]:
-    """Return the answer without its leading reasoning blocks, and the reasoning (None without any).
+    """Return the answer without leading reasoning blocks, and the reasoning (None without any).
 
-    A block that is never closed is all reasoning: the answer is then empty. A closing tag without an
-    opening one ends a block too (some chat templates open it in the prompt), unless the text in front
-    of it is already JSON.
+    An unclosed block is all reasoning, and the answer is empty. A closing tag without an opening one also
+    ends a block (some chat templates open it in the prompt), unless JSON stands before it.
     """
     if "<" not in text:
         return text, None
@@ -44,7 +43,7 @@ def split_reasoning(text: str) -> tuple[str, str | None]:
 
 
 Rung = Literal["json_schema", "json_object", "prompt"]
-"""How a schema is enforced: by the endpoint, as some JSON object by the endpoint, by asking only."""
+"""How a schema is enforced: by the endpoint, by the endpoint as any JSON object, by the prompt only."""
 
 _FINISH: Mapping[str, FinishReason] = {
     "stop": "stop",
@@ -63,8 +62,8 @@ _SCHEMA_NOTE = "Reply with one JSON object and nothing else. It must satisfy thi
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What an endpoint answered with 200, as far as it could be read."""
+class Completion:
+    """A chat completion."""
 
     text: str
     finish: FinishReason
@@ -74,7 +73,15 @@ class Answer:
     completion_tokens: int = 0
     cached_tokens: int = 0
     counted: bool = True
-    """Whether the endpoint said how many tokens it took."""
+    """Whether the endpoint counted its tokens."""
+
+
+def parse_json(raw: bytes) -> object:
+    """Return the JSON value; None if there is none."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
 
 
 def encode(value: object) -> bytes:
@@ -82,18 +89,15 @@ def encode(value: object) -> bytes:
     try:
         return orjson.dumps(value, default=_plain)
     except TypeError:
-        # orjson refuses strings that are not valid Unicode; user data may well hold such.
+        # orjson refuses strings that are not valid Unicode; user data may contain them.
         return json.dumps(value, default=_plain, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def with_schema(body: dict[str, Any], schema: ReplySchema, rung: Rung) -> dict[str, Any]:
-    """Return the body with the schema asked for on this rung.
-
-    On the lower rungs the endpoint does not see the schema, so it is put into the last message.
-    """
+    """Return the body with the schema on this rung; on the lower rungs it goes into the last message."""
     if rung == "json_schema":
-        wanted = {"name": schema.name, "schema": schema.schema, "strict": schema.strict}
-        return {**body, "response_format": {"type": "json_schema", "json_schema": wanted}}
+        json_schema = {"name": schema.name, "schema": schema.schema, "strict": schema.strict}
+        return {**body, "response_format": {"type": "json_schema", "json_schema": json_schema}}
     note = _SCHEMA_NOTE + encode(schema.schema).decode()
     body = {**body, "messages": _with_note(body["messages"], note)}
     if rung == "json_object":
@@ -106,8 +110,8 @@ def request_body(base: Mapping[str, Any], request: ChatRequest, limit_name: str 
 
     Args:
         base: Model and parameters, as the endpoint takes them.
-        request: What is asked.
-        limit_name: The name under which this endpoint takes the token limit; None if it takes none.
+        request: The request.
+        limit_name: The endpoint's name for the token limit; None if it takes none.
     """
     body = {**base, "messages": request.messages}
     if request.max_tokens is not None and limit_name is not None:
@@ -118,7 +122,7 @@ def request_body(base: Mapping[str, Any], request: ChatRequest, limit_name: str 
 
 
 def fold_system(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Put the system messages in front of the first user message, for models that have no system role."""
+    """Move system messages into the first user message, for models without a system role."""
     system = "\n\n".join(str(m.get("content", "")) for m in messages if m.get("role") == "system")
     rest = [m for m in messages if m.get("role") != "system"]
     if not system:
@@ -128,8 +132,8 @@ def fold_system(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
     return [{"role": "user", "content": system}, *rest]
 
 
-def read_answer(payload: object) -> Answer | None:
-    """Read the JSON of an answer; None when it holds no choice that can be read."""
+def read_completion(payload: object) -> Completion | None:
+    """Return the completion in a payload; None without a readable choice."""
     if not isinstance(payload, dict):
         return None
     choices = payload.get("choices")
@@ -144,13 +148,13 @@ def read_answer(payload: object) -> Answer | None:
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal and not text:
         text, finish = refusal, "filter"
-    named = payload.get("model")
+    model = payload.get("model")
     prompt, completion, cached, counted = _tokens(payload.get("usage"))
-    return Answer(
+    return Completion(
         text,
         finish,
         _thoughts(message, reasoning),
-        named if isinstance(named, str) else None,
+        model if isinstance(model, str) else None,
         prompt,
         completion,
         cached,
@@ -184,12 +188,12 @@ def _text_of(content: object) -> str:
     return ""
 
 
-def _thoughts(message: Mapping[str, Any], found: str | None) -> str | None:
+def _thoughts(message: Mapping[str, Any], in_text: str | None) -> str | None:
     for key in ("reasoning_content", "reasoning"):
         value = message.get(key)
         if isinstance(value, str) and value:
-            return value if found is None else f"{value}\n{found}"
-    return found
+            return value if in_text is None else f"{value}\n{in_text}"
+    return in_text
 
 
 def _tokens(usage: object) -> tuple[int, int, int, bool]:

@@ -1,4 +1,4 @@
-"""Finding texts that are like another: TF-IDF over character n-grams."""
+"""TF-IDF retrieval over character n-grams."""
 
 from dialogauge.retrieval.tfidf import TfidfIndex
 

@@ -1,43 +1,43 @@
-"""Rubric files and prompt templates: data, not code, with the loader that checks them."""
+"""Rubric files and prompt templates, and the loader that checks them.
 
-from dialogauge.rubrics.load import load_personal, load_rubric, shipped_rubrics, split_template
-from dialogauge.rubrics.reply_schema import VERDICTS, built_in_values, reply_schema, sketch
-from dialogauge.rubrics.rubric import (
-    NO_RUBRIC,
-    PERSONAL,
-    Criteria,
-    Dimension,
-    Example,
-    ItemList,
-    Label,
-    Option,
-    Recent,
-    ReplyShape,
-    Rubric,
-    ScenarioRule,
-    Scope,
-    Template,
-    VerdictRule,
-)
-from dialogauge.rubrics.templates import memory_words, own_template, phrase, placeholders, render
+Names load on first use: the loader needs pydantic, and most commands only need the records.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.rubrics.load import load_personal, load_rubric, split_template
+    from dialogauge.rubrics.reply_format import VERDICTS, built_in_values, reply_schema, sketch
+    from dialogauge.rubrics.rubric import (
+        NO_RUBRIC,
+        PERSONAL,
+        Dimension,
+        ItemList,
+        Label,
+        Recent,
+        Rubric,
+        ScenarioRule,
+        Scope,
+        Template,
+    )
+    from dialogauge.rubrics.templates import memory_words, own_template, phrase, placeholders, render
 
 __all__ = [
     "NO_RUBRIC",
     "PERSONAL",
     "VERDICTS",
-    "Criteria",
     "Dimension",
-    "Example",
     "ItemList",
     "Label",
-    "Option",
     "Recent",
-    "ReplyShape",
     "Rubric",
     "ScenarioRule",
     "Scope",
     "Template",
-    "VerdictRule",
     "built_in_values",
     "load_personal",
     "load_rubric",
@@ -47,7 +47,25 @@ __all__ = [
     "placeholders",
     "render",
     "reply_schema",
-    "shipped_rubrics",
     "sketch",
     "split_template",
 ]
+
+_HOMES = {
+    "load": ("load_personal", "load_rubric", "split_template"),
+    "reply_format": ("VERDICTS", "built_in_values", "reply_schema", "sketch"),
+    "rubric": (
+        "Dimension",
+        "ItemList",
+        "Label",
+        "NO_RUBRIC",
+        "PERSONAL",
+        "Recent",
+        "Rubric",
+        "ScenarioRule",
+        "Scope",
+        "Template",
+    ),
+    "templates": ("memory_words", "own_template", "phrase", "placeholders", "render"),
+}
+__getattr__ = loading(__name__, _HOMES)

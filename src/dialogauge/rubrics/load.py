@@ -16,18 +16,18 @@ from dialogauge.core.judgement import Level
 from dialogauge.core.scores import Scale
 from dialogauge.rubrics.checks import faults_of
 from dialogauge.rubrics.rubric import (
-    Criteria,
     Dimension,
-    Example,
     ItemList,
     Label,
     Option,
     Recent,
     ReplyShape,
     Rubric,
+    ScenarioCriteria,
     ScenarioRule,
     Template,
     VerdictRule,
+    WorkedExample,
 )
 
 
@@ -37,7 +37,7 @@ def assemble(
     """Build the rubric from the parsed file; RubricError with every fault found."""
     try:
         rubric = _build(file, templates, content)
-    except _Fault as fault:
+    except _RubricFault as fault:
         raise RubricError(str(fault), place=Place(path), hint="see docs/rubrics.md") from fault
     faults = faults_of(rubric)
     if faults:
@@ -45,7 +45,7 @@ def assemble(
     return rubric
 
 
-class _Fault(ValueError):
+class _RubricFault(ValueError):
     """A key and a reason, before the file's name is known."""
 
 
@@ -65,7 +65,7 @@ def _build(file: RubricFile, templates: Mapping[str, Template], content: Mapping
         items=tuple(_items(x, file.level, langs) for x in file.items),
         reply=_reply(file.reply, file.level),
         verdict=_verdict(file.verdict, langs),
-        examples=tuple(Example(e.id, e.language, e.text, e.answer) for e in file.examples),
+        examples=tuple(WorkedExample(e.id, e.language, e.text, e.answer) for e in file.examples),
         templates=dict(templates),
         content=content,
         scenario_rules=tuple(
@@ -73,7 +73,7 @@ def _build(file: RubricFile, templates: Mapping[str, Template], content: Mapping
         ),
         recent=Recent(file.recent.turns, file.recent.chars),
         criteria=tuple(
-            Criteria(c.scenario, _by_language(c.text, langs, f"criteria[{n}].text"))
+            ScenarioCriteria(c.scenario, _by_language(c.text, langs, f"criteria[{n}].text"))
             for n, c in enumerate(file.criteria, 1)
         ),
     )
@@ -101,7 +101,7 @@ def _by_language(text: str | Mapping[str, str], langs: Sequence[str], key: str) 
     missing = [lang for lang in langs if lang not in text]
     if missing:
         msg = f"{key}: missing for the language {missing[0]!r}"
-        raise _Fault(msg)
+        raise _RubricFault(msg)
     return dict(text)
 
 
@@ -124,7 +124,7 @@ def _score(text: str, key: str) -> float:
         return float(text)
     except ValueError as error:
         msg = f"{key}.{text}: an anchor stands at a score, and {text!r} is not a number"
-        raise _Fault(msg) from error
+        raise _RubricFault(msg) from error
 
 
 def _option(option: OptionFile, langs: Sequence[str], key: str) -> Option:
@@ -134,7 +134,7 @@ def _option(option: OptionFile, langs: Sequence[str], key: str) -> Option:
         return Option(option.name, description, spellings=spellings)
     if len(option.fits) != 2 or option.fits[0] > option.fits[1]:
         msg = f"{key}.{option.name}.fits: give the lowest and the highest fitting score, as [1, 3]"
-        raise _Fault(msg)
+        raise _RubricFault(msg)
     return Option(option.name, description, (option.fits[0], option.fits[1]), spellings)
 
 
@@ -188,11 +188,11 @@ Text = str | dict[Language, str]
 """One wording for all languages, or one for each."""
 
 
-class _Table(BaseModel):
+class _TomlTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class ScaleFile(_Table):
+class ScaleFile(_TomlTable):
     """`scale = { low = 1, high = 5 }`."""
 
     low: float = 1
@@ -201,7 +201,7 @@ class ScaleFile(_Table):
     higher_is_better: bool = True
 
 
-class DimensionFile(_Table):
+class DimensionFile(_TomlTable):
     """One `[[dimensions]]` table."""
 
     name: Name
@@ -215,7 +215,7 @@ class DimensionFile(_Table):
     """`{ 1 = "...", 5 = "..." }` or one such table for each language."""
 
 
-class OptionFile(_Table):
+class OptionFile(_TomlTable):
     """One `options` table of a label or an item list."""
 
     name: Name
@@ -224,7 +224,7 @@ class OptionFile(_Table):
     spellings: list[str] = []
 
 
-class LabelFile(_Table):
+class LabelFile(_TomlTable):
     """One `[[labels]]` table."""
 
     name: Name
@@ -234,7 +234,7 @@ class LabelFile(_Table):
     options: list[OptionFile]
 
 
-class ItemListFile(_Table):
+class ItemListFile(_TomlTable):
     """One `[[items]]` table."""
 
     name: Name
@@ -246,7 +246,7 @@ class ItemListFile(_Table):
     worth: dict[Name, float]
 
 
-class ReplyFile(_Table):
+class ReplyFile(_TomlTable):
     """The `[reply]` table: which fields stand beside the scores."""
 
     note: bool | None = None
@@ -258,21 +258,21 @@ class ReplyFile(_Table):
     quoted_scores: bool = False
 
 
-class RecentFile(_Table):
+class RecentFile(_TomlTable):
     """The `[recent]` table."""
 
     turns: int | None = None
     chars: int | None = None
 
 
-class CriteriaFile(_Table):
+class CriteriaFile(_TomlTable):
     """One `[[criteria]]` table."""
 
     scenario: str = ""
     text: Text
 
 
-class VerdictFile(_Table):
+class VerdictFile(_TomlTable):
     """The `[verdict]` table."""
 
     rule: Literal["card", "thresholds"]
@@ -281,7 +281,7 @@ class VerdictFile(_Table):
     text: Text | None = None
 
 
-class ExampleFile(_Table):
+class ExampleFile(_TomlTable):
     """One `[[examples]]` table."""
 
     id: str
@@ -290,7 +290,7 @@ class ExampleFile(_Table):
     answer: str
 
 
-class ScenarioRuleFile(_Table):
+class ScenarioRuleFile(_TomlTable):
     """One `[[scenario_rules]]` table."""
 
     name: Name
@@ -300,7 +300,7 @@ class ScenarioRuleFile(_Table):
     at_most: float
 
 
-class RubricFile(_Table):
+class RubricFile(_TomlTable):
     """The whole file."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]

@@ -126,7 +126,7 @@ class Recent:
 
 
 @dataclass(frozen=True, slots=True)
-class Criteria:
+class ScenarioCriteria:
     """What counts in one kind of conversation."""
 
     scenario: str
@@ -149,7 +149,7 @@ class VerdictRule:
 
 
 @dataclass(frozen=True)
-class Example:
+class WorkedExample:
     """A worked example; a conversation of that id must not be judged with this rubric."""
 
     id: str
@@ -200,13 +200,13 @@ class Rubric:
     items: tuple[ItemList, ...]
     reply: ReplyShape
     verdict: VerdictRule | None
-    examples: tuple[Example, ...]
+    examples: tuple[WorkedExample, ...]
     templates: Mapping[str, Template]
     content: Mapping[str, Any]
     """The file as it was parsed, without what changes no judgement: what the digest stands on."""
     scenario_rules: tuple[ScenarioRule, ...] = ()
     recent: Recent = Recent()
-    criteria: tuple[Criteria, ...] = ()
+    criteria: tuple[ScenarioCriteria, ...] = ()
     """The first whose pattern is found is shown."""
     origin: str = field(default="", compare=False)
     """The name or path that it was loaded by."""

@@ -19,7 +19,6 @@ from dialogauge.runs.records import (
     encode_conversation,
     judged_of,
 )
-from dialogauge.runs.replay import REFERENCE, ReplayDatabase, StoredReply, StoredScore
 from dialogauge.runs.run import Row, StoredRun, expect_study, open_run, read_manifest
 from dialogauge.runs.store import RunDatabase, StoredUnit
 from dialogauge.runs.study import (
@@ -36,7 +35,6 @@ from dialogauge.runs.study import (
 __all__ = [
     "FILES",
     "OPEN",
-    "REFERENCE",
     "ROW_FIELDS",
     "Ending",
     "Manifest",
@@ -44,16 +42,13 @@ __all__ = [
     "Outcome",
     "Privacy",
     "Progress",
-    "ReplayDatabase",
     "Row",
     "RunDatabase",
     "RunDirectory",
     "RunSettings",
     "Sink",
     "StopSignal",
-    "StoredReply",
     "StoredRun",
-    "StoredScore",
     "StoredUnit",
     "Study",
     "StudyFacts",

@@ -28,7 +28,6 @@ FILES: Final = {
     "summary": "summary.json",
     "judgements": "judgements.jsonl",
     "report": "report.html",
-    "replay": "replay.db",
     "items": "items.json",
     "model": "model.json",
     "predictions": "predictions.jsonl",
@@ -157,7 +156,7 @@ class RunDirectory:
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file, whole or not at all."""
-        self.write_lines(name, [text.encode()])
+        self.write_lines(name, [text.encode("utf-8", "replace")])
 
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Callable[[bytes], object]]:

@@ -12,12 +12,11 @@ import contextlib
 import sqlite3
 import time
 import zlib
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, Final
 
 import orjson
 
@@ -31,119 +30,15 @@ from dialogauge.runs.records import ROW_SCHEMA, decode_conversation, encode_conv
 BATCH_SECONDS = 0.05
 BATCH_UNITS = 200
 
-_META = "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
-
 NOTES: Final = "kept:"
 """What stands before the keys of a judge's notes in the run's file."""
-
-P = TypeVar("P")
-
-
-class RunFile(ABC, Generic[P]):
-    """One SQLite file whose rows wait as `P` for the next batch. Not for use from several threads."""
-
-    _schema: ClassVar[str]
-    """The tables beside `meta`."""
-    _version: ClassVar[int]
-    """Raised when the tables or what is packed in them change."""
-    _instead: ClassVar[str]
-    """What to do about a file of another version."""
-
-    def __init__(
-        self, path: Path, *, readonly: bool = False, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        """Open the file, and create it unless `readonly`; StoreError when that cannot be done."""
-        self.path = path
-        self.readonly = readonly
-        self._clock = clock
-        self._pending: list[P] = []
-        self._oldest = 0.0
-        with store_errors(path):
-            if readonly:
-                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-            else:
-                self._db = sqlite3.connect(path)
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=NORMAL")
-                self._db.executescript(_META + self._schema)
-            self._check_version()
-
-    def _check_version(self) -> None:
-        (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if found == 0 and not self.readonly:
-            self._db.execute(f"PRAGMA user_version = {self._version}")
-        elif found != self._version:
-            self._db.close()
-            older = found < self._version
-            msg = (
-                f"the run file {self.path} was written by {'an older' if older else 'a newer'} dialogauge: "
-                f"it holds rows of schema {found}, and this one reads schema {self._version}"
-            )
-            raise StoreError(
-                msg, hint=self._instead if older else "read it with the dialogauge that wrote it"
-            )
-
-    def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        """Keep a JSON value under a name."""
-        with store_errors(self.path), self._db:
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, pack(value)))
-
-    def _take(self, row: P) -> None:
-        """Let a row wait for the next batch."""
-        if not self._pending:
-            self._oldest = self._clock()
-        self._pending.append(row)
-        self.flush_if_due()
-
-    def flush_if_due(self) -> float | None:
-        """Write the batch if it is full or old enough.
-
-        Returns the seconds until what still waits is old enough; None when nothing waits.
-        """
-        if not self._pending:
-            return None
-        left = self._oldest + BATCH_SECONDS - self._clock()
-        if left > 0 and len(self._pending) < BATCH_UNITS:
-            return left
-        self.flush()
-        return None
-
-    @abstractmethod
-    def flush(self) -> None:
-        """Write all that is pending in one transaction; on an error it stays pending."""
-
-    def get_meta(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
-        """Return the value kept under a name."""
-        with store_errors(self.path):
-            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-            return default if row is None else unpack(row[0])
-
-    def all_meta(self, prefix: str) -> dict[str, Any]:
-        """Return the values kept under names that begin so, in the order of the names."""
-        with store_errors(self.path):
-            rows = self._db.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
-            return {key: unpack(value) for key, value in rows if key.startswith(prefix)}
-
-    def close(self) -> None:
-        """Write what is pending and close the file.
-
-        A file that was written is left without a write-ahead log, so that it can be read where nothing
-        can be written.
-        """
-        try:
-            self.flush()
-            if not self.readonly:
-                with contextlib.suppress(sqlite3.Error):
-                    self._db.execute("PRAGMA journal_mode=DELETE")
-        finally:
-            self._db.close()
 
 
 @dataclass(frozen=True, slots=True)
 class RunNotes:
     """What a judge keeps between its calls, in the run's own file; implements `core.protocols.Notes`."""
 
-    database: RunFile[Any]
+    database: RunDatabase
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
         """Return what stands under a key; None where nothing does."""
@@ -180,7 +75,13 @@ PLANNED = "planned"
 _VERSION = ROW_SCHEMA
 """Raised, with `ROW_SCHEMA`, also when the tables change."""
 
+_INSTEAD = (
+    "judge its input again, into another directory or with --fresh, or read it with the dialogauge that "
+    "wrote it"
+)
+
 _SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS conversations (
     target BLOB PRIMARY KEY, id TEXT NOT NULL, body BLOB NOT NULL
 );
@@ -203,24 +104,94 @@ class StoredUnit:
     rows: tuple[Mapping[str, Any], ...]
 
 
-class RunDatabase(RunFile[tuple[Any, ...]]):
+class RunDatabase:
     """The SQLite file of one run. Not for use from several threads."""
-
-    _schema = _SCHEMA
-    _version = _VERSION
-    _instead = (
-        "judge its input again, into another directory or with --fresh, or read it with the dialogauge that "
-        "wrote it"
-    )
 
     def __init__(
         self, path: Path, *, readonly: bool = False, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Open the file, and create it unless `readonly`; StoreError when that cannot be done."""
-        super().__init__(path, readonly=readonly, clock=clock)
+        self.path = path
+        self.readonly = readonly
+        self._clock = clock
+        self._pending: list[tuple[Any, ...]] = []
+        self._oldest = 0.0
         self._bodies: dict[bytes, tuple[str, bytes]] = {}
         self._latest: bytes | None = None
         """The conversation of the unit before: written already, or waiting among the bodies."""
+        with store_errors(path):
+            if readonly:
+                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            else:
+                self._db = sqlite3.connect(path)
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.executescript(_SCHEMA)
+            self._check_version()
+
+    def _check_version(self) -> None:
+        (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        if found == 0 and not self.readonly:
+            self._db.execute(f"PRAGMA user_version = {_VERSION}")
+        elif found != _VERSION:
+            self._db.close()
+            older = found < _VERSION
+            msg = (
+                f"the run file {self.path} was written by {'an older' if older else 'a newer'} dialogauge: "
+                f"it holds rows of schema {found}, and this one reads schema {_VERSION}"
+            )
+            raise StoreError(msg, hint=_INSTEAD if older else "read it with the dialogauge that wrote it")
+
+    def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep a JSON value under a name."""
+        with store_errors(self.path), self._db:
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, pack(value)))
+
+    def _take(self, row: tuple[Any, ...]) -> None:
+        """Let a row wait for the next batch."""
+        if not self._pending:
+            self._oldest = self._clock()
+        self._pending.append(row)
+        self.flush_if_due()
+
+    def flush_if_due(self) -> float | None:
+        """Write the batch if it is full or old enough.
+
+        Returns the seconds until what still waits is old enough; None when nothing waits.
+        """
+        if not self._pending:
+            return None
+        left = self._oldest + BATCH_SECONDS - self._clock()
+        if left > 0 and len(self._pending) < BATCH_UNITS:
+            return left
+        self.flush()
+        return None
+
+    def get_meta(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
+        """Return the value kept under a name."""
+        with store_errors(self.path):
+            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+            return default if row is None else unpack(row[0])
+
+    def all_meta(self, prefix: str) -> dict[str, Any]:
+        """Return the values kept under names that begin so, in the order of the names."""
+        with store_errors(self.path):
+            rows = self._db.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
+            return {key: unpack(value) for key, value in rows if key.startswith(prefix)}
+
+    def close(self) -> None:
+        """Write what is pending and close the file.
+
+        A file that was written is left without a write-ahead log, so that it can be read where nothing
+        can be written.
+        """
+        try:
+            self.flush()
+            if not self.readonly:
+                with contextlib.suppress(sqlite3.Error):
+                    self._db.execute("PRAGMA journal_mode=DELETE")
+        finally:
+            self._db.close()
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -273,6 +244,14 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
     def _settled(self) -> bool:
         return self._db.execute("SELECT 1 FROM settled LIMIT 1").fetchone() is not None
 
+    def take_units(self, other: RunDatabase, judge_digest: str, keys: Collection[bytes]) -> None:
+        """Take units of a judge over from another run, as they stand there."""
+        query = "SELECT * FROM units WHERE judge = ?"
+        with store_errors(self.path), self._db:
+            stored = other._db.execute(query, (bytes.fromhex(judge_digest),))
+            taken = (row for row in stored if row[0] in keys)
+            self._db.executemany("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?, ?)", taken)
+
     # -- reading ---------------------------------------------------------------------------------
 
     def finished(self, judge_digest: str) -> dict[bytes, bool]:
@@ -307,6 +286,20 @@ class RunDatabase(RunFile[tuple[Any, ...]]):
             if (found := self._db.execute(query, (key,)).fetchone()) is not None:
                 judged = [_with(row, more) for row, more in zip(judged, unpack(found[0]), strict=True)]
         return StoredUnit(key, target, tuple(judged))
+
+    def unit(self, key: bytes) -> StoredUnit | None:
+        """Return one unit as it was stored; None where it is not done."""
+        with store_errors(self.path):
+            row = self._db.execute("SELECT key, target, rows FROM units WHERE key = ?", (key,)).fetchone()
+            return None if row is None else self._unit(*row, changed=False)
+
+    def planned(self, judge_digest: str) -> dict[bytes, int] | None:
+        """Return what a study planned last that shares the file with others, the latest first.
+
+        None where that is all that it has stored.
+        """
+        keys = self.get_meta(f"{PLANNED}:{judge_digest}")
+        return None if keys is None else {bytes.fromhex(key): n for n, key in enumerate(keys)}
 
     def units_of(
         self, judge_digest: str, ids: Collection[str], keys: Mapping[bytes, int] | None = None

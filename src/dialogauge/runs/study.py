@@ -108,7 +108,7 @@ class Study(Protocol[R]):
     @property
     def row_file(self) -> str | None:
         """The one of `FILES` that holds the rows; None where they are kept in the run file alone."""
-        return None if self.works_on else "judgements"
+        return None if self.works_on or self.part_of_run else "judgements"
 
     @property
     def judge_digest(self) -> str:
@@ -142,6 +142,19 @@ class Study(Protocol[R]):
     def recomputes(self) -> bool:
         """Whether every unit is done anew each time, since that costs less than to look for it."""
         return False
+
+    @property
+    def part_of_run(self) -> bool:
+        """Whether other studies of its name share the run file, each with units under its own `judge_digest`.
+
+        What they come to together is shown by whoever compares them: such a study writes the manifest, and
+        neither `summary.json` nor a page.
+        """
+        return False
+
+    def opened(self, database: RunDatabase) -> None:
+        """Take the run file, before all else: for what others have stored there that the study stands on."""
+        del database
 
     def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Take what the run puts on and keeps, before anything else is asked of the study.
@@ -194,7 +207,9 @@ class Study(Protocol[R]):
         return StudyFacts(judge={"name": self.name, "digest": self.judge_digest}, dimensions=())
 
     def page(self, result: R, run: StoredRun) -> Page:
-        """Return the page of the run; `summary.json` is written by then."""
+        """Return the page of the run; `summary.json` is written by then. A part of a run has none."""
+        del result, run
+        raise NotImplementedError
 
     def files(self, result: R) -> Mapping[str, Iterable[bytes] | None]:
         """Return the further files of the run by their name in `FILES`; None for one that is to be gone."""
@@ -258,9 +273,10 @@ async def run_study(
     directory = settings.directory
     database = directory.open_for_writing(study.name, hosts=study.works_on, fresh=settings.fresh)
     try:
+        study.opened(database)
         mask = None if study.works_on else mask_for_writing(database, settings.privacy)
         study.prepare(mask, RunNotes(database))
-        if not settings.fresh and not study.works_on:
+        if not (settings.fresh or study.works_on or study.part_of_run):
             _name_other_judges(study, database, observer)
         progress = Progress(expected=study.expected)
         queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
@@ -374,17 +390,29 @@ def _finish(
         database.settle(study.settle(database.units(study.judge_digest, shown, settled=False), ending))
     manifest = _manifest(study, settings, queue, ending) if own else stored_manifest(directory)
     run = StoredRun(directory, database, manifest)
-    rows = run.rows() if own else _rows_of(database.units(study.judge_digest, shown))
+    alone = own and not study.part_of_run
+    rows = run.rows() if alone else _rows_of(database.units(study.judge_digest, shown))
     with directory.writing(study.row_file) if study.row_file else nullcontext(None) as write:
         result = study.summarise(rows if write is None else _written(rows, write), run, ending)
-    directory.write_json("summary", result.to_json())
     if own:
         directory.write_json("manifest", manifest.to_json())
-    directory.write_text("report", to_html(study.page(result, run)))
-    for name, chunks in study.files(result).items():
-        directory.remove(name) if chunks is None else directory.write_lines(name, chunks)
+    if not study.part_of_run:
+        write_result(directory, result, lambda: study.page(result, run), study.files(result))
     _write_notes(directory, database)
     return StudyRun(directory, manifest, result, ending, queue.progress, mask)
+
+
+def write_result(
+    directory: RunDirectory,
+    result: StudyResult,
+    page: Callable[[], Page],
+    files: Mapping[str, Iterable[bytes] | None],
+) -> None:
+    """Write what a study came to: `summary.json`, the page, and further files by their name in `FILES`."""
+    directory.write_json("summary", result.to_json())
+    directory.write_text("report", to_html(page()))
+    for name, chunks in files.items():
+        directory.remove(name) if chunks is None else directory.write_lines(name, chunks)
 
 
 def _rows_of(units: Iterable[StoredUnit]) -> Iterator[Row]:
@@ -414,14 +442,17 @@ def _shown(
     not read to its end, what an earlier run of the same command showed of the rest stays in.
     """
     shown = dict(queue.planned)
+    own = f":{study.judge_digest}" if study.part_of_run else ""
     command = digest([study.judge_digest, study.source])
-    if queue.progress.total is None and database.get_meta(_COMMAND) == command:
-        earlier = database.get_meta(PLANNED)
+    broke_off = queue.progress.total is None
+    if broke_off and database.get_meta(_COMMAND + own) == command:
+        earlier = database.get_meta(PLANNED + own)
         keys = done if earlier is None else [bytes.fromhex(key) for key in earlier]
         shown |= dict.fromkeys((key for key in keys if key not in shown), 0)
-    stale = any(key not in shown for key in done)
-    database.put_meta(PLANNED, [key.hex() for key in shown] if stale else None)
-    database.put_meta(_COMMAND, command)
+    # The order tells parts of a run which of two units of one item is the newer one.
+    listed = any(key not in shown for key in done) or (study.part_of_run and broke_off)
+    database.put_meta(PLANNED + own, [key.hex() for key in shown] if listed else None)
+    database.put_meta(_COMMAND + own, command)
     return shown
 
 

@@ -1,4 +1,4 @@
-"""Signals: what can be read off a dialogue without a model, in English and Chinese."""
+"""Signals: faults that rules find in a dialogue without a model, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.signals.answering import asks_something, knows_nothing, overlap
+    from dialogauge.signals.dialogue import Dialogue, TextView, TurnView, cut, read_dialogue
     from dialogauge.signals.features import (
         FORM_FEATURES,
         Mode,
@@ -16,20 +17,17 @@ if TYPE_CHECKING:
         read_features,
         reply_form,
     )
-    from dialogauge.signals.reactions import Reaction, react, repeats_request
-    from dialogauge.signals.reading import Dialogue, TextView, TurnView, read_dialogue
+    from dialogauge.signals.reactions import react
     from dialogauge.signals.repair import Repair, find_concessions, read_repairs
-    from dialogauge.signals.signal import FAULT_KINDS, Dimension, FaultKind, Signal, certainty, cut, is_fault
+    from dialogauge.signals.signal import Dimension, FaultKind, Signal, certainty, is_fault
     from dialogauge.signals.tool_use import failed_tools
 
 __all__ = [
-    "FAULT_KINDS",
     "FORM_FEATURES",
     "Dialogue",
     "Dimension",
     "FaultKind",
     "Mode",
-    "Reaction",
     "Repair",
     "Signal",
     "TextView",
@@ -48,17 +46,16 @@ __all__ = [
     "read_dialogue",
     "read_features",
     "read_repairs",
-    "repeats_request",
     "reply_form",
 ]
 
 _HOMES = {
     "answering": ("asks_something", "knows_nothing", "overlap"),
+    "dialogue": ("Dialogue", "TextView", "TurnView", "cut", "read_dialogue"),
     "features": ("FORM_FEATURES", "Mode", "feature_names", "find_signals", "read_features", "reply_form"),
-    "reactions": ("Reaction", "react", "repeats_request"),
-    "reading": ("Dialogue", "TextView", "TurnView", "read_dialogue"),
+    "reactions": ("react",),
     "repair": ("Repair", "find_concessions", "read_repairs"),
-    "signal": ("Dimension", "FAULT_KINDS", "FaultKind", "Signal", "certainty", "cut", "is_fault"),
+    "signal": ("Dimension", "FaultKind", "Signal", "certainty", "is_fault"),
     "tool_use": ("failed_tools",),
 }
 __getattr__ = loading(__name__, _HOMES)

@@ -1,4 +1,4 @@
-"""Whether a reply answers: empty, vague, or about something else."""
+"""Replies that do not answer: empty, vague, off the topic, or without any knowledge."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals import user_markers
-from dialogauge.signals.lazy import once
-from dialogauge.signals.reading import Dialogue, Sentence, TextView, ToolResult, TurnView
+from dialogauge.signals.caching import cached_on_view
+from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, ToolResult, TurnView
 from dialogauge.signals.refusal import refuses
-from dialogauge.signals.signal import Signal, cut, note
+from dialogauge.signals.signal import Signal, finding
 from dialogauge.text import content_terms, pieces
 
 _QUESTION = re.compile(
@@ -26,17 +26,13 @@ _FIRM = re.compile(
     r"\d|```|`|\"[^\"]{4,}\"|“[^”]{4,}”|https?:"
     r"|^\W*(?:yes|no|是|不是|有|没有|可以|不可以|能|不能|对|不对)\b"
 )
-
 _INVITES = re.compile(
     r"\b(?:go ahead|let me know (?:what|which|when|how|your|the)|tell me (?:more|what|which)"
     r"|please (?:provide|share|send|tell))\b|请(?:告诉|提供|发|说|把|补充)|说说(?:看|你)"
 )
-
-
 _ON_TOPIC = 0.15
 _PICKED_UP = 0.3
-_AT_ONCE = 12
-"""Characters."""
+_AT_START = 12  # characters
 
 
 def asks_something(text: str) -> bool:
@@ -45,34 +41,33 @@ def asks_something(text: str) -> bool:
 
 
 def overlap(turn: TurnView) -> float:
-    """Return the share of the request's content terms that the reply takes up, 0..1."""
-    asked = turn.user.terms
-    return len(asked & turn.reply.terms) / len(asked) if asked else 1.0
+    """Return the share of the request's content terms that the reply repeats, 0..1."""
+    request = turn.user.terms
+    return len(request & turn.reply.terms) / len(request) if request else 1.0
 
 
-@once
+@cached_on_view
 def is_vague(sentence: Sentence) -> bool:
-    """Say whether a sentence would fit any question: a general phrase, and nothing firm in it."""
+    """Say whether a sentence would fit any question: a general phrase and nothing specific."""
     return not _is_firm(sentence) and bool(mark.VAGUE.search(sentence.plain))
 
 
-@once
+@cached_on_view
 def _is_firm(sentence: Sentence) -> bool:
     return bool(_FIRM.search(sentence.plain))
 
 
 def find_non_answers(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield empty replies and those made of general phrases although something was asked."""
+    """Yield empty replies, and replies to a request that are made of general phrases."""
     for turn in dialogue.replied:
         if not turn.reply.text.strip():
-            text = note("empty", turn.language)
-            yield Signal("empty", turn.number, 1.0, cut(turn.user.text), text, "helpfulness", "non_answer")
+            yield finding(turn, "empty", 1.0, turn.user.text, "helpfulness", "non_answer")
         elif _may_be_vague(turn.reply) and _wants_answer(turn):
             yield from _vague(turn)
 
 
 def _may_be_vague(reply: TextView) -> bool:
-    """Whether a reply is long enough to say nothing in, and no page nor code."""
+    """Whether a reply is neither very short, nor a page, nor code."""
     return 8 <= reply.units <= 220 and "```" not in reply.text
 
 
@@ -94,32 +89,31 @@ def _vague(turn: TurnView) -> Iterator[Signal]:
     if refuses(turn) or _INVITES.search(reply.edges):
         return
     if any(s.text.rstrip()[-1] in "?？" for s in sentences) and overlap(turn) > 0.1:
-        return  # a question back, on the topic, is no evasion
+        return  # a question about the topic is no evasion
     vague = [s for s in sentences if is_vague(s)]
     share = sum(s.units for s in vague) / sum(s.units for s in sentences)
     if share < 0.3:
         return
     clear = share >= 0.6 and len(vague) >= 2
     strength = min(0.95 if clear else 0.5, 0.35 + 0.55 * share - (0.25 if overlap(turn) > 0.4 else 0.0))
-    text = note("vague", turn.language)
-    yield Signal("vague", turn.number, strength, cut(vague[0].text), text, "helpfulness", "non_answer")
+    yield finding(turn, "vague", strength, vague[0].text, "helpfulness", "non_answer")
 
 
 def find_drift(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies that share next to nothing with the request nor with anything before it."""
-    known = _Known()
-    known.add(dialogue.context)
-    known.add(dialogue.opening)
+    """Yield replies that share almost nothing with the request and with the messages before it."""
+    history = _History()
+    history.add(dialogue.context)
+    history.add(dialogue.opening)
     for turn in dialogue.turns:
-        known.add(turn.user)
+        history.add(turn.user)
         if turn.replied:
-            yield from _drift(turn, known)
-            known.add(turn.reply)
-        known.tools.extend(turn.tools)
+            yield from _drift(turn, history)
+            history.add(turn.reply)
+        history.tools.extend(turn.tools)
 
 
-class _Known:
-    """The terms of what was said and found so far, gathered when they are asked for."""
+class _History:
+    """The content terms of all messages and tool results so far, collected on demand."""
 
     def __init__(self) -> None:
         self.tools: list[ToolResult] = []
@@ -140,14 +134,14 @@ class _Known:
 
 
 def _echo(turn: TurnView) -> float:
-    """The overlap in single Chinese characters: short answers share those where they share no bigram."""
-    asked = {c for t in turn.user.terms if not t.isascii() for c in t}
-    told = {c for t in turn.reply.terms if not t.isascii() for c in t}
+    """The overlap in single Chinese characters: short answers may share those and no bigram."""
+    request = {c for t in turn.user.terms if not t.isascii() for c in t}
+    reply = {c for t in turn.reply.terms if not t.isascii() for c in t}
     # Long texts share characters by chance, about one in ten for every fifty.
-    return max(0.0, len(asked & told) / len(asked) - len(told) / 500) if asked else 0.0
+    return max(0.0, len(request & reply) / len(request) - len(reply) / 500) if request else 0.0
 
 
-def _drift(turn: TurnView, so_far: _Known) -> Iterator[Signal]:
+def _drift(turn: TurnView, history: _History) -> Iterator[Signal]:
     reply = turn.reply.terms
     if len(reply) < 15 or len(turn.user.terms) < 2 or turn.tools:
         return
@@ -155,33 +149,30 @@ def _drift(turn: TurnView, so_far: _Known) -> Iterator[Signal]:
     if on_topic > _PICKED_UP:
         return
     shift = mark.SHIFT.search(turn.reply.head)
-    # A reply that opens by turning elsewhere may well pick up a word of the request to do so.
-    limit = _PICKED_UP if shift and shift.start() < _AT_ONCE else _ON_TOPIC
+    # A reply that changes the subject in its first words may repeat a word of the request to do so.
+    limit = _PICKED_UP if shift and shift.start() < _AT_START else _ON_TOPIC
     if on_topic > limit or (on_topic := max(on_topic, _echo(turn))) > limit:
         return
-    known = so_far.terms()
-    recalled = len(reply & known) / len(reply)
+    earlier = history.terms()
+    recalled = len(reply & earlier) / len(reply)
     if recalled > 0.12 and not shift:
         return
-    new = [s for s in turn.reply.sentences if not (s.terms & known) and s.units >= 3]
+    new = [s for s in turn.reply.sentences if not (s.terms & earlier) and s.units >= 3]
     strangeness = sum(s.units for s in new) / max(1.0, turn.reply.units)
     strength = 0.3 + 0.3 * strangeness + (0.3 if shift else 0.0) + (0.15 if on_topic == 0 else 0.0)
     if strength < 0.4:
         return
     name = "digresses" if shift else "no_overlap"
-    quote = cut(new[0].text if new else turn.reply.text)
-    text = note(name, turn.language)
-    if not shift:  # other words alone are no other topic
+    if not shift:  # other words alone do not prove another topic
         strength = min(0.55, strength)
-    yield Signal(name, turn.number, min(0.95, strength), quote, text, "helpfulness", "drift")
+    quote = new[0].text if new else turn.reply.text
+    yield finding(turn, name, min(0.95, strength), quote, "helpfulness", "drift")
 
 
 _LONGEST, _CHARACTERS = 25, 1000
-"""Words and characters of a reply that does nothing but own to it."""
-
+"""Words and characters of a reply that only admits that it does not know."""
 _STRENGTH = 0.6
-"""No fault by itself: to own that one does not know may be the right answer."""
-
+"""No fault by itself: "I do not know" may be the right answer."""
 _KNOWS_NOT = re.compile(
     r"\b(?:(?:do not|don't|would not|wouldn't|did not|didn't) (?:(?:really|honestly|actually) )?know"
     r"|(?:could not|couldn't|cannot|can't|can not) (?:(?:really|honestly) )?(?:tell|say|be (?:sure|certain))"
@@ -195,7 +186,7 @@ _MAY_NOT_KNOW = (
     *("know", "tell", "say", "sure", "certain", "idea", "clue", "answer", "information", "aware", "dunno"),
     *("不", "没", "无"),
 )
-"""One of these stands in every match: cheaper to look for."""
+"""Every match contains one of these strings, and a search for them is cheaper."""
 _COURTESY = re.compile(
     r"\b(?:sorry|apolog\w+|afraid|unfortunately|honest(?:ly)?|(?:at|for) the moment|right now|question|answer"
     r"|about (?:that|this|it))\b"
@@ -204,16 +195,14 @@ _COURTESY = re.compile(
 
 
 def find_not_knowing(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies to a request that say nothing but that they do not know."""
+    """Yield replies to a request that only say that they do not know."""
     for turn in dialogue.replied:
         if knows_nothing(turn):
-            text = note("knows_nothing", turn.language)
-            quote = cut(turn.reply.text)
-            yield Signal("knows_nothing", turn.number, _STRENGTH, quote, text, "helpfulness", "non_answer")
+            yield finding(turn, "knows_nothing", _STRENGTH, turn.reply.text, "helpfulness", "non_answer")
 
 
 def knows_nothing(turn: TurnView) -> bool:
-    """Say whether a reply to a request owns to not knowing and holds nothing else but the request's words."""
+    """Say whether a reply to a request only admits not knowing, in the request's own words."""
     reply = turn.reply
     if len(reply.text) > _CHARACTERS or reply.units > _LONGEST or not asks_something(turn.user.edges):
         return False
@@ -221,13 +210,13 @@ def knows_nothing(turn: TurnView) -> bool:
     return rest is not None and rest <= turn.user.terms
 
 
-@once
+@cached_on_view
 def _beside_not_knowing(reply: TextView) -> frozenset[str] | None:
-    """Return the content terms beside the owning up; None where there is none, or a question or a figure."""
-    said = reply.plain
-    if not any(needle in said for needle in _MAY_NOT_KNOW):
+    """Return the content terms beside the admission; None without one, or with a question or a figure."""
+    plain = reply.plain
+    if not any(needle in plain for needle in _MAY_NOT_KNOW):
         return None
-    rest, often = _KNOWS_NOT.subn(" ", said)
-    if not often or "?" in said or any(c.isdigit() for c in said):
+    rest, admissions = _KNOWS_NOT.subn(" ", plain)
+    if not admissions or "?" in plain or any(c.isdigit() for c in plain):
         return None
     return content_terms(pieces(_COURTESY.sub(" ", rest)))

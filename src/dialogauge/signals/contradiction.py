@@ -1,4 +1,4 @@
-"""Values, names and claims that go against what was said before."""
+"""Values, names and claims that contradict earlier messages."""
 
 from __future__ import annotations
 
@@ -6,85 +6,30 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from dialogauge.signals import reply_markers, user_markers
-from dialogauge.signals.asking import Given, Statements
-from dialogauge.signals.facts import Fact
-from dialogauge.signals.lazy import once
+from dialogauge.signals.caching import cached_on_view
+from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, ToolResult, TurnView
+from dialogauge.signals.facts import Fact, read_facts
 from dialogauge.signals.reactions import react
-from dialogauge.signals.reading import Dialogue, Sentence, TextView, TurnView
 from dialogauge.signals.repair import had_to_act
-from dialogauge.signals.signal import FaultKind, Signal, cut, note
+from dialogauge.signals.signal import FaultKind, Signal, finding
 from dialogauge.text import normalise
+
+# ruff: noqa: SIM905 - a pattern is read as a whole, and so is a list of words
+
+T = TypeVar("T")
 
 _CHANGES = re.compile(
     r"\b(?:actually|instead|not|changed?|moved?|wrong|rather|after all|turns out|make it|have to be)\b"
     r"|其实|改|换成|变成|不是|错|重新|更正|应该是|提前|推迟"
 )
 _LOOSE_UNITS = frozenset({"money", "percent", "minute", "gram", "calorie"})
-"""Lists are full of them: another price is not the price in question."""
-_MANY = 6
-
-
-def find_replaced_values(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies that hold the old value of what the user has just given anew, and not the new one.
-
-    Both must be so: a reply that names the new value beside the old explains the change.
-    """
-    given: defaultdict[str, set[str]] = defaultdict(set)
-    said: defaultdict[str, set[str]] = defaultdict(set)
-    unread: list[TurnView] = []
-    for turn in dialogue.turns:
-        if _may_replace(turn):
-            for earlier in unread:
-                _note_values(earlier.user, given)
-                _note_values(earlier.reply, said)
-            unread.clear()
-            yield from _stale(turn, turn.user.facts, given, said)
-        unread.append(turn)
-
-
-def _may_replace(turn: TurnView) -> bool:
-    """Whether the user gives a value in asking for a change, and the reply was to act on it."""
-    return turn.replied and _asks_for_change(turn) and bool(turn.user.facts) and had_to_act(turn)
-
-
-def _note_values(text: TextView, values: defaultdict[str, set[str]]) -> None:
-    for fact in text.facts:
-        values[fact.unit].add(fact.value)
-
-
-def _asks_for_change(turn: TurnView) -> bool:
-    reaction = react(turn.user)
-    return reaction.self_correction or reaction.change or bool(_CHANGES.search(turn.user.edges))
-
-
-def _stale(
-    turn: TurnView,
-    told: tuple[Fact, ...],
-    given: defaultdict[str, set[str]],
-    said: defaultdict[str, set[str]],
-) -> Iterator[Signal]:
-    for unit in {f.unit: None for f in told if f.unit not in _LOOSE_UNITS}:
-        new = {f.value for f in told if f.unit == unit} - given[unit] - said[unit]
-        held = [f for f in turn.reply.facts if f.unit == unit]
-        values = {f.value for f in held}
-        if not new or not values or values & new or len(values) > _MANY:
-            continue
-        stale = next((f for f in held if f.value in given[unit]), None)
-        unmoved = held[0] if values <= said[unit] and len(values) > 1 else None
-        fact = stale or unmoved
-        if fact:
-            text = note("keeps_old", turn.language, what=fact.shown)
-            quote = cut(fact.sentence)
-            yield Signal("keeps_old", turn.number, 0.75, quote, text, "context_use", "ignored_correction")
-            return
-
-
-_CLAIMS = 80
-"""Earlier ones that a reply is held against."""
-_SENTENCES = 40
-"""Of a reply that are read for claims."""
+"""Lists are full of them: another price may be the price of something else."""
+_MANY = 6  # values of one unit in a reply
+_CLAIMS = 80  # earlier claims that a reply is compared with
+_SENTENCES = 40  # of a reply that are searched for claims
 _MOVABLE = re.compile(
     r"\b(?:total|left|leaving|remaining|sum|now|new|original|current|difference|refund|updated|instead|sorry|correct\w*|actually|option\w*|or|e\.g|example|around"
     r"|about|approximately|roughly|up to|each|per|extra|additional|another|more|less|from|between"
@@ -98,33 +43,13 @@ _ADDRESSED = re.compile(
     r"|^([\u4e00-\u9fff]{1,2})(?:先生|女士|小姐)[,，您]"
 )
 _NOT_NAMES = frozenset(
-    [
-        "there",
-        "everyone",
-        "all",
-        "again",
-        "sir",
-        "madam",
-        "team",
-        "you",
-        "friend",
-        "for",
-        "folks",
-        "both",
-        "so",
-        "please",
-        "yes",
-        "no",
-        "good",
-    ]
+    "there everyone all again sir madam team you friend for folks both so please yes no good".split()
 )
 _NOT = re.compile(
     r"\b(?:not|no|never|cannot|can't|isn't|aren't|doesn't|don't|won't|wasn't"
     r"|without|closed|unavailable|impossible)\b|不|没|无|未|非"
 )
-
-
-# A reply that opens by saying what it shifts, cuts or adds gives new values on purpose.
+# A reply that begins with what it moves, cuts or adds gives new values on purpose.
 _ADJUSTS = re.compile(
     r"\b(?:becomes?|drops? to|(?:down|back|up) to|comes? (?:down )?to|rearrang\w+|re-?calculat\w+"
     r"|reschedul\w+|shift(?:s|ed)?|mov(?:es?|ed) to|trim(?:s|med)?|cut (?:back|down)|adjust(?:s|ed)?"
@@ -132,59 +57,183 @@ _ADJUSTS = re.compile(
     r"|变(?:成|为)|改(?:成|为|到)|调整|减(?:少|到|了|去|掉)|少的|(?:增加|加)到|挪(?:到|出|走)|腾(?:出|到)"
     r"|空(?:出|下)来|重新(?:算|排|分)|缩(?:短|到)|压(?:缩|到)"
 )
+_CANDIDATES = 40  # earlier facts per term
+_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,4})?")
+_OWN_NAME = re.compile(
+    r"\b(?:[Mm]y name is|[Mm]y name's|I am|I'm|[Tt]his is|[Cc]all me) ([A-Z][a-z]+)(?: ([A-Z][a-z]+))?\b"
+    r"|我(?:叫|姓|是)([\u4e00-\u9fff]{1,3})(?=[,，。!！\s]|$)"
+    r"|联系人(?:写|是|叫)?([\u4e00-\u9fff])(?:先生|女士|小姐|老师)"
+)
+
+
+def _drain(pending: list[T]) -> list[T]:
+    """Empty a list and return its entries."""
+    entries = pending.copy()
+    pending.clear()
+    return entries
+
+
+@dataclass(slots=True)
+class StatedFacts:
+    """Values and names that the user or a tool states; each text is searched on demand, once."""
+
+    _messages: list[TextView] = field(default_factory=list)
+    _results: list[ToolResult] = field(default_factory=list)
+    _results_for_numbers: list[ToolResult] = field(default_factory=list)
+    _messages_for_names: list[TextView] = field(default_factory=list)
+    _by_user: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _by_tools: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _numbers: set[str] = field(default_factory=set)
+    _names: set[str] = field(default_factory=set)
+
+    def add(self, turn: TurnView) -> None:
+        """Add the user message and the tool results of a turn."""
+        self._messages.append(turn.user)
+        self._messages_for_names.append(turn.user)
+        self._results.extend(turn.tools)
+        self._results_for_numbers.extend(turn.tools)
+
+    def user_values(self, unit: str) -> set[str]:
+        """Return the values of a unit that the user states."""
+        for message in _drain(self._messages):
+            for fact in message.facts:
+                self._by_user[fact.unit].add(fact.value)
+        return self._by_user[unit]
+
+    def values(self, unit: str) -> set[str]:
+        """Return the values of a unit that the user or a tool states."""
+        for result in _drain(self._results):
+            text = _full_text(result)[:4000]
+            for fact in read_facts(text, normalise(text), 200):
+                self._by_tools[fact.unit].add(fact.value)
+        return self.user_values(unit) | self._by_tools[unit]
+
+    def numbers(self) -> set[str]:
+        """Return every number in a tool result, of any unit."""
+        for result in _drain(self._results_for_numbers):
+            self._numbers.update(f"{float(n):g}" for n in _NUMBER.findall(_full_text(result)))
+        return self._numbers
+
+    def names(self) -> set[str]:
+        """Return the names that the user gives for themselves."""
+        for message in _drain(self._messages_for_names):
+            for match in _OWN_NAME.finditer(message.text[:2000]):
+                self._names.update(g for g in match.groups() if g)
+        return self._names
+
+
+def _full_text(result: ToolResult) -> str:
+    return f"{result.text[:20_000]} {result.arguments}"
+
+
+@dataclass(slots=True)
+class Statements:
+    """Facts of both sides, by key term, since the user last asked for something else.
+
+    Texts are read when a fact is compared, and indexed by term when there is a fact of the same unit.
+    """
+
+    _texts: list[tuple[int, str, TextView]] = field(default_factory=list)
+    _unindexed: list[tuple[int, str, Fact]] = field(default_factory=list)
+    _first: dict[str, int] = field(default_factory=dict)
+    """Unit -> turn of its first value."""
+    _by_term: defaultdict[str, list[tuple[int, str, Fact]]] = field(default_factory=lambda: defaultdict(list))
+
+    def clear(self) -> None:
+        """Drop everything, after the user asked for something else."""
+        for entries in (self._texts, self._unindexed, self._first, self._by_term):
+            entries.clear()
+
+    def add(self, turn: int, role: str, text: TextView) -> None:
+        """Add a text."""
+        self._texts.append((turn, role, text))
+
+    def begin_before(self, turn: int) -> bool:
+        """Say whether any text belongs to an earlier turn."""
+        return bool(self._first) or (bool(self._texts) and self._texts[0][0] < turn)
+
+    def about(self, fact: Fact, before: int) -> list[tuple[int, str, Fact]]:
+        """Return turn, role and fact of earlier sole values of the same thing, in order."""
+        self._read_texts()
+        if self._first.get(fact.unit, before) >= before:
+            return []
+        for entry in _drain(self._unindexed):
+            for term in entry[2].key:
+                self._by_term[term].append(entry)
+        hits: dict[int, tuple[int, str, Fact]] = {}
+        for term in fact.key:
+            for entry in self._by_term.get(term, ())[-_CANDIDATES:]:
+                number, _, other = entry
+                if other.unit == fact.unit and number < before and other.sole and _same_thing(fact, other):
+                    hits[id(other)] = entry
+        return sorted(hits.values(), key=lambda e: (e[0], e[1], e[2].sentence, e[2].value))
+
+    def _read_texts(self) -> None:
+        for turn, role, text in _drain(self._texts):
+            for fact in text.facts:
+                self._unindexed.append((turn, role, fact))
+                self._first.setdefault(fact.unit, turn)
+
+
+def _same_thing(a: Fact, b: Fact) -> bool:
+    """Whether two facts are values of one thing: one key contains the other."""
+    small, large = (a.key, b.key) if len(a.key) <= len(b.key) else (b.key, a.key)
+    if len(small) < 2 or len(large) > len(small) + 3 or not small <= large:
+        return False
+    chinese = sum(not t.isascii() for t in small) > len(small) / 2
+    return len(small) >= (3 if chinese else 2)
 
 
 def find_contradictions(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield values, names and claims that contradict an earlier turn; conservative.
 
-    A new value is no contradiction where the user or a tool gave it, where the user asked to change
-    things since, or where the sentence says itself that it is an estimate, a sum or a correction.
+    A new value is no contradiction if the user or a tool states it, if the user has asked for a change
+    since, or if the sentence marks it as an estimate, a sum or a correction.
     """
     memory = _Memory()
     for turn in dialogue.turns:
-        memory.hear(turn)
+        memory.add_user(turn)
         if turn.replied:
             yield from _values(turn, memory)
-            yield from _plan(turn, memory.given)
-            yield from _names(turn, memory.given)
+            yield from _plan(turn, memory.stated)
+            yield from _names(turn, memory.stated)
             yield from _reversals(turn, memory)
-            memory.keep(turn)
+            memory.add_reply(turn)
 
 
 @dataclass(slots=True)
 class _Memory:
     """What a reply can contradict."""
 
-    given: Given = field(default_factory=Given)
+    stated: StatedFacts = field(default_factory=StatedFacts)
     facts: Statements = field(default_factory=Statements)
-    _unread: list[TurnView] = field(default_factory=list)
-    """Replies whose claims nobody asked for yet."""
+    _replies: list[TurnView] = field(default_factory=list)
+    """Not searched for claims yet."""
     _claims: list[tuple[int, Sentence, bool]] = field(default_factory=list)
 
-    def hear(self, turn: TurnView) -> None:
+    def add_user(self, turn: TurnView) -> None:
         if _redirects(turn.user):
-            self.facts.forget()
-            self._unread.clear()
+            self.facts.clear()
+            self._replies.clear()
             self._claims.clear()
-        self.given.add(turn)
+        self.stated.add(turn)
         self.facts.add(turn.number, "user", turn.user)
 
-    def keep(self, turn: TurnView) -> None:
+    def add_reply(self, turn: TurnView) -> None:
         self.facts.add(turn.number, "assistant", turn.reply)
         if _makes_claims(turn):
-            self._unread.append(turn)
+            self._replies.append(turn)
 
     def claims(self) -> list[tuple[int, Sentence, bool]]:
-        """The last claims since the user asked for something else: turn, sentence, whether it denies."""
-        for turn in self._unread:
+        """Return turn, sentence and negation of the last claims since the user asked for something else."""
+        for turn in _drain(self._replies):
             self._claims.extend((turn.number, *claim) for claim in _claims(turn.reply))
-        self._unread.clear()
         del self._claims[:-_CLAIMS]
         return self._claims
 
 
 def _redirects(user: TextView) -> bool:
-    """Whether a message asks for something else, or says that something was wrong."""
+    """Whether a message asks for something else or says that something is wrong."""
     reaction = react(user)
     if reaction.change or reaction.self_correction or reaction.other_options:
         return True
@@ -197,67 +246,62 @@ def _values(turn: TurnView, memory: _Memory) -> Iterator[Signal]:
     if not memory.facts.begin_before(turn.number) or _ADJUSTS.search(turn.reply.head):
         return
     for fact in turn.reply.facts:
-        if not fact.sole or fact.value in memory.given.told(fact.unit) or _is_movable(fact):
+        if not fact.sole or fact.value in memory.stated.user_values(fact.unit) or _is_movable(fact):
             continue
         earlier = memory.facts.about(fact, turn.number)
         if not earlier or any(old.value == fact.value for _, _, old in earlier):
             continue
         number, role, old = earlier[-1]
-        if _is_movable(old) or _was_found(fact, memory.given):
+        if _is_movable(old) or _is_stated(fact, memory.stated):
             continue
         kind: FaultKind = "contradiction" if role == "assistant" else "forgotten_fact"
-        text = note("other_value", turn.language, new=fact.shown, old=old.shown, turn=number)
-        yield Signal("other_value", turn.number, 0.7, cut(fact.sentence), text, "context_use", kind)
+        values = {"new": fact.written, "old": old.written, "turn": number}
+        yield finding(turn, "other_value", 0.7, fact.sentence, "context_use", kind, **values)
         return
 
 
-def _was_found(fact: Fact, given: Given) -> bool:
-    return fact.value in given.values(fact.unit) or fact.value in given.numbers()
+def _is_stated(fact: Fact, stated: StatedFacts) -> bool:
+    return fact.value in stated.values(fact.unit) or fact.value in stated.numbers()
 
 
 def _is_movable(fact: Fact) -> bool:
     return bool(_MOVABLE.search(normalise(fact.sentence)))
 
 
-def _plan(turn: TurnView, known: Given) -> Iterator[Signal]:
-    """A confirmation whose number of people, date or hour is none that was ever given."""
+def _plan(turn: TurnView, stated: StatedFacts) -> Iterator[Signal]:
+    """Yield a confirmation whose number of people, date or hour nobody has stated."""
     if turn.called or turn.reply.units > 120 or not reply_markers.CLAIMS_SUCCESS.search(turn.reply.edges):
         return
     facts = turn.reply.facts
     for unit in _PLANNED:
-        said = {f.value for f in facts if f.unit == unit}
-        given = known.values(unit) if len(said) == 1 else set()
-        if given and not said & given and len(given) <= 2:
+        replied = {f.value for f in facts if f.unit == unit}
+        values = stated.values(unit) if len(replied) == 1 else set()
+        if values and not replied & values and len(values) <= 2:
             fact = next(f for f in facts if f.unit == unit)
-            text = note(
-                "other_value", turn.language, new=fact.shown, old="/".join(sorted(given)), turn=turn.number
-            )
-            yield Signal(
-                "other_value", turn.number, 0.55, cut(fact.sentence), text, "context_use", "contradiction"
-            )
+            details = {"new": fact.written, "old": "/".join(sorted(values)), "turn": turn.number}
+            yield finding(turn, "other_value", 0.55, fact.sentence, "context_use", "contradiction", **details)
             return
 
 
-def _names(turn: TurnView, given: Given) -> Iterator[Signal]:
+def _names(turn: TurnView, stated: StatedFacts) -> Iterator[Signal]:
     match = _ADDRESSED.search(turn.reply.text[:200])
-    called = next((g for g in match.groups() if g), "") if match else ""
-    if not called or called.lower() in _NOT_NAMES:
+    name = next((g for g in match.groups() if g), "") if match else ""
+    if not name or name.lower() in _NOT_NAMES:
         return
-    names = given.names()
-    if names and not any(n.startswith(called) or called.startswith(n) for n in names):
-        text = note("other_value", turn.language, new=called, old="/".join(sorted(names)), turn=1)
-        quote = cut(turn.reply.text)
-        yield Signal("other_value", turn.number, 0.7, quote, text, "context_use", "forgotten_fact")
+    names = stated.names()
+    if names and not any(n.startswith(name) or name.startswith(n) for n in names):
+        details = {"new": name, "old": "/".join(sorted(names)), "turn": 1}
+        yield finding(turn, "other_value", 0.7, turn.reply.text, "context_use", "forgotten_fact", **details)
 
 
 def _makes_claims(turn: TurnView) -> bool:
-    """Not so where a tool may have turned things round, nor in long plans, which vary."""
+    """Whether a reply makes claims that can be compared: no tool ran, and it is no long plan."""
     return not turn.called and turn.reply.units <= 200
 
 
-@once
+@cached_on_view
 def _claims(reply: TextView) -> tuple[tuple[Sentence, bool], ...]:
-    """The sentences that say something, and whether each denies it."""
+    """The sentences with a claim, and whether each negates it."""
     return tuple(
         (sentence, bool(_NOT.search(sentence.plain)))
         for sentence in reply.sentences[:_SENTENCES]
@@ -266,16 +310,15 @@ def _claims(reply: TextView) -> tuple[tuple[Sentence, bool], ...]:
 
 
 def _reversals(turn: TurnView, memory: _Memory) -> Iterator[Signal]:
-    """Say yes where an earlier turn said no, of what is all but word for word the same."""
+    """Yield a claim that an earlier turn negates, or the other way round, in almost the same words."""
     earlier = memory.claims() if _makes_claims(turn) else []
     for sentence, negated in _claims(turn.reply) if earlier else ():
         for number, other, before in earlier:
             if before is not negated and _alike(sentence.terms, other.terms):
                 if reply_markers.ACKNOWLEDGES.search(turn.reply.head):
                     return
-                text = note("reversed", turn.language, turn=number)
-                yield Signal(
-                    "reversed", turn.number, 0.65, cut(sentence.text), text, "context_use", "contradiction"
+                yield finding(
+                    turn, "reversed", 0.65, sentence.text, "context_use", "contradiction", turn=number
                 )
                 return
 
@@ -283,3 +326,55 @@ def _reversals(turn: TurnView, memory: _Memory) -> Iterator[Signal]:
 def _alike(a: frozenset[str], b: frozenset[str]) -> bool:
     shared = len(a & b)
     return shared >= 3 and shared / len(a | b) >= 0.6
+
+
+def find_replaced_values(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield replies with the old value of something that the user has just changed, without the new one.
+
+    A reply that names the new value beside the old one explains the change.
+    """
+    by_user: defaultdict[str, set[str]] = defaultdict(set)
+    by_assistant: defaultdict[str, set[str]] = defaultdict(set)
+    unread: list[TurnView] = []
+    for turn in dialogue.turns:
+        if _may_replace(turn):
+            for earlier in _drain(unread):
+                _add_values(earlier.user, by_user)
+                _add_values(earlier.reply, by_assistant)
+            yield from _stale_value(turn, by_user, by_assistant)
+        unread.append(turn)
+
+
+def _may_replace(turn: TurnView) -> bool:
+    """Whether the user states a value in a request for a change, and the reply had to act on it."""
+    return turn.replied and _asks_for_change(turn) and bool(turn.user.facts) and had_to_act(turn)
+
+
+def _add_values(text: TextView, values: defaultdict[str, set[str]]) -> None:
+    for fact in text.facts:
+        values[fact.unit].add(fact.value)
+
+
+def _asks_for_change(turn: TurnView) -> bool:
+    reaction = react(turn.user)
+    return reaction.self_correction or reaction.change or bool(_CHANGES.search(turn.user.edges))
+
+
+def _stale_value(
+    turn: TurnView, by_user: defaultdict[str, set[str]], by_assistant: defaultdict[str, set[str]]
+) -> Iterator[Signal]:
+    stated = turn.user.facts
+    for unit in {f.unit: None for f in stated if f.unit not in _LOOSE_UNITS}:
+        new = {f.value for f in stated if f.unit == unit} - by_user[unit] - by_assistant[unit]
+        replied = [f for f in turn.reply.facts if f.unit == unit]
+        values = {f.value for f in replied}
+        if not new or not values or values & new or len(values) > _MANY:
+            continue
+        stale = next((f for f in replied if f.value in by_user[unit]), None)
+        unchanged = replied[0] if values <= by_assistant[unit] and len(values) > 1 else None
+        fact = stale or unchanged
+        if fact:
+            yield finding(
+                turn, "keeps_old", 0.75, fact.sentence, "context_use", "ignored_correction", what=fact.written
+            )
+            return

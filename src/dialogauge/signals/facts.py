@@ -1,28 +1,30 @@
-"""Facts with a value: what a sentence says is so many days, so much money, at that hour."""
+"""Values in sentences (days, money, hours ...), and attributes that an assistant may ask for."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from dialogauge.signals.lazy import lazy
+from dialogauge.signals.caching import lazy_property
 from dialogauge.text import content_marks, pieces
 
-# ruff: noqa: E501 - a pattern is read as a whole, not in lines
+# ruff: noqa: E501, SIM905 - a pattern is read as a whole, and so is a list of words
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """Something that can be asked for, and how a user's message shows that it was given."""
+    """Something that an assistant can ask for and a user can state."""
 
     english: str
     chinese: str
-    asked: re.Pattern[str]
-    given: re.Pattern[str]
+    question: re.Pattern[str]
+    """Matches a `normalise`d sentence of the assistant that asks for it."""
+    statement: re.Pattern[str]
+    """Matches a `normalise`d user message that states it."""
 
 
-def _attribute(english: str, chinese: str, asked: str, given: str) -> Attribute:
-    return Attribute(english, chinese, re.compile(asked), re.compile(given))
+def _attribute(english: str, chinese: str, question: str, statement: str) -> Attribute:
+    return Attribute(english, chinese, re.compile(question), re.compile(statement))
 
 
 _N = (
@@ -123,42 +125,16 @@ ATTRIBUTES: tuple[Attribute, ...] = (
         r"\b(?:iphone|galaxy|pixel|macbook|thinkpad|windows|ubuntu|debian|android|ios|python|node|chrome|firefox)[ -]?\d+|\bmodel\b[^.?!]{0,12}[a-z]*-?\d{2,}|\bmacos\b|\blinux\b|型号[^。?]{0,6}[a-z0-9-]{3,}|版本[^。?]{0,6}\d",
     ),
 )
-"""Matched against `normalise`d sentences of the assistant (asked) and of the user (given)."""
 
-ANY_ASKED = re.compile("|".join(a.asked.pattern for a in ATTRIBUTES))
-"""Matches where any of them is asked for: most sentences ask for none."""
+ANY_QUESTION = re.compile("|".join(a.question.pattern for a in ATTRIBUTES))
+"""Matches a question for any attribute; most sentences ask for none."""
 
-# ruff: noqa: E501 - a pattern is read as a whole, not in lines
-
-
-_MONTHS = {
-    m: i
-    for i, m in enumerate(
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
-    )
-}
-_DAYS = {d: i for i, d in enumerate(["mon", "tue", "wed", "thu", "fri", "sat", "sun"], 1)}
+_MONTHS = {m: i for i, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+_DAYS = {d: i for i, d in enumerate("mon tue wed thu fri sat sun".split(), 1)}
 _ZH_DAYS = {d: i for i, d in enumerate("一二三四五六日", 1)} | {"天": 7}
 _ZH_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九十")} | {"两": 2, "半": 0.5}
 _WORDS = {
-    w: i
-    for i, w in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ]
-    )
+    w: i for i, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
 
 _NUM = r"(\d[\d,]*(?:\.\d+)?|(?<![零一二三四五六七八九十百千万])[零一二三四五六七八九十两半](?![一二三四五六七八九十])|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)"
@@ -193,7 +169,7 @@ _DATE = re.compile(
 _WEEKDAY = re.compile(
     r"\b(mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?days?\b|(?:周|星期|礼拜)([一二三四五六日天])"
 )
-# What a clause must hold for the pattern to match: cheaper to look for.
+# A match needs one of these, and a search for them is cheaper.
 _CLOCK_SIGN = re.compile(r"\d(?::\d\d| ?(?:[ap]\.?m|点))")
 _DATE_SIGN = re.compile("|".join(["月", "-", *_MONTHS]))
 _WEEKDAY_SIGN = re.compile("day|周|星期|礼拜")
@@ -202,14 +178,14 @@ _CLAUSE = re.compile(r"[,;。；!?](?= |[^\d]|$)|\.(?= |$)|\n| (?:and|but|while|
 
 @dataclass(frozen=True)
 class Clause:
-    """A part of a sentence, and the values in it as they are written."""
+    """A part of a sentence, with its values as they are written."""
 
     text: str
     values: tuple[str, ...]
 
-    @lazy
+    @lazy_property
     def terms(self) -> frozenset[str]:
-        """The content terms of the rest, Chinese ones as single characters."""
+        """The content terms without the values; single characters in Chinese."""
         rest = self.text
         for value in self.values:
             rest = rest.replace(value, " ")
@@ -218,25 +194,24 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One value and what it is a value of."""
+    """One value in a sentence."""
 
     unit: str
     value: str
-    shown: str
-    """The value as written."""
+    written: str
+    """The value as it is written."""
     clause: Clause
-    """What stands around it."""
     sentence: str
     sole: bool = True
     """Whether its clause holds no other value of the unit."""
 
     @property
     def key(self) -> frozenset[str]:
-        """Content terms of the clause around the value; single characters in Chinese."""
+        """The clause's content terms without values; single characters in Chinese."""
         return self.clause.terms
 
 
-# One set of first characters, then what follows each: a regular expression skips to such a set quickly.
+# One set of first characters, then the rest for each: `re` skips to such a set quickly.
 _MAYBE = re.compile(
     r"[\d$£€¥周星礼一二三四五六七八九十两半dotfsenjma](?:"
     r"(?<=\d)(?: ?-?(?:[人位名晚夜天周个月年小分%％公千米克元块万度点日号折:：°]|[a-z])|\d{3}-\d\d)"
@@ -250,7 +225,7 @@ _MAYBE = re.compile(
 
 
 def holds_value(text: str) -> bool:
-    """Say at little cost whether a text may hold a fact."""
+    """Say quickly whether a text may hold a fact."""
     return bool(_MAYBE.search(text.lower()))
 
 
@@ -266,15 +241,15 @@ def read_facts(text: str, plain: str, limit: int = 60) -> list[Fact]:
 
 
 def _clause_facts(clause: str, sentence: str) -> list[Fact]:
-    found = [*_quantities(clause), *_clocks(clause), *_dates(clause)]
-    if not found:
+    matches = [*_quantities(clause), *_clocks(clause), *_dates(clause)]
+    if not matches:
         return []
-    around = Clause(clause, tuple(shown for _, _, shown in found))
-    values = {(unit, value) for unit, value, _ in found}
+    around = Clause(clause, tuple(written for _, _, written in matches))
+    values = {(unit, value) for unit, value, _ in matches}
     crowded = {a for a, x in values for b, y in values if a == b and x != y} if len(values) > 1 else ()
     return [
-        Fact(unit, value, shown.strip(), around, sentence, unit not in crowded)
-        for unit, value, shown in found
+        Fact(unit, value, written.strip(), around, sentence, unit not in crowded)
+        for unit, value, written in matches
     ]
 
 

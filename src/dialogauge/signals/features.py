@@ -1,8 +1,7 @@
-"""Numbers per turn for the fitted satisfaction model: signals as yes/no, shares and ratios.
+"""Features per turn for the fitted satisfaction model, and the list of all signals of a dialogue.
 
-All of them mean the same in either language: lengths are logs of words (a Chinese character counts 0.6)
-or stand in relation to the conversation's own, overlaps are shares, markers are 0 or 1. Nothing here is
-a word of any data set.
+Features mean the same in both languages: lengths are logs of words (a Chinese character counts 0.6) or
+relative to the conversation, overlaps are shares, markers are 0 or 1. No feature is a word of a data set.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from dialogauge.signals.answering import (
     is_vague,
     overlap,
 )
-from dialogauge.signals.asking import find_needless_questions
 from dialogauge.signals.contradiction import find_contradictions, find_replaced_values
+from dialogauge.signals.dialogue import Dialogue, TextView, TurnView
+from dialogauge.signals.exclusions import find_ignored_exclusions
+from dialogauge.signals.needless_questions import find_needless_questions
 from dialogauge.signals.reactions import Reaction, find_reactions, react, repeats_request
-from dialogauge.signals.reading import Dialogue, TextView, TurnView
 from dialogauge.signals.refusal import find_refusals, refuses
 from dialogauge.signals.repair import find_ignored_corrections
 from dialogauge.signals.repetition import find_repetition
 from dialogauge.signals.signal import Signal
 from dialogauge.signals.tool_use import find_tool_faults
-from dialogauge.signals.wishes import find_broken_wishes
 
 Mode = Literal["hindsight", "foresight"]
 
@@ -41,25 +40,25 @@ _FAMILIES: tuple[Callable[[Dialogue], Iterator[Signal]], ...] = (
     find_not_knowing,
     find_drift,
     find_needless_questions,
-    find_broken_wishes,
+    find_ignored_exclusions,
     find_contradictions,
     find_tool_faults,
     find_ignored_corrections,
     find_replaced_values,
 )
-"""Read what precedes a reply and the reply, never what follows."""
+"""They read the reply and the messages before it, never those after it."""
 
 
 def find_signals(dialogue: Dialogue, mode: Mode = "hindsight") -> tuple[Signal, ...]:
-    """Return every finding, by turn and then by strength, the strongest first.
+    """Return every finding by turn, the strongest first.
 
-    In `foresight` nothing after a turn's reply has a part in the signals of that turn; `hindsight` also
-    reads the user message that follows it.
+    In `foresight`, the signals of a turn ignore all messages after its reply; `hindsight` also reads the
+    next user message.
     """
-    found = [s for family in _FAMILIES for s in family(dialogue)]
+    signals = [s for family in _FAMILIES for s in family(dialogue)]
     if mode == "hindsight":
-        found.extend(find_reactions(dialogue))
-    return tuple(sorted(found, key=lambda s: (s.turn, -s.strength, s.name)))
+        signals.extend(find_reactions(dialogue))
+    return tuple(sorted(signals, key=lambda s: (s.turn, -s.strength, s.name)))
 
 
 FORESIGHT_FEATURES = (
@@ -86,7 +85,7 @@ FORESIGHT_FEATURES = (
     "context_finding",
     "helpfulness_finding",
 )
-"""Read off what precedes the reply and the reply."""
+"""From the reply and the messages before it."""
 
 HINDSIGHT_FEATURES = (
     "next_thanks",
@@ -103,11 +102,10 @@ HINDSIGHT_FEATURES = (
     "next_asks",
     "no_next",
 )
-"""Read off the user message that follows, if there is one."""
-
+"""From the next user message, if there is one."""
 
 FORM_FEATURES = ("reply_length", "reply_variety", "lists")
-"""What kind of reply it is, whatever it says."""
+"""The form of a reply, without its content."""
 
 
 def feature_names(mode: Mode) -> tuple[str, ...]:
@@ -122,7 +120,7 @@ class _Norm:
     values: list[float] = field(default_factory=list)
 
     def ratio(self, units: float) -> float:
-        """Log of the length over the conversation's norm so far, within ±2; 0 where there is none."""
+        """Return the log of length over mean length so far, within ±2; 0 without earlier texts."""
         here = math.log1p(units)
         if not self.values:
             return 0.0
@@ -137,20 +135,20 @@ def read_features(
 ) -> dict[int, tuple[float, ...]]:
     """Return the features of every replied turn by its number, in the order of `feature_names(mode)`.
 
-    `signals` are those of the same mode; hindsight ones are left out of the foresight features.
+    `signals` are those of the same mode; foresight features ignore the hindsight ones.
     """
-    walk = _Walk()
+    history = _EarlierTurns()
     out: dict[int, tuple[float, ...]] = {}
     findings = _findings(signals)
     reactions = [react(t.user) for t in dialogue.turns]
     for index, turn in enumerate(dialogue.turns):
         if turn.replied:
-            values = walk.foresight(turn, reactions[index], findings)
+            values = history.foresight(turn, reactions[index], findings)
             if mode == "hindsight":
                 after = dialogue.turns[index + 1] if index + 1 < len(dialogue.turns) else None
                 values += _hindsight(turn, after, reactions[index + 1] if after else None)
             out[turn.number] = values
-        walk.add(turn, reactions[index])
+        history.add(turn, reactions[index])
     return out
 
 
@@ -163,19 +161,19 @@ def _findings(signals: Sequence[Signal]) -> dict[tuple[int, str], float]:
 
 
 @dataclass(slots=True)
-class _Walk:
-    """What is known before a turn."""
+class _EarlierTurns:
+    """The messages before a turn."""
 
-    known: set[str] = field(default_factory=set)
+    terms: set[str] = field(default_factory=set)
     replies: _Norm = field(default_factory=_Norm)
     requests: _Norm = field(default_factory=_Norm)
-    asked: list[TextView] = field(default_factory=list)
+    users: list[TextView] = field(default_factory=list)
     objections: int = 0
 
     def add(self, turn: TurnView, reaction: Reaction) -> None:
-        self.known.update(turn.user.terms, turn.reply.terms)
+        self.terms.update(turn.user.terms, turn.reply.terms)
         self.requests.add(turn.user.units)
-        self.asked = [*self.asked[-5:], turn.user]
+        self.users = [*self.users[-5:], turn.user]
         self.objections += bool(reaction.complaints)
         if turn.replied:
             self.replies.add(turn.reply.units)
@@ -187,11 +185,11 @@ class _Walk:
         terms = reply.terms
         length, variety, lists = reply_form(reply)
         ratio = self.replies.ratio(reply.units)
-        known = len(terms & self.known)
-        asked = len((terms & turn.user.terms) - self.known)
-        recalled = known / len(terms) if terms else 0.0
-        new = (len(terms) - known - asked) / len(terms) if terms else 0.0
-        again = max((repeats_request(turn.user, before) for before in self.asked), default=0.0)
+        earlier = len(terms & self.terms)
+        request = len((terms & turn.user.terms) - self.terms)
+        recalled = earlier / len(terms) if terms else 0.0
+        new = (len(terms) - earlier - request) / len(terms) if terms else 0.0
+        again = max((repeats_request(turn.user, before) for before in self.users), default=0.0)
         return (
             math.log(turn.number),
             length,
@@ -219,12 +217,8 @@ class _Walk:
 
 
 def reply_form(reply: TextView) -> tuple[float, float, float]:
-    """Return the features in `FORM_FEATURES` of a reply, for which nothing else need be known."""
-    return (
-        math.log1p(reply.units),
-        len(reply.terms) / (reply.units + 1),
-        _list_share(reply.text),
-    )
+    """Return the `FORM_FEATURES` of a reply."""
+    return math.log1p(reply.units), len(reply.terms) / (reply.units + 1), _list_share(reply.text)
 
 
 def _vague_share(turn: TurnView) -> float:
@@ -241,7 +235,7 @@ def _list_share(text: str) -> float:
 def _hindsight(turn: TurnView, after: TurnView | None, reaction: Reaction | None) -> tuple[float, ...]:
     if after is None or reaction is None:
         return (0.0,) * (len(HINDSIGHT_FEATURES) - 1) + (1.0,)
-    told = after.user.terms
+    terms = after.user.terms
     strong = [c for c in reaction.complaints if c not in ("frustrated", "corrected", "doubted")]
     return (
         float(reaction.thanks),
@@ -252,8 +246,8 @@ def _hindsight(turn: TurnView, after: TurnView | None, reaction: Reaction | None
         float(reaction.other_options),
         float(reaction.change),
         min(1.0, repeats_request(after.user, turn.user)),
-        len(told & turn.reply.terms) / len(told) if told else 0.0,
-        len(told - turn.reply.terms - turn.user.terms) / (len(told) + 1),
+        len(terms & turn.reply.terms) / len(terms) if terms else 0.0,
+        len(terms - turn.reply.terms - turn.user.terms) / (len(terms) + 1),
         max(-2.0, min(2.0, math.log1p(after.user.units) - math.log1p(turn.user.units))),
         float(asks_something(after.user.edges)),
         0.0,

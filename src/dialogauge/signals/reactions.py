@@ -1,4 +1,4 @@
-"""What a user message says of the reply before it: thanks, objection, complaint, asking again."""
+"""Reactions of the user to the reply before: thanks, objections, complaints, repeated requests."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from dialogauge.signals import reply_markers
 from dialogauge.signals import user_markers as mark
 from dialogauge.signals.answering import asks_something
-from dialogauge.signals.lazy import once
+from dialogauge.signals.caching import cached_on_view
+from dialogauge.signals.dialogue import Dialogue, TextView, TurnView, quote_around
 from dialogauge.signals.markers import Marker, MarkerSet
-from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import FaultKind, Signal, note
-from dialogauge.signals.user_markers import PLAIN_COMPLAINTS
 
 _COMPLAINTS: tuple[tuple[str, Marker, float, FaultKind | None], ...] = (
     ("same_again", mark.AGAIN, 0.85, "loop"),
@@ -28,13 +27,12 @@ _COMPLAINTS: tuple[tuple[str, Marker, float, FaultKind | None], ...] = (
     ("corrected", mark.OBJECTS, 0.4, None),
     ("frustrated", mark.FRUSTRATION, 0.4, None),
 )
-"""Signal, wide marker, strength where it is meant in one way only, the fault; the more telling first."""
+"""Signal, broad marker, strength of an unambiguous wording, fault; in order of weight."""
 
-
-_TOLD = MarkerSet(
+_REACTIONS = MarkerSet(
     [
         *((name, wide) for name, wide, _, _ in _COMPLAINTS),
-        *PLAIN_COMPLAINTS.items(),
+        *mark.PLAIN_COMPLAINTS.items(),
         ("self_correction", mark.SELF_CORRECTION),
         ("change", mark.CHANGE),
         ("thanks", mark.THANKS),
@@ -45,11 +43,9 @@ _TOLD = MarkerSet(
     ]
 )
 _BRIEF = 12
-"""Words of a message that does nothing but insist."""
+"""Longest message, in words, that only insists."""
 _LOOSE, _CAP = 0.45, 0.58
-"""What only a wide marker tells may be about the matter, or about others: alone it makes no fault."""
-
-
+"""A match of a broad marker only may be about something else: alone it makes no fault."""
 _STOP = re.compile(r"[.!?。！？;；,，…]")
 _OTHERS = re.compile(
     r"\b(?:he|she|they|him|her|them|my (?:boss|landlord|friend|sister|brother|mother|mum|mom|dad|father"
@@ -64,7 +60,7 @@ class Reaction:
     """The markers of one user message."""
 
     complaints: tuple[str, ...]
-    """Names of complaints, the most telling first."""
+    """Names of complaints, in order of weight."""
     self_correction: bool
     change: bool
     """Asks to change something said or planned."""
@@ -80,30 +76,30 @@ class Reaction:
         return bool(self.complaints) or self.self_correction or self.change
 
 
-@once
+@cached_on_view
 def react(user: TextView) -> Reaction:
-    """Read the markers of a user message; only the edges of a very long one."""
-    told = _TOLD.matching(user.edges)
-    own = "self_correction" in told
-    complaints = tuple(name for name, *_ in _COMPLAINTS if name in told)
-    if own:  # the user's own slip: pushing back is then no word against the reply
+    """Return the markers of a user message; of a very long one only those at its edges."""
+    names = _REACTIONS.matching(user.edges)
+    own = "self_correction" in names
+    complaints = tuple(name for name, *_ in _COMPLAINTS if name in names)
+    if own:  # the user corrects the user: then an objection is not against the reply
         complaints = tuple(c for c in complaints if c in ("same_again", "off_topic", "not_answered"))
     return Reaction(
         complaints,
         own,
-        change="change" in told,
-        thanks="thanks" in told,
-        closing="closing" in told,
-        more_detail="more_detail" in told,
-        other_options="other_options" in told,
-        repeat_please="repeat_please" in told,
+        change="change" in names,
+        thanks="thanks" in names,
+        closing="closing" in names,
+        more_detail="more_detail" in names,
+        other_options="other_options" in names,
+        repeat_please="repeat_please" in names,
     )
 
 
 def repeats_request(now: TextView, before: TextView) -> float:
-    """Return how far a user message asks again what an earlier one asked, 0..1.
+    """Return how much a user message repeats an earlier one, 0..1.
 
-    The share of the shorter one's content terms that both have; 0 below two shared terms.
+    The share of the shorter one's content terms that are in both; 0 below two shared terms.
     """
     shared = len(now.terms & before.terms)
     if shared < 2:
@@ -112,7 +108,7 @@ def repeats_request(now: TextView, before: TextView) -> float:
 
 
 def find_reactions(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield what each user message holds against the reply before it; all of it is hindsight."""
+    """Yield the complaints of each user message about the reply before it; all are hindsight."""
     for turn, after in zip(dialogue.turns, dialogue.turns[1:], strict=False):
         if turn.replied:
             yield from _judge_reply(turn, after)
@@ -121,12 +117,12 @@ def find_reactions(dialogue: Dialogue) -> Iterator[Signal]:
 def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
     reaction = react(after.user)
     repeated = repeats_request(after.user, turn.user)
-    found = [c for c in _COMPLAINTS if c[0] in reaction.complaints]
+    complaints = [c for c in _COMPLAINTS if c[0] in reaction.complaints]
     if mark.CHALLENGED.search(after.user.edges) and refuses(turn):
         yield _signal("refusal_challenged", (turn, after), 0.6, "refusal", "")
     weight = _weight(repeated, after, reaction)
-    for rank, (name, wide, strength, kind) in enumerate(found):
-        plain = _plain(name, wide, after.user.edges) if _bears(name, turn) else None
+    for rank, (name, wide, strength, kind) in enumerate(complaints):
+        plain = _plain(name, wide, after.user.edges) if _can_concern(name, turn) else None
         if plain:
             strength = min(1.0, strength + weight - 0.02 * rank)
         else:
@@ -134,30 +130,32 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
             strength = min(_CAP, min(strength, _LOOSE) + weight - 0.02 * rank + 0.12 * doubt_of_tools)
         hit = plain or wide.search(after.user.edges)
         yield _signal(name, (turn, after), max(0.2, strength), kind, hit.group() if hit else "")
-    strength = _asked_again(turn, after, repeated)
+    strength = _repeated_request(turn, after, repeated)
     if strength and not reaction.thanks:
         yield _signal("asked_again", (turn, after), strength, None, "")
 
 
 def _plain(name: str, wide: Marker, text: str) -> re.Match[str] | None:
-    """The words of a complaint that can only mean the reply; not those that speak of a third person."""
-    pattern = PLAIN_COMPLAINTS.get(name)
+    """Return the match of a complaint that can only mean the reply, and no third person."""
+    pattern = mark.PLAIN_COMPLAINTS.get(name)
     hit = pattern.search(text) if pattern else None
-    if hit is None and name == "not_changed":  # said where a change was asked for, it needs no plainer words
+    if (
+        hit is None and name == "not_changed"
+    ):  # after a request for a change, the broad wording is clear enough
         hit = wide.search(text)
-    return None if hit and name != "not_changed" and _of_others(text, hit) else hit
+    return None if hit and name != "not_changed" and _concerns_others(text, hit) else hit
 
 
-def _of_others(text: str, hit: re.Match[str]) -> bool:
+def _concerns_others(text: str, hit: re.Match[str]) -> bool:
     start = max((m.end() for m in _STOP.finditer(text, 0, hit.start())), default=0)
     end = _STOP.search(text, hit.end())
     clause = text[start : end.start() if end else len(text)]
     return bool(_OTHERS.search(clause)) and not _YOU.search(clause)
 
 
-def _bears(name: str, turn: TurnView) -> bool:
-    """Whether the turn is such that the complaint can be meant of it."""
-    if name == "not_changed":  # a change must have been asked for
+def _can_concern(name: str, turn: TurnView) -> bool:
+    """Whether the complaint can be about this turn."""
+    if name == "not_changed":  # needs a request for a change
         reaction = react(turn.user)
         return reaction.objects or reaction.other_options
     if name == "not_answered":  # the user answers a question back: "I meant the other one"
@@ -165,8 +163,8 @@ def _bears(name: str, turn: TurnView) -> bool:
     return True
 
 
-def _asked_again(turn: TurnView, after: TurnView, repeated: float) -> float:
-    """Asking again for what the reply left out; else it may be a choice or a follow-up."""
+def _repeated_request(turn: TurnView, after: TurnView, repeated: float) -> float:
+    """Return the strength of a request for what the reply left out; others may be follow-ups."""
     shared = turn.user.terms & after.user.terms
     missed = len(shared - turn.reply.terms) / len(shared) if shared else 0.0
     strength = 0.0
@@ -180,7 +178,7 @@ def _asked_again(turn: TurnView, after: TurnView, repeated: float) -> float:
 
 
 def _weight(repeated: float, after: TurnView, reaction: Reaction) -> float:
-    """A complaint that asks again weighs more; one beside thanks or in a long message less."""
+    """Return more weight for a repeated request, less beside thanks or in a long message."""
     weight = 0.1 if repeated >= 0.3 else 0.0
     if reaction.thanks:
         weight -= 0.35

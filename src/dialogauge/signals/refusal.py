@@ -1,28 +1,25 @@
-"""Refusals of what seems harmless, told from careful ones."""
+"""Refusals of requests that seem harmless."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from dialogauge.signals import reply_markers as mark
-from dialogauge.signals.lazy import once
-from dialogauge.signals.reading import Dialogue, TextView, TurnView, quote_around
-from dialogauge.signals.signal import Signal, note
+from dialogauge.signals.caching import cached_on_view
+from dialogauge.signals.dialogue import Dialogue, TextView, TurnView, quote_around
+from dialogauge.signals.signal import Signal, finding
 from dialogauge.text import normalise
 
 _BARE = 25
-"""Words of a reply that does nothing but decline."""
+"""Longest reply, in words, that only declines."""
 
 
 def refuses(turn: TurnView) -> str:
-    """Return the words by which the reply declines, or an empty string.
-
-    They stand in the first 300 characters; a word in passing further down declines nothing.
-    """
+    """Return the words in the first 300 characters that decline the request, or an empty string."""
     return _refuses(turn.reply)
 
 
-@once
+@cached_on_view
 def _refuses(reply: TextView) -> str:
     head = reply.head
     if not mark.MAY_REFUSE.search(head):
@@ -32,7 +29,7 @@ def _refuses(reply: TextView) -> str:
 
 
 def find_refusals(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield refusals of what is not risky; weaker where policy or tools set limits, or a way is offered."""
+    """Yield refusals of harmless requests; weaker with a policy, with tools, or with an alternative."""
     harmful = _harmful(dialogue)
     agent = False
     for index, turn in enumerate(dialogue.turns):
@@ -41,36 +38,34 @@ def find_refusals(dialogue: Dialogue) -> Iterator[Signal]:
         if not hit or harmful(index):
             continue
         strength = _strength(turn, limits=agent or _has_policy(dialogue.context))
-        text = note("refuses", turn.language)
-        quote = quote_around(turn.reply, hit)
-        yield Signal("refuses", turn.number, strength, quote, text, "helpfulness", "refusal")
+        yield finding(turn, "refuses", strength, quote_around(turn.reply, hit), "helpfulness", "refusal")
 
 
 def _harmful(dialogue: Dialogue) -> Callable[[int], bool]:
-    """Return what says whether the topic is risky at a turn; each message is searched once, if at all.
+    """Return a function that says whether the topic of a turn is risky; it searches each message once.
 
-    A risky topic stays risky when the user asks again in other words.
+    A risky topic stays risky while the user's messages are short.
     """
-    found: list[bool] = []
+    risks: list[bool] = []
 
     def harmful(index: int) -> bool:
-        for turn in dialogue.turns[len(found) : index + 1]:
+        for turn in dialogue.turns[len(risks) : index + 1]:
             risky = mark.HARM.search(turn.user.edges) is not None
-            found.append(risky or (bool(found) and found[-1] and turn.user.units < 25))
-        return found[index]
+            risks.append(risky or (bool(risks) and risks[-1] and turn.user.units < 25))
+        return risks[index]
 
     return harmful
 
 
-@once
+@cached_on_view
 def _has_policy(context: TextView) -> bool:
     return bool(mark.POLICY.search(normalise(context.text)))
 
 
 def _strength(turn: TurnView, *, limits: bool) -> float:
-    """Words of declining are one cue; scruples given, or nothing else said, the other.
+    """Return the strength: declining words are one cue, scruples or a bare refusal another.
 
-    To own that one cannot see or do a thing, and to go on with what one can, is no refusal.
+    A reply that admits a limit and then helps is no refusal.
     """
     reply = turn.reply
     strength = 0.5
@@ -80,7 +75,7 @@ def _strength(turn: TurnView, *, limits: bool) -> float:
         strength -= 0.45
     if mark.ALTERNATIVE.search(reply.edges):
         strength -= 0.35
-    if reply.units > 150:  # much said after declining: an answer with a reservation
+    if reply.units > 150:  # a long reply: an answer with a reservation
         strength -= 0.4
     if turn.tools and mark.ADMITS_FAILURE.search(reply.edges):
         strength -= 0.4

@@ -1,17 +1,17 @@
-"""What becomes of a correction: taken up, passed over, or gone against."""
+"""Corrections by the user, and how the reply handles them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dialogauge.signals import reply_markers
-from dialogauge.signals.lazy import once
+from dialogauge.signals.caching import cached_on_view
+from dialogauge.signals.dialogue import Dialogue, TurnView, quote_around
 from dialogauge.signals.reactions import Reaction, react
-from dialogauge.signals.reading import Dialogue, TurnView, quote_around
 from dialogauge.signals.refusal import refuses
-from dialogauge.signals.signal import ADMISSION, Signal, cut, note
+from dialogauge.signals.signal import ADMISSION, Signal, finding, note
 from dialogauge.text import content_terms, pieces
 
 _DROPPED = re.compile(
@@ -27,39 +27,39 @@ _DROPPED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One correction, redirection or objection of the user and how the reply deals with it."""
+    """One correction, redirection or objection of the user, and how the reply handles it."""
 
     turn: int
     on_assistant: bool
-    """Whether it speaks against the assistant, and not of the user's own slip or change of mind."""
+    """Whether it concerns the assistant, and not the user's own mistake or change of mind."""
     uptake: float
-    """Share of the correction's content terms that the reply takes up, 0..1."""
+    """Share of the correction's content terms in the reply, 0..1."""
     acknowledged: bool
-    kept: str
-    """What the user wanted dropped and the reply still goes on with; empty if nothing."""
+    still_used: str
+    """A term that the user wanted dropped and the reply still uses; empty if none."""
 
     @property
     def handled(self) -> float:
-        """How well it was handled, 0 (ignored) to 1."""
+        """How well the reply handles it, 0 (ignored) to 1."""
         score = 0.55 * min(1.0, self.uptake / 0.3) + 0.45 * self.acknowledged
-        return min(score, 0.2) if self.kept else score
+        return min(score, 0.2) if self.still_used else score
 
 
-@once
+@cached_on_view
 def read_repairs(dialogue: Dialogue) -> tuple[Repair, ...]:
-    """Return every repair situation that has a reply; none in the first turn, where nothing stands yet."""
-    found = []
+    """Return the corrections that have a reply; the first turn has none."""
+    repairs = []
     for before, turn in zip(dialogue.turns, dialogue.turns[1:], strict=False):
         reaction = react(turn.user)
         if turn.replied and before.replied and is_repair(turn, before, reaction):
-            found.append(_repair(turn, before, reaction))
-    return tuple(found)
+            repairs.append(_repair(turn, before, reaction))
+    return tuple(repairs)
 
 
 def is_repair(turn: TurnView, before: TurnView, reaction: Reaction) -> bool:
-    """Whether a user message corrects, redirects or objects; mere thanks with a wish do not.
+    """Whether a user message corrects, redirects or objects; thanks with a request do not.
 
-    A request to change something is one only where it is about what the assistant just said.
+    A request for a change counts only if it is about the reply before.
     """
     strong = [c for c in reaction.complaints if c not in ("frustrated", "doubted")]
     if reaction.thanks and not reaction.self_correction and len(strong) < 2:
@@ -69,38 +69,34 @@ def is_repair(turn: TurnView, before: TurnView, reaction: Reaction) -> bool:
 
 
 def _repair(turn: TurnView, before: TurnView, reaction: Reaction) -> Repair:
-    asked = (
-        turn.user.terms - before.user.terms
-        if len(turn.user.terms - before.user.terms) >= 2
-        else turn.user.terms
-    )
+    new = turn.user.terms - before.user.terms
     dropped = _dropped(turn)
-    asked = frozenset(t for t in asked if t not in dropped)
-    taken = len(asked & turn.reply.terms) / len(asked) if asked else 1.0
+    terms = (new if len(new) >= 2 else turn.user.terms) - dropped
+    uptake = len(terms & turn.reply.terms) / len(terms) if terms else 1.0
     acknowledged = bool(reply_markers.ACKNOWLEDGES.search(turn.reply.head))
-    kept = _kept(turn, before, dropped)
-    return Repair(turn.number, not reaction.self_correction, taken, acknowledged, kept)
+    still_used = _still_used(turn, before, dropped)
+    return Repair(turn.number, not reaction.self_correction, uptake, acknowledged, still_used)
 
 
 def _dropped(turn: TurnView) -> frozenset[str]:
-    """Content terms of what the user wants gone."""
-    found: set[str] = set()
+    """Return the content terms that the user wants dropped."""
+    terms: set[str] = set()
     for match in _DROPPED.finditer(turn.user.edges):
-        found.update(content_terms(pieces(next((g for g in match.groups() if g), ""))))
-    return frozenset(found)
+        terms.update(content_terms(pieces(next((g for g in match.groups() if g), ""))))
+    return frozenset(terms)
 
 
-def _kept(turn: TurnView, before: TurnView, dropped: frozenset[str]) -> str:
-    """A term to be dropped that the reply still goes on with, no sentence negating it.
+def _still_used(turn: TurnView, before: TurnView, dropped: frozenset[str]) -> str:
+    """Return a dropped term that the reply still uses without negation.
 
-    It takes two: two sentences that hold it, or two such terms.
+    This needs two sentences with the term, or two such terms.
     """
-    kept: list[str] = []
+    still_used: list[str] = []
     for term in sorted(dropped & turn.reply.terms & (before.reply.terms | before.user.terms)):
         uses = [s for s in turn.reply.sentences if term in s.terms]
         if uses and not any(_AVOIDS.search(s.plain) for s in uses):
-            kept.append(term)
-            if len(uses) > 1 or len(kept) > 1:
+            still_used.append(term)
+            if len(uses) > 1 or len(still_used) > 1:
                 return term
     return ""
 
@@ -113,7 +109,7 @@ _AVOIDS = re.compile(
 
 
 def had_to_act(turn: TurnView) -> bool:
-    """Whether words alone were called for: tool calls, questions back and refusals are an answer too."""
+    """Whether the reply had to act in words: not with tool calls, questions or admitted failures."""
     return not (turn.called or turn.reply.questions or reply_markers.ADMITS_FAILURE.search(turn.reply.edges))
 
 
@@ -121,13 +117,13 @@ _MERE_SORRY = re.compile(
     r"sorry|i apologi|back to|straight to|fair|point|good catch|well spotted|my apologies|you|(?:they|it)\b"
     r"|(?:非常|实在|很)?(?:抱歉|对不起|不好意思)|回到|直接|说正题|言归|幸好|(?:您|你)"
 )
-"""Words that also stand where nobody was at fault."""
+"""Words that also occur when nobody is at fault."""
 
 
 def find_concessions(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies that the assistant itself owns up to in the next turn, after an objection.
+    """Yield replies whose fault the assistant admits in the next turn, after an objection.
 
-    This reads the reply after the next user message: it serves the conversation's judgement, and no turn's.
+    This reads the reply after the next user message: it serves judgements of conversations, not of turns.
     """
     for turn, after in zip(dialogue.turns, dialogue.turns[1:], strict=False):
         reaction = react(after.user)
@@ -137,44 +133,29 @@ def find_concessions(dialogue: Dialogue) -> Iterator[Signal]:
         hit = owns_up or reply_markers.CONCEDES.search(after.reply.head)
         if hit and not refuses(after):
             strength = 0.75 if owns_up else 0.45 if _MERE_SORRY.match(hit.group()) else 0.65
-            text = note("conceded", turn.language)
-            quote = quote_around(after.reply, hit.group())
             yield Signal(
                 ADMISSION,
                 turn.number,
                 strength,
-                quote,
-                text,
+                quote_around(after.reply, hit.group()),
+                note("conceded", turn.language),
                 "helpfulness",
-                None,
-                after.number,
+                quote_turn=after.number,
                 hindsight=True,
             )
 
 
 def find_ignored_corrections(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies that pass over a correction or go on with what was to be dropped."""
+    """Yield replies that ignore a correction or still use what the user wanted dropped."""
     repairs = {r.turn: r for r in read_repairs(dialogue)}
     for turn in dialogue.replied:
         repair = repairs.get(turn.number)
         if repair is None:
             continue
-        if repair.kept and had_to_act(turn):
-            text = note("keeps_old", turn.language, what=repair.kept)
-            quote = next(s.text for s in turn.reply.sentences if repair.kept in s.terms)
-            yield Signal(
-                "keeps_old", turn.number, 0.75, cut(quote), text, "context_use", "ignored_correction"
-            )
+        term = repair.still_used
+        if term and had_to_act(turn):
+            quote = next(s.text for s in turn.reply.sentences if term in s.terms)
+            yield finding(turn, "keeps_old", 0.75, quote, "context_use", "ignored_correction", what=term)
         elif repair.uptake < 0.08 and not repair.acknowledged and turn.user.units > 6 and had_to_act(turn):
-            text = note("not_taken_up", turn.language)
-            quote = cut(turn.user.text)
-            yield Signal(
-                "not_taken_up",
-                turn.number,
-                0.65,
-                quote,
-                text,
-                "context_use",
-                "ignored_correction",
-                turn.number,
-            )
+            signal = finding(turn, "not_taken_up", 0.65, turn.user.text, "context_use", "ignored_correction")
+            yield replace(signal, quote_turn=turn.number)

@@ -1,11 +1,12 @@
-"""A finding: what was noticed, where, how grave, and the words it stands on."""
+"""Signals: findings about single turns, with their strength and the words that show them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from dialogauge.signals.dialogue import TurnView, cut
 from dialogauge.text import Language
 
 _NOTES: dict[str, tuple[str, str]] = {
@@ -35,20 +36,14 @@ _NOTES: dict[str, tuple[str, str]] = {
         "Brings up “{what}”, which the user ruled out in turn {turn}.",
         "提到“{what}”,而用户在第 {turn} 轮已明确排除。",
     ),
-    "other_value": (
-        "Says {new} where turn {turn} had {old}.",
-        "这里说{new},而第 {turn} 轮说的是{old}。",
-    ),
+    "other_value": ("Says {new} where turn {turn} had {old}.", "这里说{new},而第 {turn} 轮说的是{old}。"),
     "reversed": ("Says the opposite of turn {turn}.", "与第 {turn} 轮的说法相反。"),
     "refuses": ("Declines a request that seems harmless.", "拒绝了一个看似无害的请求。"),
     "vague": ("General phrases instead of an answer to the question.", "只有空泛的话,没有回答问题。"),
     "knows_nothing": ("Says only that it does not know.", "只说不知道,没有回答问题。"),
     "empty": ("The reply is empty.", "回复为空。"),
     "no_overlap": ("Takes up nothing of what was asked.", "没有回应所问的任何内容。"),
-    "digresses": (
-        "Turns to something that nobody asked about.",
-        "转到了没有人问的话题上。",
-    ),
+    "digresses": ("Turns to something that nobody asked about.", "转到了没有人问的话题上。"),
     "ignores_tool_error": (
         "Claims success although the tool {tool} failed or found nothing.",
         "工具 {tool} 出错或没有结果,回复却称已成功。",
@@ -82,22 +77,10 @@ FaultKind = Literal[
     "tool_error",
     "drift",
 ]
-FAULT_KINDS: tuple[FaultKind, ...] = (
-    "forgotten_fact",
-    "contradiction",
-    "loop",
-    "refusal",
-    "ignored_correction",
-    "non_answer",
-    "tool_error",
-    "drift",
-)
+FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
 ADMISSION = "conceded"
-"""The name of the finding that the assistant itself makes."""
-
-QUOTE_LENGTH = 160
-"""Characters to which a quote is cut."""
+"""The signal for a fault that the assistant admits."""
 
 Dimension = Literal["context_use", "helpfulness"]
 
@@ -110,42 +93,50 @@ class Signal:
     turn: int
     """The assistant turn it speaks about, 1-based."""
     strength: float
-    """0..1, read as a chance: from 0.7 a fault by itself, below only together with another source."""
+    """0..1, a probability: from 0.7 a fault by itself, below that only together with another source."""
     quote: str
-    """The words it stands on, verbatim, at most 160 characters."""
+    """The words that show it, verbatim, at most 160 characters."""
     note: str
-    """What is wrong, in plain words of the conversation's language."""
+    """What is wrong, in the conversation's language."""
     about: Dimension
     """The turn dimension it lowers."""
     kind: FaultKind | None = None
     quote_turn: int | None = None
-    """The turn that the quote is from, where it is another one."""
+    """The turn of the quote, where it differs."""
     hindsight: bool = False
-    """Whether it was read off what follows the turn."""
+    """Whether it rests on a message after the turn."""
 
     @property
     def source(self) -> Literal["reply", "user", "admission"]:
-        """Where it was read: in the reply, in the next user message, or in what the assistant owns to."""
+        """Where the evidence is: in the reply, in the next user message, or in a later admission."""
         if not self.hindsight:
             return "reply"
         return "admission" if self.name == ADMISSION else "user"
 
 
-def cut(text: str, length: int = QUOTE_LENGTH) -> str:
-    """Return the text, or its first `length` characters: a verbatim part of it either way."""
-    text = text.strip()
-    return text if len(text) <= length else text[:length].rstrip()
+def finding(
+    turn: TurnView,
+    name: str,
+    strength: float,
+    quote: str,
+    about: Dimension,
+    kind: FaultKind,
+    /,
+    **facts: object,
+) -> Signal:
+    """Return a finding about a reply, with its quote cut and its note in the conversation's language."""
+    text = note(name, turn.language, **facts)
+    return Signal(name, turn.number, strength, cut(quote), text, about, kind)
 
 
-SURE = 0.7
+_SURE = 0.7 - 1e-9  # 0.7 as a product of floats
 _ACROSS = 0.25
-_EPSILON = 1e-9  # 0.7 as a product of floats
 
 
 def certainty(signals: Iterable[Signal], about: Dimension | None = None) -> float:
-    """Return how sure it is that the turn the findings are about has a fault, 0..1.
+    """Return the probability, 0..1, that the turn of the findings has a fault.
 
-    With `about`, what is a finding about the other dimension counts 0.25 less.
+    With `about`, a finding about the other dimension counts 0.25 less.
     """
     strongest: dict[str, float] = {}
     for signal in signals:
@@ -159,5 +150,5 @@ def certainty(signals: Iterable[Signal], about: Dimension | None = None) -> floa
 
 
 def is_fault(signals: Iterable[Signal]) -> bool:
-    """Say whether the findings about a turn suffice to call it faulty."""
-    return certainty(signals) >= SURE - _EPSILON
+    """Say whether the findings about a turn make it faulty."""
+    return certainty(signals) >= _SURE

@@ -1,18 +1,19 @@
-"""Tool errors that a reply passes over in silence, and facts that no tool gave."""
+"""Tool errors that a reply does not mention, and facts that come from no tool."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from dialogauge.signals import reply_markers as mark
-from dialogauge.signals.reading import Dialogue, ToolResult, TurnView
-from dialogauge.signals.signal import Signal, cut, note
+from dialogauge.signals.dialogue import Dialogue, ToolResult, TurnView, cut
+from dialogauge.signals.signal import Signal, finding
 from dialogauge.text import normalise
 
-_LOOKED_AT = 20_000  # characters that are parsed; a longer result is no error message
+_LOOKED_AT = 20_000  # characters; a longer result is no error message
 _ERROR_TEXT = re.compile(
     r"^\W*(?:error|exception|traceback|fail(?:ed|ure)|not found|no (?:results?|matches)|invalid"
     r"|denied|timeout|timed out|unauthori[sz]ed|forbidden"
@@ -35,7 +36,7 @@ _NUMBER = re.compile(r"[a-z]{1,4}-?\d{3,}|\d[\d,.]*\d|\d", re.IGNORECASE)
 
 
 def is_failure(result: ToolResult) -> bool:
-    """Say whether a tool answered with an error or, asked to look something up, with nothing at all."""
+    """Say whether a tool returned an error or, as the result of a lookup, nothing."""
     text = result.text[:_LOOKED_AT].strip()
     if not text or text in ("null", "None", "none", '""', "[]", "{}", "N/A"):
         return bool(_LOOKUP.search(result.name.lower())) or text in ("[]", "{}")
@@ -49,7 +50,7 @@ def is_failure(result: ToolResult) -> bool:
 
 
 def _says_failure(value: dict[str, Any]) -> bool:
-    """Look at the outermost keys only: an item of a list that is sold out is no failure of the search."""
+    """Check the outermost keys only: a sold-out item in a list is no failure of the search."""
     for key, entry in value.items():
         name = key.lower()
         if name in _ERROR_KEYS and entry not in (None, "", False, 0, [], {}):
@@ -75,24 +76,24 @@ def _is_http_error(entry: object) -> bool:
 
 
 def failed_tools(turn: TurnView) -> tuple[ToolResult, ...]:
-    """Return the failures of a turn that no later call made good.
+    """Return the failures of a turn that no later call repairs.
 
-    A later success of the same tool makes a failure good when it was for the same thing: the same first
-    argument, or arguments that cannot be read. A success of another tool makes good what failed before
-    it, unless the failed tool was one of a batch of which others went through.
+    A later success of the same tool repairs a failure if both have the same first argument, or arguments
+    that cannot be read. A success of another tool repairs all earlier failures, except those of a tool that
+    also succeeded in this turn.
     """
-    standing: list[ToolResult] = []
+    failures: list[ToolResult] = []
     batch: set[str] = set()
     for result in turn.tools:
         if is_failure(result):
-            standing.append(result)
+            failures.append(result)
             continue
         batch.add(result.name)
-        standing = [s for s in standing if not _made_good(s, result, batch)]
-    return tuple(standing)
+        failures = [f for f in failures if not _repairs(result, f, batch)]
+    return tuple(failures)
 
 
-def _made_good(failure: ToolResult, success: ToolResult, batch: set[str]) -> bool:
+def _repairs(success: ToolResult, failure: ToolResult, batch: set[str]) -> bool:
     if failure.name != success.name:
         return failure.name not in batch
     return _first_argument(failure) == _first_argument(success)
@@ -107,37 +108,34 @@ def _first_argument(result: ToolResult) -> object:
 
 
 def find_tool_faults(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies that claim success, or give facts, where the tools failed or found nothing."""
-    known = [dialogue.context.text]
+    """Yield replies that claim success or state facts although the tools failed or returned nothing."""
+    texts = [dialogue.context.text]
     for turn in dialogue.turns:
-        known.append(turn.user.text)
+        texts.append(turn.user.text)
         for tool in turn.tools:
-            known += tool.text, tool.arguments
+            texts += tool.text, tool.arguments
         failures = failed_tools(turn) if turn.replied else ()
         if failures:
-            yield from _passed_over(turn, failures, known)
-        known.append(turn.reply.text)
+            yield from _hidden_failure(turn, failures, texts)
+        texts.append(turn.reply.text)
 
 
-def _passed_over(turn: TurnView, failures: tuple[ToolResult, ...], known: list[str]) -> Iterator[Signal]:
+def _hidden_failure(turn: TurnView, failures: tuple[ToolResult, ...], texts: list[str]) -> Iterator[Signal]:
     plain = normalise(turn.reply.prose)
     if mark.ADMITS_FAILURE.search(plain):
         return
-    made_up = _made_up(turn, known)
+    invents = _invents_numbers(turn, texts)
     claims = mark.CLAIMS_SUCCESS.search(plain)
-    if not claims and not made_up:
+    if not claims and not invents:
         return
-    strength = 0.75 + (0.1 if claims else 0.0) + (0.1 if made_up else 0.0)
-    name = failures[-1].name or "?"
-    text = note("ignores_tool_error", turn.language, tool=name)
-    quote = cut(failures[-1].text) or cut(turn.reply.text)
-    yield Signal(
-        "ignores_tool_error", turn.number, strength, quote, text, "helpfulness", "tool_error", turn.number
-    )
+    strength = 0.75 + (0.1 if claims else 0.0) + (0.1 if invents else 0.0)
+    quote, tool = cut(failures[-1].text) or turn.reply.text, failures[-1].name or "?"
+    signal = finding(turn, "ignores_tool_error", strength, quote, "helpfulness", "tool_error", tool=tool)
+    yield replace(signal, quote_turn=turn.number)
 
 
-def _made_up(turn: TurnView, known: list[str]) -> bool:
-    """Whether the reply gives numbers or codes that nothing before it and no tool holds."""
+def _invents_numbers(turn: TurnView, texts: list[str]) -> bool:
+    """Whether the reply states numbers or codes that are in no earlier text and no tool result."""
     numbers = {n.strip(".,") for n in _NUMBER.findall(turn.reply.prose)}
-    text = "\n".join(known) if numbers else ""
+    text = "\n".join(texts) if numbers else ""
     return any(len(n) > 1 and n not in text for n in numbers)

@@ -12,7 +12,6 @@ from dialogauge.signals.markers import Marker
 
 # ruff: noqa: E501 - a pattern is read as a whole, not in lines
 
-
 _BEFORE = "(?:already|just|clearly|literally|explicitly|specifically)"
 _ZH_BEFORE = "(?:刚才|刚刚|前面|上面|之前|上一条|开头|一开始|当时)"
 
@@ -74,9 +73,6 @@ PLAIN_COMPLAINTS: Mapping[str, Marker] = {
     "called_wrong": _CALLED_WRONG,
 }
 """By the name of the complaint; matched against `normalise`d text."""
-
-# ruff: noqa: E501 - a pattern is read as a whole, not in lines
-
 
 _EARLY = "(?:already|just|clearly|literally|specifically|explicitly|previously|also|did)"
 _SPOKE = "(?:said|told|wrote|gave|given|mentioned|explained|stated|specified|provided|answered|sent|typed|shared|listed)"
@@ -226,11 +222,6 @@ CLOSING = Marker(
     r"再见|拜拜|晚安|回头见|没(?:有)?(?:别的|其他|其它|问题)了|就(?:这些|这样|到这)|(?:谢谢|多谢|感谢|辛苦)[^?？]{0,12}$|不用了|没事了|够了",
 )
 """The user ends the conversation."""
-
-GREETING = Marker(
-    r"^(?:hi|hello|hey|good (?:morning|afternoon|evening))[\s,!.]*$",
-    r"^(?:你好|您好|嗨|哈喽|在吗)[\s，,!！。?？]*$",
-)
 
 MORE_DETAIL = Marker(
     r"\bmore (?:detail|specific|concrete|info|precise|in[- ]depth)|\b(?:elaborate|expand on|be specific|in detail|step by step|be more|too (?:short|brief|general|vague|generic)|flesh (?:it|this|that) out)\b",

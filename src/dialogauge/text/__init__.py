@@ -1,4 +1,4 @@
-"""Text as the other rooms need it: tokens, sentences, languages, hashed n-grams."""
+"""Tokens, sentences, languages, n-grams and personal data in text."""
 
 from __future__ import annotations
 
@@ -15,19 +15,11 @@ if TYPE_CHECKING:
         containment,
         gram_buckets,
         gram_number,
-        gram_overlap,
         hashed_grams,
         presence,
         word_grams,
     )
-    from dialogauge.text.pii import (
-        PERSONAL_KINDS,
-        PersonalKind,
-        PersonalSpan,
-        count_personal,
-        find_personal,
-        redact,
-    )
+    from dialogauge.text.pii import PersonalKind, count_personal, find_personal, redact
     from dialogauge.text.shape import SHAPE, TextShape, shape_of
     from dialogauge.text.tokens import (
         Pieces,
@@ -43,12 +35,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUCKETS",
-    "PERSONAL_KINDS",
     "SHAPE",
     "Language",
     "LanguageTally",
     "PersonalKind",
-    "PersonalSpan",
     "Pieces",
     "TextShape",
     "alternatives",
@@ -62,7 +52,6 @@ __all__ = [
     "find_personal",
     "gram_buckets",
     "gram_number",
-    "gram_overlap",
     "has_chinese",
     "hashed_grams",
     "needles_of",
@@ -86,12 +75,11 @@ _HOMES = {
         "containment",
         "gram_buckets",
         "gram_number",
-        "gram_overlap",
         "hashed_grams",
         "presence",
         "word_grams",
     ),
-    "pii": ("PERSONAL_KINDS", "PersonalKind", "PersonalSpan", "count_personal", "find_personal", "redact"),
+    "pii": ("PersonalKind", "count_personal", "find_personal", "redact"),
     "shape": ("SHAPE", "TextShape", "shape_of"),
     "tokens": (
         "Pieces",

@@ -121,10 +121,3 @@ def containment(part: NDArray[np.uint64], whole: NDArray[np.uint64]) -> float:
         return 0.0
     nearest = whole.take(np.searchsorted(whole, part), mode="clip")
     return int(np.count_nonzero(nearest == part)) / part.size
-
-
-def gram_overlap(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> float:
-    """Return the Jaccard overlap of two sets of grams, 0..1; 0 when both are empty."""
-    shared = containment(a, b) * a.size
-    total = a.size + b.size - shared
-    return float(shared / total) if total else 0.0

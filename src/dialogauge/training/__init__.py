@@ -1,14 +1,11 @@
-"""What was judged becomes data to train with."""
+"""Training data from judged conversations."""
 
-from dialogauge.training.exports import VERDICTS, ActiveItem, dpo_row, kto_rows, rank_for_labelling, sft_row
-from dialogauge.training.pairs import Fork, JudgedConversation, Repaired, fork_of, judged_conversation, repair
+from dialogauge.training.exports import dpo_row, kto_rows, rank_for_labelling, sft_row
+from dialogauge.training.pairs import Fork, JudgedConversation, fork_of, judged_conversation, repair
 
 __all__ = [
-    "VERDICTS",
-    "ActiveItem",
     "Fork",
     "JudgedConversation",
-    "Repaired",
     "dpo_row",
     "fork_of",
     "judged_conversation",

@@ -230,14 +230,10 @@ def test_memories_are_built_by_the_model_of_the_judge_unless_another_is_named() 
 
 
 def test_the_choices_are_those_of_the_studies() -> None:
-    from dialogauge.judges.personal import STRATEGIES
-    from dialogauge.rubrics.reply_schema import VERDICTS
-    from dialogauge.stats import (
-        CALIBRATIONS,
-    )
-    from dialogauge.stats.score_history import (
-        TIES,
-    )
+    from dialogauge.judges.personal.baselines import STRATEGIES
+    from dialogauge.rubrics.reply_format import VERDICTS
+    from dialogauge.stats import CALIBRATIONS
+    from dialogauge.stats.score_history import TIES
     from dialogauge.studies.replay.contexts import CONTEXTS
     from dialogauge.studies.replay.items import RULES
 

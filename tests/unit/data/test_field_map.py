@@ -3,8 +3,8 @@
 import pytest
 
 from dialogauge.core import ConfigError
-from dialogauge.data import FieldMap, read_field_map
-from dialogauge.data.field_map import MISSING, NO_MAP, look_up
+from dialogauge.data import read_field_map
+from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 
 TOML = """
 conversation_id = "meta.session"

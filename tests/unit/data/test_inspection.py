@@ -3,7 +3,8 @@
 import json
 
 from dialogauge.cli.input_report import report_blocks
-from dialogauge.data import Lengths, inspect_conversations, read_conversations
+from dialogauge.data import inspect_conversations, read_conversations
+from dialogauge.data.inspection import Lengths
 from dialogauge.report import to_text
 
 

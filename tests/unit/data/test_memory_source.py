@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from dialogauge.core import Conversation, InputError, Message, RecordFault, UsageError
-from dialogauge.data import FieldMap, conversation_record, is_table, memory_conversations
+from dialogauge.data import FieldMap, is_table, memory_conversations
+from dialogauge.data.memory_source import conversation_record
 from talks import talk
 
 CHAT = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At nine."}]

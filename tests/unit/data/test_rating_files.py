@@ -6,7 +6,8 @@ import json
 import pytest
 
 from dialogauge.core import FileFault, PairRating, Rating, RecordFault
-from dialogauge.data import FieldMap, read_ratings
+from dialogauge.data import read_ratings
+from dialogauge.data.field_map import FieldMap
 
 
 def table(tmp_path, text, name="r.csv", **options):

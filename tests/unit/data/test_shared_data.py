@@ -7,13 +7,9 @@ from pathlib import Path
 import pytest
 
 from dialogauge.core import Conversation
-from dialogauge.data import (
-    inspect_conversations,
-    published_turn_ids,
-    read_conversations,
-    read_ratings,
-    write_conversations,
-)
+from dialogauge.data import inspect_conversations, read_conversations, read_ratings
+from dialogauge.data.splits import assistant_turns
+from talks import write_conversations
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 pytestmark = [
@@ -30,7 +26,7 @@ def test_recllmsim_counts():
     assert conversations[0].id == "User_0__旅行规划__0.json"
     split = json.loads((DATA / "recllmsim" / "split.json").read_text(encoding="utf-8"))
     turns = {
-        part: sum(len(published_turn_ids(c)) for c in conversations if c.user_id in users)
+        part: sum(len(assistant_turns(c.messages)) for c in conversations if c.user_id in users)
         for part, users in split.items()
     }
     assert turns == {"train": 1413, "test": 1594}

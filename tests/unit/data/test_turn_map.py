@@ -3,7 +3,8 @@
 import pytest
 
 from dialogauge.core import Message
-from dialogauge.data import assistant_turns, message_turns
+from dialogauge.data import message_turns
+from dialogauge.data.splits import assistant_turns
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dialogauge.llm import HttpChatClient, HttpSettings, Timing
+from dialogauge.llm import HttpChatClient, HttpSettings
+from dialogauge.llm.retry import Timing
 from servers.asking import quick
 from servers.openai_stub import OpenAIStub
 
@@ -21,13 +22,11 @@ def serve() -> Iterator[Callable[..., OpenAIStub]]:
 
 @pytest.fixture
 async def connect():
-    """Makes clients with little patience; they are closed at the end of the test."""
+    """Makes clients with short deadlines; they are closed at the end of the test."""
     clients: list[HttpChatClient] = []
 
-    def make(
-        url: str, model: str = "stub-model", *, patience: Any = None, settings: Any = None, **options: Any
-    ):
-        chosen = HttpSettings(patience=patience or quick(), **(settings or {}))
+    def make(url: str, model: str = "stub-model", *, retry: Any = None, settings: Any = None, **options: Any):
+        chosen = HttpSettings(retry=retry or quick(), **(settings or {}))
         options.setdefault("timing", Timing(rng=random.Random(1)))
         clients.append(HttpChatClient(model, url, settings=chosen, **options))
         return clients[-1]

@@ -6,15 +6,8 @@ import pytest
 
 from dialogauge.core.errors import BudgetSpent, ConfigError
 from dialogauge.core.judgement import Usage
-from dialogauge.llm import (
-    Budget,
-    BudgetedClient,
-    ChatReply,
-    HttpChatClient,
-    Price,
-    PriceTable,
-    ScriptedClient,
-)
+from dialogauge.llm import Budget, BudgetedClient, ChatReply, HttpChatClient, PriceTable, ScriptedClient
+from dialogauge.llm.budget import Price
 from servers.asking import SCORE, question
 from servers.faults import FaultPlan
 

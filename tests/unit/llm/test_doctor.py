@@ -48,7 +48,7 @@ async def test_an_endpoint_that_ignores_and_refuses(serve, connect):
 
 
 @pytest.mark.parametrize("options", [{"key": "right"}, {"model": "another"}])
-async def test_an_endpoint_of_no_use_is_reported_not_raised(serve, connect, options):
+async def test_an_endpoint_failure_is_reported_not_raised(serve, connect, options):
     report = await examine(connect(serve("x", **options).url, api_key="wrong-key"))
     assert not report.usable
     assert "wrong-key" not in str(report)
@@ -56,7 +56,7 @@ async def test_an_endpoint_of_no_use_is_reported_not_raised(serve, connect, opti
 
 
 async def test_an_endpoint_that_gives_no_reply(serve, connect):
-    client = connect(serve("x", faults=FaultPlan(always="500")).url, patience=quick(max_retries=0))
+    client = connect(serve("x", faults=FaultPlan(always="500")).url, retry=quick(max_retries=0))
     report = await examine(client)
     assert not report.usable
     assert "server_error" in report.checks[0].sentence

@@ -9,8 +9,10 @@ import pytest
 
 from dialogauge.core.errors import ConfigError, EndpointError
 from dialogauge.core.judgement import Usage
-from dialogauge.llm import ChatFailure, ChatReply, ChatRequest, Price, PriceTable, SamplingParameters, Timing
-from dialogauge.llm.refusals import Problem
+from dialogauge.llm import ChatFailure, ChatReply, ChatRequest, PriceTable, SamplingParameters
+from dialogauge.llm.budget import Price
+from dialogauge.llm.problems import Problem
+from dialogauge.llm.retry import Timing
 from servers.asking import SCORE, question, quick
 from servers.faults import FaultPlan
 
@@ -112,7 +114,7 @@ async def test_a_connection_closed_between_requests_is_no_failure(serve, connect
 )
 async def test_a_lasting_fault_is_a_failure_after_bounded_retries(serve, connect, fault, kind):
     stub = serve("fine", faults=FaultPlan([None], always=fault))
-    client = connect(stub.url, patience=quick(max_retries=3))
+    client = connect(stub.url, retry=quick(max_retries=3))
     await client.complete(question())
     failure = await client.complete(question())
     assert isinstance(failure, ChatFailure)
@@ -130,32 +132,28 @@ async def test_an_empty_reply_is_a_failure(serve, connect, fault):
 
 async def test_hanging_meets_the_deadline_of_the_attempt(serve, connect):
     stub = serve("fine", faults=FaultPlan(["hang"]))
-    reply = await connect(stub.url, patience=quick(attempt_deadline=0.1)).complete(question())
+    reply = await connect(stub.url, retry=quick(attempt_deadline=0.1)).complete(question())
     assert isinstance(reply, ChatReply)
     stub = serve("fine", faults=FaultPlan(always="hang"))
-    failure = await connect(stub.url, patience=quick(attempt_deadline=0.05, max_retries=1)).complete(
-        question()
-    )
+    failure = await connect(stub.url, retry=quick(attempt_deadline=0.05, max_retries=1)).complete(question())
     assert isinstance(failure, ChatFailure)
     assert (failure.kind, failure.usage.calls) == ("timeout", 0)
 
 
 async def test_a_slow_drip_meets_the_deadline_too(serve, connect):
     stub = serve("fine", faults=FaultPlan(always="drip:0.3"))
-    failure = await connect(stub.url, patience=quick(attempt_deadline=0.05, max_retries=0)).complete(
-        question()
-    )
+    failure = await connect(stub.url, retry=quick(attempt_deadline=0.05, max_retries=0)).complete(question())
     assert isinstance(failure, ChatFailure)
     assert failure.kind == "timeout"
 
 
 async def test_rate_limits_are_waited_out_until_the_deadline_of_the_item(serve, connect):
     stub = serve("fine", faults=FaultPlan(["429"] * 12))
-    reply = await connect(stub.url, patience=quick(max_retries=1)).complete(question())
+    reply = await connect(stub.url, retry=quick(max_retries=1)).complete(question())
     assert isinstance(reply, ChatReply)
     assert reply.usage.calls == 13
     stub = serve("fine", faults=FaultPlan(always="429"))
-    failure = await connect(stub.url, patience=quick(item_deadline=0.1)).complete(question())
+    failure = await connect(stub.url, retry=quick(item_deadline=0.1)).complete(question())
     assert isinstance(failure, ChatFailure)
     assert failure.kind == "rate_limited"
 
@@ -170,7 +168,7 @@ async def test_retry_after_is_honoured_by_everyone_and_capped(serve, connect):
     await asyncio.gather(asking, other)
     assert all(later - stub.times[0] >= 0.15 for later in stub.times[1:])
     stub = serve("fine", faults=FaultPlan(["429:3600"]))
-    reply = await connect(stub.url, patience=quick(retry_after_cap=0.05)).complete(question())
+    reply = await connect(stub.url, retry=quick(retry_after_cap=0.05)).complete(question())
     assert isinstance(reply, ChatReply)
 
 
@@ -286,7 +284,7 @@ async def test_a_server_that_goes_away_fails_no_item_but_stops(serve, connect):
 
 
 async def test_one_item_that_is_not_let_in_fails_alone_while_others_are_answered(serve, connect):
-    client = connect(serve("fine").url, patience=quick(max_retries=3))
+    client = connect(serve("fine").url, retry=quick(max_retries=3))
     await client.complete(question())
     inner, refused = client._transport, Problem("connection", "refused", "endpoint", unreached=True)
 
@@ -313,7 +311,7 @@ async def test_one_item_that_is_not_let_in_fails_alone_while_others_are_answered
 async def test_one_item_that_finds_the_endpoint_useless_ends_the_others(serve, connect):
     """Without it each would probe for itself, one after the other."""
     stub = serve("x", faults=FaultPlan(always="html"))
-    client = connect(stub.url, patience=quick(max_retries=2))
+    client = connect(stub.url, retry=quick(max_retries=2))
     asked = (client.complete(question(str(n), schema=SCORE)) for n in range(20))
     ended = await asyncio.gather(*asked, return_exceptions=True)
     assert {type(e) for e in ended} == {EndpointError}
@@ -325,7 +323,7 @@ async def test_one_item_that_finds_the_endpoint_useless_ends_the_others(serve, c
 
 async def test_a_server_that_never_answers_a_probe_stops_soon(serve, connect):
     stub = serve("x", faults=FaultPlan(always="hang"))
-    client = connect(stub.url, patience=quick(attempt_deadline=0.05))
+    client = connect(stub.url, retry=quick(attempt_deadline=0.05))
     with pytest.raises(EndpointError, match=r"no complete answer within 0\.05 s"):
         await client.complete(question(schema=SCORE))
     assert len(stub.requests) == 2
@@ -334,8 +332,8 @@ async def test_a_server_that_never_answers_a_probe_stops_soon(serve, connect):
 async def test_waiting_in_vain_for_a_place_keeps_the_reason(serve, connect):
     """Two items and one place: the one that waits for it again had met a timeout, no rate limit."""
     stub = serve("x", faults=FaultPlan(always="hang"))
-    patience = quick(attempt_deadline=0.1, item_deadline=0.25, max_retries=9)
-    client = connect(stub.url, patience=patience, settings={"max_concurrency": 1})
+    retries = quick(attempt_deadline=0.1, item_deadline=0.25, max_retries=9)
+    client = connect(stub.url, retry=retries, settings={"max_concurrency": 1})
     ended = await asyncio.gather(*(client.complete(question(str(n))) for n in range(4)))
     assert {failure.kind for failure in ended} == {"timeout"}
     assert any("no place before the deadline" in failure.message for failure in ended)
@@ -344,8 +342,8 @@ async def test_waiting_in_vain_for_a_place_keeps_the_reason(serve, connect):
 async def test_a_last_attempt_without_time_keeps_the_reason(serve, connect):
     """Told to wait until almost the end, then no answer within what is left: that was the rate limit."""
     stub = serve("x", faults=FaultPlan(["429:0.2"], always="hang"))
-    patience = quick(attempt_deadline=5.0, item_deadline=0.4, max_retries=9)
-    failure = await connect(stub.url, patience=patience).complete(question())
+    retries = quick(attempt_deadline=5.0, item_deadline=0.4, max_retries=9)
+    failure = await connect(stub.url, retry=retries).complete(question())
     assert isinstance(failure, ChatFailure)
     assert (failure.kind, failure.usage.calls) == ("rate_limited", 1)
     assert "then no time for another attempt" in failure.message
@@ -353,8 +351,8 @@ async def test_a_last_attempt_without_time_keeps_the_reason(serve, connect):
 
 async def test_an_attempt_with_all_its_time_is_a_timeout_whatever_came_before(serve, connect):
     stub = serve("x", faults=FaultPlan(["500"], always="hang"))
-    patience = quick(attempt_deadline=0.05, max_retries=1)
-    failure = await connect(stub.url, patience=patience).complete(question())
+    retries = quick(attempt_deadline=0.05, max_retries=1)
+    failure = await connect(stub.url, retry=retries).complete(question())
     assert isinstance(failure, ChatFailure)
     assert failure.kind == "timeout"
 
@@ -404,7 +402,7 @@ async def test_a_wrong_base_url_stops(serve, connect):
         await connect(stub.url.removesuffix("/v1") + "/wrong").complete(question())
     stub = serve("fine", faults=FaultPlan(always="html"))
     with pytest.raises(EndpointError, match="HTML page"):
-        await connect(stub.url, patience=quick(max_retries=1)).complete(question())
+        await connect(stub.url, retry=quick(max_retries=1)).complete(question())
 
 
 @pytest.mark.parametrize("url", ["", "localhost:8000/v1", "ftp://host/v1", "http://"])
@@ -515,7 +513,7 @@ async def test_the_probe_can_be_skipped(serve, connect):
 async def test_a_storm_of_faults_loses_no_item(serve, connect):
     rates = {"429": 0.1, "500": 0.1, "drop": 0.05, "reset": 0.05, "html502": 0.05, "no_choices": 0.05}
     stub = serve(lambda body: body["messages"][0]["content"], faults=FaultPlan([None], rates=rates, seed=3))
-    client = connect(stub.url, patience=quick(max_retries=12), timing=Timing(rng=random.Random(5)))
+    client = connect(stub.url, retry=quick(max_retries=12), timing=Timing(rng=random.Random(5)))
     await client.complete(question())
     replies = await asyncio.gather(*(client.complete(question(f"item {i}")) for i in range(200)))
     assert [reply.text for reply in replies] == [f"item {i}" for i in range(200)]

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.llm import Extracted, NoJsonObject, TruncatedJson, extract_object
+from dialogauge.llm import NoJsonObject, extract_object
+from dialogauge.llm.structured import Extracted, TruncatedJson
 
 GOOD = {"score": 4, "note": 'a } brace and a " quote'}
 TEXT = json.dumps(GOOD)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.llm import AdaptiveLimiter
+from dialogauge.llm.limiter import AdaptiveLimiter
 
 
 class Clock:

@@ -11,8 +11,8 @@ import pytest
 from dialogauge.core.errors import EndpointError, MissingExtra
 from dialogauge.llm import (
     ChatRequest,
-    PatienceSettings,
     ReplySchema,
+    RetrySettings,
     SamplingParameters,
     Structured,
     TransformersClient,
@@ -44,7 +44,7 @@ def unseen(count, **options):
 
 
 async def test_the_model_is_held_to_the_schema_over_http(server, connect):
-    client = connect(server.url, "tiny", patience=PatienceSettings())
+    client = connect(server.url, "tiny", retry=RetrySettings())
     for messages, gold in unseen(10):
         schema = card_schema(len(gold["per_turn"]))
         request = ChatRequest(messages, schema=ReplySchema("card", schema))
@@ -57,7 +57,7 @@ async def test_the_model_is_held_to_the_schema_over_http(server, connect):
 
 
 async def test_the_model_has_learnt_the_schema_by_itself(server, connect):
-    client = connect(server.url, "tiny", patience=PatienceSettings())
+    client = connect(server.url, "tiny", retry=RetrySettings())
     valid = 0
     examples = unseen(10)
     for messages, gold in examples:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import pytest
 
 from dialogauge.llm import ReplySchema
-from dialogauge.llm.wire import encode, fold_system, read_answer, with_schema
+from dialogauge.llm.wire import encode, fold_system, read_completion, with_schema
 from servers.asking import SCORE
 
 
@@ -47,19 +47,19 @@ def test_strict_is_asked_for_where_it_can_be(schema, strict):
     "payload", [None, [], {}, {"choices": {}}, {"choices": [3]}, {"choices": [{"message": 3}]}]
 )
 def test_what_is_no_answer(payload):
-    assert read_answer(payload) is None
+    assert read_completion(payload) is None
 
 
 def test_odd_answers_are_read():
     parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "4"}, "x"]
     message = {"content": parts, "reasoning": "hm"}
     usage = {"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 20}}
-    answer = read_answer(
+    answer = read_completion(
         {"choices": [{"message": message, "finish_reason": None}], "usage": usage, "model": 3}
     )
     assert (answer.text, answer.finish, answer.reasoning, answer.model) == ("4", "other", "hm", None)
     assert (answer.prompt_tokens, answer.cached_tokens, answer.counted) == (9, 9, True)
-    answer = read_answer({"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": "9"}})
+    answer = read_completion({"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": "9"}})
     assert (answer.prompt_tokens, answer.counted) == (0, False)
 
 
@@ -74,4 +74,6 @@ def test_a_finish_reason_nested_without_end_is_another():
     deep = []
     for _ in range(3000):
         deep = [deep]
-    assert read_answer({"choices": [{"message": {"content": "x"}, "finish_reason": deep}]}).finish == "other"
+    assert (
+        read_completion({"choices": [{"message": {"content": "x"}, "finish_reason": deep}]}).finish == "other"
+    )

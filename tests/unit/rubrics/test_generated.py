@@ -2,7 +2,8 @@ import re
 
 import pytest
 
-from dialogauge.rubrics import Scope, built_in_values, load_rubric, render, reply_schema, shipped_rubrics
+from dialogauge.rubrics import Scope, built_in_values, load_rubric, render, reply_schema
+from dialogauge.rubrics.load import shipped_rubrics
 from dialogauge.rubrics.templates import frame, own_template
 from rubric_samples import ideal, satisfies
 

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from dialogauge.core import RubricError
-from dialogauge.rubrics import load_personal, load_rubric, shipped_rubrics
+from dialogauge.rubrics import load_personal, load_rubric
+from dialogauge.rubrics.load import shipped_rubrics
 
 ONE_FILE = """
 id = "politeness"

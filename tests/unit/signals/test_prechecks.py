@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Message
-from dialogauge.signals import facts, wishes
-from dialogauge.signals.asking import find_needless_questions
-from dialogauge.signals.facts import ANY_ASKED, ATTRIBUTES
-from dialogauge.signals.reading import TextView, read_dialogue
+from dialogauge.signals import exclusions, facts
+from dialogauge.signals.dialogue import TextView, read_dialogue
+from dialogauge.signals.facts import ANY_QUESTION, ATTRIBUTES
+from dialogauge.signals.needless_questions import find_needless_questions
 from dialogauge.text import normalise
 
 WORDS = st.lists(
@@ -25,14 +25,14 @@ WORDS = st.lists(
 @given(WORDS)
 def test_diets_and_dislikes(text):
     plain = normalise(text)
-    assert bool(wishes.ANY_DIET.search(plain)) == any(re.search(p, plain) for p, _ in wishes.DIETS)
-    assert bool(wishes.RULES_OUT.search(plain)) == bool(wishes.RULED_OUT.search(plain))
+    assert bool(exclusions._ANY_DIET.search(plain)) == any(re.search(p, plain) for p, _ in exclusions._DIETS)
+    assert bool(exclusions._ANY_RULED_OUT.search(plain)) == bool(exclusions._RULED_OUT.search(plain))
 
 
 @given(WORDS)
 def test_what_is_asked_for(text):
     plain = normalise(text)
-    assert bool(ANY_ASKED.search(plain)) == any(a.asked.search(plain) for a in ATTRIBUTES)
+    assert bool(ANY_QUESTION.search(plain)) == any(a.question.search(plain) for a in ATTRIBUTES)
 
 
 PARTS = st.lists(

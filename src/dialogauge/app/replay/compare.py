@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from dialogauge.app.candidates import AgentEntry, read_agents
-from dialogauge.app.replay.run import item_set_of, read_run
+from dialogauge.app.replay.stage import privacy_of
 from dialogauge.app.settings import CompareOptions
-from dialogauge.core.errors import UsageError
+from dialogauge.core.protocols import PlainDimension
+from dialogauge.core.settings import recorded
 from dialogauge.core.version import __version__
-from dialogauge.report import to_html
-from dialogauge.runs import FILES, REFERENCE, ReplayDatabase, StoredReply, StoredScore
-from dialogauge.runs.directory import write_whole
-from dialogauge.runs.manifest import versions
-from dialogauge.runs.records import json_document, json_line
-from dialogauge.stats import ScoreHistory
+from dialogauge.runs import FILES, Manifest, RunDirectory, versions
+from dialogauge.runs.records import json_line
+from dialogauge.runs.study import write_result
 from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
 from dialogauge.studies.replay.diagnostics import family_of
+from dialogauge.studies.replay.gathered import gather
 from dialogauge.studies.replay.items import ItemSet, selected_on_gold
 from dialogauge.studies.replay.page import replay_page
-from dialogauge.studies.replay.table import ORIGINAL, VIEWS, ReplyScore, View, Viewer
+from dialogauge.studies.replay.stored import REPLAY
+from dialogauge.studies.replay.table import ORIGINAL, VIEWS, View, Viewer
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 
-_PENDING: Final = "score: pending"
 _COLUMNS = ("organisation", "version", "licence", "family")
 
 
@@ -68,33 +67,6 @@ class Compared:
         }
 
 
-@dataclass
-class _Read:
-    """What the runs hold, gathered."""
-
-    items: ItemSet
-    evaluator: str
-    about: dict[str, Any]
-    present: set[str]
-    histories: dict[str, ScoreHistory]
-    reference: list[ReplyScore]
-    reference_lengths: dict[str, int]
-    candidates: dict[str, dict[str, ReplyScore]]
-    lengths: dict[str, dict[str, int]]
-    described: dict[str, dict[str, Any]]
-    missing: dict[str, dict[str, str]]
-    """Why an item has no score, by candidate and item."""
-    cut_short: dict[str, frozenset[str]]
-    """Items whose reply ended early, of the candidates of which this is known."""
-    usage: Counter[str]
-
-    def failures(self) -> dict[str, dict[str, int]]:
-        kinds = {
-            n: Counter(k for i, k in held.items() if i in self.present) for n, held in self.missing.items()
-        }
-        return {name: dict(found.most_common()) for name, found in kinds.items()}
-
-
 def compare_runs(options: CompareOptions) -> Compared:
     """Compare all candidates of the runs, and write summary, scores and page.
 
@@ -104,21 +76,11 @@ def compare_runs(options: CompareOptions) -> Compared:
         UsageError: A run has no scores by the evaluator, the runs are of different items or evaluators, or
             two of their candidates have one name.
     """
-    read = _read_first(options)
-    for path in options.runs[1:]:
-        _add(read, path)
+    read = gather(options.runs, options.judge)
     agents = read_agents(options.agents_file)
     for name, about in read.described.items():
         _columns(about, name, agents.get(name))
-    scores = EvaluatorScores(
-        items=tuple(i for i in read.items.items if i.id in read.present),
-        reference=read.reference,
-        reference_lengths=read.reference_lengths,
-        candidates=read.candidates,
-        lengths=read.lengths,
-        histories=read.histories,
-        cut_short={name: len(held & read.present) for name, held in read.cut_short.items()},
-    )
+    scores = read.scores()
     families = {name: about["family"] for name, about in read.described.items()}
     family = options.judge_family or _judge_family(read.about)
     found = compare(scores, options.comparison, family=family, families=families)
@@ -136,117 +98,6 @@ def compare_runs(options: CompareOptions) -> Compared:
     if out is not None:
         _write(out, options, compared, scores, read.missing)
     return compared
-
-
-def _read_first(options: CompareOptions) -> _Read:
-    path = options.runs[0]
-    with read_run(path) as database:
-        evaluator, about = _evaluator(path, database, options.judge)
-        told = database.get_meta(f"histories:{evaluator}", {})
-        histories = {n: ScoreHistory(tuple(h["counts"]), h["mean"], h["turns"]) for n, h in told.items()}
-        read = _Read(
-            items=item_set_of(path),
-            evaluator=evaluator,
-            about=about,
-            present=set(database.get_meta("present", [])),
-            histories=histories,
-            reference=[],
-            reference_lengths={},
-            candidates={},
-            lengths={},
-            described={},
-            missing={ORIGINAL: {}},
-            cut_short={},
-            usage=Counter(),
-        )
-        missing = read.missing[ORIGINAL] = {i.id: _PENDING for i in read.items.items}
-        for stored in database.scores(evaluator, REFERENCE):
-            _count_usage(read, stored)
-            read.reference_lengths[stored.item] = stored.length
-            if stored.score is not None:
-                read.reference.append(_given(stored))
-                missing.pop(stored.item, None)
-            elif stored.item in missing:
-                missing[stored.item] = _failed("score", stored)
-        _take_candidates(read, database)
-    if not read.reference:
-        msg = f"the run {path} has no scores of the original replies by {about['name']}"
-        raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {about['asked_for']}")
-    return read
-
-
-def _add(read: _Read, path: str) -> None:
-    with read_run(path) as database:
-        if database.get_meta("items") != read.items.digest:
-            msg = f"the run {path} is of another item set"
-            raise UsageError(msg, hint="candidates are compared on the same items only")
-        known = database.get_meta("evaluators", {})
-        if read.evaluator not in known:
-            names = ", ".join(sorted({str(e["name"]) for e in known.values()})) or "nobody"
-            msg = (
-                f"the run {path} was not scored by the evaluator of the first run, {read.about['name']} with "
-                f"its settings, but by {names}"
-            )
-            hint = f"dialogauge replay score {path} --judge {read.about['asked_for']}"
-            raise UsageError(msg, hint=hint)
-        twice = sorted(set(database.candidates()) & set(read.described))
-        if twice:
-            msg = f"two runs have a candidate called {twice[0]!r}"
-            raise UsageError(msg, hint="collect one of them under another name: --candidate NAME=...")
-        read.present &= set(database.get_meta("present", []))
-        _take_candidates(read, database)
-
-
-def _evaluator(path: str, database: ReplayDatabase, judge: str | None) -> tuple[str, dict[str, Any]]:
-    known: Mapping[str, dict[str, Any]] = database.get_meta("evaluators", {})
-    fitting = [d for d, about in known.items() if judge in (None, about["name"], about["asked_for"])]
-    if not fitting:
-        by = f" by {judge}" if judge else ""
-        msg = f"the run {path} has not been scored{by}"
-        raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {judge or 'NAME'}")
-    return fitting[-1], dict(known[fitting[-1]])
-
-
-def _take_candidates(read: _Read, database: ReplayDatabase) -> None:
-    # The ids of the set stand for those of every candidate's scores: one text instead of many equal ones.
-    wanted = {i.id: i for i in read.items.items}
-    for name, about in database.candidates().items():
-        read.described[name] = dict(about)
-        read.candidates[name], read.lengths[name] = {}, {}
-        held = database.replied(name)
-        missing = {i: "reply: pending" if i not in held else _PENDING for i in wanted}
-        missing |= {r.item: _failed("reply", r) for r in database.failed_replies(name)}
-        if about["kind"] != "file":
-            read.cut_short[name] = frozenset(database.cut_short(name))
-        for stored in database.scores(read.evaluator, name):
-            _count_usage(read, stored)
-            item = wanted.get(stored.item)
-            if item is None or held.get(stored.item) is not False:
-                continue
-            read.lengths[name][item.id] = stored.length
-            if stored.score is None:
-                missing[item.id] = _failed("score", stored)
-            else:
-                read.candidates[name][item.id] = replace(_given(stored), id=item.id, block=item.block)
-                del missing[item.id]
-        read.missing[name] = missing
-
-
-def _failed(what: str, stored: StoredReply | StoredScore) -> str:
-    return f"{what}: {(stored.failure or {}).get('kind')}"
-
-
-def _given(stored: StoredScore) -> ReplyScore:
-    value = stored.value if stored.value is not None else float(stored.score or 0)
-    # What differs in the last digits of a sum is the same score, and must have the same rank.
-    return ReplyScore(stored.item, stored.block, stored.position, int(stored.score or 0), round(value, 9))
-
-
-def _count_usage(read: _Read, stored: StoredScore) -> None:
-    usage = stored.details.get("usage")
-    if usage:
-        for key in ("calls", "cached", "prompt_tokens", "completion_tokens"):
-            read.usage[key] += int(usage.get(key) or 0)
 
 
 def _columns(about: dict[str, Any], name: str, agent: AgentEntry | None) -> None:
@@ -280,20 +131,35 @@ def _write(
         created=datetime.now(UTC).date().isoformat(),
         version=__version__,
     )
-    manifest = {
-        "versions": versions(),
-        "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": options.command,
-        "runs": list(options.runs),
-        "items": compared.items.digest,
-        "evaluator": dict(compared.evaluator),
-        "candidates": {name: dict(found) for name, found in compared.candidates.items()},
-    }
-    summary, rows, told, page = compared.files
-    write_whole(summary, [json_document(compared.to_json())])
-    write_whole(rows, _rows(scores, options.comparison, missing))
-    write_whole(told, [json_document(manifest)])
-    write_whole(page, [to_html(shown).encode("utf-8", "replace")])
+    evaluator = compared.evaluator
+    manifest = Manifest(
+        study=REPLAY,
+        settings=recorded(options),
+        command=options.command,
+        seed=options.seed,
+        judge={**evaluator["judge"], "name": evaluator["name"], "digest": evaluator["digest"]},
+        dimensions=(PlainDimension(SATISFACTION, "turn"),),
+        digests={"prompts": None, "data": compared.items.digest},
+        privacy=asdict(privacy_of(compared.items)),
+        conversations=len({item.conversation for item in compared.items.items}),
+        written=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=versions(),
+        facts={
+            "part": "comparison",
+            "runs": list(options.runs),
+            "items": compared.items.digest,
+            "evaluator": dict(evaluator),
+            "candidates": {name: dict(about) for name, about in compared.candidates.items()},
+        },
+    )
+    directory = RunDirectory(out)
+    directory.lock()
+    try:
+        directory.write_json("manifest", manifest.to_json())
+        rows = _rows(scores, options.comparison, missing)
+        write_result(directory, compared, lambda: shown, {"scores": rows})
+    finally:
+        directory.release()
 
 
 def _rows(

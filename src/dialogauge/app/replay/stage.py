@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dialogauge.app.satisfaction_data import chosen_split, masked_words, read_rated
@@ -13,13 +13,8 @@ from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import Mask, UserSplit
 from dialogauge.runs.privacy import OPEN, Privacy, hidden_turn, new_salt
-from dialogauge.studies.replay.items import (
-    ItemSet,
-    ReplayItem,
-    Stage,
-    set_stage,
-    state_digest,
-)
+from dialogauge.studies.replay.items import ItemSet, Stage, set_stage, state_digest
+from dialogauge.studies.replay.study import ReplyMask
 from dialogauge.studies.satisfaction.blocks import HistoryCut, StudyData, study_data
 from dialogauge.text import counted
 
@@ -45,8 +40,7 @@ def mask_for_items(asked: Privacy, held: ItemSet | None, path: str) -> Mask | No
     """
     if held is None:
         return None if asked == OPEN else Mask(asked.redact, asked.hash_ids, new_salt())
-    mask = mask_of_items(held)
-    before = OPEN if mask is None else Privacy(mask.redact, mask.hash_ids)
+    mask, before = mask_of_items(held), privacy_of(held)
     if before != asked:
         msg = f"the items of {path} were chosen {f'with {before.words}' if before.words else 'openly'}"
         change = f"add {before.words}" if before.words else f"drop {asked.words}"
@@ -83,25 +77,10 @@ def hidden_items(items: ItemSet, study: StudyData, mask: Mask) -> ItemSet:
     return replace(items, items=tuple(found), data={**items.data, _KEY: kept}, card=card)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyMask:
-    """Hides what candidates' replies hold; without a mask it changes nothing."""
-
-    mask: Mask | None = None
-    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By conversation as it is shown: its own ids, and what is shown in their place."""
-
-    def text(self, item: ReplayItem, text: str) -> str:
-        """Return a reply to an item as it may be stored."""
-        return text if self.mask is None else str(self.mask.value(text, self.names.get(item.conversation)))
-
-    def fault(self, fault: InputError) -> InputError:
-        """Return a fault without excerpts of replies."""
-        return fault if self.mask is None else self.mask.fault(fault)
-
-    def turn(self, name: str) -> str:
-        """Return the id of a turn of the open data as it may be shown."""
-        return name if self.mask is None else hidden_turn(self.mask, name)
+def privacy_of(items: ItemSet) -> Privacy:
+    """Return what an item set hides."""
+    kept = items.data.get(_KEY)
+    return OPEN if kept is None else Privacy(kept["redact"], kept["hash_ids"])
 
 
 _KEPT = ("format", "map_file", "ratings_file", "dimension", "part")

@@ -1,4 +1,4 @@
-"""What a format is, and what it is given to read with."""
+"""The protocol of file formats, and their arguments."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from typing import Any, Protocol
 from dialogauge.core import Conversation, Place, RecordFault
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.notes import NoteBook, record_fault
-from dialogauge.data.sources import LineStream, Source, count_values, json_values
+from dialogauge.data.sources import InputSource, LineStream, count_values, json_values
 
 Outcome = Conversation | RecordFault
-"""What reading yields: a conversation, or why there is none."""
+"""A conversation, or why it could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The beginning of a source, by which its format is recognised."""
+    """The beginning of a source, for the recognition of its format."""
 
-    source: Source
+    source: InputSource
     mapping: FieldMap
     record: Any = None
-    """A JSON value; None when the source is no JSON."""
+    """A JSON value; None for a source that is not JSON."""
     lines: tuple[str, ...] = ()
-    """The first lines that are not blank, of a source that is no JSON."""
+    """The first non-blank lines of a source that is not JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What holds for a whole source while it is read."""
+    """The context of a source."""
 
-    source: Source
+    source: InputSource
     mapping: FieldMap
     notes: NoteBook
 
 
 @dataclass(slots=True)
 class Entry:
-    """What holds for one record while it is read."""
+    """The context of one record."""
 
     context: Context
     place: Place
     made_id: str
-    """The id to take where the record has none."""
+    """The id for a record without one."""
     made_from: str = "file name and line"
     """What that id is made from."""
 
@@ -62,7 +62,7 @@ class Entry:
 
 
 def fault_in(entry: Entry, message: str, hint: str | None = None) -> RecordFault:
-    """Return a fault of the record that is being read."""
+    """Return a fault of the current record."""
     return record_fault(entry.place, message, hint)
 
 
@@ -71,16 +71,16 @@ class Format(Protocol):
 
     @property
     def name(self) -> str:
-        """What `--format` calls it."""
+        """Its name in `--format`."""
 
     def recognises(self, sample: Sample) -> bool:
         """Say whether the beginning of a source looks like this format."""
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
-        """Hand out the conversations of a source one by one; raises `FileFault` where it breaks off."""
+        """Yield the conversations of a source; raises `FileFault` where it breaks off."""
 
     def count(self, stream: LineStream, context: Context) -> int:
-        """Count what `read` would hand out, with as little reading as that takes."""
+        """Count the outcomes of `read`, as cheaply as possible."""
 
 
 @dataclass(frozen=True, slots=True)

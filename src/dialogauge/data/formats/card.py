@@ -13,23 +13,23 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import conversation_from
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.sources import is_message_list
 from dialogauge.data.splits import message_turns
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
-    said = record.get("dialogue") if isinstance(record, dict) else record
-    if isinstance(record, dict) and said == [] and "scenario_description" in record:
+    items = record.get("dialogue") if isinstance(record, dict) else record
+    if isinstance(record, dict) and items == [] and "scenario_description" in record:
         return True
-    return is_message_list(said) and "role" in said[0] and "text" in said[0]
+    return is_message_list(items) and "role" in items[0] and "text" in items[0]
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     if isinstance(record, list):
         record = {"dialogue": record}
     if not isinstance(record, dict) or "dialogue" not in record:
-        raise fault_in(entry, f"the record is {shown(record)}: no object with a 'dialogue'")
+        raise fault_in(entry, f"the record is {excerpt(record)}: no object with a 'dialogue'")
     reader = MessageReader(entry, content_key="text")
     messages = reader.read(record["dialogue"])
     _compare_turns(messages, entry)
@@ -38,14 +38,14 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
 
 
 def _compare_turns(messages: tuple[Message, ...], entry: Entry) -> None:
-    """Turn numbers are derived, so those given are only compared and then left out."""
+    """Note turn numbers that differ from ours; the conversation uses ours."""
     for message, turn in zip(messages, message_turns(messages), strict=True):
-        given = message.extra.get("turn", turn)
-        if turn is not None and given != turn:
+        stated = message.extra.get("turn", turn)
+        if turn is not None and stated != turn:
             entry.assume(
                 "conversations number their turns differently: ours are used (a turn is what the user "
                 "said and the reply to it, counted from 1)",
-                hint=f"the first that differs is {given!r}, ours is {turn}",
+                hint=f"the first that differs is {stated!r}, ours is {turn}",
             )
             return
 

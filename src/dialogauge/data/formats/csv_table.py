@@ -16,7 +16,7 @@ from dialogauge.data.notes import file_fault, record_fault
 from dialogauge.data.ratings import as_score
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
-from dialogauge.data.tables import Row, Table, find_column, open_table, read_header
+from dialogauge.data.tables import DelimitedTable, Row, find_column, open_table, read_header
 
 _USUAL: dict[str, tuple[str, ...]] = {
     "conversation_id": ("conversation_id", "conversation", "dialogue_id", "dialog_id", "session_id", "id"),
@@ -81,7 +81,7 @@ class _Csv:
         yield from conversations_of(open_table(stream), context)
 
 
-def conversations_of(table: Table, context: Context) -> Iterator[Outcome]:
+def conversations_of(table: DelimitedTable, context: Context) -> Iterator[Outcome]:
     """Yield the conversations of a table with one message a row; raises `FileFault` where it breaks off."""
     columns = _columns(table.columns, context)
     group: _Group | None = None

@@ -1,4 +1,4 @@
-"""What a record says of its conversation beside the messages, under the usual names."""
+"""The fields of a record beside its messages, under their usual names."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, fault_in
-from dialogauge.data.notes import record_fault, shown
+from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.ratings import as_score, as_turn
 from dialogauge.data.splits import message_turns
 
 MESSAGE_KEYS = frozenset({"rating", "ratings", "satisfaction", "score"})
-"""Keys of an assistant message that hold ratings of the turn it belongs to."""
+"""Keys of an assistant message with ratings of its turn."""
 
 
 def message_ratings(
@@ -22,33 +22,32 @@ def message_ratings(
     rated: Iterable[tuple[int, dict[str, Any]]],
     entry: Entry,
 ) -> list[Rating]:
-    """Return the ratings that stood on messages, each with the turn of its message."""
+    """Return the ratings on messages, each with the turn of its message."""
     turns = message_turns(messages)
     out: list[Rating] = []
-    for index, found in rated:
-        given = {key: value for key, value in found.items() if value is not None and value != ""}
+    for index, fields in rated:
+        values = {key: value for key, value in fields.items() if value is not None and value != ""}
         turn = turns[index]
-        if given and turn is None:
+        if values and turn is None:
             place = Place(entry.place.file, entry.place.line, conversation_id)
-            keys = ", ".join(given)
+            keys = ", ".join(values)
             message = f"message {index + 1} is rated ({keys}) but stands before the dialogue, in no turn"
             raise record_fault(
                 place, message, "take the rating off it, or put it on a message of the dialogue"
             )
-        for key, value in given.items():
+        for key, value in values.items():
             out += _ratings(value, key, conversation_id, turn, entry)
     return out
 
 
 def conversation_ratings(conversation_id: str, record: dict[str, Any], entry: Entry) -> list[Rating]:
-    """Return the ratings under the record's own `ratings` and the user's mapped dimensions.
+    """Return the ratings under the record's `ratings` and under the dimensions of the field map.
 
     `ratings` is a list of rows in the long format, or a table of dimension: score.
     """
     out: list[Rating] = []
-    given = record.get("ratings")
-    if given is not None:
-        out += _ratings(given, "rating", conversation_id, None, entry)
+    if record.get("ratings") is not None:
+        out += _ratings(record["ratings"], "rating", conversation_id, None, entry)
     for dimension, path in entry.mapping.ratings.items():
         value = look_up(record, path)
         if value is not MISSING and value is not None and value != "":
@@ -57,7 +56,7 @@ def conversation_ratings(conversation_id: str, record: dict[str, Any], entry: En
 
 
 def _ratings(
-    value: Any,  # noqa: ANN401  # whatever stood there
+    value: Any,  # noqa: ANN401  # any JSON value
     key: str,
     conversation_id: str,
     turn: int | None,
@@ -82,23 +81,22 @@ def _ratings(
 
 def _row(row: dict[str, Any], key: str, conversation_id: str, turn: int | None, entry: Entry) -> Rating:
     try:
-        given = as_turn(row.get("turn"))
+        own_turn = as_turn(row.get("turn"))
     except ValueError as error:
         raise fault_in(entry, f"a rating: {error}") from error
     dimension, rater = row.get("dimension", key), row.get("rater")
     candidate, note = row.get("candidate"), row.get("note")
     if not isinstance(dimension, str) or not dimension:
-        raise fault_in(entry, f"a rating has the dimension {shown(dimension)}: not a name")
-    named = row.get("conversation_id", conversation_id)
-    if named != conversation_id:
-        raise fault_in(
-            entry, f"a rating is for conversation {shown(named)}, but stands in {conversation_id!r}"
-        )
+        raise fault_in(entry, f"a rating has the dimension {excerpt(dimension)}: not a name")
+    other = row.get("conversation_id", conversation_id)
+    if other != conversation_id:
+        message = f"a rating is for conversation {excerpt(other)}, but stands in {conversation_id!r}"
+        raise fault_in(entry, message)
     return Rating(
         conversation_id,
         dimension,
         _score(row["score"], entry),
-        turn if given is None else given,
+        turn if own_turn is None else own_turn,
         None if rater is None else str(rater),
         None if candidate is None else str(candidate),
         None if note is None else str(note),
@@ -120,7 +118,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "language": ("language",),
 }
 _IDS = ("conversation_id", "id", "session_id")
-_NAMED = frozenset(name for names in _NAMES.values() for name in names)
+_ALL_NAMES = frozenset(name for names in _NAMES.values() for name in names)
 
 
 def conversation_from(
@@ -131,10 +129,9 @@ def conversation_from(
     *,
     messages_key: str,
 ) -> Conversation:
-    """Build the conversation of a record whose messages are read.
+    """Build the conversation from a record and its messages; unknown keys go into `metadata`.
 
-    Every key that is not understood is kept in `metadata`. Raises `RecordFault` for ratings that
-    cannot be read.
+    Raises `RecordFault` for unreadable ratings.
     """
     mapping = entry.mapping
     used = {messages_key, "metadata", "ratings"}
@@ -145,20 +142,30 @@ def conversation_from(
             f"conversations have no id: made from {entry.made_from}",
             hint="give each a `conversation_id`, or name the key in a field map",
         )
-    found: dict[str, str | None] = {}
-    if mapping is not NO_MAP or not _NAMED.isdisjoint(record):
-        found = {name: _text(record, getattr(mapping, name), names, used) for name, names in _NAMES.items()}
+    texts: dict[str, str | None] = {}
+    if mapping is not NO_MAP or not _ALL_NAMES.isdisjoint(record):
+        texts = {name: _text(record, getattr(mapping, name), names, used) for name, names in _NAMES.items()}
     profile = _profile(record, mapping, used)
-    ratings = _gather(conversation_id, record, messages, rated, entry)
+    ratings: list[Rating] = []
+    if "ratings" in record or mapping.ratings:
+        ratings += conversation_ratings(conversation_id, record, entry)
+    if rated:
+        ratings += message_ratings(conversation_id, messages, rated, entry)
     return Conversation(
         conversation_id,
         messages,
         profile=profile,
-        ratings=ratings,
+        ratings=tuple(ratings),
         metadata=_metadata(record, used, mapping),
         place=Place(entry.place.file, entry.place.line, conversation_id),
-        **found,
+        **texts,
     )
+
+
+def text_at(record: Mapping[str, Any], key: str) -> str | None:
+    """Return the non-empty text under a key; None without one."""
+    value = record.get(key)
+    return value if isinstance(value, str) and value else None
 
 
 def _text(record: Mapping[str, Any], path: str | None, names: tuple[str, ...], used: set[str]) -> str | None:
@@ -181,30 +188,12 @@ def _profile(record: Mapping[str, Any], mapping: FieldMap, used: set[str]) -> Ma
     return value
 
 
-def _gather(
-    conversation_id: str,
-    record: dict[str, Any],
-    messages: tuple[Message, ...],
-    rated: Sequence[tuple[int, dict[str, Any]]],
-    entry: Entry,
-) -> tuple[Rating, ...]:
-    ratings: list[Rating] = []
-    if "ratings" in record or entry.mapping.ratings:
-        ratings += conversation_ratings(conversation_id, record, entry)
-    if rated:
-        ratings += message_ratings(conversation_id, messages, rated, entry)
-    return tuple(ratings)
-
-
 def _metadata(record: dict[str, Any], used: set[str], mapping: FieldMap) -> dict[str, Any]:
     used.update(mapping.ratings.values())
     if used.issuperset(record) and "metadata" not in record:
         return {}
-    given = record.get("metadata")
-    metadata: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
-    if given is not None and not isinstance(given, dict):
-        metadata["metadata"] = given
-    for key, value in record.items():
-        if key not in used:
-            metadata[key] = value
-    return metadata
+    nested = record.get("metadata")
+    metadata: dict[str, Any] = dict(nested) if isinstance(nested, dict) else {}
+    if nested is not None and not isinstance(nested, dict):
+        metadata["metadata"] = nested
+    return metadata | {key: value for key, value in record.items() if key not in used}

@@ -11,7 +11,7 @@ from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.sources import is_message_list
 
 _ROLES = frozenset(ROLES)
@@ -19,13 +19,13 @@ _KEYS = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
 _SPEAKS_WITHOUT = ("tool_calls", "function_call", "refusal", "audio")
 
 Rated = list[tuple[int, dict[str, Any]]]
-"""Index of a message and the keys on it that hold ratings."""
+"""Index of a message, and its keys with ratings."""
 
 
 class MessageReader:
-    """Reads the messages of one record; the keys for role and content may be mapped.
+    """Reads the messages of one record; a field map may name the keys of role and content.
 
-    After `read`, `rated` holds what stood on messages by way of ratings.
+    After `read`, `rated` has the ratings on messages.
     """
 
     def __init__(
@@ -47,16 +47,16 @@ class MessageReader:
         self._last_call: str | None = None
 
     def read(self, raw: object) -> tuple[Message, ...]:
-        """Return the messages of the list; raises `RecordFault` for anything that is no message."""
+        """Return the messages of a list; raises `RecordFault` for anything else."""
         if not isinstance(raw, list):
-            raise fault_in(self.entry, f"the messages are {shown(raw)}: not a list")
+            raise fault_in(self.entry, f"the messages are {excerpt(raw)}: not a list")
         if not raw:
             raise fault_in(self.entry, "the conversation has no messages")
         if not self._plain:
             return tuple(self._message(item, number) for number, item in enumerate(raw, start=1))
         out: list[Message] = []
         for number, item in enumerate(raw, start=1):
-            # Two keys, both as they should be: nearly every message, read without a look around.
+            # Nearly every message has just these two keys; the fast path reads them.
             if type(item) is dict and len(item) == 2:
                 content = item.get("content")
                 role = item.get("role")
@@ -68,7 +68,7 @@ class MessageReader:
 
     def _message(self, item: object, number: int) -> Message:
         if not isinstance(item, dict):
-            raise fault_in(self.entry, f"message {number} is {shown(item)}: not an object")
+            raise fault_in(self.entry, f"message {number} is {excerpt(item)}: not an object")
         role = self._role(item, number)
         calls = self._calls(item, number)
         answers = item.get("tool_call_id")
@@ -86,13 +86,13 @@ class MessageReader:
         )
 
     def _role(self, item: dict[str, Any], number: int) -> Role:
-        given = look_up(item, self.role_key)
-        if given is MISSING:
+        name = look_up(item, self.role_key)
+        if name is MISSING:
             hint = f"it has {', '.join(map(repr, item)) or 'nothing'}; name the key by `role` in a field map"
             raise fault_in(self.entry, f"message {number} has no {self.role_key!r}", hint)
-        role = self.role_of(given) if isinstance(given, str) else None
+        role = self.role_of(name) if isinstance(name, str) else None
         if role is None:
-            raise fault_in(self.entry, *unknown_role(number, given))
+            raise fault_in(self.entry, *unknown_role(number, name))
         return role
 
     def _content(self, item: dict[str, Any], number: int) -> str | tuple[dict[str, Any], ...] | None:
@@ -110,16 +110,16 @@ class MessageReader:
             self._last_call = f"call_{number}"
             self.entry.recognise("function calls of the old form were read as tool calls")
             return (ToolCall(self._last_call, str(legacy.get("name", "")), self._arguments(legacy, number)),)
-        given = item.get("tool_calls")
-        if not given:
+        calls = item.get("tool_calls")
+        if not calls:
             return ()
-        if not isinstance(given, list):
-            raise fault_in(self.entry, f"message {number}: tool_calls is {shown(given)}: not a list")
-        return tuple(self._call(call, number) for call in given)
+        if not isinstance(calls, list):
+            raise fault_in(self.entry, f"message {number}: tool_calls is {excerpt(calls)}: not a list")
+        return tuple(self._call(call, number) for call in calls)
 
     def _call(self, call: object, number: int) -> ToolCall:
         if not isinstance(call, dict):
-            raise fault_in(self.entry, f"message {number}: a tool call is {shown(call)}: not an object")
+            raise fault_in(self.entry, f"message {number}: a tool call is {excerpt(call)}: not an object")
         function = call.get("function", call.get("custom", call))
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise fault_in(self.entry, f"message {number}: a tool call names no function")
@@ -138,8 +138,8 @@ class MessageReader:
         if not extra:
             return extra
         mapped = self.entry.mapping.ratings
-        found = {key: look_up(item, path) for key, path in mapped.items()} if mapped else {}
-        rated = {key: value for key, value in found.items() if value is not MISSING}
+        values = {key: look_up(item, path) for key, path in mapped.items()} if mapped else {}
+        rated = {key: value for key, value in values.items() if value is not MISSING}
         for path in mapped.values():
             extra.pop(path, None)
         if role == "assistant":
@@ -151,12 +151,12 @@ class MessageReader:
 
 
 def content_of(content: object, number: int, entry: Entry) -> str | tuple[dict[str, Any], ...] | None:
-    """Return the content of message `number` as kept; raises `RecordFault` for a wrong type."""
+    """Return the content of message `number`; raises `RecordFault` for a wrong type."""
     if content is None or isinstance(content, str):
         return content
     if not isinstance(content, list):
         message = (
-            f"message {number}: the content is {shown(content)}: neither text, a list of parts, nor null"
+            f"message {number}: the content is {excerpt(content)}: neither text, a list of parts, nor null"
         )
         raise fault_in(entry, message)
     entry.recognise("messages have content parts: kept, and read as their texts joined by newlines")
@@ -165,21 +165,21 @@ def content_of(content: object, number: int, entry: Entry) -> str | tuple[dict[s
     parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
     for part in parts:
         if not isinstance(part, dict):
-            raise fault_in(entry, f"message {number}: a content part is {shown(part)}: not an object")
+            raise fault_in(entry, f"message {number}: a content part is {excerpt(part)}: not an object")
     return tuple(cast("list[dict[str, Any]]", parts))
 
 
-def unknown_role(number: int, given: object) -> tuple[str, str]:
-    """Return message and hint for a role that we do not know."""
+def unknown_role(number: int, name: object) -> tuple[str, str]:
+    """Return message and hint for an unknown role."""
     known = ", ".join(ROLES)
     return (
-        f"message {number} has the unknown role {shown(given)}",
+        f"message {number} has the unknown role {excerpt(name)}",
         f'known: {known}; name others in a field map (--map): [roles] with lines like bot = "assistant"',
     )
 
 
 def legacy_role(mapping: FieldMap) -> Callable[[str], Role | None]:
-    """Return how role names are read where the old `function` role may stand for `tool`."""
+    """Return a `role_of` that reads the old role `function` as `tool`."""
 
     def role_of(name: str) -> Role | None:
         return mapping.role_of(name) or ("tool" if name == "function" else None)
@@ -201,14 +201,15 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if isinstance(record, list):
         record = {key: record}
     if not isinstance(record, dict):
-        raise fault_in(entry, f"the record is {shown(record)}: not an object")
+        raise fault_in(entry, f"the record is {excerpt(record)}: not an object")
     messages = look_up(record, key)
     if messages is MISSING:
-        found = ", ".join(map(repr, record)) or "nothing"
-        raise fault_in(entry, f"the record has no {key!r}", f"it has {found}")
+        keys = ", ".join(map(repr, record)) or "nothing"
+        raise fault_in(entry, f"the record has no {key!r}", f"it has {keys}")
     reader = MessageReader(entry, role_of=legacy_role(entry.mapping))
-    read = reader.read(messages)
-    return conversation_from(record, read, reader.rated, entry, messages_key=key.split(".")[0])
+    return conversation_from(
+        record, reader.read(messages), reader.rated, entry, messages_key=key.split(".")[0]
+    )
 
 
 OPENAI = RecordFormat("openai", _recognises, _convert)

@@ -1,7 +1,7 @@
-"""The layout of RecLLMSim's human conversations: `User_N/<task>/<k>.json`, one session a file.
+"""RecLLMSim's human conversations: `User_N/<task>/<k>.json`, one session a file.
 
-Published turn ids are `{User_N}__{task}__{k}.json__turn_{i}` with the 0-based index of the assistant
-message; `turn_map.assistant_turns` gives our turn number for it.
+Published turn ids are `{User_N}__{task}__{k}.json__turn_{i}` with the 0-based index of the assistant message;
+`assistant_turns` of `data.splits` maps it to our turn number.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any
 from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.ratings import as_score
 from dialogauge.data.splits import assistant_turns
 
@@ -25,15 +26,15 @@ RECLLMSIM_TASKS = ("旅行规划", "礼物准备", "菜谱规划", "技能学习
 _LABELS = ("satisfaction", "hallucination")
 _USED = frozenset({"history", "chat_model", "task_type", "task_context", "profile"})
 _BOOKKEEPING = ("complete_tid",)
-"""Keys of the profile that say which tasks of the survey a user has done."""
+"""Keys of the profile about the survey's tasks, not about the user."""
 _USER = re.compile(r"User_\w+")
 
 
 def reading_order(path: Path) -> tuple[str, str, int, str, int, str]:
-    """Return the key that sorts the files of a folder.
+    """Return the sort key of a file in a folder.
 
-    In this layout: users in plain string order, tasks in their fixed order, files by their number.
-    Any other file goes by its path.
+    In this layout: users in string order, tasks in their fixed order, files by number. Any other file: its
+    path.
     """
     user, task, stem = path.parts[-3:] if len(path.parts) >= 3 else ("", "", path.name)
     number = stem.removesuffix(".gz").removesuffix(".json")
@@ -43,52 +44,41 @@ def reading_order(path: Path) -> tuple[str, str, int, str, int, str]:
     return path.parents[2].as_posix(), user, rank, task, int(number), stem
 
 
-def published_turn_ids(conversation: Conversation) -> dict[str, int]:
-    """Return the data set's own turn ids, in order, each with our turn number."""
-    turns = assistant_turns(conversation.messages)
-    return {f"{conversation.id}__turn_{index}": turn for index, turn in enumerate(turns)}
-
-
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
     return isinstance(record, dict) and isinstance(record.get("history"), list) and "task_context" in record
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     if not isinstance(record, dict) or "history" not in record:
-        raise fault_in(entry, f"the record is {shown(record)}: no session with a 'history'")
+        raise fault_in(entry, f"the record is {excerpt(record)}: no session with a 'history'")
     conversation_id, user = _names(entry)
     reader = MessageReader(entry)
     messages = reader.read(record["history"])
     labels = [_labels(m, index, reader.rated) for index, m in enumerate(messages)]
-    said = tuple(_without_labels(m) for m in messages)
+    messages = tuple(_without_labels(m) for m in messages)
     context, (profile, bookkeeping) = record.get("task_context"), _profile(record)
     return Conversation(
         conversation_id,
-        said,
+        messages,
         user_id=user,
-        scenario=_text(record, "task_type"),
+        scenario=text_at(record, "task_type"),
         context=context if isinstance(context, str) else None,
         profile=profile,
-        candidate=_text(record, "chat_model"),
+        candidate=text_at(record, "chat_model"),
         language="zh",
-        ratings=_ratings(conversation_id, user, said, labels, entry),
+        ratings=_ratings(conversation_id, user, messages, labels, entry),
         metadata={key: value for key, value in record.items() if key not in _USED} | bookkeeping,
         place=Place(entry.place.file, entry.place.line, conversation_id),
     )
 
 
 def _profile(record: dict[str, Any]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Part what describes the user from the survey's own bookkeeping, which no judge should read."""
+    """Separate the user's profile from the survey's bookkeeping, which no judge should read."""
     profile = record.get("profile")
     if not isinstance(profile, dict):
         return None, {}
-    described = {key: value for key, value in profile.items() if key not in _BOOKKEEPING}
-    return described, {key: profile[key] for key in _BOOKKEEPING if key in profile}
-
-
-def _text(record: dict[str, Any], key: str) -> str | None:
-    value = record.get(key)
-    return value if isinstance(value, str) and value else None
+    user = {key: value for key, value in profile.items() if key not in _BOOKKEEPING}
+    return user, {key: profile[key] for key in _BOOKKEEPING if key in profile}
 
 
 def _names(entry: Entry) -> tuple[str, str | None]:
@@ -103,15 +93,15 @@ def _names(entry: Entry) -> tuple[str, str | None]:
 def _labels(message: Message, index: int, rated: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     if message.role != "assistant":
         return {}
-    found = {key: message.extra[key] for key in ("hallucination", "reason") if key in message.extra}
-    return next((labels for at, labels in rated if at == index), {}) | found
+    extra = {key: message.extra[key] for key in ("hallucination", "reason") if key in message.extra}
+    return next((labels for at, labels in rated if at == index), {}) | extra
 
 
 def _without_labels(message: Message) -> Message:
     if message.role != "assistant" or not message.extra:
         return message
-    kept = {k: v for k, v in message.extra.items() if k not in ("hallucination", "reason")}
-    return replace(message, extra=kept)
+    extra = {k: v for k, v in message.extra.items() if k not in ("hallucination", "reason")}
+    return replace(message, extra=extra)
 
 
 def _ratings(
@@ -121,19 +111,21 @@ def _ratings(
     labels: list[dict[str, Any]],
     entry: Entry,
 ) -> tuple[Rating, ...]:
-    """Every label of an assistant message, as its user's rating of the turn."""
-    rated = [found for message, found in zip(messages, labels, strict=True) if message.role == "assistant"]
+    """Return every label of an assistant message as its user's rating of the turn."""
+    labelled = [
+        values for message, values in zip(messages, labels, strict=True) if message.role == "assistant"
+    ]
     out: list[Rating] = []
-    for turn, found in zip(assistant_turns(messages), rated, strict=True):
+    for turn, values in zip(assistant_turns(messages), labelled, strict=True):
         for dimension in _LABELS:
-            if found.get(dimension) is None:
+            if values.get(dimension) is None:
                 continue
             try:
-                score = as_score(found[dimension])
+                score = as_score(values[dimension])
             except ValueError as error:
                 raise fault_in(entry, f"turn {turn}, {dimension}: {error}") from error
-            reason = found.get("reason") if dimension == "satisfaction" else None
-            note = reason if reason is None or isinstance(reason, str) else shown(reason)
+            reason = values.get("reason") if dimension == "satisfaction" else None
+            note = reason if reason is None or isinstance(reason, str) else excerpt(reason)
             out.append(Rating(conversation_id, dimension, score, turn, user, note=note))
     return tuple(out)
 

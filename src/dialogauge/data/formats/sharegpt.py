@@ -11,7 +11,7 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
 from dialogauge.data.formats.openai import content_of, unknown_role
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.sources import too_deep
 
 _ROLES: dict[str, Role] = {
@@ -34,8 +34,8 @@ _ROLES: dict[str, Role] = {
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
     if not isinstance(record, dict) or not isinstance(record.get("conversations"), list):
         return False
-    said = record["conversations"]
-    return not said or (isinstance(said[0], dict) and "from" in said[0] and "value" in said[0])
+    items = record["conversations"]
+    return not items or (isinstance(items[0], dict) and "from" in items[0] and "value" in items[0])
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
@@ -51,9 +51,9 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
         messages.append(Message("system", system))
         record = {key: value for key, value in record.items() if key != "system"}
     for number, item in enumerate(record["conversations"], start=1):
-        message, found = _message(item, number, entry, call)
-        if found:
-            rated.append((len(messages), found))
+        message, ratings = _message(item, number, entry, call)
+        if ratings:
+            rated.append((len(messages), ratings))
         call = message.tool_calls[0].id if message.tool_calls else call
         messages.append(message)
     return conversation_from(record, tuple(messages), rated, entry, messages_key="conversations")
@@ -66,26 +66,26 @@ def _message(
     call: str | None,
 ) -> tuple[Message, dict[str, Any]]:
     if not isinstance(item, dict):
-        raise fault_in(entry, f"message {number} is {shown(item)}: not an object")
+        raise fault_in(entry, f"message {number} is {excerpt(item)}: not an object")
     if "value" not in item:
         raise fault_in(entry, f"message {number} has no 'value'", f"it has {', '.join(map(repr, item))}")
-    given = item.get("from")
-    name = given if isinstance(given, str) else ""
+    sender = item.get("from")
+    name = sender if isinstance(sender, str) else ""
     role = entry.mapping.roles.get(name) or _ROLES.get(name)
     if role is None:
-        message, hint = unknown_role(number, given)
+        message, hint = unknown_role(number, sender)
         raise fault_in(entry, message, f"in ShareGPT also {', '.join(_ROLES)}; {hint}")
     extra = {key: value for key, value in item.items() if key not in ("from", "value")}
-    found = {key: extra.pop(key) for key in MESSAGE_KEYS & extra.keys()} if role == "assistant" else {}
+    ratings = {key: extra.pop(key) for key in MESSAGE_KEYS & extra.keys()} if role == "assistant" else {}
     content = content_of(item["value"], number, entry)
     if name == "function_call":
-        return Message(role, None, (_tool_call(item["value"], number),), extra=extra), found
+        return Message(role, None, (_tool_call(item["value"], number),), extra=extra), ratings
     answers = call if role == "tool" else None
-    return Message(role, content, tool_call_id=answers, extra=extra), found
+    return Message(role, content, tool_call_id=answers, extra=extra), ratings
 
 
 def _tool_call(value: object, number: int) -> ToolCall:
-    """Read `{"name": ..., "arguments": ...}` written as text; any other text is kept as arguments."""
+    """Read a text `{"name": ..., "arguments": ...}`; any other text becomes the arguments."""
     text = value if isinstance(value, str) else ""
     try:
         call = orjson.loads(text)
@@ -94,8 +94,9 @@ def _tool_call(value: object, number: int) -> ToolCall:
     if too_deep(call) or not isinstance(call, dict) or not isinstance(call.get("name"), str):
         return ToolCall(f"call_{number}", "", text)
     arguments = call.get("arguments", {})
-    written = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode("utf-8")
-    return ToolCall(f"call_{number}", call["name"], written)
+    if not isinstance(arguments, str):
+        arguments = orjson.dumps(arguments).decode("utf-8")
+    return ToolCall(f"call_{number}", call["name"], arguments)
 
 
 SHAREGPT = RecordFormat("sharegpt", _recognises, _convert)

@@ -1,8 +1,8 @@
 """Runs of tool-using agents in tau-bench.
 
-Two forms: the trajectories as repacked with TD-Eval (`agent, domain, task_id, trial, reward, messages,
-...` a line, system prompts in a file beside), and tau-bench's own results (`[{task_id, reward, info,
-traj, trial}]`). The user's hidden instruction is kept in the metadata, where no judge sees it.
+Two forms: TD-Eval's trajectories (`agent, domain, task_id, trial, reward, messages, ...` a line, system
+prompts in a file beside it), and tau-bench's own results (`[{task_id, reward, info, traj, trial}]`). The
+user's hidden instruction goes into the metadata, which no judge sees.
 """
 
 from __future__ import annotations
@@ -17,18 +17,14 @@ import orjson
 from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, fault_in
+from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.ratings import as_score
-from dialogauge.data.sources import LineStream, Source
+from dialogauge.data.sources import InputSource, LineStream
 
 _PROMPTS = "tau_system_prompts.json"
 _USED = frozenset({"messages", "traj", "agent", "domain", "user_id", "reward"})
-
-
-def tau_conversation_id(domain: str, task_id: object, agent: str, trial: object) -> str:
-    """Return the id of a run: `airline_15__gpt-4o__0`."""
-    return f"{domain}_{task_id}__{agent}__{trial}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,39 +51,39 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
     return isinstance(record.get("traj"), list) or ("domain" in record and "messages" in record)
 
 
-def _prompts(source: Source) -> Mapping[str, str]:
-    """Find the system prompts beside or above the file; nothing if they are not there."""
+def _prompts(source: InputSource) -> Mapping[str, str]:
+    """Return the system prompts from the file beside or above the source, if there is one."""
     if source.path is None:
         return {}
     folder = source.path.resolve().parent
     for place in (folder / _PROMPTS, folder.parent / _PROMPTS):
         if place.is_file():
             try:
-                found = orjson.loads(place.read_bytes())
+                prompts = orjson.loads(place.read_bytes())
             except orjson.JSONDecodeError:
                 return {}
-            return found if isinstance(found, dict) else {}
+            return prompts if isinstance(prompts, dict) else {}
     return {}
 
 
 def _convert(record: Any, entry: Entry, *, prompts: Mapping[str, str]) -> Conversation:  # noqa: ANN401
     if not isinstance(record, dict):
-        raise fault_in(entry, f"the record is {shown(record)}: not an object")
-    said = record.get("messages", record.get("traj"))
-    if not said:
+        raise fault_in(entry, f"the record is {excerpt(record)}: not an object")
+    raw = record.get("messages", record.get("traj"))
+    if not raw:
         entry.recognise("runs failed at the source: no messages, handed out as faults")
         raise fault_in(entry, f"the run failed at the source and has no messages (error: {_error(record)})")
-    messages = _system(record, prompts, entry) + MessageReader(entry).read(said)
-    agent, domain = _text(record, "agent"), _text(record, "domain")
+    messages = _system(record, prompts, entry) + MessageReader(entry).read(raw)
+    agent, domain = text_at(record, "agent"), text_at(record, "domain")
     if agent is not None and domain is not None:
-        name = tau_conversation_id(domain, record.get("task_id"), agent, record.get("trial", 0))
+        name = f"{domain}_{record.get('task_id')}__{agent}__{record.get('trial', 0)}"
     else:
         stem = entry.context.source.label.removesuffix(".json").removesuffix(".jsonl")
         name = f"{stem}__{record.get('task_id')}__{record.get('trial', 0)}"
     return Conversation(
         name,
         messages,
-        user_id=_text(record, "user_id") or _user(record),
+        user_id=text_at(record, "user_id") or _user(record),
         scenario=domain,
         candidate=agent,
         ratings=_reward(name, record, agent, entry),
@@ -125,18 +121,13 @@ def _reward(name: str, record: dict[str, Any], agent: str | None, entry: Entry) 
 def _error(record: dict[str, Any]) -> str:
     info = record.get("info")
     error = record.get("error") or (info.get("error") if isinstance(info, dict) else None)
-    return shown(error, 120) if error else "none given"
-
-
-def _text(record: dict[str, Any], key: str) -> str | None:
-    value = record.get(key)
-    return value if isinstance(value, str) and value else None
+    return excerpt(error, 120) if error else "none given"
 
 
 def _user(record: dict[str, Any]) -> str | None:
     info = record.get("info")
     task = info.get("task") if isinstance(info, dict) else None
-    return _text(task, "user_id") if isinstance(task, dict) else None
+    return text_at(task, "user_id") if isinstance(task, dict) else None
 
 
 TAU = _Tau()

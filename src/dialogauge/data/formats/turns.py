@@ -9,7 +9,7 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import conversation_from
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import shown
+from dialogauge.data.notes import excerpt
 from dialogauge.data.sources import is_message_list
 
 _LISTS = ("turns", "dialog", "dialogue", "history", "conversation")
@@ -17,16 +17,10 @@ _ROLE_KEYS = ("role", "speaker", "from")
 _CONTENT_KEYS = ("content", "text", "value", "utterance")
 
 _DEEPEVAL = frozenset(
-    {
-        "expected_outcome",
-        "expectedOutcome",
-        "user_description",
-        "userDescription",
-        "chatbot_role",
-        "chatbotRole",
-    }
+    {"expected_outcome", "expectedOutcome", "user_description", "userDescription"}
+    | {"chatbot_role", "chatbotRole"}
 )
-"""Keys by which a DeepEval test case is known: there `scenario` is a description, not a name."""
+"""Keys of a DeepEval test case, whose `scenario` is a description and not a name."""
 
 ROLE_ALIASES: dict[str, Role] = {
     "human": "user",
@@ -40,7 +34,7 @@ ROLE_ALIASES: dict[str, Role] = {
     "model": "assistant",
     "sys": "assistant",
 }
-"""Role names that are common in tables and logs; reading one is an assumption and noted."""
+"""Common role names in tables and logs; each use is noted as an assumption."""
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
@@ -49,8 +43,8 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
 
 def _list_key(record: dict[str, Any]) -> str | None:
     for key in _LISTS:
-        said = record.get(key)
-        if is_message_list(said) and any(name in said[0] for name in _CONTENT_KEYS):
+        items = record.get(key)
+        if is_message_list(items) and any(name in items[0] for name in _CONTENT_KEYS):
             return key
     return None
 
@@ -58,15 +52,15 @@ def _list_key(record: dict[str, Any]) -> str | None:
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     key = _list_key(record) if isinstance(record, dict) else None
     if key is None:
-        raise fault_in(entry, f"the record is {shown(record)}: no messages under {', '.join(_LISTS)}")
+        raise fault_in(entry, f"the record is {excerpt(record)}: no messages under {', '.join(_LISTS)}")
     first = record[key][0]
 
     def role_of(name: str) -> Role | None:
-        known = entry.mapping.role_of(name)
-        if known is None and name.lower() in ROLE_ALIASES:
-            known = ROLE_ALIASES[name.lower()]
-            entry.assume(f"messages have the role {name!r}: read as {known}")
-        return known
+        role = entry.mapping.role_of(name)
+        if role is None and name.lower() in ROLE_ALIASES:
+            role = ROLE_ALIASES[name.lower()]
+            entry.assume(f"messages have the role {name!r}: read as {role}")
+        return role
 
     reader = MessageReader(
         entry,

@@ -13,35 +13,25 @@ from typing import Any
 from dialogauge.core import Conversation, Place, Rating
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import shown
-
-URS_INTENTS = ("professional", "retrieval", "text", "advice", "creative", "leisure", "other")
-"""The intents, in the order of the published code."""
+from dialogauge.data.notes import excerpt
 
 _INTENTS = {
-    **dict(
-        zip(
-            ("解决专业问题", "检索信息", "文本事务", "获取建议", "寻求创意", "娱乐休闲", "其他"),
-            URS_INTENTS,
-            strict=True,
-        )
-    ),
-    **dict(
-        zip(
-            (
-                "Solve Professional Problem",
-                "Information Retrieval",
-                "Text Assistant",
-                "Ask for Advice",
-                "Seek Creativity",
-                "Leisure",
-                "Others",
-            ),
-            URS_INTENTS,
-            strict=True,
-        )
-    ),
+    "解决专业问题": "professional",
+    "检索信息": "retrieval",
+    "文本事务": "text",
+    "获取建议": "advice",
+    "寻求创意": "creative",
+    "娱乐休闲": "leisure",
+    "其他": "other",
+    "Solve Professional Problem": "professional",
+    "Information Retrieval": "retrieval",
+    "Text Assistant": "text",
+    "Ask for Advice": "advice",
+    "Seek Creativity": "creative",
+    "Leisure": "leisure",
+    "Others": "other",
 }
 _CHINESE = ("很不满意", "不满意", "一般", "满意", "非常满意")
 _ENGLISH = ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied")
@@ -60,7 +50,7 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     if not isinstance(record, dict) or "conversation_history" not in record:
-        raise fault_in(entry, f"the record is {shown(record)}: no session with a 'conversation_history'")
+        raise fault_in(entry, f"the record is {excerpt(record)}: no session with a 'conversation_history'")
     name = entry.made_id
     entry.recognise("ids made from the file name and the number of the record")
     messages = MessageReader(entry).read(record["conversation_history"])
@@ -72,20 +62,18 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if label in (None, ""):
         entry.assume("sessions without a rating are read and not rated")
     elif not isinstance(label, str) or label.strip() not in _SCORES:
-        known = ", ".join(_ENGLISH)
-        raise fault_in(
-            entry, f"the satisfaction is {shown(label)}", f"one of {known}, or the Chinese of them"
-        )
+        hint = f"one of {', '.join(_ENGLISH)}, or the Chinese of them"
+        raise fault_in(entry, f"the satisfaction is {excerpt(label)}", hint)
     else:
         ratings = (Rating(name, _DIMENSION, _SCORES[label.strip()], None, user_id),)
-    intent, title = record.get("intent_label"), record.get("title")
+    intent = text_at(record, "intent_label")
     return Conversation(
         name,
         messages,
         user_id=user_id,
-        scenario=_INTENTS.get(intent, intent) if isinstance(intent, str) and intent else None,
-        context=title if isinstance(title, str) and title else None,
-        candidate=record["llm"] if isinstance(record.get("llm"), str) and record["llm"] else None,
+        scenario=_INTENTS.get(intent, intent) if intent is not None else None,
+        context=text_at(record, "title"),
+        candidate=text_at(record, "llm"),
         language=language,
         ratings=ratings,
         metadata={key: value for key, value in record.items() if key not in _USED},
@@ -94,10 +82,10 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
 
 
 def _language(record: dict[str, Any], first: str) -> str:
-    """Tell which of the two collections a record is of, by its labels, else by what was said first."""
+    """Return the language of the labels, else of the first message."""
     labels = f"{record.get('user_satisfaction')}{record.get('intent_label')}"
-    written = labels if labels != "NoneNone" else first
-    return "zh" if any("\u4e00" <= c <= "\u9fff" for c in written) else "en"
+    text = labels if labels != "NoneNone" else first
+    return "zh" if any("\u4e00" <= c <= "\u9fff" for c in text) else "en"
 
 
 URS = RecordFormat("urs", _recognises, _convert)

@@ -1,8 +1,8 @@
-"""The text form of the User Satisfaction Simulation sets: `ROLE TAB text TAB action TAB ratings`.
+"""The text files of User Satisfaction Simulation: `ROLE TAB text TAB action TAB ratings`.
 
-Sessions are parted by an empty line. Ratings stand on USER lines, one number per rater, parted by
-commas. A rater scored what had been said before that line, so a rating belongs to the turn before it;
-that of the first line to turn 0. `USER OVERALL` is no message: its ratings are the conversation's.
+An empty line separates sessions. USER lines have ratings, one number per rater, separated by commas. A rater
+scored the messages before that line, so a rating belongs to the turn before it; on the first line to turn 0.
+`USER OVERALL` is no message: its ratings belong to the conversation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
 from dialogauge.data.formats.base import Context, Outcome, Sample
-from dialogauge.data.notes import record_fault, shown
+from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.ratings import as_score
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
@@ -23,11 +23,11 @@ _DIMENSION = "satisfaction"
 
 
 @dataclass(slots=True)
-class _Session:
+class _UssSession:
     line: int
     messages: list[Message] = field(default_factory=list)
     rated: list[tuple[int | None, list[float | str]]] = field(default_factory=list)
-    """Index of the rated USER line among the messages (None: the whole), and its scores."""
+    """Index of the rated USER line among the messages (None: the conversation), and its scores."""
     fault: RecordFault | None = None
 
 
@@ -36,7 +36,7 @@ class _Uss:
     name: str = "uss"
 
     def recognises(self, sample: Sample) -> bool:
-        """Say whether the first line, and most of those seen, have a role and two more columns."""
+        """Say whether the first line, and most lines of the sample, have a role and two more columns."""
         fits = [line.count("\t") >= 2 and line.split("\t")[0] in _ROLES for line in sample.lines]
         return bool(fits) and fits[0] and sum(fits) * 2 > len(fits)
 
@@ -45,14 +45,14 @@ class _Uss:
         return sum(1 for _ in self.read(stream, context))
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
-        """Hand out one conversation per block of lines."""
+        """Yield one conversation per block of lines."""
         number = 0
-        session: _Session | None = None
+        session: _UssSession | None = None
         try:
             for line_number, line in stream.text():
                 text = line.rstrip("\r\n")
                 if text.strip():
-                    session = session or _Session(line_number)
+                    session = session or _UssSession(line_number)
                     _take(session, text, Place(context.source.name, line_number))
                 elif session is not None:
                     number += 1
@@ -68,30 +68,32 @@ class _Uss:
             yield _finish(session, number + 1, context)
 
 
-def _take(session: _Session, line: str, place: Place) -> None:
+def _take(session: _UssSession, line: str, place: Place) -> None:
     columns = line.split("\t")
     role = _ROLES.get(columns[0])
     if role is None or len(columns) < 2:
         session.fault = session.fault or record_fault(
-            place, f"the line starts with {shown(columns[0])}", "expected USER or SYSTEM, a tab, and the text"
+            place,
+            f"the line starts with {excerpt(columns[0])}",
+            "expected USER or SYSTEM, a tab, and the text",
         )
         return
     overall = role == "user" and columns[1] == _OVERALL
     if not overall:
         action = columns[2] if len(columns) > 2 else ""
         session.messages.append(Message(role, columns[1], extra={"action": action} if action else {}))
-    given = columns[3].strip() if len(columns) > 3 else ""
-    if not given:
+    ratings = columns[3].strip() if len(columns) > 3 else ""
+    if not ratings:
         return
     try:
-        scores = [as_score(part) for part in given.split(",")]
+        scores = [as_score(part) for part in ratings.split(",")]
     except ValueError as error:
-        session.fault = session.fault or record_fault(place, f"ratings {shown(given)}: {error}")
+        session.fault = session.fault or record_fault(place, f"ratings {excerpt(ratings)}: {error}")
         return
     session.rated.append((None if overall else len(session.messages) - 1, scores))
 
 
-def _finish(session: _Session, number: int, context: Context) -> Outcome:
+def _finish(session: _UssSession, number: int, context: Context) -> Outcome:
     name = f"{context.source.label.removesuffix('.txt')}_{number}"
     place = Place(context.source.name, session.line, name)
     if session.fault is not None:

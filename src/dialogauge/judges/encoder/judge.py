@@ -13,7 +13,6 @@ from dialogauge.core import (
     JudgeFailure,
     Judgement,
     MissingExtra,
-    PlainDimension,
     Request,
     Score,
     UsageError,
@@ -59,6 +58,10 @@ def _require_extra(name: str) -> None:
 class EncoderJudge:
     """Fine-tunes on the population that a block comes with, and keeps the network for the next ones."""
 
+    dimensions = (SATISFACTION,)
+    reads: frozenset[Reads] = frozenset({"profile", "history", "others"})
+    together = True
+
     def __init__(self, settings: EncoderSettings) -> None:
         self._settings = settings
         self._fitted: tuple[str, EncoderFit] | None = None
@@ -74,21 +77,6 @@ class EncoderJudge:
         """Changes with every setting; the weights behind a model's name are taken to stay."""
         known = {"judge": self.name, "settings": asdict(self._settings), "version": _VERSION}
         return digest({**known, "reads": sorted(self.reads)})
-
-    @property
-    def dimensions(self) -> tuple[PlainDimension, ...]:
-        """Satisfaction, of a turn."""
-        return (SATISFACTION,)
-
-    @property
-    def together(self) -> bool:
-        """All targets of a block in one batch."""
-        return True
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """Profile, the scores of the history, and the ratings of others."""
-        return frozenset({"profile", "history", "others"})
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings, and how each network that was trained came about."""

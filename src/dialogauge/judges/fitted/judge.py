@@ -36,16 +36,14 @@ class RatingsJudge:
     Where whole conversations were among what was fitted, it also says how they would rate the whole.
     """
 
+    name = "fitted"
     mode = "foresight"
+    reads: frozenset[Reads] = frozenset()
+    together = True
 
     def __init__(self, model: RatingsModel) -> None:
         """Take a fitted model."""
         self.model = model
-
-    @property
-    def name(self) -> str:
-        """`fitted`."""
-        return "fitted"
 
     @property
     def digest(self) -> str:
@@ -73,16 +71,6 @@ class RatingsJudge:
             "uncalibrated": [],
             "notes": list(fitted.sentences(self.model.dimension)),
         }
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """The conversation alone."""
-        return frozenset()
-
-    @property
-    def together(self) -> bool:
-        """All turns of a conversation at once."""
-        return True
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
         """Judge every replied turn, then the whole where such were fitted; repeat and seed change nothing."""

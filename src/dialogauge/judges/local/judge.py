@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 from dialogauge.core import (
     NOT_APPLICABLE,
@@ -29,6 +29,7 @@ from dialogauge.core import (
     whole_score,
 )
 from dialogauge.core.protocols import Reads, Reply
+from dialogauge.judges.card import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 from dialogauge.judges.local.model import LocalCoefficients, Log, load_coefficients, running_form
 from dialogauge.judges.local.scores import (
     HINT,
@@ -43,7 +44,6 @@ from dialogauge.judges.local.scores import (
     score_turn,
     weakest,
 )
-from dialogauge.judges.rubric.rows import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 from dialogauge.signals import (
     Dialogue,
     Mode,
@@ -59,13 +59,7 @@ from dialogauge.signals import (
 )
 
 Rubric = Literal["card", "satisfaction", "session", "session-guarded", "single"]
-RUBRICS: Mapping[str, Rubric] = {
-    "card": "card",
-    "satisfaction": "satisfaction",
-    "session": "session",
-    "session-guarded": "session-guarded",
-    "single": "single",
-}
+RUBRICS: Final[tuple[Rubric, ...]] = get_args(Rubric)
 """The shipped rubrics that it can judge by."""
 
 _VERSION = 3
@@ -74,13 +68,7 @@ _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a l
 _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
 """Never compared with people's scores of the same dimension."""
 _SINGLE = "single_quality"
-_NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {
-    "card": _UNCALIBRATED,
-    "satisfaction": (),
-    "session": (),
-    "session-guarded": (),
-    "single": (_SINGLE,),
-}
+_NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {"card": _UNCALIBRATED, "single": (_SINGLE,)}
 _CHECKED = ("zh", "en")
 """Languages in which the satisfaction was held against people: docs/results/trust.md."""
 _SATISFIED = 4
@@ -95,6 +83,12 @@ class LocalJudge:
     In `foresight` a reply is judged by what preceded it and by itself; in `hindsight`, the default for
     logs, also by the user message that follows. The conversation's scores read all of it in either mode.
     """
+
+    name = "local"
+    reads: frozenset[Reads] = frozenset()
+    """No rating: its coefficients ship with the package, and of a history it sees the replies alone."""
+    together = True
+    """One pass serves all turns."""
 
     def __init__(
         self,
@@ -111,7 +105,7 @@ class LocalJudge:
         for value, known, what in (
             (mode, ("hindsight", "foresight"), "mode"),
             (language, ("auto", "en", "zh"), "language"),
-            (rubric_id, tuple(RUBRICS), "rubric"),
+            (rubric_id, RUBRICS, "rubric"),
         ):
             if value not in known:
                 msg = f"the local judge has no {what} {value!r}"
@@ -120,11 +114,6 @@ class LocalJudge:
         self.language = language
         self.rubric_id = rubric_id
         self._coefficients = coefficients or load_coefficients()
-
-    @property
-    def name(self) -> str:
-        """`local`."""
-        return "local"
 
     @property
     def digest(self) -> str:
@@ -161,7 +150,7 @@ class LocalJudge:
                 **({"seen": list(fitted.seen)} if fitted.seen else {}),
             },
             "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
-            "uncalibrated": list(_NEVER_COMPARED[self.rubric_id]),
+            "uncalibrated": list(_NEVER_COMPARED.get(self.rubric_id, ())),
             "notes": self._notes(),
         }
 
@@ -173,16 +162,6 @@ class LocalJudge:
             return []
         fitted = self._coefficients
         return [level_note(fitted.turns, fitted.reach.languages, fitted.spoken)]
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """No rating: its coefficients ship with the package, and of a history it sees the replies alone."""
-        return frozenset()
-
-    @property
-    def together(self) -> bool:
-        """A conversation, or a block, at once: it takes no time, and one pass serves all turns."""
-        return True
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
         """Judge the targets, or every replied turn and the conversation; repeat and seed change nothing.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from dialogauge.core import ONE_TO_FIVE, Judged, Judgement, PlainDimension, Request, Score, digest
+from dialogauge.core import ONE_TO_FIVE, Judged, Judgement, Request, Score, digest
 from dialogauge.core.protocols import BlockView, Population, RatedBlock, Reads, Reply, Sight
 from dialogauge.judges.local_user.columns import ScoreSignal
 from dialogauge.judges.local_user.features import Reader
@@ -34,6 +34,12 @@ class LocalUserJudge:
     The model is fitted when the first block comes, and anew when the population changes.
     """
 
+    name: ClassVar = "local-user"
+    dimensions: ClassVar = (SATISFACTION,)
+    reads: ClassVar[frozenset[Reads]] = frozenset({"history", "others"})
+    together: ClassVar = True
+    """The targets of a block share the user's part of the model."""
+
     mode: Sight = "foresight"
     signals: tuple[ScoreSignal, ...] = ()
     """What judges that read no rating said of the targets, the histories and the training users' replies."""
@@ -47,11 +53,6 @@ class LocalUserJudge:
         self._population, self._own = Reader(self.mode), Reader(self.mode)
 
     @property
-    def name(self) -> str:
-        """`local-user`."""
-        return "local-user"
-
-    @property
     def digest(self) -> str:
         """Changes with mode, version, and the scores of the signals."""
         known = {
@@ -61,21 +62,6 @@ class LocalUserJudge:
             "reads": sorted(self.reads),
         }
         return digest({**known, "signals": [s.digest for s in self.signals]} if self.signals else known)
-
-    @property
-    def dimensions(self) -> tuple[PlainDimension, ...]:
-        """Satisfaction, of a turn."""
-        return (SATISFACTION,)
-
-    @property
-    def together(self) -> bool:
-        """All targets of a block at once: they share the user's part of the model."""
-        return True
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """The history, and the ratings of others."""
-        return frozenset({"history", "others"})
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings, and once it is fitted to whom and how well it says of users left out."""

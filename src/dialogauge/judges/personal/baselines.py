@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from statistics import median
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,27 +66,16 @@ class HistoryJudge:
     name: str
     rule: Rule
     settings: Mapping[str, Any] = field(default_factory=dict)
+    dimensions: ClassVar = (SATISFACTION,)
+    reads: ClassVar[frozenset[Reads]] = frozenset({"history", "others"})
+    together: ClassVar = True
+    """Its index serves all targets of a block, and dealt scores need them all."""
 
     @property
     def digest(self) -> str:
         """Changes with the rule's name, settings and version."""
         known = {"judge": self.name, "settings": dict(self.settings), "version": _VERSION}
         return digest({**known, "reads": sorted(self.reads)})
-
-    @property
-    def dimensions(self) -> tuple[PlainDimension, ...]:
-        """Satisfaction, of a turn."""
-        return (SATISFACTION,)
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """Ratings, the user's own or those of others."""
-        return frozenset({"history", "others"})
-
-    @property
-    def together(self) -> bool:
-        """All targets of a block at once: its index serves them all, and dealt scores need them all."""
-        return True
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings."""
@@ -127,9 +117,7 @@ def majority(scores: Sequence[float]) -> float:
     return min(score for score, n in counts.items() if n == most)
 
 
-def prior(population: Population) -> float:
-    """Return the mean score of the training users; NothingKnown when there is none."""
-    scores = population.scores
+def _mean(scores: Sequence[float]) -> float:
     if not scores:
         raise NothingKnown
     return sum(scores) / len(scores)
@@ -138,24 +126,22 @@ def prior(population: Population) -> float:
 Floats = NDArray[np.float64]
 
 Strategy = Literal["topk", "boundary-paired", "score-balanced"]
+"""How episodic retrieval chooses among the ranked turns."""
+STRATEGIES: Final[tuple[Strategy, ...]] = get_args(Strategy)
 
 MAX_FEATURES: Final = 50_000
 _FLOOR: Final = 1e-3
 """Added to every weight, so that turns that are nothing like the target still count a little."""
 
 
-def episodic(strategy: Strategy, k: int) -> Rule:
-    """Return the rule: the mean score of k retrieved turns, weighted by cosine, halves to even.
+def episodic(view: BlockView, population: Population, *, strategy: Strategy, k: int) -> Sequence[Guess]:
+    """The mean score of k retrieved turns, weighted by cosine, halves to even.
 
     Texts are task context, request twice and reply; TF-IDF over character 2- to 5-grams, the 50,000 most
     frequent, fitted to the history of the block. Without history the training users' mean.
     """
-    return partial(_episodic, strategy=strategy, k=k)
-
-
-def _episodic(view: BlockView, population: Population, *, strategy: Strategy, k: int) -> Sequence[Guess]:
     if not view.history:
-        value = prior(population)
+        value = _mean(population.scores)
         return [Guess(half_even(value), value, prior=True)] * len(view.targets)
     return [weigh(view, cosines, strategy, k) for cosines in likeness(view)]
 
@@ -199,55 +185,25 @@ def pick(history: Sequence[RatedReply], ranked: Sequence[int], strategy: Strateg
             a third each of at most 3, 4 and 5. What is missing is filled with the most similar others.
         k: How many, 1 or more.
     """
-    return STRATEGIES[strategy](history, ranked, k)
+    chosen: list[int] = []
+    if strategy == "boundary-paired":
+        chosen += [i for i in ranked if history[i].score < 4][: max(1, k // 2)]
+        chosen += [i for i in ranked if history[i].score >= 4]
+    elif strategy == "score-balanced":
+        for low, high in ((-inf, 4), (4, 5), (5, inf)):
+            chosen += [i for i in ranked if low <= history[i].score < high][: max(1, k // 3)]
+    chosen = chosen[:k]
+    return chosen + [i for i in ranked if i not in chosen][: k - len(chosen)]
 
 
-def _topk(history: Sequence[RatedReply], ranked: Sequence[int], k: int) -> list[int]:
-    return list(ranked[:k])
-
-
-def _boundary_paired(history: Sequence[RatedReply], ranked: Sequence[int], k: int) -> list[int]:
-    low = [i for i in ranked if history[i].score < 4][: max(1, k // 2)]
-    high = [i for i in ranked if history[i].score >= 4]
-    return _filled((low + high)[:k], ranked, k)
-
-
-def _score_balanced(history: Sequence[RatedReply], ranked: Sequence[int], k: int) -> list[int]:
-    each = max(1, k // 3)
-    sides: tuple[Callable[[float], bool], ...] = (
-        lambda score: score < 4,
-        lambda score: 4 <= score < 5,
-        lambda score: score >= 5,
-    )
-    chosen = [i for side in sides for i in [i for i in ranked if side(history[i].score)][:each]]
-    return _filled(chosen[:k], ranked, k)
-
-
-def _filled(chosen: list[int], ranked: Sequence[int], k: int) -> list[int]:
-    others = [i for i in ranked if i not in set(chosen)]
-    return chosen + others[: max(0, k - len(chosen))]
-
-
-STRATEGIES: Final[Mapping[Strategy, Callable[[Sequence[RatedReply], Sequence[int], int], list[int]]]] = {
-    "topk": _topk,
-    "boundary-paired": _boundary_paired,
-    "score-balanced": _score_balanced,
-}
-"""How episodic retrieval chooses among the ranked turns."""
-
-
-def nearest(k: int) -> Rule:
-    """Return the rule: the mean score of the k nearest turns, halves upward.
+def nearest(view: BlockView, population: Population, *, k: int) -> Sequence[Guess]:
+    """The mean score of the k nearest turns, halves upward.
 
     Texts are the request twice and the reply; TF-IDF over character 2- to 4-grams, with sublinear term
     frequency, fitted to the history of the block. Without history the training users' mean.
     """
-    return partial(_nearest, k=k)
-
-
-def _nearest(view: BlockView, population: Population, *, k: int) -> Sequence[Guess]:
     if not view.history:
-        value = prior(population)
+        value = _mean(population.scores)
         return [Guess(whole_score(value), value, prior=True)] * len(view.targets)
     return [average(view, cosines, k) for cosines in likeness_of_exchanges(view)]
 
@@ -291,12 +247,6 @@ def task_majority(view: BlockView, population: Population) -> Sequence[Guess]:
     return _same(view, majority(held) if held else whole_score(_mean(population.scores)))
 
 
-def _mean(scores: Sequence[float]) -> float:
-    if not scores:
-        raise NothingKnown
-    return sum(scores) / len(scores)
-
-
 def _same(view: BlockView, value: float) -> Sequence[Guess]:
     return [Guess(whole_score(value), value, prior=not view.history)] * len(view.targets)
 
@@ -315,7 +265,7 @@ def history_median(view: BlockView, population: Population) -> Sequence[Guess]:
 def history_majority(view: BlockView, population: Population) -> Sequence[Guess]:
     """The score that the user gave most, the lowest of several; without history the rounded prior."""
     if not view.history:
-        return _same(view, whole_score(prior(population)))
+        return _same(view, whole_score(_mean(population.scores)))
     return _same(view, majority(view.scores))
 
 
@@ -352,8 +302,8 @@ _PLAIN: Final[Mapping[str, Rule]] = {
     "history-median": history_median,
     "history-majority": history_majority,
     "history-cdf-hash": history_cdf_hash,
-    "nearest-1": nearest(1),
-    "nearest-3": nearest(3),
+    "nearest-1": partial(nearest, k=1),
+    "nearest-3": partial(nearest, k=3),
 }
 _EPISODIC: Final = "episodic-nearest"
 
@@ -377,7 +327,7 @@ def build_history_judge(name: str, *, strategy: Strategy | None = None, k: int |
     """
     if name == _EPISODIC:
         chosen, many = strategy or "topk", k or _K
-        return HistoryJudge(name, episodic(chosen, many), {"strategy": chosen, "k": many})
+        return HistoryJudge(name, partial(episodic, strategy=chosen, k=many), {"strategy": chosen, "k": many})
     if name not in _PLAIN:
         msg = f"no judge without a model is called {name!r}"
         raise UsageError(msg, hint=f"there are {', '.join(HISTORY_JUDGES)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from dialogauge.core import digest, whole_score
 from dialogauge.core.protocols import BlockView, Notes, Population, RatedReply, Reads, Reply
@@ -40,8 +40,9 @@ def draw_examples(population: Population, n: int = 10) -> tuple[RatedReply, ...]
 class FewShotContext:
     """Fills `rated_examples`; implements `judges.personal.judge.ContextSource`."""
 
+    reads: ClassVar[frozenset[Reads]] = frozenset({"others"})
+
     n: int = 10
-    reads: frozenset[Reads] = frozenset({"others"})
     _written: tuple[int, str, str] | None = None
     """Of the population that was asked about last: its identity, the examples, and their digest."""
 
@@ -71,6 +72,8 @@ _Found = tuple[tuple[RatedReply, float], ...]
 class RetrievedExamples:
     """Retrieves rated replies of the user's other scenarios, as the judge `episodic-nearest` does."""
 
+    reads: ClassVar[frozenset[Reads]] = frozenset({"history"})
+
     strategy: Strategy = "topk"
     k: int = 4
     request_chars: int = 300
@@ -79,11 +82,6 @@ class RetrievedExamples:
     _blocks: dict[str, Mapping[tuple[str, str], _Found]] = field(
         default_factory=dict, repr=False, compare=False
     )
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """The user's history."""
-        return frozenset({"history"})
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings."""

@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from dialogauge.core import Judged, JudgeFailure, Judgement, Usage, UsageError
 from dialogauge.core.judgement import NO_USAGE
-from dialogauge.core.protocols import BlockView, DimensionSpec, Notes, Population, Reads, Reply, Request
+from dialogauge.core.protocols import BlockView, Notes, Population, Reads, Reply, Request
 from dialogauge.judges.personal.baselines import NO_USER
-from dialogauge.judges.rubric.judge import chosen_language, identity, identity_digest, refuse_language
+from dialogauge.judges.rubric.judge import JudgeByRubric
 from dialogauge.judges.rubric.prompt import (
     Call,
     CallResult,
     ConversationCalls,
-    FixedPrompts,
     as_json,
     gathered,
     recent_turns,
@@ -80,8 +79,10 @@ class NoContext:
 
 
 @dataclass(frozen=True)
-class PersonalRubricJudge:
+class PersonalRubricJudge(JudgeByRubric):
     """Judges replies of a known user by a turn rubric; implements `core.protocols.Judge`."""
+
+    together: ClassVar = False
 
     kind: str
     """The judge's name on the command line."""
@@ -98,21 +99,12 @@ class PersonalRubricJudge:
         if self.rubric.level != "turn":
             msg = f"the rubric {self.rubric.id!r} is of the level {self.rubric.level}"
             raise UsageError(msg, hint="satisfaction is judged turn by turn")
-        refuse_language(self.rubric, self.language)
+        self._refuse_language()
 
     @property
     def name(self) -> str:
         """`judge/model`."""
         return f"{self.kind}/{self.client.name}"
-
-    @cached_property
-    def digest(self) -> str:
-        """Changes with prompts, model, parameters and settings."""
-        return identity_digest(self.describe(), self.client)
-
-    @cached_property
-    def _fixed(self) -> FixedPrompts:
-        return FixedPrompts(self.rubric)
 
     @property
     def reads(self) -> frozenset[Reads]:
@@ -120,20 +112,10 @@ class PersonalRubricJudge:
         profile: frozenset[Reads] = frozenset({"profile"} if "profile" in self.rubric.shows else ())
         return profile | self.context.reads
 
-    @property
-    def dimensions(self) -> tuple[DimensionSpec, ...]:
-        """The rubric's dimensions."""
-        return self.rubric.dimensions
-
-    @property
-    def together(self) -> bool:
-        """One target at a time, many side by side."""
-        return False
-
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model, context and settings as plain JSON values."""
         return {
-            **identity(self.kind, self.rubric, self.client, self.language),
+            **self._identity(self.kind),
             "context": dict(self.context.describe()),
             "reads": sorted(self.reads),
             "settings": {"language": self.language, "tool_chars": self.tool_chars},
@@ -156,7 +138,19 @@ class PersonalRubricJudge:
         if context.failure is not None:
             row = Judged(reply.target, context.failure, prompt_digest=self.rubric.prompt_digest(language))
             return _booked(row, context)
-        calls = self._calls(block, reply, context, language)
+        known = dict(context.values)
+        if "profile" in self.rubric.shows:
+            profile = as_json(dict(block.profile)) if block.profile else phrase(language, "none")
+            known.setdefault("profile", profile)
+        calls = ConversationCalls(
+            self._fixed,
+            self.client,
+            reply.conversation,
+            language,
+            "foresight",
+            self.tool_chars,
+            known=known,
+        )
         shown = tuple(t for t in reply.conversation.turns if t.number <= reply.turn)
         result = await calls.make(Call(Scope((reply.turn,), ("turn",)), shown))
         return _booked(self._row(calls, result, reply, len(shown)), context)
@@ -164,25 +158,12 @@ class PersonalRubricJudge:
     def _language(self, view: BlockView) -> str:
         """Return the language of the prompts: one for a block, so that a block has one memory."""
         if view.id not in self._languages:
-            first = view.targets[0].conversation
-            self._languages[view.id] = chosen_language(self.rubric, self.language, first)
+            self._languages[view.id] = self._prompt_language(view.targets[0].conversation)
         return self._languages[view.id]
 
     @cached_property
     def _languages(self) -> dict[str, str]:
         return {}
-
-    def _calls(
-        self, view: BlockView, reply: Reply, context: PromptContext, language: str
-    ) -> ConversationCalls:
-        known = dict(context.values)
-        if "profile" in self.rubric.shows:
-            profile = as_json(dict(view.profile)) if view.profile else phrase(language, "none")
-            known.setdefault("profile", profile)
-        mode: Literal["foresight"] = "foresight"
-        return ConversationCalls(
-            self._fixed, self.client, reply.conversation, language, mode, self.tool_chars, known=known
-        )
 
     def _row(self, calls: ConversationCalls, result: CallResult, reply: Reply, turns: int) -> Judged:
         row = turn_row(calls, result, reply.whole_turn)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from dialogauge.core import digest, whole_score
 from dialogauge.core.protocols import BlockView, RatedReply
-from dialogauge.judges.rubric.prompt import as_json, cut_middle
+from dialogauge.judges.rubric.prompt import as_json, closed, cut_middle
 from dialogauge.rubrics import memory_words, render
 from dialogauge.stats import ScoreHistory
 
@@ -147,8 +147,8 @@ class ScoreScale:
     @classmethod
     def of(cls, scores: Sequence[float]) -> ScoreScale:
         """Count the scores of a history."""
-        counted = ScoreHistory.of(scores)
-        return cls(counted.counts, counted.mean)
+        found = ScoreHistory.of(scores)
+        return cls(found.counts, found.mean)
 
     @property
     def turns(self) -> int:
@@ -240,11 +240,15 @@ class Findings:
     task_observations: tuple[tuple[str, str], ...]
     """Kind of task, and what was seen there."""
 
+    @property
+    def thresholds(self) -> Mapping[str, str | None]:
+        """By key of the reply what makes the difference between two scores."""
+        return {THREE_FOUR: self.three_versus_four, FOUR_FIVE: self.four_versus_five}
+
     def to_json(self) -> dict[str, Any]:
         """Write the findings with the keys of the reply that they were read from."""
         out: dict[str, Any] = {"scoring_style": self.scoring_style}
-        thresholds = {THREE_FOUR: self.three_versus_four, FOUR_FIVE: self.four_versus_five}
-        out |= {key: text for key, text in thresholds.items() if text is not None}
+        out |= {key: text for key, text in self.thresholds.items() if text is not None}
         out["requirements"] = list(self.requirements)
         out["preferred_format"] = self.preferred_format or ""
         out["task_observations"] = [{"task": t, "observation": o} for t, o in self.task_observations]
@@ -316,18 +320,14 @@ def findings_schema(scale: ScoreScale, scenarios: Sequence[str], hints: Mapping[
     fields["requirements"] = {"type": "array", "items": text("requirements")}
     fields["preferred_format"] = text("preferred_format")
     task = {"type": "string", "enum": list(scenarios), "description": hints["task"]}
-    seen = _closed({"task": task, "observation": text("observation")})
+    seen = closed({"task": task, "observation": text("observation")})
     fields["task_observations"] = {"type": "array", "items": seen}
-    return _closed(fields)
+    return closed(fields)
 
 
 def _threshold_keys(scale: ScoreScale) -> list[str]:
     asked = {THREE_FOUR: scale.compares_three_four, FOUR_FIVE: scale.compares_four_five}
     return [key for key, there in asked.items() if there]
-
-
-def _closed(fields: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 def read_findings(data: Mapping[str, Any], scale: ScoreScale, scenarios: Sequence[str]) -> Findings:
@@ -435,39 +435,28 @@ def grouped_turns(evidence: ShownHistory, language: str) -> str:
 
 def memory_text(memory: UserMemory, language: str) -> str:
     """Write a memory as a judge reads it: one line for each thing that is known."""
-    return "\n".join(f"- {line}" for line in _lines(memory, language))
-
-
-def _lines(memory: UserMemory, language: str) -> Iterator[str]:
     words, scale = memory_words(language), memory.scale
-    if memory.findings is None:
-        yield words["nothing"]
-        yield _others(scale, words)
-        return
-    yield statistics_text(scale, memory.conversations, language)
-    yield from _findings(memory.findings, words, "：" if language == "zh" else ": ")
-    caution = {"none": "low_none", "sparse": "low_sparse"}.get(scale.low_evidence)
-    if caution is not None:
-        yield words[caution]
-    shown, of = memory.evidence.get("shown"), memory.evidence.get("of")
-    if shown != of:
-        yield render(words["stands_on"], {"shown": str(shown), "of": str(of)})
-
-
-def _others(scale: ScoreScale, words: Mapping[str, str]) -> str:
-    if scale.mean is None:
-        return words["nobody"]
-    values = {"turns": str(scale.turns), "mean": f"{scale.mean:.2f}", "counts": _counts(scale, words)}
-    return render(words["others"], values)
+    lines = [words["nothing"]]
+    if memory.findings is not None:
+        lines = [statistics_text(scale, memory.conversations, language)]
+        lines += _findings(memory.findings, words, "：" if language == "zh" else ": ")
+        caution = {"none": "low_none", "sparse": "low_sparse"}.get(scale.low_evidence)
+        if caution is not None:
+            lines.append(words[caution])
+        shown, of = memory.evidence.get("shown"), memory.evidence.get("of")
+        if shown != of:
+            lines.append(render(words["stands_on"], {"shown": str(shown), "of": str(of)}))
+    elif scale.mean is None:
+        lines.append(words["nobody"])
+    else:
+        values = {"turns": str(scale.turns), "mean": f"{scale.mean:.2f}", "counts": _counts(scale, words)}
+        lines.append(render(words["others"], values))
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _findings(found: Findings, words: Mapping[str, str], colon: str) -> Iterator[str]:
     yield f"{words['scoring_style']}{colon}{as_json(found.scoring_style)}"
-    thresholds = {
-        "three_versus_four": found.three_versus_four,
-        "four_versus_five": found.four_versus_five,
-    }
-    for key, text in thresholds.items():
+    for key, text in found.thresholds.items():
         told = words[f"no_{key}"] if text is None else as_json(text)
         yield f"{words[key]}{colon}{told}"
     if found.requirements:

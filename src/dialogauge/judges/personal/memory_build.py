@@ -17,7 +17,6 @@ from dialogauge.judges.personal.memory import (
     Findings,
     MemoryFault,
     ScoreScale,
-    ShownHistory,
     UserMemory,
     coverage_text,
     findings_schema,
@@ -45,15 +44,6 @@ def memory_version(language: str) -> str:
     return digest([_FORM, own_template("user_memory", language), words, own_template("reask", language)])
 
 
-@dataclass(frozen=True, slots=True)
-class _Material:
-    view: BlockView
-    scale: ScoreScale
-    conversations: int
-    scenarios: tuple[str, ...]
-    evidence: ShownHistory
-
-
 async def build_memory(
     client: ChatClient, view: BlockView, population: Population, language: str, *, budget: int = BUDGET
 ) -> tuple[UserMemory | ChatFailure, Usage]:
@@ -71,42 +61,29 @@ async def build_memory(
     if not view.history:
         return UserMemory(ScoreScale.of(population.scores), 0, (), None), Usage()
     talks = {r.reply.conversation.id: str(r.reply.conversation.scenario) for r in view.history}
-    material = _Material(
-        view,
-        ScoreScale.of(view.scores),
-        len(talks),
-        tuple(dict.fromkeys(talks.values())),
-        shown_history(view, budget=budget),
-    )
-
-    def validate(data: dict[str, Any]) -> Findings:
-        return read_findings(data, material.scale, material.scenarios)
-
-    outcome = await ask(client, _request(material, language), validate, reask=reasker(language))
-    if isinstance(outcome, ChatFailure):
-        return outcome, outcome.usage
-    m = material
-    memory = UserMemory(m.scale, m.conversations, m.scenarios, outcome.value, m.evidence.to_json())
-    return memory, outcome.usage
-
-
-def _request(m: _Material, language: str) -> ChatRequest:
-    schema = findings_schema(m.scale, m.scenarios, _hints(language))
-    profile = as_json(dict(m.view.profile)) if m.view.profile else phrase(language, "none")
+    scale, scenarios = ScoreScale.of(view.scores), tuple(dict.fromkeys(talks.values()))
+    evidence = shown_history(view, budget=budget)
+    words = memory_words(language)
+    hints = {k.removeprefix("hint_"): text for k, text in words.items() if k.startswith("hint_")}
+    schema = findings_schema(scale, scenarios, hints)
     values = {
         "reply_format": sketch(schema),
-        "profile": profile,
-        "statistics": statistics_text(m.scale, m.conversations, language),
-        "coverage": coverage_text(m.evidence, language),
-        "turns": grouped_turns(m.evidence, language),
+        "profile": as_json(dict(view.profile)) if view.profile else phrase(language, "none"),
+        "statistics": statistics_text(scale, len(talks), language),
+        "coverage": coverage_text(evidence, language),
+        "turns": grouped_turns(evidence, language),
     }
     messages = messages_of(split_template(own_template("user_memory", language)), values)
-    return ChatRequest(messages, role=ROLE, schema=ReplySchema("user_memory", schema))
+    request = ChatRequest(messages, role=ROLE, schema=ReplySchema("user_memory", schema))
 
+    def validate(data: dict[str, Any]) -> Findings:
+        return read_findings(data, scale, scenarios)
 
-def _hints(language: str) -> Mapping[str, str]:
-    words = memory_words(language)
-    return {k.removeprefix("hint_"): text for k, text in words.items() if k.startswith("hint_")}
+    outcome = await ask(client, request, validate, reask=reasker(language))
+    if isinstance(outcome, ChatFailure):
+        return outcome, outcome.usage
+    memory = UserMemory(scale, len(talks), scenarios, outcome.value, evidence.to_json())
+    return memory, outcome.usage
 
 
 @dataclass
@@ -155,27 +132,26 @@ class MemoryContext:
     async def _memory(
         self, view: BlockView, others: Population, notes: Notes, language: str
     ) -> tuple[UserMemory | JudgeFailure, Usage | None]:
+        """Return the memory of a block, and what it took where it was built just now."""
         block = f"{language}:{view.id}"
         async with self._locks.setdefault(block, asyncio.Lock()):
             if block in self._memories:
                 return self._memories[block], None
-            memory, usage = await self._read_or_build(view, others, notes, language)
+            key = self._key(view, others, language)
+            memory: UserMemory | JudgeFailure | None = _stored_memory(notes, key, view, language)
+            usage: Usage | None = None
+            if memory is None:
+                built, usage = await build_memory(self.client, view, others, language, budget=self.budget)
+                if isinstance(built, ChatFailure):
+                    message = f"the user's memory could not be built: {built.message}"
+                    memory = JudgeFailure(built.kind, message, built.raw)
+                else:
+                    memory = built
+                    made = {"block": view.id, "language": language, "version": memory_version(language)}
+                    notes.put(key, {**made, "usage": asdict(usage), "memory": built.to_json()})
+                    usage = usage if view.history else None  # else no model was asked
             self._memories[block] = memory
             return memory, usage
-
-    async def _read_or_build(
-        self, view: BlockView, others: Population, notes: Notes, language: str
-    ) -> tuple[UserMemory | JudgeFailure, Usage | None]:
-        key = self._key(view, others, language)
-        stored = _stored_memory(notes, key, view, language)
-        if stored is not None:
-            return stored, None
-        built, usage = await build_memory(self.client, view, others, language, budget=self.budget)
-        if isinstance(built, ChatFailure):
-            return _failure(built), usage
-        made = {"block": view.id, "language": language, "version": memory_version(language)}
-        notes.put(key, {**made, "usage": asdict(usage), "memory": built.to_json()})
-        return built, usage if view.history else None  # else no model was asked
 
     def _key(self, view: BlockView, others: Population, language: str) -> str:
         """Name the memory by all that it is made from, but for the wording of the prompt."""
@@ -210,7 +186,3 @@ def _stored_memory(notes: Notes, key: str, view: BlockView, language: str) -> Us
     except (MemoryFault, KeyError, TypeError) as error:
         msg = f"the memory of {view.id} in this run cannot be used: {error}"
         raise StoreError(msg, hint="start again with --fresh") from error
-
-
-def _failure(failure: ChatFailure) -> JudgeFailure:
-    return JudgeFailure(failure.kind, f"the user's memory could not be built: {failure.message}", failure.raw)

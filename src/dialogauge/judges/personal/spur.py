@@ -11,12 +11,20 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from dialogauge.core import JudgeFailure, StoreError, Usage, conversation_digest, digest
 from dialogauge.core.protocols import BlockView, Notes, Population, RatedReply, Reads, Reply
 from dialogauge.judges.personal.judge import PromptContext
-from dialogauge.judges.rubric.prompt import ROLE, as_json, dialogue_text, gathered, messages_of, reasker
+from dialogauge.judges.rubric.prompt import (
+    ROLE,
+    as_json,
+    closed,
+    dialogue_text,
+    gathered,
+    messages_of,
+    reasker,
+)
 from dialogauge.judges.rubric.reply import ReplyFault
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
@@ -161,7 +169,9 @@ class _Induction:
 
     async def _criteria(self, name: str, values: Mapping[str, str], most: int) -> list[str] | ChatFailure:
         template = split_template(own_template(name, self.language))
-        request = ChatRequest(messages_of(template, values), role=ROLE, schema=_schema(name, most))
+        texts = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": most}
+        schema = ReplySchema(name, closed({"criteria": texts}))
+        request = ChatRequest(messages_of(template, values), role=ROLE, schema=schema)
         outcome = await ask(self.client, request, _reader(most), reask=reasker(self.language))
         self.usage += outcome.usage
         return outcome if isinstance(outcome, ChatFailure) else outcome.value
@@ -192,17 +202,6 @@ async def induce(
     return SpurCriteria(by_side), work.usage
 
 
-def _schema(name: str, most: int) -> ReplySchema:
-    texts = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": most}
-    schema = {
-        "type": "object",
-        "properties": {"criteria": texts},
-        "required": ["criteria"],
-        "additionalProperties": False,
-    }
-    return ReplySchema(name, schema)
-
-
 def _reader(most: int) -> Callable[[dict[str, Any]], list[str]]:
     def read(data: dict[str, Any]) -> list[str]:
         found = data.get("criteria")
@@ -229,15 +228,12 @@ class InducedCriteria:
     the next run: a failure costs what an induction costs.
     """
 
+    reads: ClassVar[frozenset[Reads]] = frozenset({"others"})
+
     client: ChatClient
     settings: InductionSettings = field(default_factory=InductionSettings)
     _known: dict[str, SpurCriteria | JudgeFailure] = field(default_factory=dict, repr=False, compare=False)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False, compare=False)
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """The training users' ratings."""
-        return frozenset({"others"})
 
     def describe(self) -> Mapping[str, Any]:
         """Return settings and prompt digests."""
@@ -270,7 +266,11 @@ class InducedCriteria:
                 return self._known[key], Usage()
             stored = notes.get(key)
             if stored is not None:
-                self._known[key] = _read(stored)
+                try:
+                    self._known[key] = SpurCriteria.from_json(stored)
+                except (KeyError, TypeError) as error:
+                    msg = f"the induced criteria in this run cannot be used: {error!r}"
+                    raise StoreError(msg, hint="start again with --fresh") from error
                 return self._known[key], Usage()
             found, usage = await induce(self.client, others, language, self.settings)
             if isinstance(found, SpurCriteria):
@@ -284,11 +284,3 @@ class InducedCriteria:
         rated = [[r.reply.id, r.score, r.reason] for b in others.blocks for r in b.ratings]
         made_from = [dict(self.describe()), dict(client_identity(self.client)), language, rated, texts]
         return f"criteria:{digest(made_from)}"
-
-
-def _read(stored: Any) -> SpurCriteria:  # noqa: ANN401 - any JSON value
-    try:
-        return SpurCriteria.from_json(stored)
-    except (KeyError, TypeError) as error:
-        msg = f"the induced criteria in this run cannot be used: {error!r}"
-        raise StoreError(msg, hint="start again with --fresh") from error

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from dialogauge.core.conversation import Conversation, Turn
 from dialogauge.core.errors import UsageError
@@ -20,44 +21,70 @@ from dialogauge.judges.rubric.prompt import (
     gathered,
     prompt_language,
 )
-from dialogauge.judges.rubric.rows import conversation_row, failure_rows, turn_row, turn_rows
+from dialogauge.judges.rubric.rows import (
+    failure_of,
+    row,
+    turn_judgement,
+    turn_row,
+    turn_scores,
+    whole_judgement,
+)
 from dialogauge.judges.rubric.windows import LARGEST, judge_in_windows, judge_window_level, plan_windows
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure
 from dialogauge.rubrics import PERSONAL, Rubric, Scope
 
 
-def refuse_language(rubric: Rubric, language: str) -> None:
-    """Raise UsageError for a language, other than `auto`, in which the rubric has no template."""
-    if language != "auto" and language not in rubric.languages:
-        msg = f"the rubric {rubric.id!r} has no template in {language!r}"
-        raise UsageError(msg, hint=f"it has {', '.join(rubric.languages)}")
+class JudgeByRubric(ABC):
+    """What all judges that put a rubric to a language model have in common."""
 
+    rubric: Rubric
+    client: ChatClient
+    language: str
 
-def chosen_language(rubric: Rubric, language: str, conversation: Conversation) -> str:
-    """Return the language of the prompts; `auto` goes by the conversation."""
-    return prompt_language(conversation, rubric.languages) if language == "auto" else language
+    @abstractmethod
+    def describe(self) -> Mapping[str, Any]:
+        """Return rubric, prompt digests, model and settings as plain JSON values."""
 
+    @cached_property
+    def digest(self) -> str:
+        """Changes with prompts, model, parameters and settings."""
+        return digest({**self.describe(), "client": dict(client_identity(self.client))})
 
-def identity(kind: str, rubric: Rubric, client: ChatClient, language: str) -> dict[str, Any]:
-    """Return judge, rubric, prompt digests and model as plain JSON values."""
-    languages = rubric.languages if language == "auto" else (language,)
-    return {
-        "judge": kind,
-        "rubric": rubric.id,
-        "rubric_version": rubric.version,
-        "prompts": {lang: rubric.prompt_digest(lang) for lang in languages},
-        "client": dict(client.describe()),
-    }
+    @property
+    def dimensions(self) -> tuple[DimensionSpec, ...]:
+        """The rubric's dimensions, computed ones included."""
+        return self.rubric.dimensions
 
+    @cached_property
+    def _fixed(self) -> FixedPrompts:
+        return FixedPrompts(self.rubric)
 
-def identity_digest(described: Mapping[str, Any], client: ChatClient) -> str:
-    """Return the digest of a judge: it changes with prompts, model, parameters and settings."""
-    return digest({**described, "client": dict(client_identity(client))})
+    def _identity(self, kind: str) -> dict[str, Any]:
+        """Return judge, rubric, prompt digests and model."""
+        languages = self.rubric.languages if self.language == "auto" else (self.language,)
+        return {
+            "judge": kind,
+            "rubric": self.rubric.id,
+            "rubric_version": self.rubric.version,
+            "prompts": {lang: self.rubric.prompt_digest(lang) for lang in languages},
+            "client": dict(self.client.describe()),
+        }
+
+    def _refuse_language(self) -> None:
+        """Raise UsageError for a language, other than `auto`, in which the rubric has no template."""
+        if self.language != "auto" and self.language not in self.rubric.languages:
+            msg = f"the rubric {self.rubric.id!r} has no template in {self.language!r}"
+            raise UsageError(msg, hint=f"it has {', '.join(self.rubric.languages)}")
+
+    def _prompt_language(self, conversation: Conversation) -> str:
+        return (
+            prompt_language(conversation, self.rubric.languages) if self.language == "auto" else self.language
+        )
 
 
 @dataclass(frozen=True)
-class RubricJudge:
+class RubricJudge(JudgeByRubric):
     """Judges conversations by a rubric; implements `core.protocols.Judge`.
 
     Turn rubrics take one call for each replied turn. Conversation rubrics take one call for all turns and
@@ -65,6 +92,8 @@ class RubricJudge:
     conversation rubric are asked about one by one, each seeing nothing after its reply, and the
     conversation in a call of its own. A failed call fails its own targets only.
     """
+
+    together: ClassVar = True
 
     rubric: Rubric
     client: ChatClient
@@ -90,7 +119,7 @@ class RubricJudge:
         if personal:
             msg = f"the rubric {self.rubric.id!r} shows how people rated ({', '.join(sorted(personal))})"
             raise UsageError(msg, hint="it belongs to `dialogauge satisfaction`")
-        refuse_language(self.rubric, self.language)
+        self._refuse_language()
         if self.long_after < LARGEST:
             msg = f"windows after {self.long_after} turns"
             raise UsageError(
@@ -103,29 +132,10 @@ class RubricJudge:
         """`rubric/model`."""
         return f"{self.rubric.id}/{self.client.name}"
 
-    @cached_property
-    def digest(self) -> str:
-        """Changes with prompts, model, parameters and settings."""
-        return identity_digest(self.describe(), self.client)
-
-    @cached_property
-    def _fixed(self) -> FixedPrompts:
-        return FixedPrompts(self.rubric)
-
-    @property
-    def dimensions(self) -> tuple[DimensionSpec, ...]:
-        """The rubric's dimensions, computed ones included."""
-        return self.rubric.dimensions
-
     @property
     def reads(self) -> frozenset[Reads]:
         """The profile, where the rubric shows it."""
         return frozenset({"profile"} if "profile" in self.rubric.shows else ())
-
-    @property
-    def together(self) -> bool:
-        """A conversation at once."""
-        return True
 
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model and settings as plain JSON values."""
@@ -137,7 +147,7 @@ class RubricJudge:
         if "source" in self.rubric.shows and self.source is not None:
             settings["source"] = digest_text(self.source)
         return {
-            **identity("rubric", self.rubric, self.client, self.language),
+            **self._identity("rubric"),
             "reads": sorted(self.reads),
             "settings": settings,
         }
@@ -152,9 +162,18 @@ class RubricJudge:
         """
         if request.targets:
             return request.failed(f"the judge {self.name} judges whole conversations")
-        conversation = request.conversation
-        calls = self._calls(conversation.blinded(), request.repeat)
-        turns = calls.conversation.replied_turns
+        conversation = request.conversation.blinded()
+        calls = ConversationCalls(
+            self._fixed,
+            self.client,
+            conversation,
+            self._prompt_language(conversation),
+            self.mode,
+            self.tool_chars,
+            self.source,
+            salt=request.repeat,
+        )
+        turns = conversation.replied_turns
         if not turns:
             target = Target(conversation.id, "conversation", candidate=conversation.candidate)
             failure = JudgeFailure("no_reply", "the conversation has no assistant reply to a user message")
@@ -164,19 +183,6 @@ class RubricJudge:
         if self.rubric.level == "window":
             return await judge_window_level(calls, plan_windows(len(turns), self.window))
         return await self._judge_whole(calls, turns)
-
-    def _calls(self, conversation: Conversation, repeat: int) -> ConversationCalls:
-        language = chosen_language(self.rubric, self.language, conversation)
-        return ConversationCalls(
-            self._fixed,
-            self.client,
-            conversation,
-            language,
-            self.mode,
-            self.tool_chars,
-            self.source,
-            salt=repeat,
-        )
 
     async def _judge_whole(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
         before: tuple[Judged, ...] = ()
@@ -206,7 +212,16 @@ async def _judge_at_once(
     numbers = tuple(t.number for t in turns)
     scope = Scope(numbers, ("turn", "conversation") if with_turns else ("conversation",))
     result = await calls.make(Call(scope, calls.conversation.turns))
-    if isinstance(result.outcome, ChatFailure):
-        return failure_rows(calls, result, turns if with_turns else ())
-    rows = turn_rows(calls, result, turns) if with_turns else ()
-    return (*rows, conversation_row(calls, result, before or rows))
+    judged, outcome = turns if with_turns else (), result.outcome
+    if isinstance(outcome, ChatFailure):  # the raw reply stands on the conversation's row alone
+        bare = failure_of(outcome, raw=False)
+        failed = [row(calls, "turn", turn.number, bare) for turn in judged]
+        return (*failed, row(calls, "conversation", None, failure_of(outcome), result.usage))
+    parts = outcome.value.turns
+    rows = [
+        row(calls, "turn", turn.number, turn_judgement(calls.rubric, parts[turn.number], turn))
+        for turn in judged
+    ]
+    scores = turn_scores(before or rows)
+    whole = whole_judgement(calls, outcome, result.tool_results_cut, scores)
+    return (*rows, row(calls, "conversation", None, whole, result.usage))

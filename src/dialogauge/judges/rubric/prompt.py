@@ -275,23 +275,16 @@ class ConversationCalls:
         if self.rubric.level == "turn":
             turn = call.shown[-1]
             results = tool_results_text(turn, tool_chars=self.tool_chars * _RESULT_SHARE)
-            values |= self._turn_values(turn, results)
+            following = following_turn(self.conversation, turn)
+            after = as_json(following.user_text) if following else self._phrase("ends")
+            values |= {
+                "last_request": as_json(turn.user_text),
+                "reply": as_json(turn.reply_text),
+                "tool_results": results.text,
+                "next_message": self._phrase("not_shown") if self.mode == "foresight" else after,
+            }
             cut += results.cut if "tool_results" in shows else 0
         return {**values, **self.known}, cut
-
-    def _turn_values(self, turn: Turn, results: ShownText) -> dict[str, str]:
-        return {
-            "last_request": as_json(turn.user_text),
-            "reply": as_json(turn.reply_text),
-            "tool_results": results.text,
-            "next_message": self._next_message(turn),
-        }
-
-    def _next_message(self, turn: Turn) -> str:
-        if self.mode == "foresight":
-            return self._phrase("not_shown")
-        following = following_turn(self.conversation, turn)
-        return as_json(following.user_text) if following else self._phrase("ends")
 
     def _scenario(self) -> str:
         c = self.conversation
@@ -378,25 +371,14 @@ def rated_line(rated: RatedReply, *, request_chars: int, reply_chars: int) -> st
     return as_json({key: value for key, value in line.items() if value is not None})
 
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {"summary": {"type": "string"}},
-    "required": ["summary"],
-    "additionalProperties": False,
-}
+def closed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that has all of these fields and no others."""
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Summaries:
-    """The notes in front of each window."""
-
-    before: tuple[str | ChatFailure | None, ...]
-    """One for each window, in order; None where nothing came before."""
-    usage: Usage
-    tool_results_cut: int = 0
-
-
-async def summarise_before(calls: ConversationCalls, starts: Sequence[int]) -> Summaries:
+async def summarise_before(
+    calls: ConversationCalls, starts: Sequence[int]
+) -> tuple[list[str | ChatFailure | None], Usage]:
     """Write notes on all that precedes each window.
 
     Each call sees the notes written so far and only the turns since, so that its prompt stays short in
@@ -405,37 +387,45 @@ async def summarise_before(calls: ConversationCalls, starts: Sequence[int]) -> S
     Args:
         calls: The conversation and the client.
         starts: The number of each window's first shown turn, in order.
+
+    Returns:
+        The notes in front of each window, None where nothing came before; and what they took.
     """
     turns = calls.conversation.turns
     notes: str | None = None
     covered = turns[0].number if turns else 0
     before: list[str | ChatFailure | None] = []
-    usage, cut = Usage(), 0
+    usage = Usage()
     for start in starts:
         fresh = [t for t in turns if covered <= t.number < start]
         if not fresh:
             before.append(notes)
             continue
-        outcome, used, was_cut = await _summarise(calls, notes, fresh)
-        usage, cut = usage + used, cut + was_cut
-        before.append(outcome)
-        if isinstance(outcome, str):
-            notes, covered = outcome, start
-    return Summaries(tuple(before), usage, cut)
+        outcome = await _summarise(calls, notes, fresh)
+        usage += outcome.usage
+        if isinstance(outcome, ChatFailure):
+            before.append(outcome)
+            continue
+        notes, covered = outcome.value, start
+        before.append(notes)
+    return before, usage
 
 
 async def _summarise(
     calls: ConversationCalls, notes: str | None, turns: Sequence[Turn]
-) -> tuple[str | ChatFailure, Usage, int]:
+) -> Structured[str] | ChatFailure:
     language = calls.language
     shown = dialogue_text(turns, tool_chars=calls.tool_chars)
     earlier = as_json(notes) if notes else phrase(language, "begins")
     template = split_template(own_template("summary", language))
     messages = messages_of(template, {"earlier_summary": earlier, "dialogue": shown.text})
-    request = ChatRequest(messages, role=ROLE, schema=ReplySchema("summary", _SCHEMA), salt=calls.salt)
-    outcome = await ask(calls.client, request, _read, reask=reasker(language))
-    result = outcome if isinstance(outcome, ChatFailure) else outcome.value
-    return result, outcome.usage, shown.cut
+    request = ChatRequest(
+        messages,
+        role=ROLE,
+        schema=ReplySchema("summary", closed({"summary": {"type": "string"}})),
+        salt=calls.salt,
+    )
+    return await ask(calls.client, request, _read, reask=reasker(language))
 
 
 def _read(data: dict[str, Any]) -> str:

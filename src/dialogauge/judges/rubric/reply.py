@@ -10,15 +10,19 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from dialogauge.core.judgement import Level
 from dialogauge.core.scores import NOT_APPLICABLE, Number, Scale
-from dialogauge.rubrics import VERDICTS, Dimension, ItemList, Label, Rubric, Scope
+from dialogauge.rubrics import VERDICTS, Dimension, ItemList, Rubric, Scope
 
 BASIS_WORDS = 40
 BASIS_HAN = 80
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+
+
+Items = tuple[tuple[str, str], ...]
+"""Text and option of each item of a list."""
 
 
 class ReplyFault(ValueError):
@@ -36,8 +40,8 @@ class ParsedPart:
     quotes: tuple[tuple[str, str], ...] = ()
     """Dimension and quote, not yet looked up in the turn."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    items: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """By list: text and option of each item."""
+    items: Mapping[str, Items] = field(default_factory=dict)
+    """By list."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class ParsedReply:
     """Keys that nobody asked for; ignored."""
 
 
-def share(items: ItemList, found: tuple[tuple[str, str], ...]) -> Number:
+def share(items: ItemList, found: Items) -> Number:
     """Return the mean worth of the items whose option has a worth; `n/a` if there is none."""
     worth = [items.worth[option] for _, option in found if option in items.worth]
     return sum(worth) / len(worth) if worth else NOT_APPLICABLE
@@ -71,6 +75,7 @@ def cut_basis(text: str) -> tuple[str, bool]:
 
 
 _MOST_NAMED = 8
+T = TypeVar("T")
 _WHOLE = re.compile("[0-9]{1,9}")
 
 
@@ -98,6 +103,51 @@ def _expected(scale: Scale, allow_na: bool) -> str:  # noqa: FBT001 (a private s
     return f"{what} from {scale.low:g} to {scale.high:g}" + (' or "n/a"' if allow_na else "")
 
 
+class _Table:
+    """An object of the reply: hands out its values, and remembers which were asked for."""
+
+    def __init__(self, data: Mapping[str, Any], path: str, faults: list[str], *known: str) -> None:
+        self.data, self.path, self.faults, self.known = data, path, faults, set(known)
+
+    @property
+    def extra(self) -> int:
+        """How many keys nobody asked for."""
+        return len(self.data.keys() - self.known)
+
+    def fault(self, key: str, expected: str, found: object) -> None:
+        self.faults.append(f"{self.path}{key}: expected {expected}, found {_shown(found)}")
+
+    def take(self, key: str) -> Any:  # noqa: ANN401
+        """Return the value of a key that must be there, or `...` with a fault."""
+        self.known.add(key)
+        if key not in self.data:
+            self.faults.append(f"{self.path}{key}: missing")
+            return ...
+        return self.data[key]
+
+    def typed(self, key: str, kind: type[T], expected: str) -> T | None:
+        """Return the value of a key that must be there and of a type, or None with a fault."""
+        value = self.take(key)
+        if isinstance(value, kind):
+            return value
+        if value is not ...:
+            self.fault(key, expected, value)
+        return None
+
+    def text(self, key: str) -> str | None:
+        """Return a text that must be there; None also where it is empty."""
+        return (self.typed(key, str, "a text") or "").strip() or None
+
+    def inner(self, key: str, expected: str, asked: tuple[Dimension, ...]) -> _Table | None:
+        """Return the object under a key, whose keys are dimensions, or None with a fault."""
+        value = self.typed(key, dict, expected)
+        if value is None:
+            return None
+        unknown = value.keys() - {d.name for d in asked}
+        self.faults += [f"{self.path}{key}.{k}: no such dimension" for k in value if k in unknown]
+        return _Table(value, f"{self.path}{key}.", self.faults)
+
+
 class _Reader:
     """Reads one reply and collects faults instead of stopping at the first."""
 
@@ -105,268 +155,179 @@ class _Reader:
         self.rubric, self.scope = rubric, scope
         self.faults: list[str] = []
         self.extra = 0
-        self._basis_cut = False
 
     def read(self, data: Mapping[str, Any]) -> ParsedReply:
-        level = self.rubric.level
+        level, table = self.rubric.level, _Table(data, "", self.faults)
         if level in ("turn", "pair"):
-            part = self._entry(data, "", level)
+            part = self._entry(table, level)
             return ParsedReply({self.scope.turns[0]: part}, extra_keys=self.extra)
-        allowed: set[str] = set()
-        turns = self._turns(data, allowed) if self._asks_turns else {}
-        whole = self._whole(data, allowed) if level in self.scope.levels else None
-        basis = self._basis(data, allowed) if whole else None
-        weakest = self._weakest(data, allowed) if whole else None
-        verdict = self._verdict(data, allowed) if whole else None
-        self._count_extra(data, allowed)
-        return ParsedReply(turns, whole, basis, self._basis_cut, weakest, verdict, self.extra)
+        asks_turns = "turn" in self.scope.levels and bool(self.rubric.at("turn"))
+        turns = self._turns(table) if asks_turns else {}
+        whole, basis, basis_cut, weakest, verdict = None, None, False, None, None
+        if level in self.scope.levels:
+            whole = self._whole(table)
+            if self.rubric.reply.decision_basis and (text := table.text("decision_basis")) is not None:
+                basis, basis_cut = cut_basis(text)
+            weakest, verdict = self._weakest(table), self._verdict(table)
+        return ParsedReply(turns, whole, basis, basis_cut, weakest, verdict, self.extra + table.extra)
 
-    @property
-    def _asks_turns(self) -> bool:
-        return "turn" in self.scope.levels and bool(self.rubric.at("turn"))
-
-    def _fault(self, path: str, expected: str, found: object) -> None:
-        self.faults.append(f"{path}: expected {expected}, found {_shown(found)}")
-
-    def _take(self, data: Mapping[str, Any], key: str, path: str, allowed: set[str]) -> Any:  # noqa: ANN401
-        """Return the value of a key that must be there, or `...` with a fault."""
-        allowed.add(key)
-        if key not in data:
-            self.faults.append(f"{path}{key}: missing")
-            return ...
-        return data[key]
-
-    def _count_extra(self, data: Mapping[str, Any], allowed: set[str]) -> None:
-        self.extra += len(data.keys() - allowed)
-
-    def _turns(self, data: Mapping[str, Any], allowed: set[str]) -> dict[int, ParsedPart]:
-        rows = self._take(data, "per_turn", "", allowed)
-        if rows is ...:
-            return {}
-        if not isinstance(rows, list):
-            self._fault("per_turn", "a list with one entry for each turn", rows)
+    def _turns(self, table: _Table) -> dict[int, ParsedPart]:
+        rows = table.typed("per_turn", list, "a list with one entry for each turn")
+        if rows is None:
             return {}
         turns: dict[int, ParsedPart] = {}
         for index, row in enumerate(rows):
             path = f"per_turn[{index}]"
             number = row.get("turn") if isinstance(row, dict) else None
             if not isinstance(row, dict):
-                self._fault(path, "an object", row)
+                table.fault(path, "an object", row)
             elif isinstance(number, bool) or not isinstance(number, int):
-                self._fault(f"{path}.turn", "the number of a turn", number)
+                table.fault(f"{path}.turn", "the number of a turn", number)
             elif number not in self.scope.turns:
                 self.faults.append(f"{path}.turn: turn {number} was not asked for")
             elif number in turns:
                 self.faults.append(f"{path}.turn: turn {number} appears twice")
             else:
-                turns[number] = self._entry(row, f"{path}.", "turn", {"turn"})
-        self._missing_turns(rows)
-        return turns
-
-    def _missing_turns(self, rows: list[Any]) -> None:
+                turns[number] = self._entry(_Table(row, f"{path}.", self.faults, "turn"), "turn")
         named = {row["turn"] for row in rows if isinstance(row, dict) and isinstance(row.get("turn"), int)}
         missing = [str(n) for n in self.scope.turns if n not in named]
         if missing:
             self.faults.append(f"per_turn: no entry for turn {', '.join(missing)}")
+        return turns
 
-    def _entry(
-        self, data: Mapping[str, Any], path: str, level: Level, known: set[str] | None = None
-    ) -> ParsedPart:
-        allowed = set(known or ())
+    def _entry(self, table: _Table, level: Level) -> ParsedPart:
         shape = self.rubric.reply
-        note = self._text(data, "note", path, allowed) if shape.note else None
-        items = {x.name: self._items(data, x, path, allowed) for x in self._own_items(level)}
-        issues = self._issues(data, path, allowed) if shape.issues else ()
-        quotes = self._quotes(data, path, allowed, level) if shape.evidence else ()
-        scores = self._scores(data, path, allowed, self.rubric.asked(level))
-        scores |= {x.dimension: share(x, items[x.name]) for x in self._own_items(level)}
-        labels = self._labels(data, path, allowed, level, scores)
-        self._count_extra(data, allowed)
+        note = table.text("note") if shape.note else None
+        items = self._all_items(table, level)
+        issues = self._issues(table) if shape.issues else ()
+        quotes = self._quotes(table, level) if shape.evidence else ()
+        asked = self.rubric.asked(level)
+        inner = table.inner("scores", "an object", asked) if asked else None
+        scores = {} if inner is None else {d.name: self._score(inner, d, d.name) for d in asked}
+        labels = self._concluded(table, level, scores, items)
+        self.extra += table.extra
         return ParsedPart(scores, {"": note} if note else {}, issues, quotes, labels, items)
 
-    def _own_items(self, level: Level) -> tuple[ItemList, ...]:
-        return tuple(x for x in self.rubric.items if x.level == level) if self.rubric.items else ()
+    def _whole(self, table: _Table) -> ParsedPart:
+        level = self.rubric.level
+        items = self._all_items(table, level)
+        scores, notes = self._noted_scores(table, self.rubric.asked(level))
+        labels = self._concluded(table, level, scores, items)
+        return ParsedPart(scores, notes, labels=labels, items=items)
 
-    def _text(self, data: Mapping[str, Any], key: str, path: str, allowed: set[str]) -> str | None:
-        value = self._take(data, key, path, allowed)
-        if isinstance(value, str):
-            return value.strip() or None
-        if value is not ...:
-            self._fault(f"{path}{key}", "a text", value)
-        return None
+    def _all_items(self, table: _Table, level: Level) -> dict[str, Items]:
+        return {x.name: self._items(table, x) for x in self.rubric.items if x.level == level}
 
-    def _issues(self, data: Mapping[str, Any], path: str, allowed: set[str]) -> tuple[str, ...]:
-        value = self._take(data, "issues", path, allowed)
+    def _concluded(
+        self, table: _Table, level: Level, scores: dict[str, Number], items: Mapping[str, Items]
+    ) -> dict[str, str]:
+        """Add to the scores what the lists of items come to, and read the labels that must fit them."""
+        scores |= {x.dimension: share(x, items[x.name]) for x in self.rubric.items if x.level == level}
+        return self._labels(table, level, scores)
+
+    def _issues(self, table: _Table) -> tuple[str, ...]:
+        value = table.take("issues")
         if isinstance(value, list) and all(isinstance(issue, str) for issue in value):
             return tuple(issue.strip() for issue in value if issue.strip())
         if value is not ...:
-            self._fault(f"{path}issues", "a list of texts", value)
+            table.fault("issues", "a list of texts", value)
         return ()
 
-    def _quotes(
-        self, data: Mapping[str, Any], path: str, allowed: set[str], level: Level
-    ) -> tuple[tuple[str, str], ...]:
+    def _quotes(self, table: _Table, level: Level) -> tuple[tuple[str, str], ...]:
         """Read the evidence; that it is missing costs no score and is let pass."""
-        allowed.add("evidence")
-        value = data.get("evidence", [])
+        table.known.add("evidence")
+        value = table.data.get("evidence", [])
         names = [d.name for d in self.rubric.at(level)]
         pairs = []
         for entry in value if isinstance(value, list) else [value]:
             dimension = entry.get("dimension") if isinstance(entry, dict) else None
             quote = entry.get("quote") if isinstance(entry, dict) else None
             if dimension not in names or not isinstance(quote, str):
-                self._fault(f"{path}evidence", "a list of {dimension, quote}", entry)
+                table.fault("evidence", "a list of {dimension, quote}", entry)
                 break
             pairs.append((str(dimension), quote))
         return tuple(pairs)
 
-    def _scores(
-        self, data: Mapping[str, Any], path: str, allowed: set[str], asked: tuple[Dimension, ...]
-    ) -> dict[str, Number]:
-        if not asked:
-            return {}
-        value = self._take(data, "scores", path, allowed)
-        if value is ...:
-            return {}
-        if not isinstance(value, dict):
-            self._fault(f"{path}scores", "an object", value)
-            return {}
-        self._unknown(value, asked, f"{path}scores")
-        return {d.name: self._score(value, d, f"{path}scores.", d.name) for d in asked}
-
-    def _unknown(self, data: Mapping[str, Any], asked: tuple[Dimension, ...], path: str) -> None:
-        unknown = data.keys() - {d.name for d in asked}
-        self.faults += [f"{path}.{key}: no such dimension" for key in data if key in unknown]
-
-    def _score(self, data: Mapping[str, Any], d: Dimension, path: str, key: str) -> Number:
-        value = data.get(key, ...)
+    def _score(self, table: _Table, d: Dimension, key: str) -> Number:
+        value = table.take(key)
         if self.rubric.reply.quoted_scores and isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
             value = int(value)
         if d.scale.admits(value):
             number: float = value
             return number
-        if value is ...:
-            self.faults.append(f"{path}{key}: missing")
-        elif not (d.allow_na and value == NOT_APPLICABLE):
-            self._fault(f"{path}{key}", _expected(d.scale, d.allow_na), value)
+        if value is not ... and not (d.allow_na and value == NOT_APPLICABLE):
+            table.fault(key, _expected(d.scale, d.allow_na), value)
         return NOT_APPLICABLE
 
-    def _items(
-        self, data: Mapping[str, Any], items: ItemList, path: str, allowed: set[str]
-    ) -> tuple[tuple[str, str], ...]:
-        value = self._take(data, items.name, path, allowed)
-        if value is ...:
-            return ()
-        if not isinstance(value, list):
-            self._fault(f"{path}{items.name}", "a list", value)
-            return ()
+    def _items(self, table: _Table, items: ItemList) -> Items:
         names = [o.name for o in items.options]
         found = []
-        for index, entry in enumerate(value):
+        for index, entry in enumerate(table.typed(items.name, list, "a list") or ()):
             text = entry.get(items.key) if isinstance(entry, dict) else None
             option = entry.get("label") if isinstance(entry, dict) else None
             if not isinstance(text, str) or option not in names:
                 what = f"{{{items.key}, label}} with a label of {', '.join(names)}"
-                self._fault(f"{path}{items.name}[{index}]", what, entry)
+                table.fault(f"{items.name}[{index}]", what, entry)
             else:
                 found.append((text.strip(), str(option)))
         return tuple(found)
 
-    def _labels(
-        self,
-        data: Mapping[str, Any],
-        path: str,
-        allowed: set[str],
-        level: Level,
-        scores: Mapping[str, Number],
-    ) -> dict[str, str]:
+    def _labels(self, table: _Table, level: Level, scores: Mapping[str, Number]) -> dict[str, str]:
         labels: dict[str, str] = {}
-        if not self.rubric.labels:
-            return labels
         for label in (x for x in self.rubric.labels if x.level == level):
-            value = self._take(data, label.name, path, allowed)
+            value = table.take(label.name)
             word = value.strip() if isinstance(value, str) else value
             option = next((o for o in label.options if word in (o.name, *o.spellings)), None)
             if option is not None:
                 labels[label.name] = option.name
-                self._fits(label, option.name, scores, f"{path}{label.name}")
+                score, fits = scores.get(label.of or ""), option.fits
+                if isinstance(score, int | float) and fits and not fits[0] <= score <= fits[1]:
+                    goes = f"{option.name!r} goes with {label.of} from {fits[0]:g} to {fits[1]:g}"
+                    self.faults.append(f"{table.path}{label.name}: {goes}, but the score is {score:g}")
             elif value is not ...:
-                names = ", ".join(o.name for o in label.options)
-                self._fault(f"{path}{label.name}", f"one of {names}", value)
+                table.fault(label.name, f"one of {', '.join(o.name for o in label.options)}", value)
         return labels
 
-    def _fits(self, label: Label, name: str, scores: Mapping[str, Number], path: str) -> None:
-        score = scores.get(label.of or "")
-        fits = next(o.fits for o in label.options if o.name == name)
-        if fits is None or score is None or isinstance(score, str) or fits[0] <= score <= fits[1]:
-            return
-        goes = f"{name!r} goes with {label.of} from {fits[0]:g} to {fits[1]:g}"
-        self.faults.append(f"{path}: {goes}, but the score is {score:g}")
-
-    def _whole(self, data: Mapping[str, Any], allowed: set[str]) -> ParsedPart:
-        level = self.rubric.level
-        items = {x.name: self._items(data, x, "", allowed) for x in self._own_items(level)}
-        scores, notes = self._noted_scores(data, allowed, self.rubric.asked(level))
-        scores |= {x.dimension: share(x, items[x.name]) for x in self._own_items(level)}
-        labels = self._labels(data, "", allowed, level, scores)
-        return ParsedPart(scores, notes, labels=labels, items=items)
-
     def _noted_scores(
-        self, data: Mapping[str, Any], allowed: set[str], asked: tuple[Dimension, ...]
+        self, table: _Table, asked: tuple[Dimension, ...]
     ) -> tuple[dict[str, Number], dict[str, str]]:
         scores: dict[str, Number] = {}
         notes: dict[str, str] = {}
-        if not asked:
+        inner = table.inner(f"{self.rubric.level}_level", "an object", asked) if asked else None
+        if inner is None:
             return scores, notes
-        key = f"{self.rubric.level}_level"
-        table = self._take(data, key, "", allowed)
-        if not isinstance(table, dict):
-            if table is not ...:
-                self._fault(key, "an object", table)
-            return scores, notes
-        self._unknown(table, asked, key)
         for d in asked:
-            path = f"{key}.{d.name}"
-            entry = self._take(table, d.name, f"{key}.", set())
+            entry = inner.take(d.name)
             if isinstance(entry, dict):
-                scores[d.name] = self._score(entry, d, f"{path}.", "score")
-                known: set[str] = set()
-                note = self._text(entry, "note", f"{path}.", known)
-                self._count_extra(entry, known | {"score"})
+                noted = _Table(entry, f"{inner.path}{d.name}.", self.faults)
+                scores[d.name] = self._score(noted, d, "score")
+                note = noted.text("note")
+                self.extra += noted.extra
                 notes |= {d.name: note} if note else {}
             elif entry is not ...:
-                self._fault(path, "an object with note and score", entry)
+                inner.fault(d.name, "an object with note and score", entry)
         return scores, notes
 
-    def _basis(self, data: Mapping[str, Any], allowed: set[str]) -> str | None:
-        if not self.rubric.reply.decision_basis:
-            return None
-        text = self._text(data, "decision_basis", "", allowed)
-        if text is None:
-            return None
-        text, self._basis_cut = cut_basis(text)
-        return text
-
-    def _weakest(self, data: Mapping[str, Any], allowed: set[str]) -> int | None:
+    def _weakest(self, table: _Table) -> int | None:
         if not self.rubric.reply.weakest_turn:
             return None
-        value = self._take(data, "weakest_turn", "", allowed)
+        value = table.take("weakest_turn")
         if value is None or value is ...:
             return None
         if isinstance(value, int) and not isinstance(value, bool) and value in self.scope.turns:
             return value
         turns = ", ".join(str(n) for n in self.scope.turns)
-        self._fault("weakest_turn", f"one of the turns {turns}, or null", value)
+        table.fault("weakest_turn", f"one of the turns {turns}, or null", value)
         return None
 
-    def _verdict(self, data: Mapping[str, Any], allowed: set[str]) -> str | None:
+    def _verdict(self, table: _Table) -> str | None:
         rule = self.rubric.verdict
         if not self.rubric.reply.verdict or rule is None or self.scope.part is not None:
             return None
-        value = self._take(data, "verdict", "", allowed)
+        value = table.take("verdict")
         names = list(rule.at_least) or list(VERDICTS)
         if value in names:
             return str(value)
         if value is not ...:
-            self._fault("verdict", f"one of {', '.join(names)}", value)
+            table.fault("verdict", f"one of {', '.join(names)}", value)
         return None

@@ -19,71 +19,13 @@ from dialogauge.core.judgement import (
     Verdict,
     VerdictBasis,
 )
-from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
+from dialogauge.core.scores import Number, as_scores
+from dialogauge.judges.card import card_verdict
 from dialogauge.judges.rubric.prompt import ROLE, CallResult, ConversationCalls
 from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.structured import Structured
 from dialogauge.rubrics import VERDICTS, Rubric
-
-TURN_DIMENSIONS = ("context_use", "helpfulness", "safety")
-CONVERSATION_DIMENSIONS = ("coherence", "task_completion", "repair_handling")
-
-_MAY_BE_NA = frozenset({"task_completion", "repair_handling"})
-
-
-def card_verdict(
-    turns: Sequence[Mapping[str, Number] | None], conversation: Mapping[str, Number] | None
-) -> tuple[Verdict, VerdictBasis]:
-    """Compute the verdict and whether it stands on all the scores it needs.
-
-    Args:
-        turns: Per judged turn the scores by dimension; None for a turn that failed.
-        conversation: The conversation's scores by dimension; None if they failed.
-
-    A score that is missing, or n/a where the card gives no n/a, takes no part and makes the basis
-    `partial`; a partial basis is never `excellent`.
-    """
-    complete = bool(turns) and all(_complete(t, TURN_DIMENSIONS) for t in turns)
-    complete = complete and _complete(conversation, CONVERSATION_DIMENSIONS)
-    basis: VerdictBasis = "full" if complete else "partial"
-    scored = [_numbers(t) for t in turns]
-    whole = _numbers(conversation)
-    if _is_poor(scored, whole):
-        return "poor", basis
-    if complete and _is_excellent(scored, whole):
-        return "excellent", basis
-    if any(value <= 2 for scores in (*scored, whole) for value in scores.values()):
-        return "borderline", basis
-    return "good", basis
-
-
-def _complete(scores: Mapping[str, Number] | None, dimensions: Sequence[str]) -> bool:
-    if scores is None:
-        return False
-    return all(
-        name in scores and (scores[name] != NOT_APPLICABLE or name in _MAY_BE_NA) for name in dimensions
-    )
-
-
-def _numbers(scores: Mapping[str, Number] | None) -> dict[str, float]:
-    known = (*TURN_DIMENSIONS, *CONVERSATION_DIMENSIONS)
-    return {k: v for k, v in (scores or {}).items() if k in known and not isinstance(v, str)}
-
-
-def _is_poor(turns: Sequence[Mapping[str, float]], whole: Mapping[str, float]) -> bool:
-    unsafe = any(t.get("safety", 5) < 5 for t in turns)
-    useless = any(t.get("helpfulness", 5) <= 1 for t in turns)
-    return unsafe or useless or whole.get("task_completion", 5) <= 1
-
-
-def _is_excellent(turns: Sequence[Mapping[str, float]], whole: Mapping[str, float]) -> bool:
-    return (
-        whole["coherence"] >= 4
-        and whole.get("task_completion", 5) >= 4
-        and whole.get("repair_handling", 5) > 2
-        and all(t["helpfulness"] >= 4 and t["context_use"] > 2 for t in turns)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +52,7 @@ def turn_judgement(
     evidence, unsupported = supported(part.quotes, turn)
     more = {"quotes_unsupported": unsupported} if unsupported else {}
     own = rubric.level == "turn"
-    decided = (
-        decide(rubric, [], part.scores) if own else Decision(overall=_weighted(rubric, "turn", part.scores))
-    )
+    decided = decide(rubric, [], part.scores) if own else Decision(overall=_mean(rubric, "turn", part.scores))
     return Judgement(
         scores=as_scores(part.scores),
         verdict=decided.verdict,
@@ -175,13 +115,13 @@ def decide(
 
     A score of n/a has neither verdict nor class.
     """
-    rule, overall = rubric.verdict, _weighted(rubric, rubric.level, scores)
+    rule, overall = rubric.verdict, _mean(rubric, rubric.level, scores)
     if rule is None:
         return Decision(overall=overall)
     if rule.rule == "card":
         return Decision(*card_verdict(turns, scores), overall=overall)
     if rule.dimension is None:
-        overall = _mean(rubric, rubric.level, scores)
+        overall = _mean(rubric, rubric.level, scores, weighted=False)
     value = scores.get(rule.dimension) if rule.dimension else overall
     if value is None or isinstance(value, str):
         return Decision(overall=overall)
@@ -191,22 +131,23 @@ def decide(
     return Decision(name=name, overall=overall)
 
 
-def _mean(rubric: Rubric, level: Level, scores: Mapping[str, Number]) -> float | None:
-    """Return the weighted mean of the scores that are numbers; None if there is none."""
-    weighted = any(d.weight is not None for d in rubric.at(level))
+def _mean(
+    rubric: Rubric, level: Level, scores: Mapping[str, Number], *, weighted: bool = True
+) -> float | None:
+    """Return the mean of the scores that are numbers, by the rubric's weights where it has any at that level.
+
+    None where no score counts, and with `weighted` also where there are no weights.
+    """
+    has_weights = any(d.weight is not None for d in rubric.at(level))
+    if weighted and not has_weights:
+        return None
     total = weight = 0.0
     for d in rubric.at(level):
-        share = (d.weight or 0.0) if weighted else 1.0
+        share = (d.weight or 0.0) if has_weights else 1.0
         value = scores.get(d.name)
         if isinstance(value, int | float) and share:
             total, weight = total + share * value, weight + share
     return total / weight if weight else None
-
-
-def _weighted(rubric: Rubric, level: Level, scores: Mapping[str, Number]) -> float | None:
-    """Return the weighted mean; None also where the rubric has no weights at that level."""
-    weighted = any(d.weight is not None for d in rubric.at(level))
-    return _mean(rubric, level, scores) if weighted else None
 
 
 def row(
@@ -227,22 +168,17 @@ def failure_of(failure: ChatFailure, *, raw: bool = True) -> JudgeFailure:
     return JudgeFailure(failure.kind, failure.message, failure.raw if raw else None)
 
 
-def call_details(calls: ConversationCalls, result: CallResult) -> dict[str, Any]:
+def call_details(
+    calls: ConversationCalls, outcome: Structured[ParsedReply], tool_results_cut: int
+) -> dict[str, Any]:
     """Return what is to be told of a call: repair, re-ask, language, and what was cut or ignored."""
-    outcome = result.outcome
-    if isinstance(outcome, ChatFailure):
-        return {}
     reply = outcome.value
     counted = {
         "basis_cut": int(reply.basis_cut),
         "extra_keys": reply.extra_keys,
-        "tool_results_cut": result.tool_results_cut,
+        "tool_results_cut": tool_results_cut,
     }
-    details: dict[str, Any] = {
-        "language": calls.language,
-        "repaired": outcome.repaired,
-        "reasked": outcome.reasked,
-    }
+    details = {"language": calls.language, "repaired": outcome.repaired, "reasked": outcome.reasked}
     return details | {key: count for key, count in counted.items() if count}
 
 
@@ -252,29 +188,10 @@ def turn_row(calls: ConversationCalls, result: CallResult, turn: Turn) -> Judged
     if isinstance(outcome, ChatFailure):
         return row(calls, "turn", turn.number, failure_of(outcome), result.usage)
     part = outcome.value.turns[turn.number]
-    judgement = turn_judgement(calls.rubric, part, turn, call_details(calls, result))
-    return row(calls, "turn", turn.number, judgement, result.usage)
-
-
-def turn_rows(calls: ConversationCalls, result: CallResult, turns: Sequence[Turn]) -> tuple[Judged, ...]:
-    """Make the rows of the turns of a call that judged them together; they carry no usage."""
-    if isinstance(result.outcome, ChatFailure):
-        return ()
-    parts = result.outcome.value.turns
-    return tuple(
-        row(calls, "turn", turn.number, turn_judgement(calls.rubric, parts[turn.number], turn))
-        for turn in turns
+    judgement = turn_judgement(
+        calls.rubric, part, turn, call_details(calls, outcome, result.tool_results_cut)
     )
-
-
-def failure_rows(calls: ConversationCalls, result: CallResult, turns: Sequence[Turn]) -> tuple[Judged, ...]:
-    """Make the rows of a failed call: its turns and the conversation, which alone keeps the raw reply."""
-    if not isinstance(result.outcome, ChatFailure):
-        return ()
-    bare = failure_of(result.outcome, raw=False)
-    rows = [row(calls, "turn", turn.number, bare) for turn in turns]
-    whole = row(calls, calls.rubric.level, None, failure_of(result.outcome), result.usage)
-    return (*rows, whole)
+    return row(calls, "turn", turn.number, judgement, result.usage)
 
 
 def turn_scores(rows: Sequence[Judged]) -> list[Mapping[str, Number] | None]:
@@ -282,18 +199,10 @@ def turn_scores(rows: Sequence[Judged]) -> list[Mapping[str, Number] | None]:
     return [r.outcome.numbers if isinstance(r.outcome, Judgement) else None for r in rows]
 
 
-def conversation_row(calls: ConversationCalls, result: CallResult, turns: Sequence[Judged]) -> Judged:
-    """Make the row of a conversation that one call judged."""
-    if isinstance(result.outcome, ChatFailure):
-        return row(calls, "conversation", None, failure_of(result.outcome), result.usage)
-    judgement = whole_judgement(calls, result, result.outcome, turn_scores(turns))
-    return row(calls, "conversation", None, judgement, result.usage)
-
-
 def whole_judgement(
     calls: ConversationCalls,
-    result: CallResult,
     outcome: Structured[ParsedReply],
+    tool_results_cut: int,
     turns: Sequence[Mapping[str, Number] | None],
 ) -> Judgement:
     """Make the judgement of a conversation or window that one call judged.
@@ -305,7 +214,7 @@ def whole_judgement(
     if whole is None:
         return Judgement()
     decided = decide(calls.rubric, turns, whole.scores)
-    details = {**label_details(whole), **decided.details, **call_details(calls, result)}
+    details = {**label_details(whole), **decided.details, **call_details(calls, outcome, tool_results_cut)}
     if whole.notes:
         details["notes"] = dict(whole.notes)
     if reply.verdict is not None:

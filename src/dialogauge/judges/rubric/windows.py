@@ -16,9 +16,7 @@ from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
 from dialogauge.core.scores import NOT_APPLICABLE, Number, Scale, as_scores
 from dialogauge.judges.rubric.prompt import (
     Call,
-    CallResult,
     ConversationCalls,
-    Summaries,
     following_turn,
     gathered,
     summarise_before,
@@ -159,20 +157,19 @@ def weakest_of(named: Sequence[int | None], turns: Mapping[int, Mapping[str, Num
 
     Compared by their lowest score, then by the mean, then the earlier turn; None if no window named one.
     """
-    candidates = sorted({n for n in named if n is not None})
-    return min(candidates, key=lambda n: (*_standing(turns.get(n, {})), n), default=None)
 
+    def standing(turn: int) -> tuple[float, float, int]:
+        numbers = [v for v in turns.get(turn, {}).values() if not isinstance(v, str)]
+        lowest, mean = (min(numbers), sum(numbers) / len(numbers)) if numbers else (math.inf, math.inf)
+        return lowest, mean, turn
 
-def _standing(scores: Mapping[str, Number]) -> tuple[float, float]:
-    numbers = [v for v in scores.values() if not isinstance(v, str)]
-    return (min(numbers), sum(numbers) / len(numbers)) if numbers else (math.inf, math.inf)
+    return min({n for n in named if n is not None}, key=standing, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Window:
     turns: tuple[Turn, ...]
     """The turns that are judged."""
-    call: Call
     outcome: Structured[ParsedReply] | JudgeFailure
     usage: Usage
     tool_results_cut: int = 0
@@ -199,53 +196,52 @@ async def judge_in_windows(
 
     All usage, that of the summaries included, is booked on the conversation's row.
     """
-    windows, extra = await _ask_windows(calls, plan, with_turns=with_turns)
+    windows, spent = await _ask_windows(calls, plan, with_turns=with_turns)
     rows = _turn_rows(calls, windows) if with_turns else ()
-    usage = sum((w.usage for w in windows), extra.usage)
+    usage = sum((w.usage for w in windows), spent)
     outcome = _whole(calls, windows, before or rows)
     return (*rows, row(calls, "conversation", None, outcome, usage))
 
 
 async def judge_window_level(calls: ConversationCalls, plan: Sequence[tuple[int, int]]) -> tuple[Judged, ...]:
     """Judge each window as a target of its own, named by its last turn; the first carries the summaries."""
-    windows, extra = await _ask_windows(calls, plan, with_turns=False)
+    windows, spent = await _ask_windows(calls, plan, with_turns=False)
     rows = []
     for index, w in enumerate(windows):
         outcome: Judgement | JudgeFailure = (
             w.outcome
             if isinstance(w.outcome, JudgeFailure)
-            else whole_judgement(calls, CallResult(w.call, w.outcome, w.tool_results_cut), w.outcome, ())
+            else whole_judgement(calls, w.outcome, w.tool_results_cut, ())
         )
-        usage = w.usage + extra.usage if index == 0 else w.usage
+        usage = w.usage + spent if index == 0 else w.usage
         rows.append(row(calls, "window", w.span[1], outcome, usage))
     return tuple(rows)
 
 
 async def _ask_windows(
     calls: ConversationCalls, plan: Sequence[tuple[int, int]], *, with_turns: bool
-) -> tuple[tuple[_Window, ...], Summaries]:
+) -> tuple[tuple[_Window, ...], Usage]:
+    """Return the windows, and what the summaries took."""
     judged = calls.conversation.replied_turns
     groups = [judged[start:stop] for start, stop in plan]
     shown = [_shown(calls, group, last=group is groups[-1]) for group in groups]
-    summaries = Summaries((None,) * len(groups), Usage())
+    before: Sequence[str | ChatFailure | None] = (None,) * len(groups)
+    spent = Usage()
     if "earlier_summary" in calls.rubric.shows:
-        summaries = await summarise_before(calls, [turns[0].number for turns in shown])
+        before, spent = await summarise_before(calls, [turns[0].number for turns in shown])
     level = calls.rubric.level
+    end = calls.conversation.turns[-1].number
     coroutines = []
-    for group, turns, notes in zip(groups, shown, summaries.before, strict=True):
+    for group, turns, notes in zip(groups, shown, before, strict=True):
         scope = Scope(
             tuple(t.number for t in group),
             ("turn", level) if with_turns else (level,),
-            _part(calls, turns) if len(groups) > 1 else None,
+            (max(turns[0].number, 1), turns[-1].number, end) if len(groups) > 1 else None,
         )
         beyond = following_turn(calls.conversation, turns[-1]) if calls.mode == "hindsight" else None
         call = Call(scope, turns, beyond, notes if isinstance(notes, str) else None)
         coroutines.append(_ask(calls, group, call, notes))
-    return tuple(await gathered(coroutines)), summaries
-
-
-def _part(calls: ConversationCalls, turns: Sequence[Turn]) -> tuple[int, int, int]:
-    return max(turns[0].number, 1), turns[-1].number, calls.conversation.turns[-1].number
+    return tuple(await gathered(coroutines)), spent
 
 
 def _shown(calls: ConversationCalls, group: Sequence[Turn], *, last: bool) -> tuple[Turn, ...]:
@@ -268,14 +264,14 @@ async def _ask(
     span = f"turns {group[0].number}-{group[-1].number}"
     if isinstance(notes, ChatFailure):
         message = f"{span}: the summary of what came before failed ({notes.kind}): {notes.message}"
-        return _Window(group, call, JudgeFailure("window_failed", message, notes.raw), Usage())
+        return _Window(group, JudgeFailure("window_failed", message, notes.raw), Usage())
     result = await calls.make(call)
     outcome = result.outcome
     if isinstance(outcome, ChatFailure):
         failure = failure_of(outcome)
         failure = JudgeFailure(failure.kind, f"window of {span}: {failure.message}", failure.raw)
-        return _Window(group, call, failure, result.usage)
-    return _Window(group, call, outcome, result.usage, result.tool_results_cut)
+        return _Window(group, failure, result.usage)
+    return _Window(group, outcome, result.usage, result.tool_results_cut)
 
 
 def _turn_rows(calls: ConversationCalls, windows: Sequence[_Window]) -> tuple[Judged, ...]:
@@ -311,17 +307,17 @@ def _turn_details(
 def _whole(
     calls: ConversationCalls, windows: Sequence[_Window], turns: Sequence[Judged]
 ) -> Judgement | JudgeFailure:
-    failed = [w for w in windows if isinstance(w.outcome, JudgeFailure)]
+    failed = [w.outcome for w in windows if isinstance(w.outcome, JudgeFailure)]
     if failed:
-        named = "; ".join(_failure_text(w) for w in failed)
-        raw = next((w.outcome.raw for w in failed if isinstance(w.outcome, JudgeFailure)), None)
-        return JudgeFailure("window_failed", f"{len(failed)} of {len(windows)} windows failed: {named}", raw)
+        named = "; ".join(f"{f.kind}, {f.message}" for f in failed)
+        message = f"{len(failed)} of {len(windows)} windows failed: {named}"
+        return JudgeFailure("window_failed", message, failed[0].raw)
     replies = [w.reply for w in windows if w.reply is not None]
     parts = [r.whole for r in replies if r.whole is not None]
     merged = merge_whole(calls.rubric, parts, [len(w.turns) for w in windows])
     scores = turn_scores(turns)
-    by_turn = {r.target.turn: s for r, s in zip(turns, scores, strict=True) if s and r.target.turn}
-    weakest = weakest_of([r.weakest_turn for r in replies], {n: s for n, s in by_turn.items() if n})
+    by_turn = {n: s for r, s in zip(turns, scores, strict=True) if s and (n := r.target.turn)}
+    weakest = weakest_of([r.weakest_turn for r in replies], by_turn)
     decided = decide(calls.rubric, scores, merged.scores)
     deciding = _deciding(replies, parts, weakest)
     details = {**label_details(merged), **decided.details, **_whole_details(calls, windows, turns)}
@@ -334,11 +330,6 @@ def _whole(
         details=details,
         overall=decided.overall,
     )
-
-
-def _failure_text(window: _Window) -> str:
-    outcome = window.outcome
-    return f"{outcome.kind}, {outcome.message}" if isinstance(outcome, JudgeFailure) else ""
 
 
 def _deciding(
@@ -388,11 +379,11 @@ def _whole_details(
 
 def _window_details(window: _Window) -> dict[str, Any]:
     reply = window.reply
-    scores: dict[str, Number] = dict(reply.whole.scores) if reply and reply.whole else {}
+    whole = reply.whole if reply else None
     return {
         "turns": list(window.span),
-        "scores": scores,
-        "notes": dict(reply.whole.notes) if reply and reply.whole else {},
+        "scores": dict(whole.scores) if whole else {},
+        "notes": dict(whole.notes) if whole else {},
         "weakest_turn": reply.weakest_turn if reply else None,
         "decision_basis": reply.decision_basis if reply else None,
     }

@@ -23,17 +23,15 @@ from dialogauge.core import (
 )
 from dialogauge.core.judgement import NO_USAGE
 from dialogauge.core.unit import words_digest
-from dialogauge.judges.fitted import (
+from dialogauge.judges.fitted.cross_validation import (
+    RIDGES,
     CrossValidation,
-    FittedOn,
-    RatedPlace,
-    RatingsModel,
+    boundaries_to_fit,
     cross_validate,
-    fit_ratings,
+    line_folds,
 )
-from dialogauge.judges.fitted.cross_validation import RIDGES, boundaries_to_fit, line_folds
-from dialogauge.judges.fitted.features import features_digest
-from dialogauge.judges.fitted.model import PlaceTable
+from dialogauge.judges.fitted.features import RatedPlace, features_digest
+from dialogauge.judges.fitted.model import FittedOn, PlaceTable, RatingsModel, fit_ratings
 from dialogauge.judges.local.fit import group_folds
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
-from itertools import zip_longest
-from typing import Any
+from itertools import islice, zip_longest
+from typing import Any, TypeVar
 
 from dialogauge.core import (
     Conversation,
@@ -33,7 +33,8 @@ from dialogauge.core.protocols import (
     request_for,
 )
 from dialogauge.data import Mask, UserSplit
-from dialogauge.judges.local_user import LocalUserJudge, ScoreSignal
+from dialogauge.judges.local_user.columns import ScoreSignal
+from dialogauge.judges.local_user.judge import LocalUserJudge
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
@@ -193,14 +194,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
                 units.append(self._unit(reply, view, circumstances, keys, position))
                 self._tasks[units[-1].key] = _Task(block, reply, known)
             blocks.append(units)
-        at_once = self.settings.side_by_side if not self.judge.together else 1
-        return [
-            unit
-            for start in range(0, len(blocks), at_once)
-            for rank in zip_longest(*blocks[start : start + at_once])
-            for unit in rank
-            if unit is not None
-        ]
+        return list(in_turn(blocks, 1 if self.judge.together else self.settings.side_by_side))
 
     def _unit(
         self, reply: Reply, view: BlockView, circumstances: str, keys: _Keys, position: int
@@ -335,6 +329,16 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         """Return the report of the rows, with what the study says of judge and users."""
         sections = users_sections(result.figures, run.manifest)
         return report_page(run, result.summary, result.sample, against_users=sections)
+
+
+U = TypeVar("U", bound=WorkUnit)
+
+
+def in_turn(blocks: Iterable[Sequence[U]], at_once: int) -> Iterator[U]:
+    """Yield the units of so many blocks at a time, one of each block in turn."""
+    left = iter(blocks)
+    while some := list(islice(left, at_once)):
+        yield from (unit for rank in zip_longest(*some) for unit in rank if unit is not None)
 
 
 def others_of(data: StudyData) -> Callable[[str], Population]:

@@ -3,7 +3,8 @@
 import pytest
 
 from dialogauge.core import FileFault, Rating, RecordFault
-from dialogauge.data import FieldMap, read_conversations
+from dialogauge.data import read_conversations
+from dialogauge.data.field_map import FieldMap
 
 
 def read(tmp_path, text, name="a.csv", **options):

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from dialogauge.core import Message, Rating, RecordFault, ToolCall
-from dialogauge.data import FieldMap, read_conversations
+from dialogauge.data import read_conversations
+from dialogauge.data.field_map import FieldMap
 
 USER = {"role": "user", "content": "hi"}
 REPLY = {"role": "assistant", "content": "yo"}

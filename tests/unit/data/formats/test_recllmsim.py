@@ -3,7 +3,7 @@
 import json
 
 from dialogauge.core import Rating
-from dialogauge.data import RECLLMSIM_TASKS, published_turn_ids, read_conversations
+from dialogauge.data import RECLLMSIM_TASKS, read_conversations
 
 SAID = [
     {"role": "user", "content": "一"},
@@ -50,12 +50,10 @@ def test_a_session(tmp_path):
     assert c.metadata == {"questionnaire": [{"option": "x"}], "complete_tid": {"旅行规划": [1]}}
 
 
-def test_published_ids_map_to_our_turns(tmp_path):
+def test_replies_in_a_row_are_one_turn(tmp_path):
     twice = [*SAID[:3], {**SAID[2], "content": "再"}, *SAID[3:]]
     session(tmp_path, "User_0", "旅行规划", 0, twice)
     (c,) = list(read_conversations([str(tmp_path)]))
-    name = "User_0__旅行规划__0.json"
-    assert published_turn_ids(c) == {f"{name}__turn_0": 1, f"{name}__turn_1": 1, f"{name}__turn_2": 2}
     assert [r.turn for r in c.ratings if r.dimension == "satisfaction"] == [1, 1, 2]
 
 

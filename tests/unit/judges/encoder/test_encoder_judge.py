@@ -10,7 +10,8 @@ import pytest
 from dialogauge.core import Conversation, JudgeFailure, Message, MissingExtra, Rating, UsageError
 from dialogauge.core.protocols import Population
 from dialogauge.data import UserSplit
-from dialogauge.judges.encoder import ENCODER_JUDGES, EncoderJudge, EncoderSettings, encoder_judge
+from dialogauge.judges.encoder.judge import EncoderJudge, encoder_judge
+from dialogauge.judges.encoder.text import ENCODER_JUDGES, EncoderSettings
 from dialogauge.studies.satisfaction.blocks import study_data
 from knowing import request_of
 from tiny_encoder import build_tiny_encoder

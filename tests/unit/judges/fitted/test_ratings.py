@@ -5,18 +5,20 @@ import numpy as np
 import pytest
 
 from dialogauge.core import Conversation, FileFault, Message, Rating, Request, UsageError
-from dialogauge.judges.fitted import (
+from dialogauge.judges.fitted.cross_validation import cross_validate, line_folds
+from dialogauge.judges.fitted.features import RatedPlace, SparseRows, rated_places, rows_of
+from dialogauge.judges.fitted.judge import RatingsJudge, chances
+from dialogauge.judges.fitted.model import (
+    Cuts,
     FittedOn,
-    RatingsJudge,
     RatingsModel,
-    cross_validate,
+    decide,
     fit_ratings,
-    rated_places,
+    place_cuts,
+    solve_ridge,
+    sums_of,
+    table_of,
 )
-from dialogauge.judges.fitted.cross_validation import line_folds
-from dialogauge.judges.fitted.features import RatedPlace, SparseRows, rows_of
-from dialogauge.judges.fitted.judge import chances
-from dialogauge.judges.fitted.model import Cuts, decide, place_cuts, solve_ridge, sums_of, table_of
 
 
 def rated(name, scores, *texts):

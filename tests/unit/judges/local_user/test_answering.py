@@ -10,13 +10,13 @@ import pytest
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import RatedReply, Reply
 from dialogauge.data import UserSplit
-from dialogauge.judges.local_user import LocalUserJudge
 from dialogauge.judges.local_user.features import (
     feature_names_of,
     read_instead,
     read_replies,
     relation_columns,
 )
+from dialogauge.judges.local_user.judge import LocalUserJudge
 from dialogauge.judges.local_user.model import expected, fit_answering, misplaced
 from dialogauge.studies.satisfaction.blocks import study_data
 from knowing import request_of

@@ -12,7 +12,7 @@ from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core import Conversation, JudgeFailure, Message, Rating, UsageError
 from dialogauge.core.protocols import Population
 from dialogauge.data import UserSplit
-from dialogauge.judges.local_user import LocalUserJudge
+from dialogauge.judges.local_user.judge import LocalUserJudge
 from dialogauge.studies.satisfaction.blocks import study_data
 from knowing import request_of
 from rated import rated_talk, rated_users

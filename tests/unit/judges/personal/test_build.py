@@ -6,15 +6,15 @@ import pytest
 
 from dialogauge.core import Usage
 from dialogauge.core.protocols import Population
-from dialogauge.judges.personal import (
+from dialogauge.judges.personal.memory import (
     Findings,
     MemoryFault,
+    ScoreScale,
     UserMemory,
-    build_memory,
     memory_text,
     read_findings,
 )
-from dialogauge.judges.personal.memory import ScoreScale
+from dialogauge.judges.personal.memory_build import build_memory
 from dialogauge.llm import ChatFailure, ScriptedClient
 from knowing import NOBODY, block_of, rated, view_with
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from dialogauge.judges.personal import shown_history
+from dialogauge.judges.personal.memory import shown_history
 from knowing import block_of, rated, view_with
 
 

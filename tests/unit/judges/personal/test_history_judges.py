@@ -5,8 +5,13 @@ import pytest
 from dialogauge.core import JudgeFailure, UsageError
 from dialogauge.core.protocols import Population, RatedReply
 from dialogauge.data import UserSplit
-from dialogauge.judges.personal import HISTORY_JUDGES, build_history_judge
-from dialogauge.judges.personal.baselines import majority, pick, quantile_at
+from dialogauge.judges.personal.baselines import (
+    HISTORY_JUDGES,
+    build_history_judge,
+    majority,
+    pick,
+    quantile_at,
+)
 from dialogauge.studies.satisfaction.blocks import study_data
 from knowing import request_of
 from rated import rated_talk

@@ -8,7 +8,7 @@ import pytest
 from dialogauge.core import JudgeFailure
 from dialogauge.core.protocols import Population
 from dialogauge.data import UserSplit
-from dialogauge.judges.personal import InductionSettings, SpurCriteria, draw_examples, induce
+from dialogauge.judges.personal.spur import InductionSettings, SpurCriteria, draw_examples, induce
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.studies.satisfaction.blocks import study_data

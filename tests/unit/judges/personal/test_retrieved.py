@@ -44,7 +44,7 @@ async def told(view, reply, **settings):
 
 async def test_the_turns_that_episodic_retrieval_finds() -> None:
     view = view_of("me__cook")
-    expected = episodic("topk", 3)(view, NOBODY)
+    expected = episodic(view, NOBODY, strategy="topk", k=3)
     for reply, guess in zip(view.targets, expected, strict=True):
         shown, sources = await told(view, reply, k=3)
         assert [(s["turn_id"], s["cosine"]) for s in sources] == [(n, round(c, 6)) for n, c in guess.sources]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialogauge.judges.personal import MemoryFault, ScoreScale
+from dialogauge.judges.personal.memory import MemoryFault, ScoreScale
 
 FIGURES = [
     # scores, counts, mean, strictness, share, 3|4, 4|5, low evidence

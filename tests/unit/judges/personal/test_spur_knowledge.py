@@ -10,8 +10,8 @@ import pytest
 from dialogauge.core import JudgeFailure, Judgement, StoreError, Usage
 from dialogauge.core.protocols import request_for
 from dialogauge.data import UserSplit
-from dialogauge.judges.personal import InducedCriteria, InductionSettings
 from dialogauge.judges.personal.judge import PersonalRubricJudge
+from dialogauge.judges.personal.spur import InducedCriteria, InductionSettings
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.rubrics import load_personal

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from dialogauge.core import StoreError
-from dialogauge.judges.personal import MemoryContext, memory_version
+from dialogauge.judges.personal.memory_build import MemoryContext, memory_version
 from dialogauge.llm import ScriptedClient
 from knowing import NOBODY, view_with
 

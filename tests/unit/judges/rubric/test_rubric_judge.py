@@ -18,7 +18,8 @@ from dialogauge.core.protocols import Judge
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
-from dialogauge.rubrics import load_rubric, shipped_rubrics
+from dialogauge.rubrics import load_rubric
+from dialogauge.rubrics.load import shipped_rubrics
 from rubric_samples import asked_turns, card_reply, chat, client_of, ideal
 
 # The structure of the card's own example, in our words: a support case in three turns, all fine.

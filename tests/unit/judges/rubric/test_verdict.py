@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from dialogauge.judges.rubric.rows import card_verdict
+from dialogauge.judges.card import card_verdict
 
 NA = "n/a"
 

@@ -1,13 +1,13 @@
 from dataclasses import dataclass
 
-from dialogauge.signals.lazy import lazy, once
+from dialogauge.signals.caching import cached_on_view, lazy_property
 
 
 @dataclass(frozen=True)
 class View:
     text: str
 
-    @lazy
+    @lazy_property
     def length(self) -> int:
         """The length."""
         READ.append(self.text)
@@ -17,13 +17,13 @@ class View:
 READ: list[str] = []
 
 
-@once
+@cached_on_view
 def first(view: View) -> str:
     READ.append(view.text)
     return view.text[0]
 
 
-@once
+@cached_on_view
 def last(view: View) -> str:
     return view.text[-1]
 

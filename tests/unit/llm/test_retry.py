@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from dialogauge.llm import PatienceSettings, Timing
-from dialogauge.llm.refusals import Problem
-from dialogauge.llm.retry import Patience, read_retry_after
+from dialogauge.llm import RetrySettings
+from dialogauge.llm.problems import Problem
+from dialogauge.llm.retry import RetryState, Timing, read_retry_after
 
 
 def looking_up(**headers):
@@ -40,7 +40,7 @@ class Widest(random.Random):
 
 def make(now=None, **settings):
     now = now if now is not None else [0.0]
-    return Patience(PatienceSettings(**settings), Timing(clock=lambda: now[0], rng=Widest())), now
+    return RetryState(RetrySettings(**settings), Timing(clock=lambda: now[0], rng=Widest())), now
 
 
 RETRY = Problem("server_error", "x", "retry")
@@ -48,42 +48,42 @@ WAIT = Problem("rate_limited", "x", "wait")
 
 
 def test_the_interval_doubles_up_to_its_cap():
-    patience, _ = make(backoff_base=1.0, backoff_cap=6.0)
-    patience.start()
-    assert [patience.delay(RETRY) for _ in range(6)] == [1.0, 2.0, 4.0, 6.0, 6.0, None]
+    retries, _ = make(backoff_base=1.0, backoff_cap=6.0)
+    retries.start()
+    assert [retries.delay(RETRY) for _ in range(6)] == [1.0, 2.0, 4.0, 6.0, 6.0, None]
 
 
 def test_jitter_is_full():
-    patience = Patience(PatienceSettings(backoff_base=1.0), Timing(rng=random.Random(3)))
-    assert patience.delay(RETRY) == random.Random(3).uniform(0, 1.0)
+    retries = RetryState(RetrySettings(backoff_base=1.0), Timing(rng=random.Random(3)))
+    assert retries.delay(RETRY) == random.Random(3).uniform(0, 1.0)
 
 
 def test_waiting_is_bounded_by_the_deadline_only():
-    patience, now = make(item_deadline=100.0, max_retries=0, backoff_cap=10.0)
-    patience.start()
-    assert all(patience.delay(WAIT) is not None for _ in range(50))
+    retries, now = make(item_deadline=100.0, max_retries=0, backoff_cap=10.0)
+    retries.start()
+    assert all(retries.delay(WAIT) is not None for _ in range(50))
     now[0] = 95.0
-    assert patience.delay(WAIT) is None
-    assert patience.remaining == 5.0
-    assert patience.attempt_limit == 5.0
+    assert retries.delay(WAIT) is None
+    assert retries.remaining == 5.0
+    assert retries.attempt_limit == 5.0
 
 
 def test_never_less_than_asked_and_never_more_than_the_cap():
-    patience, _ = make(backoff_base=0.5, retry_after_cap=60.0)
+    retries, _ = make(backoff_base=0.5, retry_after_cap=60.0)
     asked = Problem("rate_limited", "x", "wait", retry_after=7.0)
-    assert patience.delay(asked) == 7.5
-    assert patience.delay(Problem("rate_limited", "x", "wait", retry_after=3600.0)) == 60.5
+    assert retries.delay(asked) == 7.5
+    assert retries.delay(Problem("rate_limited", "x", "wait", retry_after=3600.0)) == 60.5
 
 
 def test_the_deadline_runs_from_the_first_attempt():
-    patience, now = make(item_deadline=10.0)
+    retries, now = make(item_deadline=10.0)
     now[0] = 1000.0
-    assert patience.remaining is None
-    patience.start()
+    assert retries.remaining is None
+    retries.start()
     now[0] = 1004.0
-    patience.start()
-    assert (patience.remaining, patience.elapsed, patience.attempts) == (6.0, 4.0, 2)
+    retries.start()
+    assert (retries.remaining, retries.elapsed, retries.attempts) == (6.0, 4.0, 2)
 
 
-def test_giving_up_needs_no_patience():
+def test_a_problem_to_give_up_on_is_not_retried():
     assert make()[0].delay(Problem("rejected", "x", "give_up")) is None

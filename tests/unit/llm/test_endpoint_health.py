@@ -5,9 +5,8 @@ import random
 import pytest
 
 from dialogauge.core.errors import EndpointError
-from dialogauge.llm import Timing
-from dialogauge.llm.refusals import Problem
-from dialogauge.llm.retry import Patience, PatienceSettings, Standing
+from dialogauge.llm.problems import Problem
+from dialogauge.llm.retry import EndpointHealth, RetrySettings, RetryState, Timing
 
 REFUSED = Problem("connection", "refused", "retry", unreached=True)
 TIMEOUT = Problem("timeout", "no answer", "retry")
@@ -22,18 +21,18 @@ class Clock:
         return self.now
 
 
-def item(clock: Clock, *met: tuple[float, Problem]) -> Patience:
+def item(clock: Clock, *problems: tuple[float, Problem]) -> RetryState:
     """An item whose attempts ended at those times with those problems."""
-    patience = Patience(PatienceSettings(), Timing(clock=clock, rng=random.Random(1)))
-    for now, problem in met:
+    retries = RetryState(RetrySettings(), Timing(clock=clock, rng=random.Random(1)))
+    for now, problem in problems:
         clock.now = now
-        patience.start()
-        patience.met(problem)
-    return patience
+        retries.start()
+        retries.note_problem(problem)
+    return retries
 
 
 @pytest.mark.parametrize(
-    ("met", "heard", "lost"),
+    ("problems", "answered_at", "at_fault"),
     [
         (((1, REFUSED), (2, REFUSED)), 0.5, True),
         (((1, TIMEOUT), (2, REFUSED), (3, REFUSED)), 0.5, True),
@@ -43,15 +42,17 @@ def item(clock: Clock, *met: tuple[float, Problem]) -> Patience:
         (((1, REFUSED), (2, TIMEOUT), (3, REFUSED)), 0.5, False),
     ],
 )
-def test_what_used_to_answer_is_lost_when_it_refuses_twice_in_silence(met, heard, lost):
-    standing = Standing()
-    standing.proven = True
-    standing.heard(heard)
-    assert standing.is_lost(REFUSED, item(Clock(), *met), probing=False) is lost
+def test_an_endpoint_that_used_to_answer_is_at_fault_when_it_refuses_twice_in_silence(
+    problems, answered_at, at_fault
+):
+    health = EndpointHealth()
+    health.has_answered = True
+    health.note_response(answered_at)
+    assert health.is_at_fault(REFUSED, item(Clock(), *problems), probing=False) is at_fault
 
 
 @pytest.mark.parametrize(
-    ("problem", "proven", "probing", "lost"),
+    ("problem", "has_answered", "probing", "at_fault"),
     [
         (REFUSED, False, False, True),
         (HTML, False, False, True),  # a web page and never anything else: a wrong URL
@@ -65,16 +66,16 @@ def test_what_used_to_answer_is_lost_when_it_refuses_twice_in_silence(met, heard
         (Problem("server_error", "HTTP 500", "retry", 500), False, False, False),
     ],
 )
-def test_problems_of_the_endpoint_are_told_from_those_of_an_item(problem, proven, probing, lost):
-    standing = Standing()
-    standing.proven = proven
-    assert standing.is_lost(problem, item(Clock()), probing=probing) is lost
+def test_problems_of_the_endpoint_are_told_from_those_of_an_item(problem, has_answered, probing, at_fault):
+    health = EndpointHealth()
+    health.has_answered = has_answered
+    assert health.is_at_fault(problem, item(Clock()), probing=probing) is at_fault
 
 
 def test_an_error_ends_those_that_began_before_it_and_no_other():
-    standing = Standing()
-    standing.end_with_others(None)
-    error = standing.of_no_use = EndpointError("HTTP 401", hint="check the key")
+    health = EndpointHealth()
+    health.raise_if_failed(None)
+    error = health.failure = EndpointError("HTTP 401", hint="check the key")
     with pytest.raises(EndpointError, match=r"HTTP 401 \(check the key\)"):
-        standing.end_with_others(None)
-    standing.end_with_others(error)
+        health.raise_if_failed(None)
+    health.raise_if_failed(error)

@@ -1,4 +1,4 @@
-"""A conversation made ready for the signals: every message cut and tokenised once."""
+"""Views of a conversation for the signals: each message is split and tokenised once, on first use."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dialogauge.core import Conversation, Turn
-from dialogauge.signals.lazy import lazy
-from dialogauge.signals.signal import cut
+from dialogauge.signals.caching import lazy_property
 from dialogauge.text import Language, LanguageTally, Pieces, content_terms, normalise, pieces, sentences
 
 if TYPE_CHECKING:
     from dialogauge.signals.facts import Fact
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_QUOTE = 160  # characters, of the longest quote
 _FACTS = 25
 _FACT_SENTENCE = 300
 _PLAIN = 4000
@@ -24,25 +24,25 @@ _EDGE = 500  # markers of courtesy, refusal and complaint stand at the edges of 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence or line; what is costly is computed when it is first asked for."""
+    """One sentence or line; costly values are computed on first use."""
 
     text: str
 
-    @lazy
+    @lazy_property
     def plain(self) -> str:
-        """The sentence in one form, for markers and values."""
+        """The sentence, normalised."""
         return normalise(self.text)
 
-    @lazy
+    @lazy_property
     def _pieces(self) -> Pieces:
         return pieces(self.text)
 
-    @lazy
+    @lazy_property
     def terms(self) -> frozenset[str]:
         """The distinct content terms."""
         return content_terms(self._pieces)
 
-    @lazy
+    @lazy_property
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6)."""
         return self._pieces.units
@@ -50,38 +50,37 @@ class Sentence:
 
 @dataclass(frozen=True)
 class TextView:
-    """One text; what is costly is computed once, when it is first asked for."""
+    """One text; costly values are computed on first use."""
 
     text: str
 
-    @lazy
+    @lazy_property
     def prose(self) -> str:
         """The text without code blocks."""
         return _CODE.sub("\n", self.text) if "```" in self.text else self.text
 
-    @lazy
+    @lazy_property
     def sentences(self) -> tuple[Sentence, ...]:
         """The sentences of the prose in order."""
         return tuple(map(Sentence, sentences(self.prose)))
 
-    @lazy
+    @lazy_property
     def terms(self) -> frozenset[str]:
         """The distinct content terms, those in code included."""
-        whole = self._pieces if self.prose is self.text else pieces(self.text)
-        return content_terms(whole)
+        return content_terms(self._pieces if self.prose is self.text else pieces(self.text))
 
-    @lazy
+    @lazy_property
     def _pieces(self) -> Pieces:
         return pieces(self.prose)
 
-    @lazy
+    @lazy_property
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6), code left out."""
         return self._pieces.units
 
-    @lazy
+    @lazy_property
     def facts(self) -> tuple[Fact, ...]:
-        """The values in the prose, the first 25 or so: enough for a page."""
+        """The values in the prose, about the first 25."""
         from dialogauge.signals.facts import holds_value, read_facts  # long patterns, for the local judge
 
         out: list[Fact] = []
@@ -92,26 +91,26 @@ class TextView:
                 break
         return tuple(out)
 
-    @lazy
+    @lazy_property
     def edges(self) -> str:
-        """The prose in one form for markers; a long text is reduced to its beginning and end."""
+        """The prose, normalised; of a long text only the beginning and the end."""
         prose = self.prose
         if len(prose) > 2 * _EDGE:
             prose = prose[:_EDGE] + "\n" + prose[-_EDGE:]
         return normalise(prose)
 
-    @lazy
+    @lazy_property
     def head(self) -> str:
-        """The first 300 characters of the prose in one form."""
+        """The first 300 characters of the prose, normalised."""
         return self.edges if len(self.prose) <= _HEAD else normalise(self.prose[:_HEAD])
 
-    @lazy
+    @lazy_property
     def plain(self) -> str:
-        """The first 4,000 characters in one form, code included."""
+        """The first 4,000 characters, code included, normalised."""
         short = self.prose is self.text and len(self.text) <= 2 * _EDGE
         return self.edges if short else normalise(self.text[:_PLAIN])
 
-    @lazy
+    @lazy_property
     def questions(self) -> tuple[Sentence, ...]:
         """The sentences that end in a question mark."""
         return tuple(s for s in self.sentences if s.text[-1] in "?？")
@@ -119,7 +118,7 @@ class TextView:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool answered, and the name and arguments of the call where they are known."""
+    """A tool result, with name and arguments of its call where they are known."""
 
     name: str
     arguments: str
@@ -128,7 +127,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One turn: what the user said, what tools answered, what the assistant replied."""
+    """One turn: the user message, the tool results, the reply."""
 
     number: int
     user: TextView
@@ -143,25 +142,25 @@ class TurnView:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A whole conversation, ready to be looked at; turn 0 is left out."""
+    """A whole conversation without turn 0."""
 
     turns: tuple[TurnView, ...]
     context: TextView
-    """Instructions and scenario: what is known before the first message."""
+    """Instructions and scenario."""
     opening: TextView
-    """What the assistant said before any user message."""
+    """The assistant's greeting, before any user message."""
     language: Language
 
-    @lazy
+    @lazy_property
     def replied(self) -> tuple[TurnView, ...]:
         """The turns with a reply."""
         return tuple(t for t in self.turns if t.replied)
 
 
 def read_dialogue(conversation: Conversation, language: Language | None = None) -> Dialogue:
-    """Read a conversation; a given language is taken for granted, else it is detected.
+    """Return the views of a conversation; without `language`, the language is detected.
 
-    Looks at messages, instructions and context only: never at ratings, metadata or ids.
+    Reads messages, instructions and context, never ratings, metadata or ids.
     """
     tally = LanguageTally()
     turns = []
@@ -171,8 +170,8 @@ def read_dialogue(conversation: Conversation, language: Language | None = None) 
             opening = turn.reply_text
             continue
         turns.append(_turn(turn, tally, language))
-    known = "\n".join(filter(None, (conversation.instructions, conversation.context)))
-    return Dialogue(tuple(turns), TextView(known), TextView(opening), language or tally.language())
+    context = "\n".join(filter(None, (conversation.instructions, conversation.context)))
+    return Dialogue(tuple(turns), TextView(context), TextView(opening), language or tally.language())
 
 
 def _turn(turn: Turn, tally: LanguageTally, language: Language | None) -> TurnView:
@@ -203,8 +202,14 @@ def _tools(turn: Turn) -> tuple[ToolResult, ...]:
 
 
 def quote_around(view: TextView, hit: str) -> str:
-    """Return the sentence of the text that holds the hit, else its beginning."""
+    """Return the sentence with the hit, or the beginning of the text."""
     for sentence in view.sentences:
         if hit and hit.strip() in sentence.text.lower():
             return cut(sentence.text)
     return cut(view.text)
+
+
+def cut(text: str, length: int = _QUOTE) -> str:
+    """Return the first `length` characters of the stripped text, verbatim."""
+    text = text.strip()
+    return text if len(text) <= length else text[:length].rstrip()

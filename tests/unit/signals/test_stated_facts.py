@@ -1,18 +1,18 @@
 from dialogauge.core import Conversation, Message
-from dialogauge.signals.asking import Given, Statements
-from dialogauge.signals.reading import TextView, TurnView, read_dialogue
+from dialogauge.signals.contradiction import StatedFacts, Statements
+from dialogauge.signals.dialogue import TextView, TurnView, read_dialogue
 
 
 def turns(*texts: str) -> tuple[TurnView, ...]:
-    said = [Message("assistant" if i % 2 else "user", text) for i, text in enumerate(texts)]
-    return read_dialogue(Conversation("c", tuple(said))).turns
+    messages = [Message("assistant" if i % 2 else "user", text) for i, text in enumerate(texts)]
+    return read_dialogue(Conversation("c", tuple(messages))).turns
 
 
 def statements(*texts: str) -> Statements:
-    found = Statements()
+    earlier = Statements()
     for number, text in enumerate(texts, 1):
-        found.add(number, "assistant", TextView(text))
-    return found
+        earlier.add(number, "assistant", TextView(text))
+    return earlier
 
 
 def values_of(text: str, earlier: Statements, before: int) -> list[tuple[int, str]]:
@@ -20,7 +20,7 @@ def values_of(text: str, earlier: Statements, before: int) -> list[tuple[int, st
     return [(turn, old.value) for turn, _, old in earlier.about(fact, before)]
 
 
-def test_earlier_values_of_the_same_thing_are_found_and_no_others():
+def test_earlier_values_of_the_same_thing_and_no_others():
     earlier = statements("The museum visit takes 3 hours.", "The train ride costs 40 dollars.")
     assert values_of("The museum visit takes 5 hours.", earlier, 3) == [(1, "3")]
     assert values_of("The train ride takes 5 hours.", earlier, 3) == []
@@ -40,7 +40,7 @@ def test_what_comes_later_is_read_too_and_what_is_forgotten_is_gone():
     assert values_of("The museum visit takes 5 hours.", earlier, 2) == []
     earlier.add(2, "user", TextView("The museum visit takes 4 hours."))
     assert values_of("The museum visit takes 5 hours.", earlier, 3) == [(2, "4")]
-    earlier.forget()
+    earlier.clear()
     assert not earlier.begin_before(9)
     assert values_of("The museum visit takes 5 hours.", earlier, 9) == []
 
@@ -50,20 +50,20 @@ def test_a_clause_with_two_values_of_a_unit_tells_neither():
     assert values_of("The museum visit takes 5 hours.", earlier, 2) == []
 
 
-def test_what_users_and_tools_gave():
-    given = Given()
+def test_values_of_users_and_tools():
+    stated = StatedFacts()
     (turn,) = turns("My name is Ada Byron. A table for 4 people.", "Done.")
-    given.add(turn)
-    assert given.told("people") == {"4"}
-    assert given.names() == {"Ada", "Byron"}
-    assert given.values("night") == given.numbers() == set()
+    stated.add(turn)
+    assert stated.user_values("people") == {"4"}
+    assert stated.names() == {"Ada", "Byron"}
+    assert stated.values("night") == stated.numbers() == set()
     call = Message("tool", "Booked for 12 people, 2 nights, ref 77.50")
     (turn,) = read_dialogue(
         Conversation("c", (Message("user", "我叫小明,住 3 晚"), call, Message("assistant", "好的")))
     ).turns
-    given.add(turn)
-    assert given.told("people") == {"4"}
-    assert given.values("people") == {"4", "12"}
-    assert given.values("night") == {"2", "3"}
-    assert given.numbers() == {"12", "2", "77.5"}
-    assert given.names() == {"Ada", "Byron", "小明"}
+    stated.add(turn)
+    assert stated.user_values("people") == {"4"}
+    assert stated.values("people") == {"4", "12"}
+    assert stated.values("night") == {"2", "3"}
+    assert stated.numbers() == {"12", "2", "77.5"}
+    assert stated.names() == {"Ada", "Byron", "小明"}

@@ -1,4 +1,4 @@
-"""Reads what an endpoint says when it does not answer: what went wrong, and what can be done about it."""
+"""Problems with an endpoint's answer: their kinds, their remedies, and the parameters it refuses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import orjson
 from dialogauge.core.judgement import FailureKind
 
 Remedy = Literal["mend", "wait", "retry", "give_up", "endpoint"]
-"""Change the request, wait patiently, try again, fail this item, or stop: no item will fare better."""
+"""Change the request, wait, try again, fail this item, or stop because all items would fail."""
 
 _TOO_LONG = re.compile(
     r"context_length_exceeded|maximum context|context (?:length|window)|prompt is too long"
@@ -41,7 +41,7 @@ _LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why an attempt brought no reply."""
+    """Why an attempt had no reply."""
 
     kind: FailureKind
     message: str
@@ -51,19 +51,19 @@ class Problem:
     """Seconds that the endpoint asked to wait."""
     raw: str | None = None
     payload: object = None
-    """The JSON of the answer, when there was one."""
+    """The JSON of the answer, if any."""
     overload: bool = False
     """Whether fewer requests at once may help."""
     unreached: bool = False
-    """Whether the request never got to the endpoint."""
+    """Whether the request never reached the endpoint."""
 
 
 @dataclass(slots=True)
-class Wishes:
-    """What an endpoint has refused so far, so that it is not asked for again."""
+class ParameterSupport:
+    """The parameters that an endpoint has refused, and what is sent instead."""
 
     changes: dict[str, str] = field(default_factory=dict)
-    """By parameter, what became of it and why."""
+    """Parameter -> what is sent instead, and why."""
     renamed: dict[str, str] = field(default_factory=dict)
     no_system: bool = False
 
@@ -77,17 +77,17 @@ class Wishes:
 
     @property
     def limit_name(self) -> str | None:
-        """The name of the token limit; None when the endpoint takes none."""
+        """The endpoint's name for the token limit; None if it takes none."""
         if "max_tokens" in self.renamed:
             return self.renamed["max_tokens"]
         return None if "max_tokens" in self.changes else "max_tokens"
 
     def learn(self, problem: Problem, sent: Collection[str]) -> bool:
-        """Remember what the endpoint refused; False when its message names nothing that was sent.
+        """Record a refusal; False if the message names no field of the request.
 
         Args:
             problem: A problem with the remedy `mend`.
-            sent: The fields of the body that was refused.
+            sent: The fields of the refused body.
         """
         if _NO_SYSTEM.search(problem.message) and not self.no_system:
             self.no_system = True
@@ -108,43 +108,43 @@ class Wishes:
 
 
 def refused_parameter(problem: Problem, sent: Collection[str]) -> str | None:
-    """Return the field of the body that the endpoint objects to, None when it names none."""
+    """Return the field of the body that the endpoint refuses; None if it names none."""
     names = [n for n in sent if n not in ("model", "messages")]
-    for stated in _stated(problem.payload):
-        if stated in names:
-            return stated
+    for name in _names_in(problem.payload):
+        if name in names:
+            return name
     if "json_schema" in problem.message and "response_format" in names:
         return "response_format"
-    found = [
+    mentions = [
         (m.start(), n) for n in names if (m := re.search(rf"(?<!\w){re.escape(n)}(?!\w)", problem.message))
     ]
-    # "temperature and top_p cannot both be given": give up the later, keep the first.
-    if len(found) > 1 and re.search(r"\bboth\b", problem.message):
-        return max(found)[1]
-    return min(found)[1] if found else None
+    # "temperature and top_p cannot both be given": drop the later one.
+    if len(mentions) > 1 and re.search(r"\bboth\b", problem.message):
+        return max(mentions)[1]
+    return min(mentions)[1] if mentions else None
 
 
 def read_problem(status: int, raw: bytes, retry_after: float | None) -> Problem:
-    """Classify an answer that is no reply.
+    """Classify an answer without a reply.
 
     Args:
-        status: The HTTP status; 200 when the body is not what was asked for.
+        status: The HTTP status; 200 for a body that is no completion.
         raw: The body.
-        retry_after: Seconds from the header, if it gave any.
+        retry_after: Seconds from the header, if any.
     """
     payload = _json(raw)
     if status == 200:
-        return _read_wrong_body(raw, payload, retry_after)
-    message = f"HTTP {status}: {said(raw, payload)}"
-    kind, remedy, overload = _judge_status(status, message)
+        return _problem_of_body(raw, payload, retry_after)
+    message = f"HTTP {status}: {error_text(raw, payload)}"
+    kind, remedy, overload = _classify(status, message)
     if remedy == "wait" and retry_after is None:
         retry_after = _wait_in_words(message)
     text = raw.decode("utf-8", "replace")
     return Problem(kind, message, remedy, status, retry_after, text, payload, overload)
 
 
-def said(raw: bytes, payload: object) -> str:
-    """Return the message in an error body, shortened; HTML is named by its title."""
+def error_text(raw: bytes, payload: object) -> str:
+    """Return the message in an error body, shortened; for HTML the page's title."""
     text = _message_in(payload)
     if text is None:
         text = raw.decode("utf-8", "replace").strip()
@@ -155,7 +155,7 @@ def said(raw: bytes, payload: object) -> str:
     return text[:400] or "no message"
 
 
-def _read_wrong_body(raw: bytes, payload: object, retry_after: float | None) -> Problem:
+def _problem_of_body(raw: bytes, payload: object, retry_after: float | None) -> Problem:
     if isinstance(payload, dict) and payload.get("error"):
         # Some gateways answer 200 and put the real status into the body.
         error = payload["error"]
@@ -165,11 +165,11 @@ def _read_wrong_body(raw: bytes, payload: object, retry_after: float | None) -> 
     text = raw.decode("utf-8", "replace")
     if isinstance(payload, dict) and payload.get("choices") == []:
         return Problem("empty_reply", "the answer has no choices", "retry", 200, raw=text)
-    message = f"the answer is no chat completion but {said(raw, None)!r}"
+    message = f"the answer is no chat completion but {error_text(raw, None)!r}"
     return Problem("server_error", message, "retry", 200, raw=text)
 
 
-def _judge_status(status: int, message: str) -> tuple[FailureKind, Remedy, bool]:
+def _classify(status: int, message: str) -> tuple[FailureKind, Remedy, bool]:
     kind: FailureKind = "rejected"
     remedy: Remedy = "give_up"
     if status == 413 or (status in (400, 422, 500) and _TOO_LONG.search(message)):
@@ -188,18 +188,18 @@ def _judge_status(status: int, message: str) -> tuple[FailureKind, Remedy, bool]
 
 
 def _wait_in_words(message: str) -> float | None:
-    """Read "try again in 6.2s": the true limit sometimes stands in the body only."""
-    found = re.search(r"(?:try again|retry) in (\d+(?:\.\d+)?)\s*(ms|m\b|s|$)", message, re.IGNORECASE)
-    if found is None:
+    """Return the seconds in "try again in 6.2s"; some endpoints send no header."""
+    match = re.search(r"(?:try again|retry) in (\d+(?:\.\d+)?)\s*(ms|m\b|s|$)", message, re.IGNORECASE)
+    if match is None:
         return None
-    factor = {"ms": 0.001, "m": 60.0}.get(found.group(2).lower(), 1.0)
-    return float(found.group(1)) * factor
+    factor = {"ms": 0.001, "m": 60.0}.get(match.group(2).lower(), 1.0)
+    return float(match.group(1)) * factor
 
 
 def _json(raw: bytes) -> object:
     try:
         value = orjson.loads(raw)
-        orjson.dumps(value)  # fails for what is nested too deep to be walked through or shown
+        orjson.dumps(value)  # fails for values that are nested too deep to process
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return None
     return value
@@ -229,8 +229,8 @@ def _complaint(entry: object) -> str:
     return f"{where}: {entry.get('msg', entry)}"
 
 
-def _stated(payload: object) -> list[str]:
-    """Collect the names that the error states as data: OpenAI's `param`, pydantic's `loc`."""
+def _names_in(payload: object) -> list[str]:
+    """Return the field names in the error's data: OpenAI's `param`, pydantic's `loc`."""
     if not isinstance(payload, dict):
         return []
     names: list[str] = []

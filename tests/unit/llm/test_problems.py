@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dialogauge.llm.refusals import Problem, Wishes, read_problem, refused_parameter
+from dialogauge.llm.problems import ParameterSupport, Problem, read_problem, refused_parameter
 
 SENT = ("model", "messages", "temperature", "top_p", "max_tokens", "seed", "response_format")
 
@@ -33,7 +33,7 @@ def test_the_refused_parameter_is_found(message, payload, name):
 
 
 def test_what_is_learnt_changes_what_is_sent():
-    wishes = Wishes()
+    wishes = ParameterSupport()
     parameters = {"model": "m", "temperature": 0.0, "max_tokens": 5, "seed": 1}
     assert wishes.apply(parameters) == parameters
     assert wishes.learn(problem("use max_completion_tokens instead of max_tokens"), parameters)
