@@ -12,13 +12,13 @@ from typing import Any
 
 from dialogauge.app.merging import load_config
 from dialogauge.app.settings import MetaOptions
-from dialogauge.app.sources import JUDGED
+from dialogauge.app.sources import JUDGED, ratings_of_file
 from dialogauge.core.conversation import Conversation, Rating
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
 from dialogauge.core.version import __version__
-from dialogauge.data import RatingTable, read_field_map, read_ratings
+from dialogauge.data import RatingTable
 from dialogauge.data.ratings import admission_for
 from dialogauge.report import Block, Section, to_html
 from dialogauge.runs import StoredRun, open_run
@@ -166,7 +166,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     read, StoreError for a directory without a run.
     """
     rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
-    table = _rating_table(options)
+    table = ratings_of_file(options.ratings_file, options.map_file)
     names = _names(options.runs)
     satisfaction = compare_satisfaction_runs(
         options.runs, names, table, rated=_rated_as(options), draws=options.draws, seed=options.seed
@@ -204,13 +204,6 @@ def _rated_as(options: MetaOptions) -> str | None:
     """Return what the ratings call the judged satisfaction, where a pair says so."""
     pairs = [_pair(text) for text in options.dimensions]
     return next((p.rated for p in pairs if p.judge == "satisfaction"), None)
-
-
-def _rating_table(options: MetaOptions) -> RatingTable | None:
-    if options.ratings_file is None:
-        return None
-    mapping = None if options.map_file is None else read_field_map(options.map_file)
-    return read_ratings(options.ratings_file, mapping=mapping)
 
 
 def _names(runs: Sequence[str]) -> list[str]:

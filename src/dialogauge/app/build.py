@@ -6,9 +6,9 @@ import importlib
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from dialogauge.app.config import RoleSettings, cache_folder, read_key
 from dialogauge.app.settings import JudgeOptions
@@ -51,35 +51,34 @@ class BuiltClient:
         await self._stack.aclose()
 
 
-class BuiltJudge:
-    """A judge, and the client that it asks."""
-
-    def __init__(
-        self,
-        judge: Judge,
-        client: BuiltClient | None = None,
-        *,
-        worked_examples: frozenset[str] = frozenset(),
-    ) -> None:
-        """Keep the two together.
-
-        Args:
-            judge: The judge.
-            client: What it asks, when it asks a model.
-            worked_examples: Ids of conversations that its prompt shows solved, and that it may not judge.
-        """
-        self.judge = judge
-        self.worked_examples = worked_examples
-        self._client = client
+class Asked(Protocol):
+    """The clients that a judge asks."""
 
     def limits(self) -> LimiterState | None:
         """Return what the adaptive limiter does just now; None where there is none."""
-        return None if self._client is None else self._client.limits()
 
     async def close(self) -> None:
-        """Free what the client holds."""
-        if self._client is not None:
-            await self._client.close()
+        """Free what the clients hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltJudge:
+    """A judge, and what it asks."""
+
+    judge: Judge
+    client: Asked | None = None
+    """None for a judge that asks no model."""
+    worked_examples: frozenset[str] = frozenset()
+    """Ids of conversations that its prompt shows solved, and that it may not judge."""
+
+    def limits(self) -> LimiterState | None:
+        """Return what the adaptive limiter does just now; None where there is none."""
+        return None if self.client is None else self.client.limits()
+
+    async def close(self) -> None:
+        """Free what the clients hold."""
+        if self.client is not None:
+            await self.client.close()
 
 
 def build_judge(options: JudgeOptions) -> BuiltJudge:

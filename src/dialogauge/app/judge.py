@@ -11,7 +11,14 @@ from typing import Any
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.app.sources import InputData, Source, default_run_directory, is_run, open_source
+from dialogauge.app.sources import (
+    InputData,
+    Source,
+    default_run_directory,
+    is_run,
+    open_source,
+    ratings_of_file,
+)
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import recorded
 from dialogauge.core.unit import digest
@@ -20,8 +27,6 @@ from dialogauge.data import (
     Note,
     RatingTable,
     off_scale,
-    read_field_map,
-    read_ratings,
     unknown_ids,
     unknown_turns,
 )
@@ -111,7 +116,7 @@ async def judge_data(
     for gate in options.gates:
         parse_gate(gate)
     spare_the_input(options.inputs, _directory(options), fresh=options.fresh)
-    data = data or InputData(_open(options), _ratings(options))
+    data = data or InputData(_open(options), ratings_of_file(options.ratings_file, options.map_file))
     source, ratings = data.source, data.ratings
     built = build_judge(options)
     try:
@@ -130,7 +135,8 @@ async def judge_data(
 def plan_log(options: JudgeOptions) -> Plan:
     """Say what a run would do, without a model call and without writing anything."""
     source, built = _open(options), build_judge(options)
-    study = _study(options, source, _ratings(options), built, None)
+    ratings = ratings_of_file(options.ratings_file, options.map_file)
+    study = _study(options, source, ratings, built, None)
     settings = _run_settings(options)
     units, left, mask = units_left(study, settings)
     asyncio.run(built.close())
@@ -223,13 +229,6 @@ def _open(options: JudgeOptions) -> Source:
     return open_source(
         options.inputs, format=options.format, map_file=options.map_file, strict=options.strict
     )
-
-
-def _ratings(options: JudgeOptions) -> RatingTable | None:
-    if options.ratings_file is None:
-        return None
-    mapping = None if options.map_file is None else read_field_map(options.map_file)
-    return read_ratings(options.ratings_file, mapping=mapping)
 
 
 def _directory(options: JudgeOptions) -> RunDirectory:

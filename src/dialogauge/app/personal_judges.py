@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from dialogauge.app.build import BuiltClient, build_client
+from dialogauge.app.build import BuiltClient, BuiltJudge, build_client
 from dialogauge.app.settings import UserJudgeOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import Judge, Sight
@@ -63,24 +62,6 @@ class Models:
         """Free what the clients hold."""
         for built in self._built.values():
             await built.close()
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltPersonalJudge:
-    """A judge of the satisfaction study, with the clients that it asks."""
-
-    judge: Judge
-    models: Models | None = None
-    """None for a judge that asks no model."""
-
-    def limits(self) -> LimiterState | None:
-        """Return what the adaptive limiter does just now; None where there is none."""
-        return None if self.models is None else self.models.limits()
-
-    async def close(self) -> None:
-        """Free what the clients hold."""
-        if self.models is not None:
-            await self.models.close()
 
 
 Builder = Callable[[Models], Judge]
@@ -145,7 +126,7 @@ MODEL_JUDGES: Final[Mapping[str, Builder]] = {
 
 def build_satisfaction_judge(
     options: UserJudgeOptions, *, mode: Sight = "foresight", encoder: str | None = None
-) -> BuiltPersonalJudge:
+) -> BuiltJudge:
     """Build the judge that the options name.
 
     Raises UsageError when it needs a model and has none, or needs what is not installed.
@@ -153,9 +134,9 @@ def build_satisfaction_judge(
     o = options
     if o.judge in MODEL_JUDGES:
         models = Models(o)
-        return BuiltPersonalJudge(MODEL_JUDGES[o.judge](models), models)
+        return BuiltJudge(MODEL_JUDGES[o.judge](models), models)
     judge = build_personal_judge(o.judge, mode=mode, strategy=o.strategy, k=o.k, encoder=encoder)
-    return BuiltPersonalJudge(judge)
+    return BuiltJudge(judge)
 
 
 PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", "local-user", *ENCODER_JUDGES)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dialogauge.app.build import BuiltJudge
 from dialogauge.app.judge import shown_notes, shown_role, spare_the_input
-from dialogauge.app.personal_judges import MODEL_JUDGES, BuiltPersonalJudge, build_satisfaction_judge
+from dialogauge.app.personal_judges import MODEL_JUDGES, build_satisfaction_judge
 from dialogauge.app.satisfaction_data import (
     chosen_split,
     read_rated,
@@ -114,7 +115,7 @@ def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
 
 
 def _study(
-    options: SatisfactionOptions, built: BuiltPersonalJudge, data: InputData | None = None
+    options: SatisfactionOptions, built: BuiltJudge, data: InputData | None = None
 ) -> tuple[SatisfactionStudy, Sequence[object]]:
     """Read the data and plan what is judged; return with it the notes on what was read."""
     split = chosen_split(options)

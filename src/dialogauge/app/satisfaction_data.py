@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from dialogauge.app.judge import shown_notes
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
-from dialogauge.app.sources import JUDGED, InputData, is_run, open_source
+from dialogauge.app.sources import JUDGED, InputData, is_run, open_source, ratings_of_file
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
-from dialogauge.data import Mask, RatingTable, UserSplit, read_field_map, read_ratings, read_split
-from dialogauge.data.notes import Note
+from dialogauge.data import Mask, RatingTable, UserSplit, read_split
 from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
 from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, reference_answers
 from dialogauge.studies.satisfaction.blocks import StudyData, rated_as_session
@@ -33,10 +33,7 @@ def masked_words(
     faults: Sequence[InputError], notes: Sequence[object], mask: Mask | None
 ) -> tuple[tuple[InputError, ...], tuple[str, ...]]:
     """Return faults and notes without excerpts of the data."""
-    if mask is None:
-        return tuple(faults), tuple(str(n) for n in notes)
-    told = (str(mask.note(n) if isinstance(n, Note) else n) for n in notes)
-    return tuple(mask.fault(f) for f in faults), tuple(told)
+    return tuple(f if mask is None else mask.fault(f) for f in faults), shown_notes(notes, mask)
 
 
 def read_reference(options: SatisfactionOptions, study: StudyData) -> tuple[JudgedReply, ...] | None:
@@ -140,7 +137,7 @@ def read_rated(options: RatedDataOptions, data: InputData | None = None) -> Rate
     """
     if data is None:
         source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
-        data = InputData(source, _ratings(options))
+        data = InputData(source, ratings_of_file(options.ratings_file, options.map_file))
     source, ratings = data.source, data.ratings or RatingTable()
     found: dict[str, Conversation] = {}
     unreadable: list[InputError] = []
@@ -182,10 +179,3 @@ def chosen_split(options: RatedDataOptions) -> UserSplit | None:
             hint = "give the data that it was made from; or --split-file; or --split all"
             raise UsageError(msg, hint=hint)
     return None
-
-
-def _ratings(options: RatedDataOptions) -> RatingTable:
-    if options.ratings_file is None:
-        return RatingTable()
-    mapping = None if options.map_file is None else read_field_map(options.map_file)
-    return read_ratings(options.ratings_file, mapping=mapping)

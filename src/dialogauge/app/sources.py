@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.data import RatingTable, read_conversations, read_field_map
+from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings
 from dialogauge.runs import RunDirectory, expect_study
 
 JUDGED: Final = ("judge", "satisfaction")
@@ -81,6 +81,14 @@ def open_source(
         return _RunSource(directory)
     mapping = read_field_map(map_file) if map_file is not None else None
     return read_conversations(inputs, format=format, mapping=mapping, strict=strict)
+
+
+def ratings_of_file(ratings_file: str | None, map_file: str | None) -> RatingTable | None:
+    """Read people's ratings; None where no file was named."""
+    if ratings_file is None:
+        return None
+    mapping = None if map_file is None else read_field_map(map_file)
+    return read_ratings(ratings_file, mapping=mapping)
 
 
 def default_run_directory(inputs: Sequence[str], *, rubric: str, judge: str) -> Path:

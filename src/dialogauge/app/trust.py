@@ -13,9 +13,8 @@ from dialogauge.app.config import RoleSettings, parse_role, with_defaults
 from dialogauge.app.merging import FileConfig, load_config, references
 from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
-from dialogauge.app.sources import JUDGED
+from dialogauge.app.sources import JUDGED, ratings_of_file
 from dialogauge.core import Judge, UsageError
-from dialogauge.data import read_field_map, read_ratings
 from dialogauge.runs import (
     Manifest,
     Observer,
@@ -84,12 +83,11 @@ def recheck(options: RecheckOptions, observer: Observer) -> Recheck:
     Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run.
     """
     config = load_config(options.config_file)
-    mapping = None if options.map_file is None else read_field_map(options.map_file)
     study = TrustStudy(
         JUDGED,
         page_of,
         thresholds=config.trust,
-        ratings=None if options.ratings_file is None else read_ratings(options.ratings_file, mapping=mapping),
+        ratings=ratings_of_file(options.ratings_file, options.map_file),
         seed=options.seed,
     )
     built = None

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 from dialogauge.core import ONE_TO_FIVE, Scale
 from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even, quantiles
@@ -22,179 +22,120 @@ MIN_BLOCK = 2
 """Raw scores below which a block has no ranks and no mean of its own."""
 
 
-class CalibrationMap(Protocol):
+Apply = Callable[[Sequence[RawScore]], tuple[Calibrated, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationMap:
     """A fitted calibration."""
 
-    @property
-    def identity(self) -> str | None:
-        """Why the map leaves scores as they are; None when it is a real one."""
-
-    def apply(self, scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
-        """Calibrate the raw scores of one block and one candidate, in their order."""
+    apply: Apply
+    """Calibrates the raw scores of one block and one candidate, in their order."""
+    identity: str | None = None
+    """Why it leaves scores as they are, but for rounding; None when it is a real map."""
 
 
-@dataclass(frozen=True, slots=True)
-class IdentityMap:
-    """Leaves the scores as they are, but for rounding."""
-
-    identity: str | None
-    scale: Scale = ONE_TO_FIVE
-
-    def apply(self, scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
-        """Round the scores."""
-        return tuple(_rounded(s.value, self.scale) for s in scores)
+def _identity(why: str, scale: Scale = ONE_TO_FIVE) -> CalibrationMap:
+    return CalibrationMap(lambda scores: tuple(_rounded(s.value, scale) for s in scores), why)
 
 
-@dataclass(frozen=True, slots=True)
-class MeanShiftMap:
-    """Moves scores so that their mean, or that of a reference, becomes the history's."""
+def _shift(to: float, reference: Sequence[RawScore], scale: Scale) -> CalibrationMap:
+    """Move scores so that the mean of the reference, or their own without one, becomes `to`; then round."""
 
-    mean: float
-    """Of the history."""
-    reference_mean: float | None = None
-    """None: the mean of the scores themselves."""
-    scale: Scale = ONE_TO_FIVE
-    identity: None = None
+    def apply(scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
+        of = reference or scores
+        shift = to - sum(s.value for s in of) / len(of) if of else 0.0
+        return tuple(_rounded(s.value + shift, scale) for s in scores)
 
-    def apply(self, scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
-        """Move every score by the same amount, then round."""
-        from_mean = self.reference_mean
-        if from_mean is None:
-            from_mean = sum(s.value for s in scores) / len(scores) if scores else self.mean
-        shift = self.mean - from_mean
-        return tuple(_rounded(s.value + shift, self.scale) for s in scores)
-
-
-@dataclass(frozen=True, slots=True)
-class CdfMap:
-    """Gives the scores, in the order of their ranks, the distribution of the history."""
-
-    history: ScoreHistory
-    ties: Ties = "mid"
-    identity: None = None
-
-    def apply(self, scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
-        """Map each rank within the block to the quantile of the history."""
-        return _at(self.history, quantiles(scores, self.ties))
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceCdfMap:
-    """As `CdfMap`, with ranks among the scores and a fixed reference: the block's original replies."""
-
-    history: ScoreHistory
-    reference: tuple[RawScore, ...]
-    ties: Ties = "mid"
-    identity: None = None
-
-    def apply(self, scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
-        """Map each rank among scores and reference to the quantile of the history."""
-        return _at(self.history, quantiles(scores, self.ties, self.reference))
-
-
-@dataclass(frozen=True, slots=True)
-class TransferMap:
-    """Gives a raw score what the reference turns of the same raw score got on average."""
-
-    table: Mapping[int, float]
-    """By raw score: the mean calibrated score."""
-    scale: Scale = ONE_TO_FIVE
-    identity: None = None
-
-    def apply(self, scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
-        """Look the scores up; one that the reference never got takes the nearest, the lower of two."""
-        found = []
-        for score in scores:
-            whole = half_even(score.value, self.scale)
-            nearest = min(sorted(self.table), key=lambda level: abs(level - whole))
-            found.append(_rounded(self.table[nearest], self.scale))
-        return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class PooledMap:
-    """Ranks among the scores of all blocks, the distribution of all histories together.
-
-    What the judge says of one user against another stays; only the marginal distribution becomes people's.
-    """
-
-    history: ScoreHistory
-    pool: tuple[float, ...]
-    """The raw scores of all blocks, sorted; equal ones stay equal."""
-    identity: None = None
-
-    def apply(self, scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
-        """Map the rank of each score among the pool to the quantile of the pooled history."""
-        return _at(self.history, _quantiles_in(self.pool, scores))
-
-
-def _quantiles_in(pool: Sequence[float], scores: Sequence[RawScore]) -> tuple[float, ...]:
-    """Return the mid-rank quantile of each score in a sorted pool that holds it."""
-    return tuple((bisect_left(pool, s.value) + bisect_right(pool, s.value)) / 2 / len(pool) for s in scores)
+    return CalibrationMap(apply)
 
 
 def fit_mean_shift(history: ScoreHistory | None) -> CalibrationMap:
     """Fit the mean shift; identity without a history, or with a thin one."""
-    return _thin(history) or MeanShiftMap(_mean(history), scale=_scale(history))
+    return _thin(history) or _shift(_mean(history), (), _scale(history))
 
 
 def fit_cdf(history: ScoreHistory | None, ties: Ties = "mid") -> CalibrationMap:
-    """Fit the CDF calibration; identity without a history, or with a thin or empty one."""
-    thin = _thin(history)
-    if thin is not None or history is None:
-        return thin or IdentityMap("no_history")
-    return IdentityMap("empty_history", history.scale) if history.empty else CdfMap(history, ties)
+    """Fit the CDF calibration: each rank within the block goes to that quantile of the history.
+
+    Identity without a history, or with a thin or empty one.
+    """
+    return _fit_cdf(history, ties, ())
 
 
 def fit_reference_cdf(
     history: ScoreHistory | None, reference: Sequence[RawScore], ties: Ties = "mid"
 ) -> CalibrationMap:
-    """Fit the reference CDF; identity also without a reference."""
-    if not reference:
-        return IdentityMap("no_reference")
-    found = fit_cdf(history, ties)
-    return ReferenceCdfMap(found.history, tuple(reference), ties) if isinstance(found, CdfMap) else found
+    """Fit the CDF with ranks among scores and original replies of the block; also identity without these."""
+    return _fit_cdf(history, ties, tuple(reference)) if reference else _identity("no_reference")
+
+
+def _fit_cdf(history: ScoreHistory | None, ties: Ties, reference: Sequence[RawScore]) -> CalibrationMap:
+    thin = _thin(history)
+    if thin is not None or history is None:
+        return thin or _identity("no_history")
+    if history.empty:
+        return _identity("empty_history", history.scale)
+    return CalibrationMap(lambda scores: _at(history, quantiles(scores, ties, reference)))
 
 
 def fit_reference_mean_shift(history: ScoreHistory | None, reference: Sequence[RawScore]) -> CalibrationMap:
     """Fit the shift that brings the reference's mean to the history's."""
     if not reference:
-        return IdentityMap("no_reference")
+        return _identity("no_reference")
     thin = _thin(history)
     if thin is not None:
         return thin
     mean = _mean(history)
     if not math.isfinite(mean) or mean <= 0:
-        return IdentityMap("bad_history_mean", _scale(history))
-    return MeanShiftMap(mean, sum(r.value for r in reference) / len(reference), _scale(history))
+        return _identity("bad_history_mean", _scale(history))
+    return _shift(mean, reference, _scale(history))
 
 
 def fit_reference_transfer(
     history: ScoreHistory | None, reference: Sequence[RawScore], ties: Ties = "turn-index"
 ) -> CalibrationMap:
-    """Fit the table from raw scores to what the block's CDF calibration makes of the reference."""
+    """Fit the table from raw scores to what the block's CDF calibration makes of the reference on average.
+
+    A score that the reference never got takes the nearest one, the lower of two.
+    """
     if not reference:
-        return IdentityMap("no_reference")
-    found = fit_cdf(history, ties)
+        return _identity("no_reference")
+    found, scale = fit_cdf(history, ties), _scale(history)
     if found.identity is not None or len(reference) < MIN_BLOCK:
-        return IdentityMap(found.identity or "small_block", _scale(history))
+        return _identity(found.identity or "small_block", scale)
     sums: dict[int, list[int]] = {}
     for raw, calibrated in zip(reference, found.apply(reference), strict=True):
-        sums.setdefault(half_even(raw.value, _scale(history)), []).append(calibrated.rounded)
-    return TransferMap({raw: sum(got) / len(got) for raw, got in sums.items()}, _scale(history))
+        sums.setdefault(half_even(raw.value, scale), []).append(calibrated.rounded)
+    table = {raw: sum(got) / len(got) for raw, got in sorted(sums.items())}
+
+    def apply(scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
+        wholes = (half_even(s.value, scale) for s in scores)
+        return tuple(_rounded(table[min(table, key=lambda raw: abs(raw - w))], scale) for w in wholes)
+
+    return CalibrationMap(apply)
 
 
 def fit_pooled(history: ScoreHistory | None, scores: Sequence[RawScore]) -> CalibrationMap:
-    """Fit the pooled map to all raw scores and the pooled history."""
+    """Fit ranks among the raw scores of all blocks to the distribution of all histories together.
+
+    What the judge says of one user against another stays; only the marginal distribution becomes people's.
+    """
     if history is None or history.empty:
-        return IdentityMap("no_history")
-    return PooledMap(history, tuple(sorted(s.value for s in scores)))
+        return _identity("no_history")
+    pool = sorted(s.value for s in scores)
+
+    def apply(scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
+        places = ((bisect_left(pool, s.value) + bisect_right(pool, s.value)) / 2 for s in scores)
+        return _at(history, [place / len(pool) for place in places])
+
+    return CalibrationMap(apply)
 
 
-def _thin(history: ScoreHistory | None) -> IdentityMap | None:
+def _thin(history: ScoreHistory | None) -> CalibrationMap | None:
     if history is None or (history.mean is None and history.turns == 0):
-        return IdentityMap("no_history")
-    return IdentityMap("thin_history", history.scale) if history.turns < MIN_HISTORY else None
+        return _identity("no_history")
+    return _identity("thin_history", history.scale) if history.turns < MIN_HISTORY else None
 
 
 def _mean(history: ScoreHistory | None) -> float:
@@ -305,7 +246,7 @@ def _fit(
     size: int,
 ) -> CalibrationMap:
     if method == "none":
-        return IdentityMap("not_asked_for")
+        return _identity("not_asked_for")
     if method == "reference-cdf":
         return fit_reference_cdf(history, reference, ties)
     if method == "reference-mean-shift":
@@ -314,7 +255,7 @@ def _fit(
         return fit_reference_transfer(history, reference, ties)
     found = fit_cdf(history, ties) if method == "cdf" else fit_mean_shift(history)
     if found.identity is None and size < MIN_BLOCK:
-        return IdentityMap("small_block")
+        return _identity("small_block")
     return found
 
 

@@ -181,10 +181,10 @@ def sign_flip_p(clusters: int) -> float:
     return float(2.0 ** (1 - clusters))
 
 
-def draw_p(draws: Floats, null: float = 0.0) -> float | None:
-    """Two-sided p-value of bootstrap draws of a difference against `null`.
+def draw_p(draws: Floats) -> float | None:
+    """Two-sided p-value of bootstrap draws of a difference against 0.
 
-    Twice the smaller share of draws on either side of the null, counting the null itself and one draw
+    Twice the smaller share of draws on either side of 0, counting 0 itself and one draw
     more to both, so that it is never 0 (Davison and Hinkley, 1997, section 4.2.3). Draws that are not
     finite are left out; None when fewer than half are left.
     """
@@ -192,7 +192,7 @@ def draw_p(draws: Floats, null: float = 0.0) -> float | None:
     defined = values[np.isfinite(values)]
     if defined.size * 2 < values.size or not defined.size:
         return None
-    below, above = int((defined <= null).sum()), int((defined >= null).sum())
+    below, above = int((defined <= 0).sum()), int((defined >= 0).sum())
     return min(1.0, 2 * (min(below, above) + 1) / (defined.size + 1))
 
 

@@ -206,15 +206,12 @@ def macro_replicates(means: Mapping[Any, float], draws: ClusterDraws) -> Floats:
     return replicates_of(lambda w: w @ values / values.size, values.size, draws)
 
 
-def macro_estimate(
-    means: Mapping[Any, float], draws: ClusterDraws, *, n: int, unit: str = "users"
-) -> Estimate:
-    """Return the mean of the groups' means with an interval that draws groups.
+def macro_estimate(means: Mapping[Any, float], draws: ClusterDraws, *, n: int) -> Estimate:
+    """Return the mean of the users' means with an interval that draws users.
 
     Args:
         means: By group, as `group_means` returns them.
         draws: How groups are drawn.
         n: Values behind the means.
-        unit: What a group is.
     """
-    return Basis(n, len(means), unit, draws).estimate(macro_mean(means), macro_replicates(means, draws))
+    return Basis(n, len(means), "users", draws).estimate(macro_mean(means), macro_replicates(means, draws))

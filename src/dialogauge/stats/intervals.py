@@ -50,18 +50,18 @@ def mean_bounds(
     return ((total + n_failed * worst) / asked, (total + n_failed * best) / asked) if asked else None
 
 
-def wilson_interval(hits: int, n: int, *, level: float = 0.95) -> tuple[float, float] | None:
-    """Return the Wilson score interval of `hits` out of `n`; None when n is 0.
+def wilson_interval(hits: int, n: int) -> tuple[float, float] | None:
+    """Return the 95 % Wilson score interval of `hits` out of `n`; None when n is 0.
 
     Raises:
-        ValueError: Counts that cannot be, or a level outside (0, 1).
+        ValueError: Counts that cannot be.
     """
-    if not 0 <= hits <= n or not 0 < level < 1:
-        msg = f"no interval for {hits} of {n} at level {level}"
+    if not 0 <= hits <= n:
+        msg = f"no interval for {hits} of {n}"
         raise ValueError(msg)
     if n == 0:
         return None
-    z = NormalDist().inv_cdf(0.5 + level / 2)
+    z = NormalDist().inv_cdf(0.975)
     share, squared = hits / n, z * z
     middle = (share + squared / (2 * n)) / (1 + squared / n)
     reach = z / (1 + squared / n) * math.sqrt(share * (1 - share) / n + squared / (4 * n * n))

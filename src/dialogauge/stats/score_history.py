@@ -32,14 +32,13 @@ class ScoreHistory:
     scale: Scale = ONE_TO_FIVE
 
     @classmethod
-    def of(
-        cls, scores: Sequence[float], *, turns: int | None = None, scale: Scale = ONE_TO_FIVE
-    ) -> ScoreHistory:
+    def of(cls, scores: Sequence[float], *, turns: int | None = None) -> ScoreHistory:
         """Count scores; a score with a fraction counts as the whole one next to it, halves upward."""
-        whole = [whole_score(s, scale) for s in scores]
-        counts = tuple(whole.count(level) for level in range(int(scale.low), int(scale.high) + 1))
+        low, high = int(ONE_TO_FIVE.low), int(ONE_TO_FIVE.high)
+        whole = [whole_score(s, ONE_TO_FIVE) for s in scores]
+        counts = tuple(whole.count(level) for level in range(low, high + 1))
         mean = sum(scores) / len(scores) if scores else None
-        return cls(counts, mean, len(scores) if turns is None else turns, scale)
+        return cls(counts, mean, len(scores) if turns is None else turns)
 
     @classmethod
     def pooled(cls, histories: Iterable[ScoreHistory]) -> ScoreHistory:
@@ -71,16 +70,14 @@ class ScoreHistory:
         level, _ = self._cell(q)
         return int(self.scale.low) + level
 
-    def smooth_quantile(self, q: float, *, cut: bool = True) -> float:
+    def smooth_quantile(self, q: float) -> float:
         """Return the quantile with a fraction that says where q lies within the share of its score.
 
-        Score s spans s - 1/2 to s + 1/2, so rounding gives `quantile(q)`. Where it is cut to the scale,
+        Score s spans s - 1/2 to s + 1/2, so rounding gives `quantile(q)`. It is cut to the scale, so
         the outer halves of the lowest and the highest score are equal.
         """
         level, within = self._cell(q)
         value = self.scale.low + level - 0.5 + within
-        if not cut:
-            return value
         return max(float(self.scale.low), min(float(self.scale.high), value))
 
     def _cell(self, q: float) -> tuple[int, float]:

@@ -234,7 +234,8 @@ def test_the_choices_are_those_of_the_studies() -> None:
 
     from dialogauge.judges.personal.baselines import Strategy
     from dialogauge.rubrics.reply_format import VERDICTS
-    from dialogauge.stats import CALIBRATIONS, TIES
+    from dialogauge.stats import CALIBRATIONS
+    from dialogauge.stats.score_history import TIES
     from dialogauge.studies.replay.contexts import CONTEXTS
     from dialogauge.studies.replay.items import RULES
 

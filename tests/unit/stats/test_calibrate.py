@@ -13,11 +13,13 @@ from dialogauge.stats import (
     RawScore,
     ScoreHistory,
     calibrate,
+    half_even,
+)
+from dialogauge.stats.calibration import (
     fit_cdf,
     fit_mean_shift,
     fit_reference_cdf,
     fit_reference_mean_shift,
-    half_even,
 )
 
 

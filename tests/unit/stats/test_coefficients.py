@@ -4,18 +4,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogauge.stats import (
-    auc_draws,
-    average_recall,
     cohen_kappa,
     confusion,
-    f1_draws,
-    kappa_draws,
     mid_ranks,
     pearson,
+    spearman,
+)
+from dialogauge.stats.coefficients import (
+    auc_draws,
+    average_recall,
+    f1_draws,
+    kappa_draws,
     pearson_draws,
     precision_draws,
     recall_draws,
-    spearman,
     spearman_draws,
 )
 

@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.stats import draw_p, holm
 from dialogauge.stats.agreement import figures_of
-from dialogauge.stats.comparison import adjusted, compare, compare_pairs, compare_replicates, draws_for
+from dialogauge.stats.comparison import (
+    adjusted,
+    compare,
+    compare_pairs,
+    compare_replicates,
+    draw_p,
+    draws_for,
+    holm,
+)
 from dialogauge.stats.estimate import Basis, ClusterDraws
 from dialogauge.stats.measures import MEASURES, signed_gain
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialogauge.stats import clustered_mean, clustered_mean_of_sums, mean_bounds, t_quantile, wilson_interval
+from dialogauge.stats import (
+    clustered_mean,
+    clustered_mean_of_sums,
+    mean_bounds,
+    wilson_interval,
+)
+from dialogauge.stats.intervals import (
+    t_quantile,
+)
 
 
 def stderr_of(found):

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dialogauge.app.build import BuiltJudge
 from dialogauge.app.judge import shown_role
-from dialogauge.app.personal_judges import BuiltPersonalJudge, build_satisfaction_judge
+from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.settings import ScoreOptions
 from dialogauge.core.errors import DialogaugeError, InputError, UsageError
@@ -81,7 +82,7 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
 
 
 async def _score(
-    study: ScoresStudy, options: ScoreOptions, items: ItemSet, built: BuiltPersonalJudge, observer: Observer
+    study: ScoresStudy, options: ScoreOptions, items: ItemSet, built: BuiltJudge, observer: Observer
 ) -> StudyRun[ScoreCounts]:
     settings = recorded(options)
     settings["roles"] = {role: shown_role(of_role) for role, of_role in options.roles.items()}
@@ -102,7 +103,7 @@ async def _score(
         await built.close()
 
 
-def _about(options: ScoreOptions, built: BuiltPersonalJudge, opened: OpenStage) -> dict[str, Any]:
+def _about(options: ScoreOptions, built: BuiltJudge, opened: OpenStage) -> dict[str, Any]:
     """Say who scores, and who is known to it."""
     population = opened.study.population
     return {

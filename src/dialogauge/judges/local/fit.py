@@ -23,7 +23,8 @@ from dialogauge.judges.local.model import (
     running_form,
 )
 from dialogauge.signals import Mode, feature_names, find_signals, read_dialogue, read_features
-from dialogauge.stats import auc_draws, pearson, spearman
+from dialogauge.stats import pearson, spearman
+from dialogauge.stats.coefficients import auc_draws
 from dialogauge.text import counted
 
 Floats = NDArray[np.float64]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from dialogauge.core import DimensionSpec, Verdict, digest_text
 from dialogauge.runs.records import own_scores
+from dialogauge.studies.passing import ByConversation, Smallest
 
 Row = Mapping[str, Any]
 
@@ -19,20 +19,11 @@ _FAILED = 9
 """Nothing was judged: last, for there is nothing to learn about the assistant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much a page holds."""
-
-    listed: int = 10_000
-    """Conversations in the list."""
-    transcripts: int = 60
-    """Conversations shown in full: two thirds the weakest, one third spread over the others."""
-    weak_turns: int = 12
-    message_chars: int = 1_500
-    """Longer messages are cut."""
-    transcript_turns: int = 40
-    transcript_bytes: int = 2_000_000
-    """Of all transcripts together; what does not fit is left out, the strongest first."""
+_LISTED: Final = 10_000
+"""Conversations in the list of a page."""
+_TRANSCRIPTS: Final = 60
+"""Conversations shown in full: two thirds the weakest, one third spread over the others."""
+_WEAK_TURNS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,70 +73,24 @@ class _Sums:
         return "n/a" if self.na else None
 
 
-@dataclass(slots=True)
-class _Kept:
-    """The smallest `size` cases by a key, in bounded memory."""
-
-    size: int
-    heap: list[tuple[Any, int, Case]] = field(default_factory=list)
-
-    def offer(self, key: Any, number: int, case: Case) -> None:  # noqa: ANN401 - any ordered key
-        entry = (_Reversed(key), -number, case)
-        if len(self.heap) < self.size:
-            heapq.heappush(self.heap, entry)
-        elif self.size and self.heap[0][:2] < entry[:2]:
-            heapq.heapreplace(self.heap, entry)
-
-    def ascending(self) -> list[Case]:
-        return [case for _, _, case in sorted(self.heap, key=lambda e: e[:2], reverse=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Reversed:
-    key: Any
-
-    def __lt__(self, other: _Reversed) -> bool:
-        return bool(other.key < self.key)
-
-
-class Sampler:
+class Sampler(ByConversation):
     """Chooses from all rows what a page lists, shows in full and names as weakest turns, while they pass.
 
     Rows of one unit stand together, as `judgements.jsonl` has them; of several repeats the first counts.
     """
 
-    def __init__(self, dimensions: Sequence[DimensionSpec], limits: Limits | None = None) -> None:
-        """Take note of what is scored and of how much a page holds."""
+    def __init__(self, dimensions: Sequence[DimensionSpec]) -> None:
+        """Take note of what is scored."""
+        super().__init__()
         self._dimensions = dimensions
-        self._limits = limits or Limits()
-        self._listed = _Kept(self._limits.listed)
-        self._weak = _Kept(self._limits.weak_turns)
-        self._spread = _Kept(self._limits.transcripts)
+        self._listed = Smallest[Case](_LISTED)
+        self._weak = Smallest[Case](_WEAK_TURNS)
+        self._spread = Smallest[Case](_TRANSCRIPTS)
         self._total = 0
-        self._unit: list[Row] = []
-        self._key: tuple[str, str | None] | None = None
 
-    def through(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Take rows while they pass."""
-        for row in rows:
-            self.add(row)
-            yield row
-
-    def add(self, row: Row) -> None:
-        """Take one row."""
-        if row["repeat"] != 1:
-            return
-        key = (row["conversation_id"], row["candidate"])
-        if key != self._key:
-            self._close()
-            self._key = key
-        self._unit.append(row)
-
-    def _close(self) -> None:
-        if not self._unit:
-            return
-        case, number = _case(self._unit, self._dimensions), self._total
-        self._unit = []
+    def take(self, unit: Sequence[Row]) -> None:
+        """Choose or pass over one conversation."""
+        case, number = _case(unit, self._dimensions), self._total
         self._total += 1
         self._listed.offer(case.order, number, case)
         self._spread.offer(digest_text(case.conversation_id), number, case)
@@ -154,17 +99,17 @@ class Sampler:
 
     def result(self) -> Survey:
         """Return what was chosen, once all rows have passed."""
-        self._close()
+        self.close()
         ordered = self._listed.ascending()
-        shown = _shown(ordered, self._spread.ascending(), self._limits)
+        shown = _shown(ordered, self._spread.ascending())
         return Survey(self._total, tuple(ordered), shown, tuple(self._weak.ascending()))
 
 
-def _shown(ordered: Sequence[Case], spread: Sequence[Case], limits: Limits) -> tuple[Case, ...]:
-    weakest = ordered[: limits.transcripts - limits.transcripts // 3]
+def _shown(ordered: Sequence[Case], spread: Sequence[Case]) -> tuple[Case, ...]:
+    weakest = ordered[: _TRANSCRIPTS - _TRANSCRIPTS // 3]
     taken = {case.key for case in weakest}
     others = [case for case in spread if case.key not in taken]
-    chosen = [*weakest, *others[: limits.transcripts - len(weakest)]]
+    chosen = [*weakest, *others[: _TRANSCRIPTS - len(weakest)]]
     return tuple(sorted(chosen, key=lambda case: case.order))
 
 

@@ -74,12 +74,7 @@ class DimensionSummary:
         """Write the dimension as it stands in `summary.json`."""
         return {
             "level": self.level,
-            "scale": {
-                "low": self.scale.low,
-                "high": self.scale.high,
-                "integer": self.scale.integer,
-                "higher_is_better": self.scale.higher_is_better,
-            },
+            "scale": asdict(self.scale),
             "requested": self.requested,
             **_mean_json(self.mean),
             "n_na": self.n_na,

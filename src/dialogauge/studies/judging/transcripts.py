@@ -19,7 +19,7 @@ from dialogauge.report import (
 )
 from dialogauge.runs import StoredRun
 from dialogauge.runs.records import own_scores
-from dialogauge.studies.judging.sampling import Case, Limits, Survey
+from dialogauge.studies.judging.sampling import Case, Survey
 from dialogauge.studies.judging.summary import DimensionSummary
 from dialogauge.text import counted
 
@@ -33,6 +33,12 @@ ID_CHARS: Final = 64
 _QUOTE_CHARS: Final = 240
 _STEP_CHARS: Final = 400
 _MAX_NOTES: Final = 6
+_MESSAGE_CHARS: Final = 1_500
+"""Longer messages are cut."""
+_TURNS: Final = 40
+"""Of one transcript."""
+_ROOM: Final = 2_000_000
+"""Bytes of all transcripts together; what does not fit is left out, the strongest first."""
 
 Row = Mapping[str, Any]
 Key = tuple[str, str | None]
@@ -67,24 +73,20 @@ class Sample:
     """As many of the conversations as a page has room for."""
 
 
-def read_sample(
-    run: StoredRun, survey: Survey, dimensions: Sequence[DimensionSummary], limits: Limits | None = None
-) -> Sample:
+def read_sample(run: StoredRun, survey: Survey, dimensions: Sequence[DimensionSummary]) -> Sample:
     """Read the text of what a survey shows.
 
     Args:
         run: Its rows and conversations, masked if they are to be.
         survey: Of these rows.
         dimensions: That were judged.
-        limits: How much the page holds.
     """
-    limits = limits or Limits()
     wanted = {case.key for case in (*survey.shown, *survey.weak)}
     ids = {key[0] for key in wanted}
     names: dict[str, list[str]] = {}
     for dimension in dimensions:
         names.setdefault(dimension.level, []).append(dimension.name)
-    writer = _Writer(names, _rows_of(run.rows_of(ids), wanted), _by_key(run.conversations(ids)), limits)
+    writer = _Writer(names, _rows_of(run.rows_of(ids), wanted), _by_key(run.conversations(ids)))
     anchors = anchors_of(survey)
     weak = (writer.weak_turn(case, anchors.get(case.key, "")) for case in survey.weak)
     return Sample(survey, tuple(t for t in weak if t is not None), writer.transcripts(survey.shown))
@@ -98,11 +100,10 @@ class _Writer:
     """Dimensions by level."""
     rows: Mapping[Key, Sequence[Row]]
     conversations: Mapping[Key, Conversation]
-    limits: Limits
 
     def transcripts(self, cases: Sequence[Case]) -> tuple[Transcript, ...]:
         """Write transcripts, weakest first, until the page has no more room."""
-        room, written = self.limits.transcript_bytes, []
+        room, written = _ROOM, []
         for number, case in enumerate(cases, 1):
             transcript = self._transcript(case, f"c{number}")
             room -= _bytes(transcript)
@@ -134,11 +135,10 @@ class _Writer:
         by_turn = self._turn_rows(case)
         head = next((r for r in self.rows.get(case.key, ()) if r["level"] == "conversation"), None)
         turns = conversation.turns if conversation else ()
-        limit = self.limits.transcript_turns
         scenario = conversation.scenario if conversation else None
         return Transcript(
             case.conversation_id,
-            tuple(self._turn(t, by_turn.get(t.number), case.weakest_turn) for t in turns[:limit]),
+            tuple(self._turn(t, by_turn.get(t.number), case.weakest_turn) for t in turns[:_TURNS]),
             anchor,
             verdict=verdict_of(case),
             facts=tuple(filter(None, (scenario, case.candidate, counted(len(turns), "turn")))),
@@ -147,7 +147,7 @@ class _Writer:
             scores=self._scores(head),
             rationale=self._text((head["rationale"] if head else None) or ""),
             findings=_findings(head),
-            turns_left_out=max(len(turns) - limit, 0),
+            turns_left_out=max(len(turns) - _TURNS, 0),
             note="" if turns else "The text of this conversation was not at hand when the page was made.",
         )
 
@@ -180,7 +180,7 @@ class _Writer:
         return tuple(Scored(n, words.score(scores.get(n))) for n in self.names.get(row["level"], ()))
 
     def _text(self, text: str) -> str:
-        return cut(text, self.limits.message_chars)
+        return cut(text, _MESSAGE_CHARS)
 
 
 def _rows_of(rows: Iterable[Row], wanted: Collection[Key]) -> dict[Key, list[Row]]:

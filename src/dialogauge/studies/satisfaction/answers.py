@@ -45,11 +45,11 @@ class JudgedReply:
         return self.id.rpartition("__turn_")[0]
 
 
-def answers_of(block: RatedBlock, rows: Sequence[Judged], dimension: str = SATISFACTION) -> list[JudgedReply]:
+def answers_of(block: RatedBlock, rows: Sequence[Judged]) -> list[JudgedReply]:
     """Lay a block's judgements beside its ratings; `rows` has one row for each target, in order."""
     view, out = block.view, []
     for rated, row in zip(block.ratings, rows, strict=True):
-        score, value = _score_in(row, dimension)
+        score, value = _score_in(row)
         history = bool(view.history)
         out.append(answer_of(rated, view.user, view.scenario, score=score, value=value, history=history))
     return out
@@ -80,10 +80,10 @@ def answer_of(
     )
 
 
-def _score_in(row: Judged, dimension: str) -> tuple[int | None, float | None]:
+def _score_in(row: Judged) -> tuple[int | None, float | None]:
     if not isinstance(row.outcome, Judgement):
         return None, None
-    score = row.outcome.scores.get(dimension)
+    score = row.outcome.scores.get(SATISFACTION)
     return (score.rounded(), float(score.value)) if isinstance(score, Score) else (None, None)
 
 

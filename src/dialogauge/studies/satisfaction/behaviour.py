@@ -156,10 +156,6 @@ class ReliabilityBin:
     people: Estimate
     """People's mean."""
 
-    def to_json(self) -> dict[str, object]:
-        """Write the bin."""
-        return {"judge": self.judge, "people": self.people.to_json()}
-
 
 @dataclass(frozen=True, slots=True)
 class UserPoint:
@@ -190,11 +186,7 @@ class Pictures:
 
     def to_json(self) -> dict[str, object]:
         """Write the data."""
-        return {
-            "confusion": [list(row) for row in self.confusion],
-            "reliability": [b.to_json() for b in self.reliability],
-            "users": [asdict(u) for u in self.users],
-        }
+        return asdict(self)
 
 
 def pictures_of(

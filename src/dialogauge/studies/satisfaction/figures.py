@@ -67,7 +67,7 @@ class Metrics:
             "n_users": self.users,
             **self.values,
             "users_used": dict(self.users_used),
-            "intervals": {k: None if v is None else list(v) for k, v in self.intervals.items()},
+            "intervals": dict(self.intervals),
         }
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from dialogauge.core import Conversation, Judged, Judgement, Score
 from dialogauge.core.protocols import Population, RatedBlock, RatedReply
 from dialogauge.stats import ClusterDraws
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.figures import BOUNDARY, mean_by_user
 from dialogauge.text import LanguageTally, content_terms, pieces
 
@@ -46,10 +47,6 @@ class RationaleCase:
     of_sources: tuple[str, ...]
     """Terms that belong to the user's other scenarios."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the case."""
-        return {**asdict(self), "here": list(self.here), "of_sources": list(self.of_sources)}
-
 
 @dataclass(frozen=True, slots=True)
 class ReasonAgreement:
@@ -73,7 +70,7 @@ class ReasonAgreement:
         return {
             "n": self.n,
             "agreed": self.agreed,
-            "interval": None if self.interval is None else list(self.interval),
+            "interval": self.interval,
             "kappa": self.kappa,
             "controls": {"shuffled": self.shuffled, "constant": self.constant},
             "constant_reason": self.constant_reason,
@@ -139,7 +136,7 @@ class RationaleCheck:
             "terms_by_chance": None if self.chance is None else self.chance.to_json(),
             "missed": self.missed,
             "kinds": dict(self.kinds),
-            "examples": {kind: [c.to_json() for c in found] for kind, found in self.examples.items()},
+            "examples": {kind: [asdict(c) for c in found] for kind, found in self.examples.items()},
         }
 
 
@@ -319,7 +316,6 @@ def check_rationales(
     rows: Sequence[Sequence[Judged]],
     population: Population,
     *,
-    dimension: str = "satisfaction",
     draws: int = 1000,
     seed: int = 0,
 ) -> RationaleCheck | None:
@@ -329,14 +325,13 @@ def check_rationales(
         blocks: What was judged.
         rows: For each block one row for each target, in order, with the judge's own scores.
         population: The training users, whose most frequent reason is a control.
-        dimension: The judged dimension.
         draws: Of the bootstrap over users; 0 leaves the interval out.
         seed: Of the draws.
     """
     said = [row.outcome for judged in rows for row in judged if isinstance(row.outcome, Judgement)]
     if not any(j.rationale or _label(j) for j in said):
         return None
-    turns = list(_turns(blocks, rows, dimension))
+    turns = list(_turns(blocks, rows))
     cases: dict[RationaleKind, list[_Turn]] = {kind: [] for kind in KINDS}
     for turn in turns:
         if turn.kind is not None:
@@ -356,7 +351,7 @@ def check_rationales(
     )
 
 
-def _turns(blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]], dimension: str) -> Iterator[_Turn]:
+def _turns(blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]) -> Iterator[_Turn]:
     said = [row.outcome for found in rows for row in found if isinstance(row.outcome, Judgement)]
     vocabulary = Vocabulary(blocks, (j.rationale for j in said if j.rationale))
     stranger = _strangers(blocks)
@@ -364,7 +359,7 @@ def _turns(blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]], dimen
         own = _Sources(vocabulary, block)
         other = _Sources(vocabulary, stranger[block.view.id]) if block.view.id in stranger else None
         for rated, row in zip(block.ratings, judged, strict=True):
-            score = row.outcome.scores.get(dimension) if isinstance(row.outcome, Judgement) else None
+            score = row.outcome.scores.get(SATISFACTION) if isinstance(row.outcome, Judgement) else None
             if isinstance(row.outcome, Judgement) and isinstance(score, Score):
                 text = row.outcome.rationale
                 yield _Turn(
@@ -472,20 +467,18 @@ def _examples(kind: RationaleKind, turns: Sequence[_Turn]) -> tuple[RationaleCas
     for turn in turns:
         (later if turn.user in seen else first).append(turn)
         seen.add(turn.user)
-    chosen = [*first, *later][:_EXAMPLES]
-    return tuple(_case(kind, t) for t in chosen)
-
-
-def _case(kind: RationaleKind, turn: _Turn) -> RationaleCase:
-    return RationaleCase(
-        turn_id=turn.rated.reply.id,
-        user=turn.user,
-        kind=kind,
-        user_score=turn.rated.score,
-        user_reason=turn.user_reason,
-        judge_score=turn.score,
-        judge_reason=turn.judge_reason,
-        rationale=turn.rationale or "",
-        here=tuple(sorted(turn.own.here)) if turn.own else (),
-        of_sources=tuple(sorted(turn.own.of_sources)) if turn.own else (),
+    return tuple(
+        RationaleCase(
+            turn_id=turn.rated.reply.id,
+            user=turn.user,
+            kind=kind,
+            user_score=turn.rated.score,
+            user_reason=turn.user_reason,
+            judge_score=turn.score,
+            judge_reason=turn.judge_reason,
+            rationale=turn.rationale or "",
+            here=tuple(sorted(turn.own.here)) if turn.own else (),
+            of_sources=tuple(sorted(turn.own.of_sources)) if turn.own else (),
+        )
+        for turn in [*first, *later][:_EXAMPLES]
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from dialogauge.core.conversation import Conversation
@@ -13,17 +13,27 @@ from dialogauge.core.errors import StoreError
 from dialogauge.data import RatingTable
 from dialogauge.rubrics import NO_RUBRIC, ScenarioRule, load_rubric
 from dialogauge.runs import StoredRun, ratings_as_stored, read_manifest
-from dialogauge.studies.trust.examination import Extra, examine
+from dialogauge.studies.trust.checks import (
+    check_aggregation,
+    check_identical,
+    check_length,
+    check_repair,
+    check_verdicts,
+    read_texts,
+)
 from dialogauge.studies.trust.result import (
     Calibration,
     Trust,
     TrustCheck,
     TrustThresholds,
 )
-from dialogauge.studies.trust.scenario import find_breaches
+from dialogauge.studies.trust.scenario import RuleFindings, check_rules, find_breaches, not_checked
 from dialogauge.studies.trust.tally import TrustTally
 
 Row = Mapping[str, Any]
+Fetch = Callable[[Collection[str]], Iterable[Conversation]]
+
+_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +88,60 @@ def look_into(
         kept: What was found before.
     """
     rules = [ScenarioRule(**r) for r in run.manifest.facts.get("scenario_rules", ())]
-    extra = Extra(
-        scenario=kept.scenario,
+    if ratings is not None:
+        kept = EarlierChecks(kept.scenario, _calibration(run, ratings, limits))
+    return examine(
+        tally,
+        run.conversations,
+        judge=run.manifest.judge["name"],
+        limits=limits,
+        kept=kept,
         scenario_shown=run.manifest.facts.get("shows_scenario", True),
         rules=find_breaches(run.judged(), rules) if rules else None,
-        calibration=kept.calibration if ratings is None else _calibration(run, ratings, limits),
     )
-    return examine(tally, run.conversations, judge=run.manifest.judge["name"], limits=limits, extra=extra)
+
+
+def examine(  # noqa: PLR0913 - what other steps found, each with a default
+    tally: TrustTally,
+    fetch: Fetch,
+    *,
+    judge: str,
+    limits: TrustThresholds,
+    kept: EarlierChecks | None = None,
+    scenario_shown: bool = True,
+    rules: RuleFindings | None = None,
+) -> Trust:
+    """Draw up the checks from what the tally holds.
+
+    Args:
+        tally: Through which the rows have passed.
+        fetch: Returns the conversations of these ids; asked for a few at a time.
+        judge: What sentences call the judge.
+        limits: From which figure on a check is flagged.
+        kept: What was found before, to stand among the checks.
+        scenario_shown: Whether the rubric shows the judge a scenario at all.
+        rules: What was found of the rubric's scenario rules; None when it has none.
+    """
+    kept = kept or EarlierChecks()
+    sampled = tally.sampled()
+
+    def conversations(keys: Sequence[tuple[str, str | None]]) -> Iterator[Conversation]:
+        wanted = set(keys)
+        ids = iter(dict.fromkeys(key[0] for key in keys))
+        while block := list(islice(ids, _AT_ONCE)):
+            yield from (c for c in fetch(block) if (c.id, c.candidate) in wanted)
+
+    texts = read_texts(sampled, conversations([(s.conversation_id, s.candidate) for s in sampled]))
+    checks = (
+        check_aggregation(tally, limits, judge),
+        check_repair(texts, tally, limits),
+        kept.scenario or not_checked(shown=scenario_shown),
+        *([] if rules is None else [check_rules(rules, limits)]),
+        check_length(texts, tally, limits),
+        check_verdicts(tally, limits),
+        check_identical(tally, limits, conversations),
+    )
+    return Trust(checks, limits, kept.calibration)
 
 
 def _calibration(run: StoredRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:

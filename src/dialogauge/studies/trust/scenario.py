@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from dialogauge.core import NOT_APPLICABLE, Conversation, Message, digest_text
+from dialogauge.rubrics import ScenarioRule
 from dialogauge.runs.records import own_scores
 from dialogauge.signals import cut
 from dialogauge.stats import clustered_mean, wilson_interval
@@ -178,30 +179,6 @@ def _told(figure: TrustFigure, words: str) -> str:
 _CASES: Final = 20
 
 
-class Rule(Protocol):
-    """What a rubric file says under `[[scenario_rules]]`."""
-
-    @property
-    def name(self) -> str:
-        """What the rule is called."""
-
-    @property
-    def scenario(self) -> str:
-        """Pattern that the scenario matches where the rule holds."""
-
-    @property
-    def reply(self) -> str:
-        """Pattern that a reply matches when it breaks the rule."""
-
-    @property
-    def dimension(self) -> str:
-        """The dimension that must be low then."""
-
-    @property
-    def at_most(self) -> float:
-        """The highest score that is still right."""
-
-
 @dataclass(slots=True)
 class RuleFindings:
     """Breaches found and what became of them."""
@@ -215,7 +192,7 @@ class RuleFindings:
 
 
 def find_breaches(
-    judged: Iterable[tuple[Conversation, Sequence[Row]]], rules: Sequence[Rule]
+    judged: Iterable[tuple[Conversation, Sequence[Row]]], rules: Sequence[ScenarioRule]
 ) -> RuleFindings:
     """Look for replies that break a rule of their scenario, and at the scores that they got.
 
@@ -234,7 +211,11 @@ def find_breaches(
 
 
 def _hold(
-    found: RuleFindings, conversation: Conversation, rows: Sequence[Row], rule: Rule, reply: re.Pattern[str]
+    found: RuleFindings,
+    conversation: Conversation,
+    rows: Sequence[Row],
+    rule: ScenarioRule,
+    reply: re.Pattern[str],
 ) -> None:
     seen: set[int | None] = set()
     for turn in conversation.replied_turns:
@@ -252,11 +233,11 @@ def _hold(
             _count(found, TrustCase(conversation.id, turn.number, _words(rule, score, match[0])), score, rule)
 
 
-def _words(rule: Rule, score: float | str, said: str) -> str:
+def _words(rule: ScenarioRule, score: float | str, said: str) -> str:
     return f"{rule.name}: {rule.dimension} is {score}, at most {rule.at_most:g} is right; said: “{cut(said)}”"
 
 
-def _count(found: RuleFindings, case: TrustCase, score: float | str, rule: Rule) -> None:
+def _count(found: RuleFindings, case: TrustCase, score: float | str, rule: ScenarioRule) -> None:
     if isinstance(score, str):
         found.unscored += 1
         return

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from dialogauge.core import NOT_APPLICABLE, DimensionSpec, digest_text
 from dialogauge.runs.records import own_scores
+from dialogauge.studies.passing import ByConversation, Smallest
 
 Row = Mapping[str, Any]
 
@@ -34,28 +34,7 @@ class Sampled:
     """What the judge noted of it."""
 
 
-@dataclass(slots=True)
-class _Sample:
-    """The `size` entries with the smallest digests: the same whatever the order of the rows."""
-
-    size: int
-    heap: list[tuple[int, int, Any]] = field(default_factory=list)
-
-    def offer(self, rank: int, number: int, entry: Any) -> None:  # noqa: ANN401 - what is sampled
-        item = (-rank, -number, entry)
-        if len(self.heap) < self.size:
-            heapq.heappush(self.heap, item)
-        elif self.size and item[:2] > self.heap[0][:2]:
-            heapq.heapreplace(self.heap, item)
-
-    def admits(self, rank: int) -> bool:
-        return len(self.heap) < self.size or (self.size > 0 and -rank >= self.heap[0][0])
-
-    def entries(self) -> list[Any]:
-        return [entry for _, _, entry in sorted(self.heap, key=lambda e: e[:2], reverse=True)]
-
-
-class TrustTally:
+class TrustTally(ByConversation):
     """Sums over rows; rows of one conversation stand together, and of repeats the first counts."""
 
     def __init__(self, dimensions: Sequence[DimensionSpec], *, sample: int) -> None:
@@ -65,6 +44,7 @@ class TrustTally:
             dimensions: Of the rubric.
             sample: How many conversations the checks of texts may read.
         """
+        super().__init__()
         self.turn = {d.name: d for d in dimensions if d.level == "turn"}
         self.whole = {d.name: d for d in dimensions if d.level == "conversation"}
         self.helpful = "helpfulness" if "helpfulness" in self.turn else next(iter(self.turn), None)
@@ -74,34 +54,13 @@ class TrustTally:
         """Of the model's own verdicts: compared, mismatched."""
         self.identical = {"long": [0, 0], "short": [0, 0]}
         """Conversations with enough scored turns, and those with all turns scored alike."""
-        self._sample = _Sample(sample)
-        self._alike = _Sample(_IDENTICAL_KEPT)
-        self._unit: list[Row] = []
-        self._key: tuple[str, str | None] | None = None
+        self._sample = Smallest[Sampled](sample)
+        self._alike = Smallest[tuple[str, str | None]](_IDENTICAL_KEPT)
         self._number = 0
 
-    def through(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Count rows while they pass; the last conversation is counted when they end."""
-        for row in rows:
-            self.add(row)
-            yield row
-        self.close()
-
-    def add(self, row: Row) -> None:
-        """Take one row of `judgements.jsonl`."""
-        if row["repeat"] != 1:
-            return
-        key = (row["conversation_id"], row["candidate"])
-        if key != self._key:
-            self.close()
-            self._key = key
-        self._unit.append(row)
-
-    def close(self) -> None:
-        """Count the conversation that is under way, if there is one."""
-        unit, self._unit, key, self._key = self._unit, [], self._key, None
-        if not unit or key is None:
-            return
+    def take(self, unit: Sequence[Row]) -> None:
+        """Count one conversation."""
+        key = (unit[0]["conversation_id"], unit[0]["candidate"])
         self._number += 1
         turns = {r["turn"]: self._numbers(r, self.turn) for r in unit if r["level"] == "turn"}
         turns = {number: scores for number, scores in turns.items() if scores}
@@ -119,11 +78,11 @@ class TrustTally:
 
     def sampled(self) -> list[Sampled]:
         """Return the sampled conversations, by the digest of their id."""
-        return self._sample.entries()
+        return self._sample.ascending()
 
     def alike(self) -> list[tuple[str, str | None]]:
         """Return some of the long conversations whose turns are all scored alike: id and candidate."""
-        return self._alike.entries()
+        return self._alike.ascending()
 
     def _numbers(self, row: Row, dimensions: Mapping[str, DimensionSpec]) -> dict[str, float]:
         """Scores as places on their scale, 0 worst to 1 best."""

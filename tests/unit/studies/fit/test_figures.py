@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from dialogauge.stats import CONTROLS, auc_draws
+from dialogauge.stats import (
+    CONTROLS,
+)
+from dialogauge.stats.coefficients import (
+    auc_draws,
+)
 from dialogauge.studies.fit.figures import FIGURES, PredictedRatings, figures_with_controls
 
 

@@ -16,7 +16,7 @@ from dialogauge.studies.agreement.targets import (
 )
 from dialogauge.studies.trust.calibration import calibrate
 from dialogauge.studies.trust.checks import only
-from dialogauge.studies.trust.examination import Extra, examine
+from dialogauge.studies.trust.look import EarlierChecks, examine
 from dialogauge.studies.trust.page import trust_brief
 from dialogauge.studies.trust.result import Trust, TrustThresholds
 from dialogauge.studies.trust.scenario import (
@@ -48,7 +48,7 @@ def judged_rows(name, turns, whole, **more):
     return out
 
 
-def look(rows, conversations=(), limits=LIMITS, **extra):
+def look(rows, conversations=(), limits=LIMITS, scenario=None, calibration=None, **more):
     tally = TrustTally(CARD, sample=limits.sample)
     for one in rows:
         tally.add(one)
@@ -56,7 +56,7 @@ def look(rows, conversations=(), limits=LIMITS, **extra):
     held = {c.id: c for c in conversations}
     found = examine(
         tally, lambda ids: [held[i] for i in ids if i in held], judge="the judge", limits=limits,
-        extra=Extra(**extra),
+        kept=EarlierChecks(scenario, calibration), **more,
     )  # fmt: skip
     return found, {c.name: c for c in found.checks}
 
