@@ -23,6 +23,11 @@ class Done:
     err: str
 
     @property
+    def unwrapped(self) -> str:
+        """The output with one space for any white space: lines that were wrapped are whole again."""
+        return " ".join(self.out.split())
+
+    @property
     def json(self) -> Any:
         return json.loads(self.out)
 

@@ -233,7 +233,7 @@ def test_odd_ratings_do_not_spoil_the_others(dialogauge, log, talk, tmp_path):
     assert "helpfulness is 9: it is off the scale 1-5" in done.err
     assert "helpfulness is 'fine': it is a text" in done.err
     assert "12 rated targets" in done.out
-    assert "2 ratings not used" in done.out
+    assert "2 ratings not used" in done.unwrapped
     assert "not on the judge's scale" not in done.out
     inside = dialogauge("meta", "run", "--draws", 100)  # the ratings that the run keeps
     assert inside.code == 1

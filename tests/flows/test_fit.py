@@ -142,7 +142,7 @@ def test_a_fit_goes_on_after_an_interrupt(dialogauge, tmp_path, fits):
     assert same(run / "summary.json") == same(tmp_path / "whole" / "summary.json")
     for name in ("model.json", "predictions.jsonl"):
         assert (run / name).read_text() == (tmp_path / "whole" / name).read_text()
-    assert "<h1>Fitted to ratings: satisfaction</h1>" in (run / "report.html").read_text()
+    assert '<h1 dir="auto">Fitted to ratings: satisfaction</h1>' in (run / "report.html").read_text()
     # nothing is left to do, other draws are no other fit, and other parts are
     assert dialogauge(*words, str(run)).code == 0
     assert dialogauge(*words[:-2], "30", "-o", str(run)).code == 0

@@ -54,8 +54,8 @@ def test_rows_have_the_documented_fields(dialogauge, log, talk, tmp_path):
 def test_terminal_and_page_say_what_the_level_rests_on(dialogauge, log, talk, tmp_path):
     done = dialogauge("judge", log(talk("a")), "--rubric", "satisfaction", "-o", "run")
     page = (tmp_path / "run" / "report.html").read_text()
-    assert "level from: findings 1 (100" in done.out
-    assert "1,413 rated turns (Chinese)" in " ".join(done.out.split())
+    assert "level from findings 1 (100 %)" in done.unwrapped
+    assert "1,413 rated turns (Chinese)" in done.unwrapped
     assert "1,413 rated turns (Chinese)" in page
     assert rows_of(tmp_path / "run")[0]["details"]["labels"] == {"level_from": "findings"}
 

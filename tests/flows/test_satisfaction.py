@@ -27,10 +27,11 @@ def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:
     done = dialogauge("satisfaction", data, "--judge", "history-mean", "--draws", 100, "-o", "run")
     assert done.code == 0, done.err
     assert "judged by history-mean" in done.out
-    assert "ceiling: people's own" in done.out
+    assert "Ceiling: the users' own scores through the same calibration." in done.unwrapped
+    assert "\nraw (chosen) as the judge says\n" in done.out
     for name in CALIBRATIONS:
-        assert f"\n{name}" in done.out
-    assert "\nreference-cdf: the same figures as cdf\n" in done.out
+        assert f"\n{name} " in done.out or name == "none"
+    assert "\nreference-cdf the same figures as cdf\n" in done.out
     assert "-0.0000" not in done.out
     rows = rows_of(tmp_path / "run")
     assert {row["level"] for row in rows} == {"turn"}
@@ -195,8 +196,8 @@ def test_one_user_only(dialogauge, log) -> None:
     assert (done.json["metrics"]["n"], done.json["metrics"]["n_failed"]) == (0, 15)
     assert done.json["study"]["population"] == {"users": 0, "turns": 0}
     done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all")
-    assert "known of others: 0 turns of 0 training users" in done.out
-    assert "failed: 15, " in done.out
+    assert "\nknown of others  0 turns of 0 training users\n" in done.out
+    assert "\nfailed           15, " in done.out
 
 
 def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:
@@ -219,9 +220,9 @@ def two_runs(dialogauge, data):
 def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
     done = dialogauge("meta", *two_runs, "--draws", 100, "-o", "out")
     assert done.code == 0, done.err
-    assert "Judges of satisfaction, 150 turns of 10 users" in done.out
-    assert "reference-cdf: the same figures as cdf" in done.out
-    assert "not distinguishable" in done.out
+    assert "The judges of satisfaction 150 turns of 10 users that all of them scored" in done.unwrapped
+    assert "\nreference-cdf the same figures as cdf\n" in done.out
+    assert "history-mean are not distinguishable" in done.unwrapped
     found = json.loads((tmp_path / "out" / "meta.json").read_text())["satisfaction"]
     assert [r["judge"] for r in found["runs"]] == list(two_runs)
     assert found["n"] == 150

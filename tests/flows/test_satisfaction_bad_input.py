@@ -39,7 +39,7 @@ def test_sessions_without_ratings_are_left_out_and_counted(dialogauge, log, reco
     records[0]["ratings"] = []
     done = dialogauge("satisfaction", log(*records), *WORDS)
     assert done.code == 0, done.err
-    assert "left out: 1, no rating" in done.out
+    assert "\nleft out         1, no rating\n" in done.out
     none = log(*({**r, "ratings": []} for r in records), name="none.jsonl")
     done = dialogauge("satisfaction", none, *WORDS)
     assert done.code == 2
@@ -144,8 +144,8 @@ def test_calibration_without_a_history(dialogauge, log) -> None:
     split = ("--judge", "local", "--split", "all", "--calibrate", "cdf", "--draws", 0)
     done = dialogauge("satisfaction", data, *split, "-o", "run")
     assert done.code == 0, done.err
-    assert "--calibrate cdf changed nothing: no block has a history to calibrate to" in done.out
-    assert "counted apart: 18 turns of users without a history" in done.out
+    assert "--calibrate cdf changed nothing: no block has a history to calibrate to" in done.unwrapped
+    assert "counted apart 18 turns of users without a history" in done.unwrapped
     assert dialogauge("report", "run").code == 0
 
 

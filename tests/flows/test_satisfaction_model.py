@@ -186,7 +186,7 @@ def test_the_run_is_a_run_like_any_other(dialogauge, serve, data, tmp_path) -> N
     words = judging("memory", stub, "--draws", 0, "--split", "all", "--calibrate", "cdf", "-o", "run")
     done = dialogauge("satisfaction", data, *words)
     assert done.code == 0, done.err
-    assert "memory_builder: 13 calls" in done.out  # a probe among them
+    assert "\nmemory_builder  13 calls" in done.out  # a probe among them
     assert dialogauge("report", "run").code == 0
     assert dialogauge("export", "run", "-o", "rows.csv").code == 0
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 61

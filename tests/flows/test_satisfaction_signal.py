@@ -88,7 +88,7 @@ def test_a_models_scores_end_to_end(judged, told, tmp_path) -> None:
     done = told("--signal", "zero")
     assert done.code == 0, done.err
     line = "scores of zero (zero-shot/m): 60 of 60 turns that are judged, 90 of 90 turns of training users; "
-    assert line + "one point of it moves the expected rating by 0." in done.out
+    assert line + "one point of it moves the expected rating by 0." in done.unwrapped
     (signal,) = summary(tmp_path / "both")["signals"]
     missing = dict.fromkeys(("failed", "not_applicable", "changed", "not_judged"), 0)
     assert signal["targets"] == {"turns": 60, "scored": 60, **missing}
@@ -167,9 +167,8 @@ def test_missing_scores_are_counted_and_never_a_number(judged, told, serve, log,
     assert signal["targets"] == counts
     assert (signal["training"]["scored"], signal["training"]["failed"]) == (84, 6)
     missing = "(4 failed, 5 of words that have changed since, 5 not judged)"
-    assert (
-        f"46 of 60 turns that are judged {missing}, 84 of 90 turns of training users (6 failed)" in done.out
-    )
+    counted = f"46 of 60 turns that are judged {missing}, 84 of 90 turns of training users (6 failed)"
+    assert counted in done.unwrapped
     assert len(rows_of(tmp_path / "both")) == 60
     assert not any(row["failure"] for row in rows_of(tmp_path / "both"))
 
@@ -179,9 +178,8 @@ def test_a_run_of_the_test_users_alone_has_no_weight(dialogauge, serve, data, to
     words = ("--judge", "zero-shot", "--model", "m", "--base-url", stub.url, "--split-file", "split.json")
     assert dialogauge("satisfaction", data, *words, "--draws", 0, "-o", "zero").code == 0
     done = told("--signal", "zero")
-    assert (
-        "0 of 90 turns of training users (90 not judged); not read, since no turn of a training" in done.out
-    )
+    why = "0 of 90 turns of training users (90 not judged); not read, since no turn of a training"
+    assert why in done.unwrapped
     assert told(out="alone").code == 0
     assert values(tmp_path / "both") == values(tmp_path / "alone")
 

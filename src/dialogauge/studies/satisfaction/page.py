@@ -480,7 +480,7 @@ def calibration_group(name: str, run: Json, rows: Sequence[TableRow], *, chosen:
     )
     note = f"{run['calibrated_blocks']:,} of {counted(run['blocks'], 'block')} calibrated{left}"
     title, note = ("raw", "as the judge says") if name == "none" else (name, note)
-    return RowGroup(tuple(rows), title, note, "shown above" if chosen else "")
+    return RowGroup(tuple(rows), title, note, "chosen" if chosen else "")
 
 
 def figures_row(name: str, figures: Json, columns: Iterable[str], emphasis: Emphasis = "plain") -> TableRow:
@@ -541,7 +541,7 @@ def brief(
     said += [_BOUNDARY_ONLY] if figures["boundary_only"] else []
     said.append(
         "Within user: Pearson after each user's own mean is taken away; within block: that of each user and "
-        "scenario. Intervals are 95 % by users."
+        "scenario. Ceiling: the users' own scores through the same calibration. Intervals are 95 % by users."
     )
     return (
         counts,

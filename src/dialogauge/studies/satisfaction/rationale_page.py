@@ -66,6 +66,11 @@ def _tiles(rationale: Json) -> Tiles:
             ),
             *(Tile(f"control: {name}", Percent(value)) for name, value in controls.items()),
             Tile(
+                "words of this conversation",
+                Percent(_share_here(terms)),
+                f"by chance {words.percent(_share_here(chance))}",
+            ),
+            Tile(
                 "words from other scenarios alone",
                 Percent(terms["contamination"]),
                 f"by chance {words.percent(chance.get('contamination'))}",
@@ -80,6 +85,10 @@ def _tiles(rationale: Json) -> Tiles:
     )
 
 
+def _share_here(terms: Json) -> float | None:
+    return terms["here"] / terms["terms"] if terms.get("terms") else None
+
+
 def _counts(rationale: Json) -> Callout:
     agreement = rationale["reason_agreement"]
     kappa = "" if agreement["kappa"] is None else f" (Cohen’s kappa {words.decimal(agreement['kappa'])})"
@@ -87,10 +96,10 @@ def _counts(rationale: Json) -> Callout:
         (
             f"Reasons agree in so many of {counted(agreement['n'], 'turn')} that both call dissatisfied and "
             f"give a reason for{kappa}; the user was dissatisfied with "
-            f"{counted(rationale['missed'], 'turn')} that the judge was not dissatisfied with. Without a "
-            f"rationale: {counted(rationale['without_rationale'], 'turn')}; not comparable: "
-            f"{rationale['not_comparable']:,}. By chance: the same rationales compared with the history of "
-            "another user.",
+            f"{counted(rationale['missed'], 'turn')} that the judge was not dissatisfied with. Of "
+            f"{counted(rationale['judged'], 'turn')}, without a rationale: "
+            f"{rationale['without_rationale']:,}; not comparable: {rationale['not_comparable']:,}. By chance: "
+            "the same rationales compared with the history of another user.",
         )
     )
 

@@ -50,7 +50,7 @@ def trust_brief(trust: Trust) -> tuple[Block, ...]:
     columns = (TableColumn("", "text"), TableColumn("", "text"), TableColumn("", "prose"))
     rows = [(_loud(c.status), c.title, c.sentence) for c in trust.checks]
     checks = data_table(_TITLE, columns, rows, captioned=False, headed=False)
-    people = () if trust.calibration is None else _against_people(trust)
+    people = () if trust.calibration is None else _against_people(trust, loud=True)
     return (Section(_TITLE, (checks, *people)),)
 
 
@@ -89,7 +89,7 @@ def _case(case: TrustCase) -> Prose:
     return Span(f"{place}: ", "soft"), text
 
 
-def _against_people(trust: Trust) -> tuple[Section, ...]:
+def _against_people(trust: Trust, *, loud: bool = False) -> tuple[Section, ...]:
     calibration = trust.calibration
     blocks: tuple[Block, ...]
     if calibration is None:
@@ -101,12 +101,12 @@ def _against_people(trust: Trust) -> tuple[Section, ...]:
         blocks = (Callout((without,)),)
     else:
         kappa = trust.thresholds.calibration_kappa
-        table = (_calibration_table(calibration, kappa),) if calibration.dimensions else ()
+        table = (_calibration_table(calibration, kappa, loud=loud),) if calibration.dimensions else ()
         blocks = (Callout((calibration.sentence,)), *table)
     return (Section("Against people", blocks),)
 
 
-def _calibration_table(calibration: Calibration, kappa: float) -> DataTable:
+def _calibration_table(calibration: Calibration, kappa: float, *, loud: bool) -> DataTable:
     # A dimension without a kappa has no controls.
     controls = tuple(dict.fromkeys(name for d in calibration.dimensions for name in d.controls))
     title = (
@@ -125,7 +125,7 @@ def _calibration_table(calibration: Calibration, kappa: float) -> DataTable:
         TableRow(
             (
                 words.name(d.name),
-                Text("", tags=(_status(d.status),)),
+                _loud(d.status) if loud else Text("", tags=(_status(d.status),)),
                 Number(d.kappa, interval=d.interval),
                 d.n,
                 d.dialogues,
