@@ -59,10 +59,6 @@ def test_door_lists_what_is_there(room: str) -> None:
         assert hasattr(module, name), f"{room} lists {name} and has none"
 
 
-SHARED_CLASS_NAMES = {"Figures", "_Line", "_Read", "_Sink", "_Work"}
-"""Classes that still share a name; take a name out when it is mended."""
-
-
 def test_no_two_classes_share_a_name() -> None:
     homes: dict[str, list[str]] = {}
     for path in FILES:
@@ -70,8 +66,7 @@ def test_no_two_classes_share_a_name() -> None:
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
     shared = {name: files for name, files in homes.items() if len(files) > 1}
-    assert {name: files for name, files in shared.items() if name not in SHARED_CLASS_NAMES} == {}
-    assert shared.keys() >= SHARED_CLASS_NAMES, "take the mended names out of the list"
+    assert shared == {}
 
 
 TIDY_ROOMS = ("data", "llm", "retrieval", "rubrics", "signals", "text", "training")

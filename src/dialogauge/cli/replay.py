@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dialogauge.app.replay.collect import Collected
     from dialogauge.app.replay.compare import Compared
     from dialogauge.app.replay.run_all import Ran
-    from dialogauge.app.replay.score import Scored
+    from dialogauge.app.replay.score import ScoringOutcome
     from dialogauge.app.replay.select import Selected
 
 _MAX_FAILED = 0.05
@@ -165,7 +165,7 @@ def _print_collected(collected: Collected) -> None:
     _print_pairs((*pairs, *_ending(collected)))
 
 
-def _print_scored(scored: Scored) -> None:
+def _print_scored(scored: ScoringOutcome) -> None:
     """Print what was scored."""
     original = f"{counted(scored.reference, 'reply', 'replies')} scored by {scored.judge}"
     pairs = [("original", original)]
@@ -192,7 +192,7 @@ def _print_compared(compared: Compared) -> None:
         typer.echo(f"report: {compared.files[-1]}")
 
 
-def _ending(part: Collected | Scored) -> Iterator[tuple[str, str]]:
+def _ending(part: Collected | ScoringOutcome) -> Iterator[tuple[str, str]]:
     """Say what the calls took, and how it ended where it ended early."""
     from dialogauge.report.words import cost
 

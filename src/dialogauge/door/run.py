@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dialogauge.studies.judging.summary import Summary
 
 
-class Figures(Mapping[str, Any]):
+class RunSummary(Mapping[str, Any]):
     """What `summary.json` holds, by key or as attributes: `figures["dimensions"]`, `figures.dimensions`.
 
     Objects within it are figures too, lists are tuples; what is undefined is None. A key that is also the
@@ -61,12 +61,12 @@ class Figures(Mapping[str, Any]):
         return [*super().__dir__(), *self._values]
 
     def __repr__(self) -> str:
-        return f"Figures({', '.join(self._values)})"
+        return f"RunSummary({', '.join(self._values)})"
 
 
 def _figures(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, dict):
-        return Figures(value)
+        return RunSummary(value)
     return tuple(_figures(v) for v in value) if isinstance(value, list) else value
 
 
@@ -79,7 +79,7 @@ class Run:
     """The kind of run: `judge`, `satisfaction` ..."""
     manifest: Manifest
     """What it was made from, and how it ended (`manifest.ended`: finished, budget, interrupted, error)."""
-    summary: Figures
+    summary: RunSummary
     """`summary.json`."""
     faults: tuple[InputError, ...]
     """Records and ratings that could not be used. Of a run that was opened: the records, as it lists them."""
@@ -106,7 +106,7 @@ class Run:
             weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
         with self._open() as run:
             self.manifest = run.manifest
-            self.summary = Figures(run.directory.read_json("summary"))
+            self.summary = RunSummary(run.directory.read_json("summary"))
         self.study = self.manifest.study
         if faults is None:
             faults = [RecordFault(text) for text in self.manifest.unreadable_records]

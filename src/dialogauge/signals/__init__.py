@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         reply_form,
     )
     from dialogauge.signals.reactions import react
-    from dialogauge.signals.repair import Repair, find_concessions, read_repairs
+    from dialogauge.signals.repair import find_concessions, read_repairs
     from dialogauge.signals.signal import Dimension, FaultKind, Signal, certainty, is_fault
     from dialogauge.signals.tool_use import failed_tools
 
@@ -28,7 +28,6 @@ __all__ = [
     "Dimension",
     "FaultKind",
     "Mode",
-    "Repair",
     "Signal",
     "TextView",
     "TurnView",
@@ -54,7 +53,7 @@ _HOMES = {
     "dialogue": ("Dialogue", "TextView", "TurnView", "cut", "read_dialogue"),
     "features": ("FORM_FEATURES", "Mode", "feature_names", "find_signals", "read_features", "reply_form"),
     "reactions": ("react",),
-    "repair": ("Repair", "find_concessions", "read_repairs"),
+    "repair": ("find_concessions", "read_repairs"),
     "signal": ("Dimension", "FaultKind", "Signal", "certainty", "is_fault"),
     "tool_use": ("failed_tools",),
 }

@@ -12,7 +12,7 @@ import dialogauge
 from dialogauge import JudgeFailure, Judgement, Run, Score
 from dialogauge.app.export import flat_row
 from dialogauge.core import MissingExtra, RubricError, StoreError, UsageError
-from dialogauge.door.run import Figures
+from dialogauge.door.run import RunSummary
 from talks import talk
 
 TALKS = [talk("u: Where is my parcel 44?", f"a: It is in town {n}.", id=n, scenario="post") for n in "abc"]
@@ -47,7 +47,7 @@ def test_figures_are_read_by_key_or_attribute(run: Run) -> None:
     with pytest.raises(AttributeError):
         _ = summary.__wrapped__
     assert len(summary) == len(list(summary))
-    assert repr(Figures({"a": 1, "b": {}})) == "Figures(a, b)"
+    assert repr(RunSummary({"a": 1, "b": {}})) == "RunSummary(a, b)"
 
 
 def test_rows_and_records(run: Run) -> None:

@@ -194,14 +194,14 @@ def read_written(path: str, opened: OpenStage) -> tuple[dict[str, AgentTurn], li
         FileFault: The file cannot be read, or holds two candidates.
         UsageError: A reply was made with a memory of the target's own scenario.
     """
-    reading = _Reading(path, opened)
+    reading = _Replies(path, opened)
     for record in read_replies(path):
         reading.take(record)
     return reading.finish(), reading.faults
 
 
 @dataclass
-class _Reading:
+class _Replies:
     path: str
     opened: OpenStage
     faults: list[InputError] = field(default_factory=list)

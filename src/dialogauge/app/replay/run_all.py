@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dialogauge.app.replay.collect import Collected, collect
 from dialogauge.app.replay.compare import Compared, compare_runs
-from dialogauge.app.replay.score import Scored, score
+from dialogauge.app.replay.score import ScoringOutcome, score
 from dialogauge.app.replay.select import Selected, select
 from dialogauge.app.settings import (
     BenchmarkOptions,
@@ -28,7 +28,7 @@ class Ran:
 
     selected: Selected
     collected: Collected
-    scored: Scored | None = None
+    scored: ScoringOutcome | None = None
     compared: Compared | None = None
 
 

@@ -24,7 +24,7 @@ from dialogauge.text import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoringOutcome:
     """What came of the scoring."""
 
     judge: str
@@ -47,7 +47,7 @@ class Scored:
         return failed / (scored + failed) if scored + failed else 0.0
 
 
-def score(options: ScoreOptions, observer: Observer) -> Scored:
+def score(options: ScoreOptions, observer: Observer) -> ScoringOutcome:
     """Score what is missing under this evaluator, and make it the one that comparisons take.
 
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
@@ -69,7 +69,7 @@ def score(options: ScoreOptions, observer: Observer) -> Scored:
     )
     done = asyncio.run(_score(study, options, items, built, observer))
     outcome = done.ending.outcome
-    return Scored(
+    return ScoringOutcome(
         built.judge.name,
         study.judge_digest,
         done.result.original,

@@ -24,7 +24,7 @@ from dialogauge.runs import Manifest
 from dialogauge.studies.judging.page import figure_of, not_judged
 from dialogauge.studies.judging.summary import DimensionSummary, Summary, VerdictSummary
 from dialogauge.studies.judging.tally import MARKS
-from dialogauge.studies.judging.transcripts import Sample
+from dialogauge.studies.judging.transcripts import ShownConversations
 from dialogauge.studies.trust.page import trust_brief
 from dialogauge.studies.trust.result import Trust
 from dialogauge.text import counted
@@ -33,7 +33,9 @@ _WEAK_SHOWN: Final = 5
 _REASON_CHARS: Final = 200
 
 
-def brief(summary: Summary, sample: Sample, trust: Trust | None, manifest: Manifest) -> tuple[Block, ...]:
+def brief(
+    summary: Summary, sample: ShownConversations, trust: Trust | None, manifest: Manifest
+) -> tuple[Block, ...]:
     """Lay out a run for a terminal: its figures, what to know of the judge, and the weakest turns."""
     notes = Callout(tuple(manifest.judge.get("notes", ())), "info")
     return (

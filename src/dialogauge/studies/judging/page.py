@@ -53,7 +53,14 @@ from dialogauge.studies.judging.summary import (
     VerdictSummary,
 )
 from dialogauge.studies.judging.tally import MARKS
-from dialogauge.studies.judging.transcripts import ID_CHARS, Sample, anchors_of, cut, tone_of, verdict_of
+from dialogauge.studies.judging.transcripts import (
+    ID_CHARS,
+    ShownConversations,
+    anchors_of,
+    cut,
+    tone_of,
+    verdict_of,
+)
 from dialogauge.studies.trust.page import trust_section
 from dialogauge.studies.trust.result import Trust
 from dialogauge.text import counted
@@ -73,7 +80,7 @@ _UNSHOWN: Final = frozenset({"inputs", "role", "out", "rubric", "judge", "mode",
 def report_page(
     run: StoredRun,
     summary: Summary,
-    sample: Sample,
+    sample: ShownConversations,
     trust: Trust | None = None,
     *,
     against_users: Sequence[Section] = (),
@@ -498,7 +505,7 @@ def _weak_section(weak: tuple[Transcript, ...]) -> Section:
     return Section("Weakest turns", (Cards(weak, wide=True),), lead, anchor="weakest")
 
 
-def _transcripts_section(sample: Sample, repeats: int) -> Section:
+def _transcripts_section(sample: ShownConversations, repeats: int) -> Section:
     shown, total = len(sample.transcripts), sample.survey.total
     if shown == total:
         lead = "Every conversation is shown, turn by turn"

@@ -24,7 +24,7 @@ from dialogauge.studies.judging.gate import GateResult, parse_gate
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
-from dialogauge.studies.judging.transcripts import Sample, read_sample
+from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
 from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
 from dialogauge.studies.trust.result import Trust, TrustThresholds
 from dialogauge.studies.trust.tally import TrustTally
@@ -40,7 +40,7 @@ class JudgingResult:
     summary: Summary
     gates: tuple[GateResult, ...]
     trust: Trust
-    sample: Sample
+    sample: ShownConversations
     """What the page shows of the conversations."""
 
     def to_json(self) -> dict[str, Any]:

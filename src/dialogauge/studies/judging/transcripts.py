@@ -62,7 +62,7 @@ def anchors_of(survey: Survey) -> dict[Key, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ShownConversations:
     """What a page shows of the conversations."""
 
     survey: Survey
@@ -73,7 +73,7 @@ class Sample:
     """As many of the conversations as a page has room for."""
 
 
-def read_sample(run: StoredRun, survey: Survey, dimensions: Sequence[DimensionSummary]) -> Sample:
+def read_sample(run: StoredRun, survey: Survey, dimensions: Sequence[DimensionSummary]) -> ShownConversations:
     """Read the text of what a survey shows.
 
     Args:
@@ -86,14 +86,16 @@ def read_sample(run: StoredRun, survey: Survey, dimensions: Sequence[DimensionSu
     names: dict[str, list[str]] = {}
     for dimension in dimensions:
         names.setdefault(dimension.level, []).append(dimension.name)
-    writer = _Writer(names, _rows_of(run.rows_of(ids), wanted), _by_key(run.conversations(ids)))
+    writer = _TranscriptWriter(names, _rows_of(run.rows_of(ids), wanted), _by_key(run.conversations(ids)))
     anchors = anchors_of(survey)
     weak = (writer.weak_turn(case, anchors.get(case.key, "")) for case in survey.weak)
-    return Sample(survey, tuple(t for t in weak if t is not None), writer.transcripts(survey.shown))
+    return ShownConversations(
+        survey, tuple(t for t in weak if t is not None), writer.transcripts(survey.shown)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Writer:
+class _TranscriptWriter:
     """Writes sampled conversations, from their rows and their text."""
 
     names: Mapping[str, Sequence[str]]

@@ -283,13 +283,13 @@ def _texts(replies: Sequence[Reply]) -> list[str]:
 class ScoreUnit(WorkUnit):
     """One reply for one evaluator."""
 
-    group: _Group | None = field(default=None, compare=False)
+    group: _ReplyGroup | None = field(default=None, compare=False)
     place: int = field(default=0, compare=False)
     """In the group."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Group:
+class _ReplyGroup:
     """The replies of a block that are of one candidate."""
 
     block: RatedBlock
@@ -390,7 +390,7 @@ class ScoresStudy(Study[ScoreCounts]):
         self._others = others_of(self.data)
         self._notes: Notes = NO_NOTES
         self._replies: dict[str, StoredReplies] = {}
-        self._group: tuple[_Group, tuple[ScoredReply, ...]] | None = None
+        self._group: tuple[_ReplyGroup, tuple[ScoredReply, ...]] | None = None
         self._run: ReplayRun
 
     @property
@@ -449,21 +449,21 @@ class ScoresStudy(Study[ScoreCounts]):
 
     def _originals(self) -> Iterator[ScoreUnit]:
         blocks = self.stage.blocks.values()
-        return self._in_turn(_Group(block, _ORIGINAL, block.ratings, ()) for block in blocks)
+        return self._in_turn(_ReplyGroup(block, _ORIGINAL, block.ratings, ()) for block in blocks)
 
-    def _candidates_group(self, block: RatedBlock, name: str) -> _Group:
+    def _candidates_group(self, block: RatedBlock, name: str) -> _ReplyGroup:
         """Gather what is there to score: what the candidate did not fail on."""
         stored = self._replies[name]
         items = [i.id for i in self.stage.by_block[block.view.id]]
         keys = [(item, key) for item in items if (key := stored.reply(item)) is not None]
         originals = tuple(self.stage.originals[item] for item, _ in keys)
-        return _Group(block, name, originals, tuple(key for _, key in keys))
+        return _ReplyGroup(block, name, originals, tuple(key for _, key in keys))
 
-    def _in_turn(self, groups: Iterable[_Group]) -> Iterator[ScoreUnit]:
+    def _in_turn(self, groups: Iterable[_ReplyGroup]) -> Iterator[ScoreUnit]:
         units = (self._units(group) for group in groups)
         return in_turn(units, 1 if self.judge.together else self.blocks_at_once)
 
-    def _units(self, group: _Group) -> list[ScoreUnit]:
+    def _units(self, group: _ReplyGroup) -> list[ScoreUnit]:
         return [
             ScoreUnit(
                 REPLAY,
@@ -481,7 +481,7 @@ class ScoresStudy(Study[ScoreCounts]):
     async def run(self, unit: WorkUnit) -> tuple[ScoredReply]:
         """Judge one reply, or take it from its block."""
         one = cast("ScoreUnit", unit)
-        group = cast("_Group", one.group)
+        group = cast("_ReplyGroup", one.group)
         if not self.judge.together:
             (score,) = await self._judge(group, [one.place])
             return (score,)
@@ -489,7 +489,7 @@ class ScoresStudy(Study[ScoreCounts]):
             self._group = group, await self._judge(group, range(len(group.originals)))
         return (self._group[1][one.place],)
 
-    async def _judge(self, group: _Group, places: Sequence[int]) -> tuple[ScoredReply, ...]:
+    async def _judge(self, group: _ReplyGroup, places: Sequence[int]) -> tuple[ScoredReply, ...]:
         rated = tuple(self._rated_reply(group, place) for place in places)
         replies, view = tuple(r.reply for r in rated), group.block.view
         # What a judge that is asked reply by reply takes from a block's targets (the language, what its
@@ -505,7 +505,7 @@ class ScoresStudy(Study[ScoreCounts]):
             ScoredReply(row, answer, group.candidate) for row, answer in zip(rows, answers, strict=True)
         )
 
-    def _rated_reply(self, group: _Group, place: int) -> RatedReply:
+    def _rated_reply(self, group: _ReplyGroup, place: int) -> RatedReply:
         """Return a reply as one of its own, under the rating of the original."""
         original = group.originals[place]
         if group.candidate is _ORIGINAL:

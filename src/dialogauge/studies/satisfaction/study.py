@@ -42,7 +42,7 @@ from dialogauge.stats import Calibrated, CalibrationName, Ties
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
-from dialogauge.studies.judging.transcripts import Sample, read_sample
+from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
 from dialogauge.studies.satisfaction.answers import (
     SATISFACTION,
     JudgedReply,
@@ -92,7 +92,7 @@ class SatisfactionResult:
     """How many turns failed, by what was said of them; the most frequent first."""
     figures: Mapping[str, Any]
     """What `summary.json` holds."""
-    sample: Sample
+    sample: ShownConversations
     """What the page shows of the conversations."""
 
     def to_json(self) -> dict[str, Any]:
