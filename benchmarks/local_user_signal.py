@@ -96,8 +96,8 @@ def _shuffled(blocks: Sequence[Any], scores: Mapping[str, float]) -> dict[str, f
 
 def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  # noqa: ANN401
     from dialogauge.core.protocols import request_for
-    from dialogauge.judges.local_user.columns import ScoreSignal
     from dialogauge.judges.local_user.judge import LocalUserJudge
+    from dialogauge.judges.local_user.model import ScoreSignal
     from dialogauge.stats import pearson
     from dialogauge.studies.satisfaction.answers import answers_of
 

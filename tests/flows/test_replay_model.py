@@ -12,7 +12,7 @@ import pytest
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import request_for
 from dialogauge.data.memory_source import conversation_record
-from dialogauge.judges.personal.judge import NoContext, PersonalRubricJudge
+from dialogauge.judges.personal.judge import PersonalRubricJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_personal
 from dialogauge.studies.satisfaction.blocks import study_data
@@ -65,7 +65,6 @@ def examples():
         "zero-shot",
         load_personal("zero_shot"),
         ScriptedClient(judged),
-        context=NoContext(),
         language="en",
     )
 

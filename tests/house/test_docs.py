@@ -133,14 +133,16 @@ def test_pages_are_linked_from_the_index() -> None:
 def test_file_formats_name_every_field() -> None:
     from typing import get_args
 
-    from dialogauge.core import FailureKind
-    from dialogauge.runs import ROW_FIELDS
+    from dialogauge.core import Conversation, FailureKind, Judged, Judgement, Target
+    from dialogauge.core.judgement import row_json
     from dialogauge.studies.judging.summary import summarise
 
     formats = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
     concepts = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
     rows, summary = (formats.split(f"## {name}\n")[1].split("\n## ")[0] for name in FILES)
-    assert [f for f in ROW_FIELDS if f"`{f}`" not in rows] == []
+    judged = Judged(Target("c", "turn", 1), Judgement())
+    row = row_json(Conversation("c", ()), judged, repeat=1, judge="j")
+    assert [f for f in row if f"`{f}`" not in rows] == []
     assert [k for k in summarise([], dimensions=[]).to_json() if f"`{k}`" not in summary] == []
     assert [k for k in get_args(FailureKind) if f"`{k}`" not in concepts] == []
 

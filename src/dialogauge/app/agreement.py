@@ -13,9 +13,8 @@ from typing import Any
 from dialogauge.app.merging import load_config
 from dialogauge.app.settings import MetaOptions
 from dialogauge.app.sources import JUDGED, ratings_of_file
-from dialogauge.core.conversation import Conversation
+from dialogauge.core.conversation import Conversation, Rating
 from dialogauge.core.errors import RecordFault, UsageError
-from dialogauge.core.rating import Rating
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
 from dialogauge.core.version import __version__

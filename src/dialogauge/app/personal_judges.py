@@ -71,14 +71,14 @@ def _rubric(name: str, context: Callable[[Models], ContextSource] | None = None)
     """Return what builds a judge that is a file in `rubrics/files/personal` and perhaps a context."""
 
     def build(models: Models) -> Judge:
-        from dialogauge.judges.personal.judge import NoContext, PersonalRubricJudge
+        from dialogauge.judges.personal.judge import PersonalRubricJudge
         from dialogauge.rubrics import load_personal
 
         return PersonalRubricJudge(
             models.options.judge,
             load_personal(f"session_{name}" if models.options.level == "session" else name),
             models.client(),
-            context=NoContext() if context is None else context(models),
+            context=None if context is None else context(models),
             language=models.options.language,
         )
 

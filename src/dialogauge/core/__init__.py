@@ -1,6 +1,15 @@
 """Ground floor: the records that everything else speaks in."""
 
-from dialogauge.core.conversation import ROLES, Conversation, Message, Role, ToolCall, Turn
+from dialogauge.core.conversation import (
+    ROLES,
+    Conversation,
+    Message,
+    PairRating,
+    Rating,
+    Role,
+    ToolCall,
+    Turn,
+)
 from dialogauge.core.errors import (
     BudgetSpent,
     ConfigError,
@@ -29,7 +38,6 @@ from dialogauge.core.judgement import (
     VerdictBasis,
 )
 from dialogauge.core.protocols import Agent, DimensionSpec, Judge, PlainDimension, Record, Request
-from dialogauge.core.rating import PairRating, Rating
 from dialogauge.core.scores import (
     NOT_APPLICABLE,
     ONE_TO_FIVE,

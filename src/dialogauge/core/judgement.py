@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -173,13 +173,11 @@ def row_json(conversation: Conversation, judged: Judged, *, repeat: int, judge: 
     row.update(_outcome_json(judged.outcome))
     row["judge"] = judge
     row["prompt_digest"] = judged.prompt_digest
-    row["usage"] = _NOTHING_USED if judged.usage is NO_USAGE else _usage(judged)
+    row["usage"] = _NOTHING_USED
+    if judged.usage is not NO_USAGE:
+        by_role = {role: usage_json(usage) for role, usage in judged.role_usage.items()}
+        row["usage"] = {**usage_json(judged.usage), "by_role": by_role}
     return row
-
-
-def _usage(judged: Judged) -> dict[str, Any]:
-    by_role = {role: usage_json(usage) for role, usage in judged.role_usage.items()}
-    return {**usage_json(judged.usage), "by_role": by_role}
 
 
 def _outcome_json(outcome: Judgement | JudgeFailure) -> dict[str, Any]:
@@ -225,17 +223,12 @@ def scores_json(scores: Mapping[str, Score | NotApplicable]) -> dict[str, Any]:
     return {"scores": values, "whole": whole, "raw": raw}
 
 
+_COUNTED = tuple(f.name for f in fields(Usage))
+
+
 def usage_json(usage: Usage) -> dict[str, Any]:
     """Write a usage; an unknown cost is null."""
-    return {
-        "calls": usage.calls,
-        "cached": usage.cached,
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-        "cost": usage.cost,
-        "prompt_chars": usage.prompt_chars,
-        "repeated_chars": usage.repeated_chars,
-    }
+    return {name: getattr(usage, name) for name in _COUNTED}
 
 
 _NOTHING_USED = {**usage_json(NO_USAGE), "by_role": dict[str, Any]()}

@@ -1,4 +1,4 @@
-"""Our names to theirs: a small file that lets any table or log be read."""
+"""Field maps: files that name the fields of other people's tables and logs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dialogauge.core import ROLES, ConfigError, Place, Role
 from dialogauge.data.notes import excerpt
 
 MISSING: Any = object()
-"""What `look_up` returns when there is nothing at the path."""
+"""The result of `look_up` for an empty path."""
 
 
 def _none() -> Mapping[str, Any]:
@@ -24,7 +24,7 @@ def _none() -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class FieldMap:
-    """Where our fields are found in somebody else's records; None means the usual names.
+    """The names of our fields in other people's records; None means the usual names.
 
     A value is a column name, a key, or a dotted path (`meta.session`, `scores.0`) into a record.
     """
@@ -53,28 +53,20 @@ class FieldMap:
     b: str | None = None
     winner: str | None = None
     ratings: Mapping[str, str] = field(default_factory=_none)
-    """Dimension -> where its score stands, in the message or else in the record."""
+    """Dimension -> path of its score, in the message or else in the record."""
     roles: Mapping[str, Role] = field(default_factory=_none)
-    """Their role names -> ours."""
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing is mapped."""
-        return self == NO_MAP
+    """Role name -> our role."""
 
     def role_of(self, name: str) -> Role | None:
-        """Return our role for a name, by `roles` first, or None if it is unknown."""
-        mapped = self.roles.get(name)
-        if mapped is not None:
-            return mapped
-        return name if name in ROLES else None
+        """Return our role for a name, by `roles` first; None for an unknown one."""
+        return self.roles.get(name) or (name if name in ROLES else None)
 
 
 NO_MAP = FieldMap()
 
 
 def look_up(record: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
-    """Return what stands at a key or dotted path; `MISSING` if there is nothing."""
+    """Return the value at a key or dotted path, or `MISSING`."""
     if isinstance(record, dict):
         if path in record:
             return record[path]
@@ -94,8 +86,8 @@ def look_up(record: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
 def read_field_map(path: str | Path) -> FieldMap:
     """Read a field map from a TOML file, or a JSON file by its ending.
 
-    Raises `ConfigError`, naming file and key, for a file that cannot be read, an unknown key, a value
-    that is no text, and a role that is not one of ours.
+    Raises `ConfigError`, with file and key, for an unreadable file, an unknown key, a value that is no
+    text, and an unknown role.
     """
     file, place = Path(path), Place(str(path))
     try:
@@ -112,19 +104,19 @@ def read_field_map(path: str | Path) -> FieldMap:
 
 def _checked(data: dict[str, Any], place: Place) -> FieldMap:
     known = [f.name for f in fields(FieldMap)]
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for key, value in data.items():
         if key not in known:
             raise _wrong(place, f"unknown key {key!r}", f"known: {', '.join(known)}")
         if key == "ratings":
-            found[key] = _ratings(value, place)
+            mapping[key] = _ratings(value, place)
         elif key == "roles":
-            found[key] = _roles(value, place)
+            mapping[key] = _roles(value, place)
         elif isinstance(value, str) and value:
-            found[key] = value
+            mapping[key] = value
         else:
             raise _wrong(place, f"key {key!r}: expected a name or dotted path, found {excerpt(value)}")
-    return FieldMap(**found)
+    return FieldMap(**mapping)
 
 
 def _ratings(value: object, place: Place) -> dict[str, str]:
@@ -140,9 +132,8 @@ def _roles(value: object, place: Place) -> dict[str, Role]:
         raise _wrong(place, "key 'roles': expected a table like bot = \"assistant\"")
     for name, role in value.items():
         if role not in ROLES:
-            raise _wrong(
-                place, f"key 'roles.{name}': {excerpt(role)} is not a role", f"one of {', '.join(ROLES)}"
-            )
+            hint = f"one of {', '.join(ROLES)}"
+            raise _wrong(place, f"key 'roles.{name}': {excerpt(role)} is not a role", hint)
     return cast("dict[str, Role]", value)
 
 

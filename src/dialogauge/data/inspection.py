@@ -1,4 +1,4 @@
-"""What is in an input: the facts behind `dialogauge check`."""
+"""A survey of an input, for `dialogauge check`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ VERY_SHORT_REPLY = 10
 """A reply of fewer characters is very short."""
 
 _LOW, _HIGH = 1, 5
-_FAULTS_SHOWN = 20
-_SCENARIOS_SHOWN = 10
+_MAX_FAULTS = 20
+_MAX_SCENARIOS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """Lengths of messages in characters; None when there are none."""
+    """Lengths of messages in characters; None without messages."""
 
     count: int = 0
     mean: float | None = None
@@ -33,23 +33,23 @@ class Lengths:
 
 @dataclass(frozen=True)
 class InputReport:
-    """What was recognised, assumed, refused and found in an input."""
+    """The result of a survey: notes, faults and counts."""
 
     formats: dict[str, int]
     """Format -> number of files."""
     notes: tuple[Note, ...]
     faults: tuple[str, ...]
-    """The first 20, as shown to a user."""
+    """The first 20, as messages."""
     fault_count: int
     conversations: int
     turns: int
-    """Turns from 1 on; a greeting is none."""
+    """Turns from 1 on, without greetings."""
     turns_without_reply: int
     min_turns: int
     empty_conversations: int
-    """No message of user or assistant holds any text."""
+    """Conversations without any text of user or assistant."""
     short_conversations: int
-    """Fewer than `min_turns` turns with a reply, empty ones included."""
+    """Conversations with fewer than `min_turns` replied turns, including empty ones."""
     replies: int
     """Turns with a reply."""
     empty_replies: int
@@ -60,11 +60,10 @@ class InputReport:
     ratings: dict[str, dict[str, int]]
     """Dimension -> score -> count, turn and conversation ratings together."""
     odd_ratings: dict[str, dict[str, str]]
-    """Of dimensions where most ratings are whole numbers from 1 to 5: score -> where it is first given, of
-    the numbers off that scale and the texts."""
+    """Dimension -> score off the scale -> its first place; for dimensions that are mostly 1 to 5."""
     ratings_by_scenario: dict[str, int]
     ratings_by_user: dict[str, int]
-    """Smallest, median and largest number of ratings of the users that have any, and how many those are."""
+    """`users` with ratings, and the `fewest`, `median` and `most` ratings of one user."""
     users: int
     scenarios: dict[str, int]
     """The ten most frequent, with counts."""
@@ -75,10 +74,10 @@ class InputReport:
     user_messages: Lengths
     assistant_messages: Lengths
     personal: PersonalReport | None = None
-    """What looks personal; None when it was not asked for."""
+    """Personal data; None unless requested."""
 
     def share(self, count: int, of: int) -> float | None:
-        """Return a share between 0 and 1; None when there is nothing to take a share of."""
+        """Return a share, 0..1; None of nothing."""
         return count / of if of else None
 
     def to_json(self) -> dict[str, Any]:
@@ -105,15 +104,15 @@ def inspect_conversations(
     *,
     mask: Mask | None = None,
 ) -> InputReport:
-    """Read everything once, keeping counts only, and return what was found.
+    """Read everything once and return the counts.
 
     Args:
-        reader: What to read.
-        min_turns: With fewer turns with a reply a conversation counts as very short.
-        with_ratings: Joins the ratings of another file to a conversation.
-        mask: Given, what looks personal is counted too, and whatever the report quotes is masked.
+        reader: The reader.
+        min_turns: A conversation with fewer replied turns counts as very short.
+        with_ratings: Adds the ratings of another file to a conversation.
+        mask: Masks quotes in the report; with a mask, personal data are counted too.
 
-    Raises `FileFault` when nothing can be read at all.
+    Raises `FileFault` if nothing can be read.
     """
     tally = _InputTally(min_turns, mask, None if mask is None else PersonalTally())
     for outcome in reader:
@@ -145,7 +144,7 @@ class _InputTally:
 
     def refuse(self, fault: RecordFault | FileFault) -> None:
         self.counts["faults"] += 1
-        if len(self.faults) < _FAULTS_SHOWN:
+        if len(self.faults) < _MAX_FAULTS:
             self.faults.append(str(fault if self.mask is None else self.mask.fault(fault)))
 
     def add(self, conversation: Conversation) -> None:
@@ -154,13 +153,13 @@ class _InputTally:
         self._rate(conversation)
         if self.personal is not None:
             self.personal.add(conversation)
-        said = False
+        has_text = False
         for message in conversation.messages:
             if message.role in self.lengths and not message.tool_calls:
                 length = len(message.text)
                 self.lengths[message.role][length] += 1
-                said = said or bool(message.text.strip())
-        self.counts["empty"] += not said
+                has_text = has_text or bool(message.text.strip())
+        self.counts["empty"] += not has_text
         turns = [t for t in conversation.turns if t.number >= 1]
         replied = [t for t in turns if t.has_reply]
         self.counts["turns"] += len(turns)
@@ -175,12 +174,12 @@ class _InputTally:
         if conversation.user_id is not None:
             self.users.add(conversation.user_id)
         if conversation.scenario is not None:
-            self.scenarios[self._shown(conversation.scenario)] += 1
+            self.scenarios[self._masked(conversation.scenario)] += 1
         if conversation.candidate is not None:
-            self.candidates[self._shown(conversation.candidate)] += 1
-        self.languages[self._shown(conversation.language or "undeclared")] += 1
+            self.candidates[self._masked(conversation.candidate)] += 1
+        self.languages[self._masked(conversation.language or "undeclared")] += 1
 
-    def _shown(self, text: str) -> str:
+    def _masked(self, text: str) -> str:
         return text if self.mask is None else self.mask.text(text)
 
     def _rate(self, conversation: Conversation) -> None:
@@ -188,16 +187,16 @@ class _InputTally:
         if not ratings:
             return
         for rating in ratings:
-            score = self._shown(rating.score) if isinstance(rating.score, str) else f"{rating.score:g}"
-            dimension = self._shown(rating.dimension)
+            score = self._masked(rating.score) if isinstance(rating.score, str) else f"{rating.score:g}"
+            dimension = self._masked(rating.dimension)
             self.scores.setdefault(dimension, Counter())[score] += 1
             if isinstance(rating.score, str) or not _LOW <= rating.score <= _HIGH:
                 place = conversation.place_of(rating)
-                found = self.odd.setdefault(dimension, {})
-                found.setdefault(score, str(place if self.mask is None else self.mask.place(place)))
+                places = self.odd.setdefault(dimension, {})
+                places.setdefault(score, str(place if self.mask is None else self.mask.place(place)))
         self.counts["rated turns"] += len({r.turn for r in ratings if r.turn})
         if conversation.scenario is not None:
-            self.by_scenario[self._shown(conversation.scenario)] += len(ratings)
+            self.by_scenario[self._masked(conversation.scenario)] += len(ratings)
         if conversation.user_id is not None:
             self.by_user[conversation.user_id] += len(ratings)
 
@@ -220,10 +219,10 @@ class _InputTally:
             rated_turns=count["rated turns"],
             ratings={d: dict(sorted(c.items(), key=_by_score)) for d, c in sorted(self.scores.items())},
             odd_ratings={d: odd for d, odd in sorted(self.odd.items()) if _one_to_five(self.scores[d])},
-            ratings_by_scenario=dict(self.by_scenario.most_common(_SCENARIOS_SHOWN)),
+            ratings_by_scenario=dict(self.by_scenario.most_common(_MAX_SCENARIOS)),
             ratings_by_user=_spread(self.by_user),
             users=len(self.users),
-            scenarios=dict(self.scenarios.most_common(_SCENARIOS_SHOWN)),
+            scenarios=dict(self.scenarios.most_common(_MAX_SCENARIOS)),
             scenario_count=len(self.scenarios),
             candidates=dict(self.candidates.most_common()),
             languages=dict(self.languages.most_common()),
@@ -234,12 +233,12 @@ class _InputTally:
 
 
 def _one_to_five(scores: Counter[str]) -> bool:
-    """Say whether most are whole numbers from 1 to 5."""
+    """Say whether most scores are whole numbers from 1 to 5."""
     return 2 * sum(scores[str(score)] for score in range(_LOW, _HIGH + 1)) > scores.total()
 
 
 def _by_score(item: tuple[str, int]) -> tuple[bool, float, str]:
-    """Numbers first, by size, then categories by name."""
+    """Sort key: numbers by size, then categories by name."""
     try:
         return False, float(item[0]), ""
     except ValueError:
@@ -259,7 +258,7 @@ def _spread(counts: Counter[str]) -> dict[str, int]:
 
 
 def _lengths(histogram: Counter[int]) -> Lengths:
-    """Mean, median and maximum out of a histogram of lengths."""
+    """Return mean, median and maximum of a histogram of lengths."""
     count = histogram.total()
     if count == 0:
         return Lengths()

@@ -1,7 +1,6 @@
-"""A mask over conversations: personal data replaced by marks, ids by keyed digests.
+"""A mask over conversations: marks replace personal data, keyed digests replace ids.
 
-What comes out is a conversation like any other: judges, stores and pages need not know that it was masked,
-and cannot let through what they never see.
+A masked conversation is an ordinary conversation: judges, stores and pages never see the original.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal, TypeVar
 
 import orjson
@@ -23,16 +23,16 @@ from dialogauge.text import PersonalKind, count_personal, find_personal, redact
 
 
 def count_in_value(value: object) -> Counter[PersonalKind]:
-    """Count what looks personal in all texts and whole numbers of a JSON value, keys included."""
-    found: Counter[PersonalKind] = Counter()
+    """Count personal data in all texts, keys and whole numbers of a JSON value."""
+    counts: Counter[PersonalKind] = Counter()
     for key, text in _texts("", value):
         if not key:
-            found += count_personal(text)
+            counts += count_personal(text)
         else:
             context = f"{key}: "
             spans = find_personal(context + text)
-            found.update(span.kind for span in spans if span.start >= len(context))
-    return found
+            counts.update(span.kind for span in spans if span.start >= len(context))
+    return counts
 
 
 def _texts(key: str, value: object) -> Iterator[tuple[str, str]]:
@@ -50,11 +50,11 @@ def _texts(key: str, value: object) -> Iterator[tuple[str, str]]:
 
 
 def redact_value(value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON value
-    """Return a JSON value with every text redacted; a whole number that looks personal becomes its mark.
+    """Return a copy of a JSON value with all texts redacted; a personal whole number becomes its mark.
 
     Args:
-        value: Any JSON value; it is not changed itself.
-        key: The name it stands under: `phone` makes ten digits a telephone number.
+        value: Any JSON value.
+        key: The key of the value: `phone` makes ten digits a telephone number.
     """
     if isinstance(value, str):
         return _redact_under(key, value)
@@ -69,7 +69,7 @@ def redact_value(value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON v
 
 
 def _digits(value: int) -> str:
-    # Python refuses to write out whole numbers of over 4,300 digits; no personal number has 20.
+    # Python does not print whole numbers of over 4,300 digits; no personal number has 20.
     return str(value) if abs(value) < 10**20 else ""
 
 
@@ -90,7 +90,7 @@ def _redact_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
     for key, inner in value.items():
         name = clean = redact(str(key))
         number = 1
-        while name in out:  # two addresses as keys are two entries still
+        while name in out:  # two addresses as keys stay two entries
             number += 1
             name = f"{clean} {number}"
         out[name] = redact_value(inner, str(key))
@@ -98,7 +98,7 @@ def _redact_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def redact_json_text(text: str) -> str:
-    """Redact a text that may be JSON, as tools' arguments and results are, so that JSON stays JSON."""
+    """Redact a text that may be JSON (tool arguments and results) so that JSON stays valid."""
     clean = redact(text)
     if clean == text or text.lstrip()[:1] not in ("{", "["):
         return clean
@@ -120,28 +120,26 @@ T = TypeVar("T")
 
 _PREFIX: Final[Mapping[IdKind, str]] = {"conversation": "c_", "user": "u_"}
 _DIGEST: Final = 16
-_LEAST_TELLING: Final = 6
-"""Ids of fewer characters, or without a digit, may be plain words: they are not looked for in texts."""
-
+_SHORTEST_DISTINCT: Final = 6
+"""Shorter ids, or ids without a digit, may be plain words, so texts keep them."""
 _EXCERPT: Final = re.compile(r"""(?:[\[{(]?['"“]|\{|\[).*|[0-9]{5,}""", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """What to hide, and the key of the digests."""
+    """What is hidden, and the key of the digests."""
 
     redact: bool
     """Replace telephone numbers, e-mail addresses, card and identity numbers in all texts."""
     hash_ids: bool
-    """Replace the ids of users and conversations, wherever they stand."""
+    """Replace the ids of users and conversations everywhere."""
     salt: bytes
-    """The same salt gives the same digests, so that masked files join with each other."""
+    """The same salt gives the same digests, so masked files still join."""
 
     def id(self, kind: IdKind, name: str) -> str:
-        """Return an id as it may be shown: `c_` or `u_` and 16 hex digits of HMAC-SHA-256.
+        """Return the masked id: `c_` or `u_` and 16 hex digits of HMAC-SHA-256.
 
-        Without `hash_ids` only an id that holds personal data is replaced; a mark in its place would make
-        two people one.
+        Without `hash_ids`, only an id with personal data changes; marks would merge two people into one.
         """
         if not self.hash_ids and not (self.redact and find_personal(name)):
             return name
@@ -149,35 +147,32 @@ class Mask:
         return _PREFIX[kind] + hmac.new(self.salt, text, hashlib.sha256).hexdigest()[:_DIGEST]
 
     def text(self, text: str) -> str:
-        """Return a text as it may be shown, ids aside."""
+        """Return the masked text, apart from ids."""
         return redact(text) if self.redact else text
 
+    def _text(self, text: str, names: Mapping[str, str]) -> str:
+        return self.text(_rename(text, names))
+
     def value(self, value: Any, names: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - any JSON
-        """Return a JSON value as it may be shown; `names` maps ids to what stands in their place."""
+        """Return the masked JSON value; `names` maps ids to masked ids."""
         if names:
-            value = _renamed(value, names)
+            value = _rename_in(value, names)
         return redact_value(value) if self.redact else value
 
     def names(self, conversation_id: str | None, user_id: str | None) -> dict[str, str]:
-        """Return what must not be shown of the ids of one conversation, with what is shown instead."""
-        given: dict[str, str] = {}
+        """Return the ids of one conversation that change, each with its masked id."""
+        ids: dict[str, str] = {}
         if user_id is not None:
-            given[user_id] = self.id("user", user_id)
+            ids[user_id] = self.id("user", user_id)
         if conversation_id is not None:
-            given[conversation_id] = self.id("conversation", conversation_id)
-        return {name: shown for name, shown in given.items() if name != shown}
+            ids[conversation_id] = self.id("conversation", conversation_id)
+        return {name: masked for name, masked in ids.items() if name != masked}
 
     def conversation(self, conversation: Conversation) -> Conversation:
-        """Return the conversation masked: texts, tool calls, ratings and all that is kept beside them."""
+        """Return the masked conversation, including tool calls, ratings and metadata."""
         c = conversation
         names = self.names(c.id, c.user_id)
-
-        def clean(text: str) -> str:
-            return self.text(_named(text, names))
-
-        def value(given: Any) -> Any:  # noqa: ANN401 - any JSON value
-            return self.value(given, names)
-
+        clean = partial(self._text, names=names)
         return replace(
             c,
             id=self.id("conversation", c.id),
@@ -185,21 +180,19 @@ class Mask:
             user_id=_maybe(c.user_id, lambda name: self.id("user", name)),
             scenario=_maybe(c.scenario, clean),
             context=_maybe(c.context, clean),
-            profile=_maybe(c.profile, lambda p: value(dict(p))),
+            profile=_maybe(c.profile, lambda p: self.value(dict(p), names)),
             candidate=_maybe(c.candidate, clean),
             ratings=tuple(self._rating(r, names) for r in c.ratings),
-            metadata=value(dict(c.metadata)),
+            metadata=self.value(dict(c.metadata), names),
             place=_maybe(c.place, self.place),
         )
 
     def _message(self, message: Message, names: Mapping[str, str]) -> Message:
         def structured(text: str) -> str:
-            text = _named(text, names)
+            text = _rename(text, names)
             return redact_json_text(text) if self.redact else text
 
-        def plain(text: str) -> str:
-            return self.text(_named(text, names))
-
+        plain = partial(self._text, names=names)
         content = message.content
         if isinstance(content, str):
             content = structured(content) if message.role == "tool" else plain(content)
@@ -218,9 +211,7 @@ class Mask:
         )
 
     def _rating(self, rating: Rating, names: Mapping[str, str]) -> Rating:
-        def clean(text: str) -> str:
-            return self.text(_named(text, names))
-
+        clean = partial(self._text, names=names)
         return replace(
             rating,
             conversation_id=self.id("conversation", rating.conversation_id),
@@ -233,14 +224,12 @@ class Mask:
         )
 
     def place(self, place: Place) -> Place:
-        """Return a place with its conversation masked; file and line stay, so that it can be found."""
-        return replace(place, conversation_id=_maybe(place.conversation_id, self._place_id))
-
-    def _place_id(self, name: str) -> str:
-        return self.id("conversation", name)
+        """Return a place with its conversation masked; file and line stay."""
+        masked = _maybe(place.conversation_id, lambda name: self.id("conversation", name))
+        return replace(place, conversation_id=masked)
 
     def fault(self, fault: InputError) -> InputError:
-        """Return a fault without excerpts of the data; its place stays, for the owner of the data."""
+        """Return a fault without excerpts of the data; its file and line stay."""
         return type(fault)(
             self._without_excerpts(fault.message),
             place=_maybe(fault.place, self.place),
@@ -252,7 +241,7 @@ class Mask:
         return replace(note, examples=tuple(self.place(p) for p in note.examples))
 
     def _without_excerpts(self, message: str) -> str:
-        # What is quoted may be cut off in the middle of a number, where no pattern finds it any more.
+        # An excerpt may end in the middle of a number, which then matches no pattern.
         return self.text(_EXCERPT.sub("…", message))
 
 
@@ -260,22 +249,22 @@ def _maybe(value: T | None, change: Callable[[T], T]) -> T | None:
     return None if value is None else change(value)
 
 
-def _named(text: str, names: Mapping[str, str]) -> str:
-    """Replace ids that stand in a text as words of their own, if they are telling enough."""
-    for name, shown in names.items():
-        telling = len(name) >= _LEAST_TELLING and any(c.isdigit() for c in name)
+def _rename(text: str, names: Mapping[str, str]) -> str:
+    """Replace ids that are separate words of a text, unless they may be plain words."""
+    for name, masked in names.items():
         if text == name:
-            return shown
-        if telling and name in text:
-            text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", shown, text)
+            return masked
+        distinct = len(name) >= _SHORTEST_DISTINCT and any(c.isdigit() for c in name)
+        if distinct and name in text:
+            text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", masked, text)
     return text
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON value
+def _rename_in(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, str):
-        return _named(value, names)
+        return _rename(value, names)
     if isinstance(value, int) and not isinstance(value, bool):
         return names.get(str(value), value) if abs(value) < 10**20 else value
     if isinstance(value, Mapping):
-        return {_named(str(key), names): _renamed(inner, names) for key, inner in value.items()}
-    return [_renamed(inner, names) for inner in value] if isinstance(value, list | tuple) else value
+        return {_rename(str(key), names): _rename_in(inner, names) for key, inner in value.items()}
+    return [_rename_in(inner, names) for inner in value] if isinstance(value, list | tuple) else value

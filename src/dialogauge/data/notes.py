@@ -1,4 +1,4 @@
-"""What a loader recognised and what it assumed, counted instead of printed."""
+"""Notes and faults of readers: what they recognised, assumed and refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def record_fault(place: Place, message: str, hint: str | None = None) -> RecordF
 
 
 def excerpt(value: object, limit: int = 40) -> str:
-    """Return a value as a message shows it, cut to `limit` characters."""
+    """Return the repr of a value for a message, cut to `limit` characters."""
     try:
         text = repr(value)
     except RecursionError:
@@ -35,7 +35,7 @@ def excerpt(value: object, limit: int = 40) -> str:
 
 
 def json_hint(line: bytes, error: str) -> str | None:
-    """Guess what is wrong with a line that should be one JSON value."""
+    """Return a guess why a line is not one JSON value."""
     text = line.strip()
     tests = (
         (_NOT_FINITE.search(text) is not None, "NaN and Infinity are not JSON: write null"),
@@ -61,13 +61,12 @@ _MARKS = 1 << 22
 
 
 class IdPlaces:
-    """A growing set of ids that tells the place of the first one.
+    """A growing map from ids to their first places.
 
-    An id is kept as its hash of 64 bits and its place as 64 bits (file number and line), so a log of
-    ten million conversations takes 160 MB. Two different ids share a hash with a probability of
-    about n^2 / 2^65: 3e-6 for ten million. New ids wait in a dict and move to sorted arrays by the
-    65,536, of which equal sizes are merged, so there are at most log2(n / 65,536) to search. Marks by
-    the low bits of the hashes in the arrays tell of most new ids that no search is needed.
+    It stores the hash of an id (64 bits) and its place (64 bits: file number and line), so ten million ids
+    take 160 MB. Two ids collide with a probability of about n^2 / 2^65: 3e-6 for ten million. New ids wait
+    in a dict and move to sorted arrays in batches of 65,536; arrays of equal size are merged, so there are
+    at most log2(n / 65,536). Marks by the low bits of the hashes rule out most searches.
     """
 
     def __init__(self) -> None:
@@ -76,7 +75,7 @@ class IdPlaces:
         self._marks = bytearray()
 
     def add(self, name: str, file: int, line: int) -> tuple[int, int] | None:
-        """Remember the id; return (file number, line) of the first one if it was there before."""
+        """Add an id; return (file number, line) of its first place if it is not new."""
         key = hash(name) & _MASK
         place = self._fresh.get(key)
         if place is None and self._runs and self._marks[key % _MARKS]:
@@ -91,10 +90,10 @@ class IdPlaces:
     def _find(self, key: int) -> int | None:
         import numpy as np
 
-        wanted = np.uint64(key)
+        target = np.uint64(key)
         for keys, places in self._runs:
-            at = int(keys.searchsorted(wanted))
-            if at < len(keys) and keys[at] == wanted:
+            at = int(keys.searchsorted(target))
+            if at < len(keys) and keys[at] == target:
                 return int(places[at])
         return None
 
@@ -121,10 +120,10 @@ _EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One thing that a loader has to say about what it read."""
+    """One note of a reader."""
 
     kind: NoteKind
-    """`recognised`: follows from the format. `assumed`: may be wrong; `strict` raises it."""
+    """`recognised`: follows from the format. `assumed`: may be wrong; an error with `strict`."""
     text: str
     """Reads on from the count: `87` `conversations have two messages of one role in a row`."""
     count: int
@@ -132,7 +131,7 @@ class Note:
     """The first places, three at most."""
 
     def __str__(self) -> str:
-        """Write count and text, and where it was seen first."""
+        """Return count, text and first place."""
         text = f"{self.count:,} {_singular(self.text) if self.count == 1 else self.text}"
         if not self.examples:
             return text
@@ -155,19 +154,19 @@ def _singular(text: str) -> str:
 
 
 class NoteBook:
-    """Gathers notes while files are read: one per text, with a count and the first places."""
+    """Collects notes: one per text, with a count and the first places."""
 
     def __init__(self, *, strict: bool = False) -> None:
-        """With `strict` the first assumption is raised instead of noted."""
+        """With `strict`, the first assumption is an error."""
         self.strict = strict
-        self._seen: dict[tuple[NoteKind, str], tuple[int, list[Place]]] = {}
+        self._counts: dict[tuple[NoteKind, str], tuple[int, list[Place]]] = {}
 
     def recognise(self, text: str, place: Place | None = None, *, count: int = 1) -> None:
         """Note something that follows from the format."""
         self._add("recognised", text, place, count)
 
     def assume(self, text: str, place: Place | None = None, *, hint: str | None = None) -> None:
-        """Note something that may be wrong; raise it as a `RecordFault` when strict."""
+        """Note something that may be wrong; with `strict`, raise it as a `RecordFault`."""
         if self.strict:
             msg = f"strict reading refuses what has to be assumed: {text}"
             raise RecordFault(msg, place=place, hint=hint or "mend the data or read it without strict")
@@ -175,17 +174,17 @@ class NoteBook:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """All notes so far: what was recognised, then what was assumed, each in order of appearance."""
+        """All notes: first `recognised`, then `assumed`, each in order of appearance."""
         kinds: tuple[NoteKind, ...] = ("recognised", "assumed")
         return tuple(
             Note(kind, text, count, tuple(places))
-            for wanted in kinds
-            for (kind, text), (count, places) in self._seen.items()
-            if kind == wanted
+            for group in kinds
+            for (kind, text), (count, places) in self._counts.items()
+            if kind == group
         )
 
     def _add(self, kind: NoteKind, text: str, place: Place | None, count: int) -> None:
-        before, places = self._seen.get((kind, text), (0, []))
+        before, places = self._counts.get((kind, text), (0, []))
         if place is not None and len(places) < _EXAMPLES:
             places.append(place)
-        self._seen[kind, text] = (before + count, places)
+        self._counts[kind, text] = (before + count, places)

@@ -1,4 +1,4 @@
-"""How much personal data an input holds, by kind, role, conversation and turn; never the data itself."""
+"""Counts of personal data by kind, role, conversation and turn; never the data."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from dialogauge.data.mask import count_in_value
 from dialogauge.data.splits import message_turns
 from dialogauge.text import PersonalKind, count_personal, redact
 
-_SHOWN: Final = 20
-BESIDE: Final = "beside the messages"
-"""Under this name stands what is found in ids, profile, context, ratings and metadata."""
+_TOP: Final = 20
+_BESIDE: Final = "beside the messages"
+"""The key for personal data in ids, profile, context, ratings and metadata."""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonalConversation:
-    """What one conversation holds."""
+    """The personal data of one conversation."""
 
     conversation_id: str
     """Redacted itself."""
     place: str | None
-    """File and line where it was read."""
+    """File and line."""
     total: int
     kinds: dict[str, int]
     turns: dict[str, dict[str, int]]
@@ -34,7 +34,7 @@ class PersonalConversation:
 
 @dataclass(frozen=True, slots=True)
 class PersonalReport:
-    """What an input holds."""
+    """The personal data of an input."""
 
     kinds: dict[str, int]
     """phone, email, card, id -> count."""
@@ -45,7 +45,7 @@ class PersonalReport:
     turns: int
     """Turns with at least one."""
     top: tuple[PersonalConversation, ...]
-    """The 20 conversations with most."""
+    """The 20 conversations with the most."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain JSON values."""
@@ -54,42 +54,42 @@ class PersonalReport:
 
 @dataclass
 class PersonalTally:
-    """Counts that add up over conversations; memory is that of the top list."""
+    """Counts over conversations, in constant memory."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     roles: dict[str, Counter[str]] = field(default_factory=dict)
     conversations: int = 0
     turns: int = 0
     _top: list[tuple[int, int, PersonalConversation]] = field(default_factory=list)
-    _seen: int = 0
+    _number: int = 0
 
     def add(self, conversation: Conversation) -> None:
-        """Count what one conversation holds."""
-        self._seen += 1
+        """Count one conversation."""
+        self._number += 1
         by_turn: dict[str, Counter[str]] = {}
         numbers = message_turns(conversation.messages)
         for number, message in zip(numbers, conversation.messages, strict=True):
-            found = _in_message(message)
-            if found:
-                self._note(message.role, found)
-                by_turn.setdefault(BESIDE if number is None else str(number), Counter()).update(found)
+            counts = _in_message(message)
+            if counts:
+                self._note(message.role, counts)
+                by_turn.setdefault(_BESIDE if number is None else str(number), Counter()).update(counts)
         beside = _beside(conversation)
         if beside:
-            self._note(BESIDE, beside)
-            by_turn.setdefault(BESIDE, Counter()).update(beside)
+            self._note(_BESIDE, beside)
+            by_turn.setdefault(_BESIDE, Counter()).update(beside)
         if by_turn:
             self._keep(conversation, by_turn)
 
-    def _note(self, role: str, found: Mapping[PersonalKind, int]) -> None:
-        self.kinds.update(found)
-        self.roles.setdefault(role, Counter()).update(found)
+    def _note(self, role: str, counts: Mapping[PersonalKind, int]) -> None:
+        self.kinds.update(counts)
+        self.roles.setdefault(role, Counter()).update(counts)
 
     def _keep(self, conversation: Conversation, by_turn: Mapping[str, Counter[str]]) -> None:
         self.conversations += 1
-        self.turns += sum(turn != BESIDE for turn in by_turn)
+        self.turns += sum(turn != _BESIDE for turn in by_turn)
         kinds: Counter[str] = Counter()
-        for found in by_turn.values():
-            kinds.update(found)
+        for counts in by_turn.values():
+            kinds.update(counts)
         place = conversation.place
         where = None if place is None else f"{place.file}:{place.line}" if place.line else place.file
         entry = PersonalConversation(
@@ -97,20 +97,20 @@ class PersonalTally:
             where,
             kinds.total(),
             dict(kinds.most_common()),
-            {turn: dict(found) for turn, found in by_turn.items()},
+            {turn: dict(counts) for turn, counts in by_turn.items()},
         )
-        # Of conversations with as many, the earlier ones stay.
-        item = (entry.total, -self._seen, entry)
-        if len(self._top) < _SHOWN:
+        # Of conversations with equal totals, the earlier ones stay.
+        item = (entry.total, -self._number, entry)
+        if len(self._top) < _TOP:
             heapq.heappush(self._top, item)
         else:
             heapq.heappushpop(self._top, item)
 
     def report(self) -> PersonalReport:
-        """Return what was counted so far."""
+        """Return the counts so far."""
         return PersonalReport(
             dict(self.kinds.most_common()),
-            {role: dict(found.most_common()) for role, found in self.roles.items()},
+            {role: dict(counts.most_common()) for role, counts in self.roles.items()},
             self.conversations,
             self.turns,
             tuple(entry for _, _, entry in sorted(self._top, reverse=True)),
@@ -118,20 +118,20 @@ class PersonalTally:
 
 
 def _in_message(message: Message) -> Counter[PersonalKind]:
-    found = count_personal(message.content) if isinstance(message.content, str) else Counter()
+    counts = count_personal(message.content) if isinstance(message.content, str) else Counter()
     if isinstance(message.content, tuple):
-        found += count_in_value([dict(part) for part in message.content])
+        counts += count_in_value([dict(part) for part in message.content])
     for call in message.tool_calls:
-        found += count_personal(call.arguments)
+        counts += count_personal(call.arguments)
     if message.extra or message.name:
-        found += count_in_value([dict(message.extra), message.name or ""])
-    return found
+        counts += count_in_value([dict(message.extra), message.name or ""])
+    return counts
 
 
 def _beside(c: Conversation) -> Counter[PersonalKind]:
     texts = [text for text in (c.id, c.user_id, c.scenario, c.context, c.candidate) if text]
     texts += [text for r in c.ratings for text in (r.rater, r.note) if text]
-    found = count_in_value(texts)
+    counts = count_in_value(texts)
     if c.profile:
-        found += count_in_value(dict(c.profile))
-    return found + count_in_value(dict(c.metadata)) if c.metadata else found
+        counts += count_in_value(dict(c.profile))
+    return counts + count_in_value(dict(c.metadata)) if c.metadata else counts

@@ -1,4 +1,4 @@
-"""Reads rating files: `conversation_id, turn, candidate, dimension, rater, score`, or `a, b, winner`."""
+"""Rating files: `conversation_id, turn, candidate, dimension, rater, score`, or `a, b, winner`."""
 
 from __future__ import annotations
 
@@ -36,31 +36,16 @@ _USUAL: dict[str, tuple[str, ...]] = {
     "winner": ("winner", "preference", "preferred"),
 }
 _NEVER = frozenset(
-    [
-        "user_id",
-        "user",
-        "scenario",
-        "context",
-        "language",
-        "lang",
-        "timestamp",
-        "time",
-        "date",
-        "index",
-        "role",
-        "text",
-        "content",
-        "reply",
-    ]
-) | {""}
-"""Columns that describe and do not rate."""
+    ("", "user_id", "user", "scenario", "context", "language", "lang", "timestamp", "time", "date")
+) | {"index", "role", "text", "content", "reply"}
+"""Columns without ratings."""
 _MOST_CATEGORIES = 20
 _LONGEST_CATEGORY = 40
 
 
 @dataclass(frozen=True)
 class RatingColumns:
-    """Which column, or dotted path, holds what; None where there is none."""
+    """The column or dotted path of each field; None without one."""
 
     conversation_id: str | None = None
     turn: str | None = None
@@ -73,35 +58,36 @@ class RatingColumns:
     b: str | None = None
     winner: str | None = None
     wide: dict[str, str] = field(default_factory=dict)
-    """Dimension -> its own column, in a wide table."""
+    """Dimension -> column, in a wide table."""
 
     @property
     def pairs(self) -> bool:
-        """Whether the rows are choices between two."""
+        """Whether the rows compare two candidates."""
         return None not in (self.a, self.b, self.winner)
 
     def scores(self, cells: dict[str, Any]) -> dict[str, str]:
         """Return dimension -> column for one row."""
         if self.wide or self.score is None:
             return self.wide
-        given = look_up(cells, self.dimension) if self.dimension is not None else MISSING
-        dimension = given if isinstance(given, str) and given else self.score
-        return {dimension: self.score}
+        name = look_up(cells, self.dimension) if self.dimension is not None else MISSING
+        return {name if isinstance(name, str) and name else self.score: self.score}
 
 
 def find_columns(
     rows: Sequence[dict[str, Any]], mapping: FieldMap, place: Place, notes: NoteBook
 ) -> RatingColumns:
-    """Return the columns of a rating file, by the field map and else by their usual names.
+    """Return the columns of a rating file, by the field map or their usual names.
 
-    Raises `FileFault` when there is no id, no score and no column that could be a dimension.
+    Raises `FileFault` without an id, or without a score and any column that could be a dimension.
     """
     names = list(dict.fromkeys(key for row in rows for key in row))
-    found = {field: getattr(mapping, field) or find_column(names, usual) for field, usual in _USUAL.items()}
-    guessed = {f: c for f, c in found.items() if c is not None and c != f and not getattr(mapping, f)}
+    columns_of = {
+        field: getattr(mapping, field) or find_column(names, usual) for field, usual in _USUAL.items()
+    }
+    guessed = {f: c for f, c in columns_of.items() if c is not None and c != f and not getattr(mapping, f)}
     if guessed:
         notes.assume(f"files were read with {', '.join(f'{f} = {c}' for f, c in guessed.items())}", place)
-    columns = RatingColumns(**found, wide=dict(mapping.ratings))
+    columns = RatingColumns(**columns_of, wide=dict(mapping.ratings))
     if columns.pairs:
         notes.recognise("files of pairs", place)
         return columns
@@ -110,12 +96,12 @@ def find_columns(
     if columns.wide or columns.score is not None:
         _note_form(columns, notes, place)
         return columns
-    taken = {c for c in found.values() if c is not None}
-    wide = {name: name for name in names if name not in taken and _is_dimension(rows, name)}
+    fields = set(columns_of.values())
+    wide = {name: name for name in names if name not in fields and _is_dimension(rows, name)}
     if not wide:
         raise _not_ratings(place, "score", names)
     notes.assume(f"files are wide tables, with the dimensions {', '.join(wide)}", place)
-    return RatingColumns(**found, wide=wide)
+    return RatingColumns(**columns_of, wide=wide)
 
 
 def _note_form(columns: RatingColumns, notes: NoteBook, place: Place) -> None:
@@ -133,7 +119,7 @@ def _not_ratings(place: Place, what: str, names: Sequence[str]) -> Exception:
 
 
 def _is_dimension(rows: Sequence[dict[str, Any]], name: str) -> bool:
-    """Say whether a column holds numbers only, or few short categories that come again."""
+    """Say whether a column has only numbers, or few short repeated categories."""
     if name.lower() in _NEVER:
         return False
     categories: set[str] = set()
@@ -170,27 +156,22 @@ _Raw = tuple[dict[str, Any], Place]
 
 
 def read_ratings(path: str | Path, *, mapping: FieldMap | None = None) -> RatingTable:
-    """Read a rating file, JSONL, JSON or CSV, also gzip; a folder's files are read as one.
+    """Read a rating file, JSONL, JSON or CSV, also gzip; the files of a folder are read as one.
 
-    A wide table, with a column for each dimension, is accepted and noted. Rows that cannot be read are
-    in `faults`: no id, no score, a turn that is no whole number, a rating given twice. Raises
-    `FileFault` for a file that cannot be read or has no columns that look like ratings.
+    A wide table, with a column per dimension, is accepted and noted. Unreadable rows are in `faults`: no
+    id, no score, a turn that is no whole number, a second rating by the same rater. Raises `FileFault` for
+    an unreadable file or one without columns of ratings.
     """
     notes = NoteBook()
-    gathered = _RatingCollector(mapping or NO_MAP, notes)
+    collector = _RatingCollector(mapping or NO_MAP, notes)
     for source in locate([str(path)])[0]:
         with closing(LineStream(source)) as stream:
-            gathered.take_file(source.name, _rows(stream))
-    return RatingTable(
-        tuple(gathered.ratings),
-        tuple(gathered.pairs),
-        tuple(gathered.faults),
-        notes.notes,
-    )
+            collector.add_file(source.name, _rows(stream))
+    return RatingTable(tuple(collector.ratings), tuple(collector.pairs), tuple(collector.faults), notes.notes)
 
 
 def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:
-    """Hand out rows as objects, from JSON or from a table."""
+    """Yield rows as objects, from JSON or from a table."""
     name = stream.source.name
     first = next((line for _, line in stream.head() if not line.isspace()), b"")
     if not first.lstrip().startswith((b"{", b"[")):
@@ -215,7 +196,7 @@ class _RatingCollector:
         self.faults: list[RecordFault] = []
         self._first: dict[tuple[object, ...], Place] = {}
 
-    def take_file(self, name: str, rows: Iterable[_Raw | RecordFault]) -> None:
+    def add_file(self, name: str, rows: Iterable[_Raw | RecordFault]) -> None:
         raw: list[_Raw] = []
         for row in rows:
             if isinstance(row, RecordFault):
@@ -230,28 +211,23 @@ class _RatingCollector:
                 if columns.pairs:
                     self.pairs.append(_pair(cells, columns, place))
                 else:
-                    self._take(cells, columns, place)
+                    self._add(cells, columns, place)
             except RecordFault as fault:
                 self.faults.append(fault)
 
-    def _take(self, cells: dict[str, Any], columns: RatingColumns, place: Place) -> None:
+    def _add(self, cells: dict[str, Any], columns: RatingColumns, place: Place) -> None:
         for rating in _ratings(cells, columns, place):
-            key = (
-                rating.conversation_id,
-                rating.turn,
-                rating.dimension,
-                rating.rater,
-                rating.candidate,
-            )
+            of = (rating.conversation_id, rating.turn, rating.dimension)
+            key = (*of, rating.rater, rating.candidate)
             first = self._first.setdefault(key, place)
             if first is not place:
-                self.faults.append(_given_twice(rating, place, first))
+                self.faults.append(_duplicate(rating, place, first))
                 continue
-            read = Place(place.file, place.line, rating.conversation_id, rating.turn)
-            self.ratings.append(replace(rating, place=read))
+            own_place = Place(place.file, place.line, rating.conversation_id, rating.turn)
+            self.ratings.append(replace(rating, place=own_place))
 
 
-def _given_twice(rating: Rating, place: Place, first: Place) -> RecordFault:
+def _duplicate(rating: Rating, place: Place, first: Place) -> RecordFault:
     where = "the conversation" if rating.turn is None else f"turn {rating.turn}"
     return record_fault(
         Place(place.file, place.line, rating.conversation_id, rating.turn),
@@ -263,19 +239,18 @@ def _given_twice(rating: Rating, place: Place, first: Place) -> RecordFault:
 def _ratings(cells: dict[str, Any], columns: RatingColumns, place: Place) -> list[Rating]:
     name = _text(cells, columns.conversation_id)
     if name is None:
-        raise record_fault(
-            place, "the rating has no conversation id", f"expected in {columns.conversation_id!r}"
-        )
+        hint = f"expected in {columns.conversation_id!r}"
+        raise record_fault(place, "the rating has no conversation id", hint)
     rater, candidate = _text(cells, columns.rater), _text(cells, columns.candidate)
     note = _text(cells, columns.note)
     try:
         turn = as_turn(_get(cells, columns.turn))
         out: list[Rating] = []
         for dimension, column in columns.scores(cells).items():
-            given = _get(cells, column)
-            if columns.wide and given in (None, ""):
+            value = _get(cells, column)
+            if columns.wide and value in (None, ""):
                 continue
-            out.append(Rating(name, dimension, as_score(given), turn, rater, candidate, note))
+            out.append(Rating(name, dimension, as_score(value), turn, rater, candidate, note))
     except ValueError as error:
         raise record_fault(Place(place.file, place.line, name), str(error)) from error
     return out
@@ -283,14 +258,13 @@ def _ratings(cells: dict[str, Any], columns: RatingColumns, place: Place) -> lis
 
 def _pair(cells: dict[str, Any], columns: RatingColumns, place: Place) -> PairRating:
     a, b = _text(cells, columns.a), _text(cells, columns.b)
-    given = _text(cells, columns.winner)
-    if a is None or b is None or given is None:
+    choice = _text(cells, columns.winner)
+    if a is None or b is None or choice is None:
         raise record_fault(place, "the pair lacks a, b or the winner")
-    winner = "a" if given == a else "b" if given == b else _WINNERS.get(given.lower())
+    winner = "a" if choice == a else "b" if choice == b else _WINNERS.get(choice.lower())
     if winner is None:
-        raise record_fault(
-            place, f"the winner is {excerpt(given)}", "one of a, b, tie, or one of the two names"
-        )
+        hint = "one of a, b, tie, or one of the two names"
+        raise record_fault(place, f"the winner is {excerpt(choice)}", hint)
     try:
         turn = as_turn(_get(cells, columns.turn))
     except ValueError as error:

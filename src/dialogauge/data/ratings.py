@@ -1,4 +1,4 @@
-"""Ratings by people, gathered from files, to be joined with conversations by id."""
+"""Ratings by people: their values, and checks against scales, turns and conversations."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from dialogauge.core import Conversation, InputError, PairRating, Place, Rating, RecordFault, Scale
 from dialogauge.data.notes import Note, excerpt, record_fault
 from dialogauge.text import counted
 
 _NEARLY_ALL = 0.9
-"""The share of the numbers that lie on the judge's scale where people rated on it."""
+"""Share of numbers on the judge's scale from which people used that scale."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Made by `admission_for`; `ADMIT_ALL` refuses nothing."""
+    """Which ratings of a dimension count; `ADMIT_ALL` refuses none."""
 
     kind: type[float] | type[str] | None = None
-    """What ratings are: numbers or names; None for either."""
+    """Numbers or names; None for both."""
     scale: Scale | None = None
-    """Within which numbers lie; None where people rated on a scale of their own."""
+    """The scale of numbers; None if people used a scale of their own."""
 
     def fault(self, conversation: Conversation, rating: Rating) -> RecordFault | None:
-        """Say why a rating does not count; None for one that does. Means of raters need not be whole."""
+        """Return why a rating does not count; None if it does. Means of raters need not be whole."""
         score = rating.score
         if self.kind is float and isinstance(score, str):
             why = "is a text, and the ratings are numbers"
@@ -40,86 +41,82 @@ class Admission:
             why = f"is off the scale {self.scale}"
         else:
             return None
-        shown = repr(score) if isinstance(score, str) else f"{score:g}"
-        msg = f"{rating.dimension} is {shown}: it {why}"
+        value = repr(score) if isinstance(score, str) else f"{score:g}"
+        msg = f"{rating.dimension} is {value}: it {why}"
         return RecordFault(msg, place=conversation.place_of(rating), hint="the rating is not used")
 
 
 ADMIT_ALL = Admission()
 
 
-def admission_for(given: Mapping[float | str, int], scale: Scale) -> Admission:
-    """Return what counts of the ratings of one dimension.
+def admission_for(counts: Mapping[float | str, int], scale: Scale) -> Admission:
+    """Return which ratings of a dimension count: the majority of names or numbers.
 
-    Names or numbers, whichever are more; and where nine in ten numbers lie on the judge's scale, those.
+    If nine in ten numbers lie on the judge's scale, only those count.
 
     Args:
-        given: How often each rating was given.
-        scale: Of the judge's dimension.
+        counts: Rating -> number of times.
+        scale: The scale of the judge's dimension.
     """
-    numbers = sum(n for score, n in given.items() if not isinstance(score, str))
-    if sum(given.values()) > 2 * numbers:
+    numbers = {score: n for score, n in counts.items() if not isinstance(score, str)}
+    total = sum(numbers.values())
+    if sum(counts.values()) > 2 * total:
         return Admission(str)
-    on = sum(
-        n for score, n in given.items() if not isinstance(score, str) and scale.low <= score <= scale.high
-    )
-    return Admission(float, scale if on >= _NEARLY_ALL * numbers else None)
+    on = sum(n for score, n in numbers.items() if scale.low <= score <= scale.high)
+    return Admission(float, scale if on >= _NEARLY_ALL * total else None)
 
 
 class RatedDimensions:
-    """Counts ratings by dimension while others read the conversations."""
+    """Counts ratings by dimension as conversations pass through."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
     def watch(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
-        """Hand the conversations on."""
+        """Count and yield the conversations."""
         for conversation in conversations:
             self._counts.update(r.dimension for r in conversation.ratings)
             yield conversation
 
     def instead_of(self, dimension: str) -> str | None:
-        """Return a hint that names the dimensions there are; None where the wanted one is among them."""
+        """Return a hint with the rated dimensions; None if `dimension` is one of them."""
         if dimension in self._counts or not self._counts:
             return None
         most = self._counts.most_common()
-        named = ", ".join(f"{name!r} ({n:,})" for name, n in most[:5]) + (" ..." if len(most) > 5 else "")
-        return f"the data has ratings of {named}: take one with --dimension {most[0][0]}"
+        names = ", ".join(f"{name!r} ({n:,})" for name, n in most[:5]) + (" ..." if len(most) > 5 else "")
+        return f"the data has ratings of {names}: take one with --dimension {most[0][0]}"
 
 
 @dataclass(frozen=True)
 class RatingTable:
-    """Everything that one or several rating files hold."""
+    """The content of rating files."""
 
     ratings: tuple[Rating, ...] = ()
     pairs: tuple[PairRating, ...] = ()
     faults: tuple[RecordFault, ...] = ()
-    """Rows that could not be read, with file and line."""
+    """Unreadable rows, with file and line."""
     notes: tuple[Note, ...] = ()
-    """What was recognised and assumed: the columns, the form of the table."""
+    """Notes about the columns and the form of the table."""
 
     def for_conversation(self, conversation_id: str) -> tuple[Rating, ...]:
-        """Return the ratings of one conversation in the order of the file; none for an unknown id."""
+        """Return the ratings of one conversation in file order; none for an unknown id."""
         return self._by_id.get(conversation_id, ())
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids that have ratings; compare with those of the conversations to find strangers."""
+        """The ids with ratings."""
         return frozenset(self._by_id)
 
     @cached_property
     def _by_id(self) -> dict[str, tuple[Rating, ...]]:
-        found: dict[str, list[Rating]] = {}
+        by_id: dict[str, list[Rating]] = {}
         for rating in self.ratings:
-            found.setdefault(rating.conversation_id, []).append(rating)
-        return {key: tuple(ratings) for key, ratings in found.items()}
+            by_id.setdefault(rating.conversation_id, []).append(rating)
+        return {key: tuple(ratings) for key, ratings in by_id.items()}
 
 
 def off_scale(ratings: Iterable[Rating], scales: Mapping[str, Scale]) -> list[RecordFault]:
-    """Return a fault for each rating that is no score on the scale of its dimension.
-
-    Dimensions without a scale are not looked at.
-    """
+    """Return a fault for each rating off the scale of its dimension; dimensions without a scale pass."""
     faults: list[RecordFault] = []
     for rating in ratings:
         scale = scales.get(rating.dimension)
@@ -133,42 +130,46 @@ def off_scale(ratings: Iterable[Rating], scales: Mapping[str, Scale]) -> list[Re
 
 
 def absent_turns(conversation: Conversation, ratings: Iterable[Rating]) -> set[tuple[str, int]]:
-    """Return id and turn of ratings of the conversation that are of no turn it has."""
+    """Return id and turn of the conversation's ratings for turns that it does not have."""
     rated = {r.turn for r in ratings if r.turn is not None and r.candidate in (None, conversation.candidate)}
     absent = rated - {t.number for t in conversation.turns} if rated else rated
     return {(conversation.id, turn) for turn in absent}
 
 
 def unknown_turns(unknown: Collection[tuple[str, int]], file: str) -> list[RecordFault]:
-    """Return one fault that names the turns that were rated and their conversations do not have."""
+    """Return one fault that names rated turns which their conversations do not have."""
     if not unknown:
         return []
-    named = [f"turn {turn} of {name!r}" for name, turn in sorted(unknown)[:5]]
-    shown = ", ".join(named) + (" ..." if len(unknown) > 5 else "")
+    names = _first_five(f"turn {turn} of {name!r}" for name, turn in sorted(unknown))
     lacking = "the conversation does" if len(unknown) == 1 else "their conversations do"
-    msg = f"ratings for {counted(len(unknown), 'turn')} that {lacking} not have: {shown}"
+    msg = f"ratings for {counted(len(unknown), 'turn')} that {lacking} not have: {names}"
     hint = "turns are numbered from 1, one for each time the user speaks"
     return [RecordFault(msg, place=Place(file), hint=hint)]
 
 
 def unknown_ids(unknown: Collection[str], file: str) -> list[RecordFault]:
-    """Return one fault that names the conversations that were rated and are not in the input."""
+    """Return one fault that names rated conversations which the input does not have."""
     if not unknown:
         return []
-    shown = ", ".join(repr(i) for i in sorted(unknown)[:5]) + (" ..." if len(unknown) > 5 else "")
-    msg = f"ratings for {counted(len(unknown), 'conversation')} that the input does not hold: {shown}"
+    names = _first_five(map(repr, sorted(unknown)))
+    msg = f"ratings for {counted(len(unknown), 'conversation')} that the input does not hold: {names}"
     return [RecordFault(msg, place=Place(file), hint="check the ids, or the column that holds them")]
 
 
+def _first_five(names: Iterable[str]) -> str:
+    first = list(islice(names, 6))
+    return ", ".join(first[:5]) + (" ..." if len(first) > 5 else "")
+
+
 _LARGEST = 2**63
-"""No whole number from here on can be stored; as a float it would be another one."""
+"""Larger whole numbers cannot be stored, and floats cannot represent them."""
 
 
 def as_score(value: object) -> float | str:
-    """Return a number, or the name of a category; raise `ValueError` saying what is wrong.
+    """Return a number or the name of a category; raises `ValueError` with the reason for anything else.
 
-    `"4"` and `4.0` are 4, `"4.5"` is 4.5, any other text is a category. True, null, an empty text,
-    NaN, lists and objects are no scores.
+    `"4"` and `4.0` are 4, `"4.5"` is 4.5, any other text is a category. True, null, an empty text, NaN, lists
+    and objects are no scores.
     """
     if isinstance(value, bool):
         msg = f"the score is {str(value).lower()}: write a number or the name of a category"
@@ -195,7 +196,7 @@ def as_score(value: object) -> float | str:
 
 
 def as_turn(value: object) -> int | None:
-    """Return a turn number, None for nothing; raise `ValueError` for anything but a whole number."""
+    """Return a turn number, None for an empty value; raises `ValueError` for anything else."""
     if value is None or value == "":
         return None
     try:
@@ -228,11 +229,11 @@ LEVELS = 5
 def usable_ratings(
     conversation: Conversation, dimension: str
 ) -> tuple[list[tuple[Rating, float]], list[InputError]]:
-    """Return the ratings of a dimension with their scores, in order, and a fault for each that is none.
+    """Return the ratings of a dimension with their scores, in order, and a fault for each invalid one.
 
-    Turn 0 is always there: what is rated before the assistant has said anything.
+    Turn 0 is valid: a rating before the first reply.
     """
-    known = {t.number for t in conversation.turns} | {0}
+    turns = {t.number for t in conversation.turns} | {0}
     usable: list[tuple[Rating, float]] = []
     faults: list[InputError] = []
     for rating in conversation.ratings:
@@ -241,7 +242,7 @@ def usable_ratings(
         score = rating.score
         if isinstance(score, str) or not 1 <= score <= LEVELS:
             wrong = f"the rating {score!r} is not on 1 to {LEVELS}"
-        elif rating.turn is not None and rating.turn not in known:
+        elif rating.turn is not None and rating.turn not in turns:
             wrong = f"a rating of turn {rating.turn}, which is not there"
         else:
             usable.append((rating, float(score)))

@@ -1,4 +1,4 @@
-"""Reads conversations from files, folders and standard input, one by one."""
+"""A lazy reader of conversations from files, folders and standard input."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from dialogauge.data.sources import (
 from dialogauge.data.tables import read_header
 
 _COLUMNS = 20
-"""How many columns of a table in no known format are named."""
+"""Columns in the message about an unknown table."""
 _SNIFFED = 20
-"""How many records or lines are looked at to find out the format."""
+"""Records or lines that decide the format."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileCounts:
-    """What came of one file so far."""
+    """The counts of one file so far."""
 
     format: str
     conversations: int = 0
@@ -50,8 +50,8 @@ def read_conversations(
     """Return a lazy reader of the conversations in files, folders, or `-` for standard input.
 
     `format` forces one of `format_names()`, otherwise the content decides. `mapping` names the fields of
-    other people's records. Raises `FileFault` at once for a missing path, an empty file or folder, and
-    a file named by the user whose beginning no format recognises; `UsageError` for an unknown format.
+    other people's records. Raises `FileFault` at once for a missing path, an empty file or folder, and a
+    file (not from a folder) in no known format; `UsageError` for an unknown format.
     """
     forced = named_format(format) if format is not None else None
     return ConversationReader(inputs, forced, mapping or NO_MAP, strict=strict)
@@ -60,10 +60,10 @@ def read_conversations(
 class ConversationReader:
     """An iterable of conversations, and of faults in place of those that cannot be read.
 
-    A bad record is a `RecordFault` value and the next one follows. Where a file breaks off it is a
-    `FileFault` value, after everything before it, and the next file follows; it is raised if nothing
-    was read at all. With `strict` the first fault, and the first thing that had to be assumed, is
-    raised. Each iteration reads anew; `notes` and `files` tell of the latest.
+    A bad record yields a `RecordFault`, and the next record follows. A file that breaks off yields a
+    `FileFault` after its readable part, and the next file follows; it is raised if nothing could be read.
+    With `strict`, the first fault or assumption is raised. Each iteration reads again; `notes` and `files`
+    describe the latest.
     """
 
     def __init__(
@@ -82,26 +82,26 @@ class ConversationReader:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was recognised and what was assumed, in the latest iteration so far."""
+        """The notes of the latest iteration so far."""
         return self._book.notes
 
     @property
     def files(self) -> dict[str, FileCounts]:
-        """By file: its format, and how many conversations and faults came of it."""
+        """File -> its format and its counts of conversations and faults."""
         return dict(self._files)
 
     def __iter__(self) -> Iterator[Conversation | RecordFault | FileFault]:
         """Read all inputs from the beginning."""
         self._book = NoteBook(strict=self._strict)
         self._files = {}
-        seen = IdPlaces()
+        ids = IdPlaces()
         if self._left_out:
             text = "files in folders were left out: their ending is none of ours"
             self._book.recognise(text, count=self._left_out)
         anything = False
         for number, source in enumerate(self._sources):
             try:
-                for outcome in self._source(source, number, seen):
+                for outcome in self._source(source, number, ids):
                     anything = True
                     yield outcome
             except FileFault as fault:
@@ -111,56 +111,56 @@ class ConversationReader:
                 yield fault
         if not self._files:
             place = Place(str(self._sources[0].name))
-            raise file_fault(place, "no file here holds conversations in a known format", _known())
+            raise file_fault(place, "no file here holds conversations in a known format", _format_hint())
 
     def count(self) -> int:
-        """Count what iterating would hand out, at most: ids that are seen twice are not looked for.
+        """Return the largest possible number of outcomes, without a check for repeated ids.
 
         Raises `FileFault` where a file breaks off.
         """
         total = 0
         for source in self._sources:
             with closing(LineStream(source)) as stream:
-                known = self._forced or _sniff(stream, self._mapping)
-                if known is not None:
-                    total += known.count(stream, Context(source, self._mapping, NoteBook()))
+                file_format = self._forced or _sniff(stream, self._mapping)
+                if file_format is not None:
+                    total += file_format.count(stream, Context(source, self._mapping, NoteBook()))
         return total
 
     def _source(
-        self, source: InputSource, number: int, seen: IdPlaces
+        self, source: InputSource, number: int, ids: IdPlaces
     ) -> Iterator[Conversation | RecordFault]:
         with closing(LineStream(source)) as stream:
-            known = self._forced or _sniff(stream, self._mapping)
-            if known is None:
+            file_format = self._forced or _sniff(stream, self._mapping)
+            if file_format is None:
                 if not source.member:
                     raise _unrecognised(stream, self._mapping)
                 place = Place(source.name)
                 self._book.recognise("files in folders were left out: not recognised as conversations", place)
                 return
-            name, text = known.name, f"conversations read as {known.name}"
-            read = failed = 0
+            name, text = file_format.name, f"conversations read as {file_format.name}"
+            converted = failed = 0
             self._files[source.name] = FileCounts(name)
             try:
-                for outcome in known.read(stream, Context(source, self._mapping, self._book)):
-                    checked = self._checked(outcome, number, seen)
+                for outcome in file_format.read(stream, Context(source, self._mapping, self._book)):
+                    checked = self._checked(outcome, number, ids)
                     if isinstance(checked, Conversation):
-                        read += 1
+                        converted += 1
                     else:
                         failed += 1
                         if self._strict:
                             raise checked
                     yield checked
             finally:
-                self._files[source.name] = FileCounts(name, read, failed)
-                self._book.recognise(text, Place(source.name), count=read)
-            if read + failed == 0:
+                self._files[source.name] = FileCounts(name, converted, failed)
+                self._book.recognise(text, Place(source.name), count=converted)
+            if converted + failed == 0:
                 raise file_fault(Place(source.name), "the file holds no conversations", f"read as {name}")
 
-    def _checked(self, outcome: Conversation | RecordFault, number: int, seen: IdPlaces) -> Any:  # noqa: ANN401
+    def _checked(self, outcome: Conversation | RecordFault, number: int, ids: IdPlaces) -> Any:  # noqa: ANN401
         if isinstance(outcome, RecordFault):
             return outcome
         place = outcome.place or Place(self._sources[number].name)
-        first = seen.add(outcome.id, number, place.line or 0)
+        first = ids.add(outcome.id, number, place.line or 0)
         if first is not None:
             return self._twice(place, first)
         try:
@@ -176,7 +176,7 @@ class ConversationReader:
         return record_fault(place, f"the id was seen before, at {before}", hint)
 
     def _probe(self, stream: LineStream) -> None:
-        """Refuse a file that is hopeless before anything is paid for; big documents are not loaded yet."""
+        """Refuse an unreadable file early; large documents are not loaded yet."""
         if self._forced is not None or (_starts_json(stream) and is_document(stream)):
             next(stream.head(), None)
             return
@@ -200,7 +200,7 @@ def note_order(conversation: Conversation, place: Place, book: NoteBook) -> None
         book.assume("conversations have no reply of the assistant", place)
 
 
-def _known() -> str:
+def _format_hint() -> str:
     return (
         f"known formats: {', '.join(format_names())}; force one with --format or name the fields with --map"
     )
@@ -212,7 +212,7 @@ def _starts_json(stream: LineStream) -> bool:
 
 
 def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
-    """Find out the format by the first records; the stream is not used up."""
+    """Return the format of the first records, without consuming the stream."""
     if next((True for _, line in stream.head() if not line.isspace()), None) is None:
         raise file_fault(Place(stream.source.name), "the file is empty", "is it still being written?")
     return next(filter(None, (format_of(sample) for sample in _samples(stream, mapping))), None)
@@ -233,20 +233,20 @@ def _first_lines(stream: LineStream) -> list[tuple[int, bytes]]:
 
 
 def _columns(stream: LineStream) -> str | None:
-    """Return the columns that the first line names; None where it is no table."""
+    """Return the columns in the first line; None if it is no table."""
     lines = ((number, line.decode("utf-8")) for number, line in _first_lines(stream))
     try:
         columns = read_header(lines).columns
     except csv.Error:
         return None
-    named = ", ".join(excerpt(c) for c in columns[:_COLUMNS]) + (" ..." if len(columns) > _COLUMNS else "")
-    return named if len(columns) > 1 else None
+    names = ", ".join(excerpt(c) for c in columns[:_COLUMNS]) + (" ..." if len(columns) > _COLUMNS else "")
+    return names if len(columns) > 1 else None
 
 
 def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
-    """Return the fault of a file in no known format, with what its beginning looks like."""
+    """Return the fault of a file in no known format, with a description of its beginning."""
     place = Place(stream.source.name)
-    found = "its first line is no JSON and no table with a role and a content"
+    content = "its first line is no JSON and no table with a role and a content"
     if not _starts_json(stream):
         for number, line in _first_lines(stream):
             try:
@@ -254,14 +254,14 @@ def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
             except UnicodeDecodeError as error:
                 return utf8_fault(stream.source.name, number, error)
         if columns := _columns(stream):
-            found = f"as a table it has the columns {columns}; a role and a content are not both among them"
+            content = f"as a table it has the columns {columns}; a role and a content are not both among them"
             hint = "name the columns of role and content with --map, or force another format with --format"
-            return file_fault(place, f"no known format: {found}", hint)
+            return file_fault(place, f"no known format: {content}", hint)
     else:
         value = next(first_values(stream))
         if isinstance(value, RecordFault):
-            return file_fault(value.place or place, value.message, value.hint or _known())
+            return file_fault(value.place or place, value.message, value.hint or _format_hint())
         kind = type(value.value).__name__
         keys = ", ".join(map(repr, value.value)) if isinstance(value.value, dict) else f"the type {kind}"
-        found = f"its first record has {keys or 'nothing in it'}"
-    return file_fault(place, f"no known format: {found}", _known())
+        content = f"its first record has {keys or 'nothing in it'}"
+    return file_fault(place, f"no known format: {content}", _format_hint())

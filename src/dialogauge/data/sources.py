@@ -1,4 +1,4 @@
-"""Where bytes come from: files, gzip files, folders, standard input; as numbered lines."""
+"""Input sources (files, gzip files, folders, standard input), as numbered lines and as JSON values."""
 
 from __future__ import annotations
 
@@ -30,60 +30,60 @@ class InputSource:
     """One file to read, or standard input."""
 
     name: str
-    """What messages call it: the path as given, or `<stdin>`."""
+    """Its name in messages: the path as stated, or `<stdin>`."""
     label: str
-    """What ids are made from where the data has none; the same in whatever folder one stands."""
+    """The base of ids for data without ids, independent of the working directory."""
     path: Path | None
     """None for standard input."""
     member: bool = False
-    """Found in a folder, not named by the user: may be left out when it is something else."""
+    """From a folder, not named by the user: the reader skips it if it is something else."""
 
 
 def locate(
     inputs: Sequence[str], order: Callable[[Path], object] | None = None
 ) -> tuple[list[InputSource], int]:
-    """Return the files that the inputs name, folders opened, and how many were left out by their ending.
+    """Return the files of the inputs and of their folders, and the number of files with other endings.
 
-    `order` gives the sort key of the files of a folder (default: the path). Raises `FileFault` for a
-    path that is missing, an empty file, and a folder without a file that could hold conversations.
+    `order` returns the sort key of the files of a folder (default: the path). Raises `FileFault` for a
+    missing path, an empty file, and a folder without a file that could hold conversations.
     """
     sources: list[InputSource] = []
     left_out = 0
-    names = Counter(Path(given).name for given in inputs)
-    for given in inputs:
-        path = Path(given)
-        if given == STDIN:
+    names = Counter(Path(name).name for name in inputs)
+    for name in inputs:
+        path = Path(name)
+        if name == STDIN:
             sources.append(InputSource("<stdin>", "stdin", None))
         elif path.is_dir():
             members, others = _members(path, order)
             sources += members
             left_out += others
         else:
-            _check(path, given)
+            _check(path, name)
             label = path.name if names[path.name] == 1 else path.as_posix()
-            sources.append(InputSource(given, _plain(label), path))
+            sources.append(InputSource(name, _plain(label), path))
     return sources, left_out
 
 
-def _check(path: Path, given: str) -> None:
+def _check(path: Path, name: str) -> None:
     if not path.exists():
-        raise file_fault(Place(given), "there is no such file or folder")
+        raise file_fault(Place(name), "there is no such file or folder")
     if path.is_file() and path.stat().st_size == 0:
-        raise file_fault(Place(given), "the file is empty", "is it still being written?")
+        raise file_fault(Place(name), "the file is empty", "is it still being written?")
 
 
 def _members(folder: Path, order: Callable[[Path], object] | None) -> tuple[list[InputSource], int]:
     files = [p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")]
-    wanted = [p for p in files if Path(_plain(p.name)).suffix.lower() in _SUFFIXES]
-    if not wanted:
+    members = [p for p in files if Path(_plain(p.name)).suffix.lower() in _SUFFIXES]
+    if not members:
         raise file_fault(
             Place(str(folder)),
             "the folder holds no file that could hold conversations",
             f"looked for {', '.join(sorted(_SUFFIXES))}, also with .gz, in it and below",
         )
-    wanted.sort(key=order or Path.as_posix)  # type: ignore[arg-type]  # any sortable key will do
-    found = [InputSource(str(p), _plain(p.relative_to(folder).as_posix()), p, member=True) for p in wanted]
-    return found, len(files) - len(wanted)
+    members.sort(key=order or Path.as_posix)  # type: ignore[arg-type]  # any sortable key will do
+    sources = [InputSource(str(p), _plain(p.relative_to(folder).as_posix()), p, member=True) for p in members]
+    return sources, len(files) - len(members)
 
 
 def _plain(name: str) -> str:
@@ -91,19 +91,19 @@ def _plain(name: str) -> str:
 
 
 class LineStream:
-    """The lines of one source as bytes, numbered from 1; gzip and a byte order mark are seen to.
+    """The lines of one source as bytes, numbered from 1, without gzip and byte order mark.
 
-    Iterating raises `FileFault` where a compressed file breaks off; all lines before were handed out.
+    Iteration raises `FileFault` where a compressed file breaks off, after all lines before it.
     """
 
     def __init__(self, source: InputSource) -> None:
-        """Open the source; raises `FileFault` when that fails."""
+        """Open the source; raises `FileFault` if that fails."""
         self.source = source
         self._close: list[IO[bytes]] = []
         self._head: list[tuple[int, bytes]] = []
         self._fault: FileFault | None = None
         self.memo: dict[str, Any] = {}
-        """What was found out about the content while looking ahead."""
+        """Results of looking ahead."""
         try:
             self._file = self._open()
         except OSError as error:
@@ -149,9 +149,9 @@ class LineStream:
         return line.removeprefix(codecs.BOM_UTF8)
 
     def head(self) -> Iterator[tuple[int, bytes]]:
-        """Look at the lines from the first on without using them up.
+        """Yield the lines from the first on without consuming them.
 
-        A fault behind the first line is kept for the reading: what stands before it is still read.
+        A fault after the first line is raised later, by iteration, after the lines before it.
         """
         index = 0
         while True:
@@ -170,7 +170,7 @@ class LineStream:
             index += 1
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        """Hand out the numbered lines, each once."""
+        """Yield the numbered lines, each once."""
         head, self._head = self._head, []
         yield from head
         del head
@@ -179,7 +179,7 @@ class LineStream:
             raise self._fault
 
     def text(self) -> Iterator[tuple[int, str]]:
-        """Hand out the numbered lines as text; raises `FileFault` at the first that is not UTF-8."""
+        """Yield the numbered lines as text; raises `FileFault` at the first that is not UTF-8."""
         for number, line in self:
             try:
                 yield number, line.decode("utf-8")
@@ -187,7 +187,7 @@ class LineStream:
                 raise utf8_fault(self.source.name, number, error) from error
 
     def close(self) -> None:
-        """Close what was opened; standard input stays open."""
+        """Close the file; standard input stays open."""
         while self._close:
             self._close.pop(0).close()
 
@@ -201,7 +201,7 @@ class LineStream:
 
 
 def utf8_fault(name: str, number: int, error: UnicodeDecodeError) -> FileFault:
-    """Return the fault of a line that is not UTF-8; reading of the file stops there."""
+    """Return the fault of a line that is not UTF-8; the reader stops there."""
     byte = error.object[error.start]
     return file_fault(
         Place(name, number),
@@ -212,13 +212,13 @@ def utf8_fault(name: str, number: int, error: UnicodeDecodeError) -> FileFault:
 
 _LOOK_AHEAD = 20
 DEEPEST = 100
-"""Levels of lists and objects in a record; what is deeper could not be stored or walked through safely."""
+"""Levels of lists and objects in a record; deeper values cannot be stored or processed safely."""
 _SHAPE, _DOCUMENT = "is a JSON document", "JSON document"
 
 
 @dataclass(slots=True)
 class JsonValue:
-    """One JSON value and where it stands."""
+    """One JSON value and its place."""
 
     value: Any
     place: Place
@@ -227,10 +227,10 @@ class JsonValue:
 
 
 def json_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
-    """Hand out the values of a JSONL file, or the elements of one JSON array (loaded whole).
+    """Yield the values of a JSONL file, or the elements of one JSON array (loaded whole).
 
-    A line that is not JSON comes as a `RecordFault`. Raises `FileFault` for a document that is not
-    JSON, and for a line that is not UTF-8.
+    A line that is not JSON yields a `RecordFault`. Raises `FileFault` for a document that is not JSON, and
+    for a line that is not UTF-8.
     """
     if is_document(stream):
         document = _document(stream)
@@ -241,7 +241,7 @@ def json_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
 
 
 def count_values(stream: LineStream) -> int:
-    """Count the values of a source; where each has a line, the lines, without a look at them."""
+    """Count the values of a source: the lines of JSONL, or the elements of a document."""
     if not is_document(stream):
         return sum(1 for _, line in stream if not line.isspace())
     document = _document(stream)
@@ -249,7 +249,7 @@ def count_values(stream: LineStream) -> int:
 
 
 def first_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
-    """Look at the values from the first on without using them up; a document is loaded, once."""
+    """Yield the values from the first on without consuming them; a document is loaded, once."""
     if is_document(stream):
         return _elements(stream.source.name, _document(stream))
     return _per_line(stream.source.name, stream.head())
@@ -271,7 +271,7 @@ def _per_line(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[JsonVal
 
 
 def _opened(line: bytes) -> int:
-    """Count what a line opens at most; most records have one list, and a short look finds no other."""
+    """Return an upper bound of the depth of a line; most records have one list, so the check is short."""
     first = line.find(b"[")
     lists = line.count(b"[") if line.find(b"[", first + 1) >= 0 else 1
     return lists + line.count(b"{")
@@ -280,8 +280,8 @@ def _opened(line: bytes) -> int:
 def too_deep(value: Any) -> bool:  # noqa: ANN401  # any JSON value
     """Say whether a JSON value has more than `DEEPEST` levels.
 
-    orjson writes 254 levels and no more, so in 154 lists a value of over 100 cannot be written; that is
-    many times faster than walking through it.
+    orjson writes at most 254 levels, so it cannot write a value of over 100 levels inside 154 lists; this
+    is many times faster than a walk through the value.
     """
     for _ in range(254 - DEEPEST):
         value = [value]
@@ -308,10 +308,10 @@ def is_message_list(value: object) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def is_document(stream: LineStream) -> bool:
-    """Say whether the source is one JSON document rather than a value per line.
+    """Say whether the source is one JSON document and not one value per line.
 
-    It is when its first line is no JSON value by itself and none of the next lines is either, or when
-    the one line that there is holds a list of records. The stream is not used up.
+    It is a document if neither its first line nor the next ones are JSON values, or if its only line is a
+    list of records. The stream is not consumed.
     """
     if _SHAPE not in stream.memo:
         stream.memo[_SHAPE] = _looks_like_document(stream.head())

@@ -1,4 +1,4 @@
-"""Which users are for training and which for testing: a seeded split, or a file that says so."""
+"""Splits of users into training and test, by seed or by file; turn numbers of messages."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def message_turns(messages: Sequence[Message]) -> list[int | None]:
 def assistant_turns(messages: Sequence[Message]) -> tuple[int, ...]:
     """Return the turn number of each assistant message, by its 0-based index among them.
 
-    Data sets that count replies from 0 (`{id}__turn_{i}`) mean entry `i`. It differs from `i + 1`
-    where the assistant speaks first or twice in a row.
+    Data sets with 0-based reply ids (`{id}__turn_{i}`) mean entry `i`, which differs from `i + 1` if the
+    assistant speaks first or twice in a row.
     """
     turns = message_turns(messages)
     return tuple(
@@ -37,26 +37,26 @@ def assistant_turns(messages: Sequence[Message]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class UserSplit:
-    """The users of the two parts; no user is in both."""
+    """The users of the two disjoint parts."""
 
     train: frozenset[str]
     test: frozenset[str]
 
 
 def split_users(users: Iterable[str], *, train_share: float = 0.2, seed: int = 42) -> UserSplit:
-    """Split users at random, whole users to one part.
+    """Split users at random.
 
-    The same users come out as of scikit-learn's `GroupShuffleSplit(n_splits=1, train_size=train_share,
-    random_state=seed)` over rows that are grouped by user: the sorted distinct users are shuffled, the
-    first are the test part, and the floor of `train_share` times their number follow as the train part.
+    The split equals scikit-learn's `GroupShuffleSplit(n_splits=1, train_size=train_share,
+    random_state=seed)` over rows grouped by user: of the shuffled sorted users, the last
+    floor(`train_share` * users) are the train part, all others the test part.
 
     Args:
-        users: One for each row, or each once; their order makes no difference.
-        train_share: Of the distinct users, in (0, 1).
-        seed: Of NumPy's legacy generator, whose stream is frozen.
+        users: The users, in any order, repeats allowed.
+        train_share: Share of the distinct users, in (0, 1).
+        seed: Seed of NumPy's legacy generator, whose stream is frozen.
 
     Raises:
-        UsageError: There are so few users that one of the parts would be empty.
+        UsageError: One of the parts would be empty.
     """
     names = sorted(set(users))
     n_train = math.floor(train_share * len(names))
@@ -73,10 +73,10 @@ def split_users(users: Iterable[str], *, train_share: float = 0.2, seed: int = 4
 
 
 def read_split(path: str) -> UserSplit:
-    """Read a split file: JSON `{"train": [user ids], "test": [user ids]}`; each list may be left out.
+    """Read a split file: JSON `{"train": [user ids], "test": [user ids]}`; each list is optional.
 
     Raises:
-        ConfigError: The file cannot be read, is no such JSON, or has a user in both lists.
+        ConfigError: The file is unreadable, has another form, or has a user in both lists.
     """
     hint = 'it is JSON: {"train": [user ids], "test": [user ids]}'
     try:
@@ -84,9 +84,9 @@ def read_split(path: str) -> UserSplit:
     except (OSError, ValueError) as error:
         msg = f"the split file {path} cannot be used: {_why(error)}"
         raise ConfigError(msg, hint=hint) from error
-    known = isinstance(value, dict) and ("train" in value or "test" in value)
-    parts = [value.get(name, []) for name in ("train", "test")] if known else []
-    if not known or not all(isinstance(part, list) for part in parts):
+    is_split = isinstance(value, dict) and ("train" in value or "test" in value)
+    parts = [value.get(name, []) for name in ("train", "test")] if is_split else []
+    if not is_split or not all(isinstance(part, list) for part in parts):
         msg = f"the split file {path} does not hold lists of users under 'train' and 'test'"
         raise ConfigError(msg, hint=hint)
     train, test = (frozenset(str(user) for user in part) for part in parts)
@@ -97,7 +97,7 @@ def read_split(path: str) -> UserSplit:
 
 
 def _why(error: OSError | ValueError) -> str:
-    """Say in words what keeps a file from being read as JSON."""
+    """Return in words why a file cannot be read as JSON."""
     if isinstance(error, FileNotFoundError):
         return "there is no such file"
     if isinstance(error, OSError):

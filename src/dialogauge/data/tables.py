@@ -1,4 +1,4 @@
-"""Rows out of a CSV or TSV source: delimiter found out, cells of any size, byte order mark tolerated."""
+"""Rows of CSV and TSV sources, with any delimiter and cells of any size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: column name to cell, and the line on which it ends."""
+    """One row: column -> cell, and the line of its end."""
 
     cells: dict[str, str]
     line: int
@@ -26,7 +26,7 @@ class Row:
 
 @dataclass(frozen=True)
 class DelimitedTable:
-    """A table that is being read."""
+    """A table with lazy rows."""
 
     columns: tuple[str, ...]
     rows: Iterator[Row | RecordFault]
@@ -34,27 +34,27 @@ class DelimitedTable:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The line that names the columns."""
+    """The line with the names of the columns."""
 
     line: int
     """1-based."""
     delimiter: str
     columns: tuple[str, ...]
-    """Empty where there is no such line."""
+    """Empty without such a line."""
 
 
 def read_header(lines: Iterator[tuple[int, str]]) -> Header:
-    """Take the header off numbered lines: the first that is not blank, behind a line `sep=;` the second.
+    """Consume and return the header: the first non-blank line, or the next one after a line `sep=;`.
 
-    The delimiter is the one that such a line names, else that which parts the header into most columns, what
-    stands in quotes aside; a comma when there is one column. Raises `csv.Error` for a header that is no row.
+    The delimiter is that of the `sep` line, else the one that splits the header into most columns outside
+    quotes; a comma for one column. Raises `csv.Error` for a header that is no row.
     """
     written = ((number, line) for number, line in lines if line.strip())
     number, line = next(written, (1, ""))
-    told = _SEPARATOR.fullmatch(line.strip("\r\n"))
-    if told:
+    separator = _SEPARATOR.fullmatch(line.strip("\r\n"))
+    if separator:
         number, line = next(written, (number, ""))
-    delimiter = told[1] if told else _delimiter_of(line)
+    delimiter = separator[1] if separator else _delimiter_of(line)
     columns = next(csv.reader([line], delimiter=delimiter), [])
     return Header(number, delimiter, tuple(cell.strip() for cell in columns))
 
@@ -65,7 +65,7 @@ def _delimiter_of(header: str) -> str:
 
 
 def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return the first column that bears one of the names, whatever its case."""
+    """Return the first column with one of the names, in any case."""
     by_name = {column.lower(): column for column in reversed(columns)}
     return next((by_name[name] for name in names if name in by_name), None)
 
@@ -73,10 +73,10 @@ def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
 def open_table(stream: LineStream) -> DelimitedTable:
     """Read the header of a table; its rows follow lazily.
 
-    A row of the wrong width comes as a `RecordFault`. Raises `FileFault` for a table without a header
-    or with a column named twice, and where the file breaks off.
+    A row of the wrong width yields a `RecordFault`. Raises `FileFault` for a table without a header or with a
+    repeated column, and where the file breaks off.
     """
-    # The limit is the csv module's own global; a message may be longer than its 128 KiB.
+    # The csv module has one global limit of 128 KiB; a message may be longer.
     csv.field_size_limit(_LARGEST_CELL)
     name = stream.source.name
     lines = stream.text()
@@ -117,5 +117,5 @@ def _rows(reader: Iterator[list[str]], header: Header, name: str) -> Iterator[Ro
 
 
 def _line(reader: Iterator[list[str]], header: Header) -> int:
-    # All up to the header was taken off before the reader began to count.
+    # The reader does not count the header.
     return int(getattr(reader, "line_num", 0)) + header.line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,31 +12,28 @@ Codes = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 
-class Grams:
+class Grams(NamedTuple):
     """The distinct n-grams of one text with their counts."""
 
-    __slots__ = ("counts", "keys")
-
-    def __init__(self, keys: Keys, counts: Codes) -> None:
-        self.keys = keys
-        """Sorted; the order of the n-grams as texts."""
-        self.counts = counts
+    keys: Keys
+    """Sorted, in the order of the n-grams as texts."""
+    counts: Codes
 
 
 class Alphabet:
-    """The characters of some texts, numbered from 1 in their own order; 0 stands for the end of an n-gram.
+    """The characters of some texts, numbered from 1 in code point order; 0 ends an n-gram.
 
-    Packed n-grams of up to `longest` characters fit 64 bits while the alphabet has fewer than
-    2 ** (64 // longest) - 1 characters: 4,095 for n-grams of 5. In a larger alphabet the rarest characters
-    share one number, which only blurs which of them is meant.
+    Packed n-grams of up to `longest` characters fit 64 bits if the alphabet has fewer than 2 ** (64 //
+    longest) - 1 characters: 4,095 for n-grams of 5. In a larger alphabet the rarest characters share one
+    number.
     """
 
     def __init__(self, texts: Sequence[str], longest: int) -> None:
         self._longest = longest
         self._bits = 64 // longest
         room = (1 << self._bits) - 1
-        written = np.concatenate([_points(" " + text.lower()) for text in texts])
-        points, counts = np.unique(written, return_counts=True)
+        occurrences = np.concatenate([_points(" " + text.lower()) for text in texts])
+        points, counts = np.unique(occurrences, return_counts=True)
         if points.size >= room:
             points = np.sort(points[np.argsort(-counts, kind="stable")[: room - 1]])
         self._points = points
@@ -58,7 +56,7 @@ class Alphabet:
         return Grams(keys, counts)
 
     def _windows(self, codes: Keys, left: Codes, n: int) -> Keys:
-        """Pack every window of n characters that does not reach over the end of its word."""
+        """Pack every window of n characters within one word."""
         width = codes.size - n + 1
         if width < 1:
             return np.empty(0, np.uint64)
@@ -75,8 +73,8 @@ class Alphabet:
     def _codes(self, text: str) -> Keys:
         points = _points(text)
         at = np.minimum(np.searchsorted(self._points, points), self._points.size - 1)
-        known = self._points[at] == points
-        return np.where(known, at + 1, self._other).astype(np.uint64)
+        in_alphabet = self._points[at] == points
+        return np.where(in_alphabet, at + 1, self._other).astype(np.uint64)
 
 
 def _points(text: str) -> NDArray[np.uint32]:
@@ -90,9 +88,9 @@ class TfidfIndex:
     """Texts as TF-IDF vectors; gives the cosine of another text with each of them.
 
     The figures are those of scikit-learn's `TfidfVectorizer(analyzer="char_wb", ngram_range=(shortest,
-    longest), sublinear_tf=sublinear, max_features=max_features)`: idf = ln((1 + n) / (1 + df)) + 1, tf or
-    1 + ln tf, vectors of length 1. Which of the n-grams that are equally frequent at the limit of
-    `max_features` stay is left to NumPy's unstable `argsort`, as there: published figures rest on it.
+    longest), sublinear_tf=sublinear, max_features=max_features)`: idf = ln((1 + n) / (1 + df)) + 1, tf or 1
+    + ln tf, vectors of length 1. NumPy's unstable `argsort` breaks ties at the limit of `max_features`, as
+    in scikit-learn, because published figures depend on it.
     """
 
     def __init__(
@@ -104,7 +102,7 @@ class TfidfIndex:
         sublinear: bool = False,
         max_features: int | None = None,
     ) -> None:
-        """Index the texts; ValueError when there is none."""
+        """Index the texts; raises ValueError without a text."""
         if not texts:
             msg = "an index needs at least one text"
             raise ValueError(msg)
@@ -116,8 +114,8 @@ class TfidfIndex:
         owner = np.repeat(np.arange(len(texts)), [d.keys.size for d in documents])
         self._vocabulary, column = np.unique(keys, return_inverse=True)
         if max_features is not None and self._vocabulary.size > max_features:
-            kept, column = self._limited(column, counts, max_features)
-            keys, counts, owner = keys[kept], counts[kept], owner[kept]
+            frequent, column = self._limited(column, counts, max_features)
+            counts, owner = counts[frequent], owner[frequent]
         frequency = np.bincount(column, minlength=self._vocabulary.size)
         self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
         values = self._weighted(counts, column)
@@ -128,14 +126,14 @@ class TfidfIndex:
     def _limited(
         self, column: NDArray[np.intp], counts: NDArray[np.int64], limit: int
     ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-        """Keep the most frequent n-grams; say which entries stay, and their new columns."""
+        """Keep the most frequent n-grams; return which entries stay, and their new columns."""
         total = np.bincount(column, counts, minlength=self._vocabulary.size).astype(np.int64)
         chosen = np.zeros(self._vocabulary.size, bool)
         chosen[np.argsort(-total)[:limit]] = True
         renumbered = np.cumsum(chosen) - 1
         self._vocabulary = self._vocabulary[chosen]
-        kept = chosen[column]
-        return kept, renumbered[column[kept]]
+        frequent = chosen[column]
+        return frequent, renumbered[column[frequent]]
 
     def _weighted(self, counts: NDArray[np.int64], column: NDArray[np.intp]) -> Floats:
         tf = counts.astype(np.float64)
@@ -146,11 +144,11 @@ class TfidfIndex:
 
     def cosines(self, text: str) -> Floats:
         """Return the cosine of the text with each indexed one, shape (texts,), 0 to 1."""
-        found: Grams = self._alphabet.grams(text, self._shortest)
-        at = np.minimum(np.searchsorted(self._vocabulary, found.keys), max(self._vocabulary.size - 1, 0))
-        known = self._vocabulary[at] == found.keys if self._vocabulary.size else np.zeros(0, bool)
-        column = at[known]
-        values = self._weighted(found.counts[known], column)
+        grams = self._alphabet.grams(text, self._shortest)
+        at = np.minimum(np.searchsorted(self._vocabulary, grams.keys), max(self._vocabulary.size - 1, 0))
+        indexed = self._vocabulary[at] == grams.keys if self._vocabulary.size else np.zeros(0, bool)
+        column = at[indexed]
+        values = self._weighted(grams.counts[indexed], column)
         length = float(np.sqrt(values @ values))
         query = np.zeros(self._vocabulary.size)
         if length > 0:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         PERSONAL,
         Dimension,
         ItemList,
-        Label,
         Recent,
         Rubric,
         ScenarioRule,
@@ -32,7 +31,6 @@ __all__ = [
     "VERDICTS",
     "Dimension",
     "ItemList",
-    "Label",
     "Recent",
     "Rubric",
     "ScenarioRule",
@@ -57,7 +55,6 @@ _HOMES = {
     "rubric": (
         "Dimension",
         "ItemList",
-        "Label",
         "NO_RUBRIC",
         "PERSONAL",
         "Recent",

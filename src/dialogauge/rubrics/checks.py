@@ -1,4 +1,4 @@
-"""What in a rubric must fit together. Every check returns its faults as `key: reason`."""
+"""Consistency checks of a rubric; each returns its faults as `key: reason`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dialogauge.rubrics.rubric import SHOWABLE, Dimension, ItemList, Label, Rubr
 from dialogauge.rubrics.templates import placeholders
 
 BUILT_IN: Final = ("dimensions", "reply_format", "asked", "examples")
-"""Placeholders that we fill from the rubric itself; always allowed, not named in `shows`."""
+"""Placeholders with values from the rubric; always allowed, not in `shows`."""
 
 _LEVELS: Final[dict[Level, tuple[Level, ...]]] = {
     "turn": ("turn",),
@@ -31,7 +31,7 @@ _CARD: Final[dict[Level, tuple[str, ...]]] = {
 
 
 def faults_of(rubric: Rubric) -> list[str]:
-    """Return every fault as `key: reason`; an empty list when the rubric is sound."""
+    """Return every fault as `key: reason`."""
     faults = [*_languages(rubric), *_dimension_list(rubric)]
     for dimension in rubric.dimensions:
         faults += _dimension(dimension, rubric)
@@ -75,9 +75,9 @@ def _recent(rubric: Rubric) -> Iterator[str]:
 
 
 def _criteria(rubric: Rubric) -> Iterator[str]:
-    shown = "criteria" in rubric.shows
-    if shown != bool(rubric.criteria):
-        yield "criteria: named in shows, but none is stated" if shown else "criteria: stated, not in shows"
+    in_shows = "criteria" in rubric.shows
+    if in_shows != bool(rubric.criteria):
+        yield "criteria: named in shows, but none is stated" if in_shows else "criteria: stated, not in shows"
     for number, criteria in enumerate(rubric.criteria, 1):
         try:
             re.compile(criteria.scenario)
@@ -237,8 +237,8 @@ def _verdict(rubric: Rubric) -> Iterator[str]:
     if not rule.at_least:
         yield "verdict.at_least: empty; name at least one class, as { SAT = 4, DSAT = 1 }"
         return
-    known = [name for name in rule.at_least if name in get_args(Verdict)]
-    if known and len(known) < len(rule.at_least):
+    verdicts = [name for name in rule.at_least if name in get_args(Verdict)]
+    if verdicts and len(verdicts) < len(rule.at_least):
         yield "verdict.at_least: use names of your own, or only excellent, good, borderline, poor"
     yield from _threshold_scale(rubric)
 

@@ -1,4 +1,4 @@
-"""Loading a rubric by the name of a shipped one or by the path of a user's own."""
+"""Rubric files: found by name or path, parsed, checked, and converted to records."""
 
 from __future__ import annotations
 
@@ -30,11 +30,270 @@ from dialogauge.rubrics.rubric import (
     WorkedExample,
 )
 
+DATA_LINE = "<!-- data -->"
+"""The line of a template between the instructions (the system message) and the data."""
 
-def assemble(
+_FILES = Path(__file__).parent / "files"
+
+
+def shipped_rubrics() -> tuple[str, ...]:
+    """Return the names of the package's rubrics, sorted."""
+    return tuple(sorted(p.stem for p in (_FILES / "rubrics").glob("*.toml")))
+
+
+def load_rubric(name_or_path: str | Path) -> Rubric:
+    """Load and check a rubric.
+
+    Args:
+        name_or_path: The name of a shipped rubric, or the path of a `.toml` file. Its templates are in the
+            file (`template`) or beside it, one Markdown file per language: `NAME.en.md`.
+
+    Raises:
+        RubricError: The file or a template is missing or wrong, with file, key and reason.
+    """
+    path = _find(name_or_path)
+    content = _parse(path)
+    file = _validate(path, content)
+    templates = {lang: split_template(_template_text(path, file, lang)) for lang in file.languages}
+    content.pop("template", None)
+    content.pop("scenario_rules", None)  # used after judging: they change no judgement
+    return replace(_assemble(file, templates, content, str(path)), origin=str(name_or_path))
+
+
+def load_personal(name: str) -> Rubric:
+    """Load a rubric of `dialogauge satisfaction`.
+
+    Args:
+        name: The stem of a file in `files/personal`, e.g. `zero_shot`.
+    """
+    return load_rubric(_FILES / "personal" / f"{name}.toml")
+
+
+def split_template(text: str) -> Template:
+    """Split a template at its data line; without one, everything is data."""
+    above, line, below = text.partition(f"\n{DATA_LINE}\n")
+    if not line:
+        return Template(instructions="", data=text.strip())
+    return Template(instructions=above.strip(), data=below.strip())
+
+
+def _find(name_or_path: str | Path) -> Path:
+    text = str(name_or_path)
+    if text in shipped_rubrics():
+        return _FILES / "rubrics" / f"{text}.toml"
+    path = Path(text)
+    if path.suffix == ".toml" or path.exists():
+        return path
+    names = ", ".join(shipped_rubrics())
+    msg = f"there is no rubric {text!r}"
+    raise RubricError(msg, hint=f"shipped: {names}; or give the path of a .toml file")
+
+
+def _read(path: Path, what: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        msg = f"{what} is not UTF-8 (byte {error.start})"
+        raise RubricError(msg, place=Place(str(path)), hint="save it as UTF-8") from error
+    except OSError as error:
+        msg = f"{what} cannot be read: {error.strerror or error}"
+        raise RubricError(msg, place=Place(str(path)), hint="check the path") from error
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    text = _read(path, "the rubric file")
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        number = re.search(r"line (\d+)", str(error))
+        line = int(number.group(1)) if number else text.count("\n") + 1
+        msg = f"not valid TOML: {error}"
+        raise RubricError(msg, place=Place(str(path), line), hint="see docs/rubrics.md") from error
+
+
+def _validate(path: Path, content: dict[str, Any]) -> RubricFile:
+    from pydantic import ValidationError
+
+    try:
+        return RubricFile.model_validate(content)
+    except ValidationError as error:
+        faults = dict.fromkeys(
+            _fault(detail["loc"], detail["type"], detail["msg"]) for detail in error.errors()
+        )
+        raise RubricError("; ".join(faults), place=Place(str(path)), hint="see docs/rubrics.md") from error
+
+
+def _fault(loc: tuple[int | str, ...], kind: str, message: str) -> str:
+    key = ""
+    for part in loc:
+        if isinstance(part, int):
+            key += f"[{part + 1}]"
+        elif re.fullmatch(r"[A-Za-z0-9_.-]+", part) and part not in ("str", "int", "dict"):
+            key += f".{part}" if key else part
+    reason = {
+        "extra_forbidden": "unknown key",
+        "missing": "missing",
+        "string_pattern_mismatch": "not a plain name (lower-case letters, digits, underscores)",
+    }.get(kind, message[:1].lower() + message[1:])
+    return f"{key}: {reason}"
+
+
+def _template_text(path: Path, file: RubricFile, language: str) -> str:
+    if isinstance(file.template, str):
+        return file.template
+    if file.template is not None and language in file.template:
+        return file.template[language]
+    beside = path.with_name(f"{path.stem}.{language}.md")
+    if not beside.exists():
+        msg = f"template.{language}: missing; the rubric states the language {language!r}"
+        hint = f"write {beside.name} beside it, or template.{language} in the file"
+        raise RubricError(msg, place=Place(str(path)), hint=hint)
+    return _read(beside, "the template")
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
+LevelName = Literal["turn", "window", "conversation", "pair"]
+Text = str | dict[Language, str]
+"""One wording for all languages, or one for each."""
+
+
+class _TomlTable(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class ScaleFile(_TomlTable):
+    """`scale = { low = 1, high = 5 }`."""
+
+    low: float = 1
+    high: float = 5
+    integer: bool = True
+    higher_is_better: bool = True
+
+
+class DimensionFile(_TomlTable):
+    """One `[[dimensions]]` table."""
+
+    name: Name
+    level: LevelName | None = None
+    scale: ScaleFile = ScaleFile()
+    allow_na: bool = False
+    weight: float | None = None
+    rollup: Literal["pulled_mean", "outcome", "minimum", "mean"] = "pulled_mean"
+    description: Text
+    anchors: dict[str, Text | dict[str, str]] = {}
+    """`{ 1 = "...", 5 = "..." }` or one such table for each language."""
+
+
+class OptionFile(_TomlTable):
+    """One `options` table of a label or an item list."""
+
+    name: Name
+    description: Text
+    fits: list[float] | None = None
+    spellings: list[str] = []
+
+
+class LabelFile(_TomlTable):
+    """One `[[labels]]` table."""
+
+    name: Name
+    level: LevelName | None = None
+    of: Name | None = None
+    description: Text
+    options: list[OptionFile]
+
+
+class ItemListFile(_TomlTable):
+    """One `[[items]]` table."""
+
+    name: Name
+    level: LevelName | None = None
+    key: Name
+    dimension: Name
+    description: Text
+    options: list[OptionFile]
+    worth: dict[Name, float]
+
+
+class ReplyFile(_TomlTable):
+    """The `[reply]` table: the fields beside the scores."""
+
+    note: bool | None = None
+    issues: bool = False
+    evidence: bool = False
+    decision_basis: bool = False
+    weakest_turn: bool = False
+    verdict: bool = False
+    quoted_scores: bool = False
+
+
+class RecentFile(_TomlTable):
+    """The `[recent]` table."""
+
+    turns: int | None = None
+    chars: int | None = None
+
+
+class CriteriaFile(_TomlTable):
+    """One `[[criteria]]` table."""
+
+    scenario: str = ""
+    text: Text
+
+
+class VerdictFile(_TomlTable):
+    """The `[verdict]` table."""
+
+    rule: Literal["card", "thresholds"]
+    dimension: Name | None = None
+    at_least: dict[str, float] = {}
+    text: Text | None = None
+
+
+class ExampleFile(_TomlTable):
+    """One `[[examples]]` table."""
+
+    id: str
+    language: Language | None = None
+    text: str
+    answer: str
+
+
+class ScenarioRuleFile(_TomlTable):
+    """One `[[scenario_rules]]` table."""
+
+    name: Name
+    scenario: str
+    reply: str
+    dimension: Name
+    at_most: float
+
+
+class RubricFile(_TomlTable):
+    """The whole file."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    version: str | int
+    level: LevelName
+    languages: list[Language]
+    shows: list[str]
+    dimensions: list[DimensionFile]
+    labels: list[LabelFile] = []
+    items: list[ItemListFile] = []
+    reply: ReplyFile = ReplyFile()
+    verdict: VerdictFile | None = None
+    examples: list[ExampleFile] = []
+    scenario_rules: list[ScenarioRuleFile] = []
+    recent: RecentFile = RecentFile()
+    criteria: list[CriteriaFile] = []
+    template: Text | None = None
+
+
+def _assemble(
     file: RubricFile, templates: Mapping[str, Template], content: Mapping[str, Any], path: str
 ) -> Rubric:
-    """Build the rubric from the parsed file; RubricError with every fault found."""
+    """Build the rubric from the parsed file; a `RubricError` names every fault."""
     try:
         rubric = _build(file, templates, content)
     except _RubricFault as fault:
@@ -46,7 +305,7 @@ def assemble(
 
 
 class _RubricFault(ValueError):
-    """A key and a reason, before the file's name is known."""
+    """A key and a reason, without the file's name."""
 
 
 def _build(file: RubricFile, templates: Mapping[str, Template], content: Mapping[str, Any]) -> Rubric:
@@ -65,13 +324,11 @@ def _build(file: RubricFile, templates: Mapping[str, Template], content: Mapping
         items=tuple(_items(x, file.level, langs) for x in file.items),
         reply=_reply(file.reply, file.level),
         verdict=_verdict(file.verdict, langs),
-        examples=tuple(WorkedExample(e.id, e.language, e.text, e.answer) for e in file.examples),
+        examples=tuple(WorkedExample(**e.model_dump()) for e in file.examples),
         templates=dict(templates),
         content=content,
-        scenario_rules=tuple(
-            ScenarioRule(r.name, r.scenario, r.reply, r.dimension, r.at_most) for r in file.scenario_rules
-        ),
-        recent=Recent(file.recent.turns, file.recent.chars),
+        scenario_rules=tuple(ScenarioRule(**rule.model_dump()) for rule in file.scenario_rules),
+        recent=Recent(**file.recent.model_dump()),
         criteria=tuple(
             ScenarioCriteria(c.scenario, _by_language(c.text, langs, f"criteria[{n}].text"))
             for n, c in enumerate(file.criteria, 1)
@@ -80,12 +337,11 @@ def _build(file: RubricFile, templates: Mapping[str, Template], content: Mapping
 
 
 def _dimension(d: DimensionFile, level: Level, langs: Sequence[str], *, computed: bool) -> Dimension:
-    scale = Scale(d.scale.low, d.scale.high, d.scale.integer, d.scale.higher_is_better)
     key = f"dimensions.{d.name}"
     return Dimension(
         name=d.name,
         level=d.level or level,
-        scale=scale,
+        scale=Scale(**d.scale.model_dump()),
         allow_na=d.allow_na,
         weight=d.weight,
         rollup=d.rollup,
@@ -163,15 +419,8 @@ def _items(items: ItemListFile, level: Level, langs: Sequence[str]) -> ItemList:
 
 
 def _reply(reply: ReplyFile, level: Level) -> ReplyShape:
-    return ReplyShape(
-        note=reply.note if reply.note is not None else level == "turn",
-        issues=reply.issues,
-        evidence=reply.evidence,
-        decision_basis=reply.decision_basis,
-        weakest_turn=reply.weakest_turn,
-        verdict=reply.verdict,
-        quoted_scores=reply.quoted_scores,
-    )
+    note = level == "turn" if reply.note is None else reply.note
+    return ReplyShape(**{**reply.model_dump(), "note": note})
 
 
 def _verdict(verdict: VerdictFile | None, langs: Sequence[str]) -> VerdictRule | None:
@@ -179,263 +428,3 @@ def _verdict(verdict: VerdictFile | None, langs: Sequence[str]) -> VerdictRule |
         return None
     text = {} if verdict.text is None else _by_language(verdict.text, langs, "verdict.text")
     return VerdictRule(verdict.rule, verdict.dimension, dict(verdict.at_least), text)
-
-
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
-Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
-LevelName = Literal["turn", "window", "conversation", "pair"]
-Text = str | dict[Language, str]
-"""One wording for all languages, or one for each."""
-
-
-class _TomlTable(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class ScaleFile(_TomlTable):
-    """`scale = { low = 1, high = 5 }`."""
-
-    low: float = 1
-    high: float = 5
-    integer: bool = True
-    higher_is_better: bool = True
-
-
-class DimensionFile(_TomlTable):
-    """One `[[dimensions]]` table."""
-
-    name: Name
-    level: LevelName | None = None
-    scale: ScaleFile = ScaleFile()
-    allow_na: bool = False
-    weight: float | None = None
-    rollup: Literal["pulled_mean", "outcome", "minimum", "mean"] = "pulled_mean"
-    description: Text
-    anchors: dict[str, Text | dict[str, str]] = {}
-    """`{ 1 = "...", 5 = "..." }` or one such table for each language."""
-
-
-class OptionFile(_TomlTable):
-    """One `options` table of a label or an item list."""
-
-    name: Name
-    description: Text
-    fits: list[float] | None = None
-    spellings: list[str] = []
-
-
-class LabelFile(_TomlTable):
-    """One `[[labels]]` table."""
-
-    name: Name
-    level: LevelName | None = None
-    of: Name | None = None
-    description: Text
-    options: list[OptionFile]
-
-
-class ItemListFile(_TomlTable):
-    """One `[[items]]` table."""
-
-    name: Name
-    level: LevelName | None = None
-    key: Name
-    dimension: Name
-    description: Text
-    options: list[OptionFile]
-    worth: dict[Name, float]
-
-
-class ReplyFile(_TomlTable):
-    """The `[reply]` table: which fields stand beside the scores."""
-
-    note: bool | None = None
-    issues: bool = False
-    evidence: bool = False
-    decision_basis: bool = False
-    weakest_turn: bool = False
-    verdict: bool = False
-    quoted_scores: bool = False
-
-
-class RecentFile(_TomlTable):
-    """The `[recent]` table."""
-
-    turns: int | None = None
-    chars: int | None = None
-
-
-class CriteriaFile(_TomlTable):
-    """One `[[criteria]]` table."""
-
-    scenario: str = ""
-    text: Text
-
-
-class VerdictFile(_TomlTable):
-    """The `[verdict]` table."""
-
-    rule: Literal["card", "thresholds"]
-    dimension: Name | None = None
-    at_least: dict[str, float] = {}
-    text: Text | None = None
-
-
-class ExampleFile(_TomlTable):
-    """One `[[examples]]` table."""
-
-    id: str
-    language: Language | None = None
-    text: str
-    answer: str
-
-
-class ScenarioRuleFile(_TomlTable):
-    """One `[[scenario_rules]]` table."""
-
-    name: Name
-    scenario: str
-    reply: str
-    dimension: Name
-    at_most: float
-
-
-class RubricFile(_TomlTable):
-    """The whole file."""
-
-    id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-    version: str | int
-    level: LevelName
-    languages: list[Language]
-    shows: list[str]
-    dimensions: list[DimensionFile]
-    labels: list[LabelFile] = []
-    items: list[ItemListFile] = []
-    reply: ReplyFile = ReplyFile()
-    verdict: VerdictFile | None = None
-    examples: list[ExampleFile] = []
-    scenario_rules: list[ScenarioRuleFile] = []
-    recent: RecentFile = RecentFile()
-    criteria: list[CriteriaFile] = []
-    template: Text | None = None
-
-
-DATA_LINE = "<!-- data -->"
-"""Alone on a line of a template: above it the instructions (the system message), below it the data."""
-
-_FILES = Path(__file__).parent / "files"
-
-
-def shipped_rubrics() -> tuple[str, ...]:
-    """Return the names of the rubrics that come with the package, sorted."""
-    return tuple(sorted(p.stem for p in (_FILES / "rubrics").glob("*.toml")))
-
-
-def load_rubric(name_or_path: str | Path) -> Rubric:
-    """Load a rubric and check all of it.
-
-    Args:
-        name_or_path: The name of a shipped rubric, or the path of a `.toml` file. The templates stand in
-            the file (`template`) or beside it, one Markdown file for each language: `NAME.en.md`.
-
-    Raises:
-        RubricError: The file or a template is missing or wrong; names file, key and reason.
-    """
-    path = _find(name_or_path)
-    content = _parse(path)
-    file = _validate(path, content)
-    templates = {lang: split_template(_template_text(path, file, lang)) for lang in file.languages}
-    content.pop("template", None)
-    content.pop("scenario_rules", None)  # looked at after judging: they change no judgement
-    return replace(assemble(file, templates, content, str(path)), origin=str(name_or_path))
-
-
-def load_personal(name: str) -> Rubric:
-    """Load a rubric of `dialogauge satisfaction`: these stand on a shelf of their own.
-
-    Args:
-        name: The stem of a file in `files/personal`, e.g. `zero_shot`.
-    """
-    return load_rubric(_FILES / "personal" / f"{name}.toml")
-
-
-def _find(name_or_path: str | Path) -> Path:
-    text = str(name_or_path)
-    if text in shipped_rubrics():
-        return _FILES / "rubrics" / f"{text}.toml"
-    path = Path(text)
-    if path.suffix == ".toml" or path.exists():
-        return path
-    names = ", ".join(shipped_rubrics())
-    msg = f"there is no rubric {text!r}"
-    raise RubricError(msg, hint=f"shipped: {names}; or give the path of a .toml file")
-
-
-def _read(path: Path, what: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        msg = f"{what} is not UTF-8 (byte {error.start})"
-        raise RubricError(msg, place=Place(str(path)), hint="save it as UTF-8") from error
-    except OSError as error:
-        msg = f"{what} cannot be read: {error.strerror or error}"
-        raise RubricError(msg, place=Place(str(path)), hint="check the path") from error
-
-
-def _parse(path: Path) -> dict[str, Any]:
-    text = _read(path, "the rubric file")
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = re.search(r"line (\d+)", str(error))
-        line = int(found.group(1)) if found else text.count("\n") + 1
-        msg = f"not valid TOML: {error}"
-        raise RubricError(msg, place=Place(str(path), line), hint="see docs/rubrics.md") from error
-
-
-def _validate(path: Path, content: dict[str, Any]) -> RubricFile:
-    from pydantic import ValidationError
-
-    try:
-        return RubricFile.model_validate(content)
-    except ValidationError as error:
-        faults = dict.fromkeys(
-            _fault(detail["loc"], detail["type"], detail["msg"]) for detail in error.errors()
-        )
-        raise RubricError("; ".join(faults), place=Place(str(path)), hint="see docs/rubrics.md") from error
-
-
-def _fault(loc: tuple[int | str, ...], kind: str, message: str) -> str:
-    key = ""
-    for part in loc:
-        if isinstance(part, int):
-            key += f"[{part + 1}]"
-        elif re.fullmatch(r"[A-Za-z0-9_.-]+", part) and part not in ("str", "int", "dict"):
-            key += f".{part}" if key else part
-    reason = {
-        "extra_forbidden": "unknown key",
-        "missing": "missing",
-        "string_pattern_mismatch": "not a plain name (lower-case letters, digits, underscores)",
-    }.get(kind, message[:1].lower() + message[1:])
-    return f"{key}: {reason}"
-
-
-def _template_text(path: Path, file: RubricFile, language: str) -> str:
-    if isinstance(file.template, str):
-        return file.template
-    if file.template is not None and language in file.template:
-        return file.template[language]
-    beside = path.with_name(f"{path.stem}.{language}.md")
-    if not beside.exists():
-        msg = f"template.{language}: missing; the rubric states the language {language!r}"
-        hint = f"write {beside.name} beside it, or template.{language} in the file"
-        raise RubricError(msg, place=Place(str(path)), hint=hint)
-    return _read(beside, "the template")
-
-
-def split_template(text: str) -> Template:
-    """Split a template at its data line; without one, all of it is data."""
-    above, line, below = text.partition(f"\n{DATA_LINE}\n")
-    if not line:
-        return Template(instructions="", data=text.strip())
-    return Template(instructions=above.strip(), data=below.strip())

@@ -1,4 +1,4 @@
-"""The JSON schema of a reply, generated from the rubric; the format shown to the model comes from it."""
+"""The JSON schema of a reply, and the reply format in the prompt, both generated from the rubric."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Schema = dict[str, Any]
 def reply_schema(rubric: Rubric, scope: Scope, language: str) -> Schema:
     """Return the schema of the reply to one call.
 
-    Every object is closed and every key required, as the strict modes of endpoints ask; the
-    descriptions are in `language`. Notes stand before scores.
+    Every object is closed and every key required, for the strict modes of endpoints; descriptions are in
+    `language`. Notes come before scores.
     """
     if rubric.level in ("turn", "pair"):
         return _closed(_entry(rubric, rubric.level, language))
@@ -62,7 +62,7 @@ def _entry(rubric: Rubric, level: Level, language: str) -> Schema:
 
 
 def _whole(rubric: Rubric, scope: Scope, language: str) -> Schema:
-    """Return the fields that stand for the conversation or the window."""
+    """Return the fields of the conversation or the window."""
     level = rubric.level
     fields: Schema = {x.name: _items(x, language) for x in rubric.items if x.level == level}
     asked = rubric.asked(level)
@@ -90,9 +90,9 @@ def _string(hint: str) -> Schema:
     return {"type": "string", "description": hint}
 
 
-def _quote(asked: tuple[Dimension, ...], language: str) -> Schema:
+def _quote(dimensions: tuple[Dimension, ...], language: str) -> Schema:
     hint = phrase(language, "hint_dimension")
-    names: Schema = {"type": "string", "enum": [d.name for d in asked], "description": hint}
+    names: Schema = {"type": "string", "enum": [d.name for d in dimensions], "description": hint}
     return _closed({"dimension": names, "quote": _string(phrase(language, "hint_quote"))})
 
 
@@ -141,7 +141,7 @@ def scale_text(scale: Scale, language: str) -> str:
 
 
 def sketch(schema: Schema, indent: str = "") -> str:
-    """Write a schema as the reply it asks for, with what belongs in each place in angle brackets."""
+    """Return the reply that a schema describes, with a hint in angle brackets for each value."""
     kind = schema.get("type")
     deeper = indent + "  "
     if kind == "object":
@@ -161,7 +161,7 @@ def built_in_values(rubric: Rubric, scope: Scope, language: str) -> dict[str, st
     return {
         "dimensions": _dimensions_text(rubric, scope, language),
         "reply_format": _reply_text(rubric, scope, language),
-        "asked": asked_text(rubric, scope, language),
+        "asked": _targets_text(rubric, scope, language),
         "examples": _examples_text(rubric, language),
     }
 
@@ -224,12 +224,12 @@ def _reply_notes(rubric: Rubric, schema: dict[str, object], language: str) -> It
 
 
 def _examples_text(rubric: Rubric, language: str) -> str:
-    shown = [e for e in rubric.examples if e.language in (None, language)]
-    return "\n\n".join(f"{e.text.strip()}\n\n{e.answer.strip()}" for e in shown)
+    examples = [e for e in rubric.examples if e.language in (None, language)]
+    return "\n\n".join(f"{e.text.strip()}\n\n{e.answer.strip()}" for e in examples)
 
 
-def asked_text(rubric: Rubric, scope: Scope, language: str) -> str:
-    """Say which turns are asked for, and whether the conversation or a part of it is."""
+def _targets_text(rubric: Rubric, scope: Scope, language: str) -> str:
+    """Return the sentence about what to judge: turns, the conversation or a part of it."""
     turns = ", ".join(str(n) for n in scope.turns)
     with_turns = "turn" in scope.levels and bool(rubric.at("turn"))
     if rubric.level in ("turn", "pair"):

@@ -1,4 +1,4 @@
-"""What a rubric file says, as frozen records: the data that the rubric judge runs on."""
+"""The records of a rubric: the input of the rubric judge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dialogauge.core.unit import digest
 from dialogauge.rubrics.templates import frame, own_template
 
 Rollup = Literal["pulled_mean", "outcome", "minimum", "mean"]
-"""How the scores of several windows become one: see `docs/decisions/0002-windows.md`."""
+"""How the scores of several windows become one; see `docs/decisions/0002-windows.md`."""
 
 SHOWABLE: Final[Mapping[str, frozenset[Level]]] = {
     "scenario": frozenset({"turn", "window", "conversation", "pair"}),
@@ -32,77 +32,76 @@ SHOWABLE: Final[Mapping[str, frozenset[Level]]] = {
     "reply_a": frozenset({"pair"}),
     "reply_b": frozenset({"pair"}),
 }
-"""What a rubric may show, and at which levels of judging there is such a thing."""
+"""What a rubric may show -> the levels of judging that have it."""
 
 PERSONAL: Final = frozenset({"memory", "rated_examples", "induced_criteria"})
-"""What only a judge has that knows how people rated: `dialogauge satisfaction`."""
-
+"""What only judges with users' ratings have: `dialogauge satisfaction`."""
 
 NO_RUBRIC: Final = "none"
-"""Stands for the rubric where a judge has none."""
+"""The rubric's name for a judge without one."""
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """One thing that is scored."""
+    """One scored dimension."""
 
     name: str
     level: Level
     scale: Scale
     allow_na: bool
     weight: float | None
-    """Its share in the overall score; None when the file states no weights."""
+    """Its share in the overall score; None without weights in the file."""
     rollup: Rollup
     computed: bool
-    """Computed by us from a list of items instead of asked of the model."""
+    """Computed from a list of items; the model does not score it."""
     description: Mapping[str, str]
     """By language."""
     anchors: Mapping[str, Mapping[float, str]]
-    """By language, then by score: what that score means."""
+    """Language -> score -> its meaning."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """One of the names that a label or an item can be given."""
+    """One value of a label or of an item."""
 
     name: str
     description: Mapping[str, str]
     fits: tuple[float, float] | None = None
-    """The scores, both ends included, of the label's dimension that it goes with; None fits all."""
+    """Lowest and highest score of the label's dimension that it fits; None fits all."""
     spellings: tuple[str, ...] = ()
-    """Other words that are read as this option, as the data's own language has them."""
+    """Other words for this option in replies."""
 
 
 @dataclass(frozen=True)
 class Label:
-    """A category that the judge chooses beside the scores."""
+    """A category beside the scores."""
 
     name: str
     level: Level
     of: str | None
-    """The dimension whose score decides which options fit."""
+    """The dimension whose score restricts the options."""
     options: tuple[Option, ...]
     description: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class ItemList:
-    """A list that the judge makes (claims, sub-goals ...), from which a dimension is computed."""
+    """A list in the reply (claims, sub-goals ...), from which a dimension is computed."""
 
     name: str
     level: Level
     key: str
-    """The key under which an item's text stands in the reply."""
+    """The key of an item's text in the reply."""
     options: tuple[Option, ...]
     worth: Mapping[str, float]
-    """What an item of that name adds, 0 to 1; names that are absent take no part."""
+    """Option -> worth of an item, 0 to 1; other options do not count."""
     dimension: str
     description: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class ReplyShape:
-    """Which fields the reply has beside its scores."""
+    """The fields of a reply beside the scores."""
 
     note: bool
     """A short text before the scores of each turn."""
@@ -117,20 +116,20 @@ class ReplyShape:
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """How much of the dialogue a turn rubric shows before the judged turn, which is always whole."""
+    """How much of the dialogue a turn rubric shows before the judged turn."""
 
     turns: int | None = None
-    """The judged turn included."""
+    """Turns, including the judged one."""
     chars: int | None = None
-    """Of the messages before the judged turn; whole turns are left out, the earliest first."""
+    """Characters before the judged turn; the earliest turns are left out whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioCriteria:
-    """What counts in one kind of conversation."""
+    """The criteria for one kind of conversation."""
 
     scenario: str
-    """Pattern sought in kind and description of the conversation, in any case; empty fits all."""
+    """Pattern for kind and description of the conversation, case-insensitive; empty fits all."""
     text: Mapping[str, str]
     """By language."""
 
@@ -145,12 +144,12 @@ class VerdictRule:
     at_least: Mapping[str, float]
     """For thresholds: name -> lowest score."""
     text: Mapping[str, str]
-    """What the model is told of it, by language."""
+    """Language -> the rule in the prompt."""
 
 
 @dataclass(frozen=True)
 class WorkedExample:
-    """A worked example; a conversation of that id must not be judged with this rubric."""
+    """A worked example; the rubric must not judge the conversation with its id."""
 
     id: str
     language: str | None
@@ -160,16 +159,16 @@ class WorkedExample:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRule:
-    """In such a scenario a reply like this must cost points: checked after judging, never shown."""
+    """A reply that must cost points in a scenario; checked after judging, never in the prompt."""
 
     name: str
     scenario: str
-    """Pattern sought in kind, description and instructions of the conversation, in any case."""
+    """Pattern for kind, description and instructions of the conversation, case-insensitive."""
     reply: str
-    """Pattern sought in the reply, in any case."""
+    """Pattern for the reply, case-insensitive."""
     dimension: str
     at_most: float
-    """The highest score of that dimension that is still right."""
+    """The highest valid score of the dimension."""
 
     def to_json(self) -> dict[str, Any]:
         """Write the rule."""
@@ -181,9 +180,9 @@ class Template:
     """The prompt in one language."""
 
     instructions: str
-    """What stands above the data line: the same for every call. Empty when there is no such line."""
+    """The part above the data line, the same for every call; empty without a data line."""
     data: str
-    """What stands below it: the conversation first, then what varies from turn to turn."""
+    """The part below it: first the conversation, then the parts that vary by turn."""
 
 
 @dataclass(frozen=True)
@@ -203,39 +202,41 @@ class Rubric:
     examples: tuple[WorkedExample, ...]
     templates: Mapping[str, Template]
     content: Mapping[str, Any]
-    """The file as it was parsed, without what changes no judgement: what the digest stands on."""
+    """The parsed file without the parts that change no judgement; the basis of the digest."""
     scenario_rules: tuple[ScenarioRule, ...] = ()
     recent: Recent = Recent()
     criteria: tuple[ScenarioCriteria, ...] = ()
-    """The first whose pattern is found is shown."""
+    """The first with a matching pattern is shown."""
     origin: str = field(default="", compare=False)
     """The name or path that it was loaded by."""
 
     def at(self, level: Level) -> tuple[Dimension, ...]:
-        """Return the dimensions of that level, computed ones included."""
+        """Return the dimensions of a level, including computed ones."""
         return self._by_level[level]
 
     def asked(self, level: Level) -> tuple[Dimension, ...]:
-        """Return the dimensions of that level that the model is asked to score."""
-        return self._asked_by_level[level]
+        """Return the dimensions of a level that the model scores."""
+        return self._scored_by_level[level]
 
     @cached_property
     def _by_level(self) -> Mapping[Level, tuple[Dimension, ...]]:
         return {lv: tuple(d for d in self.dimensions if d.level == lv) for lv in get_args(Level)}
 
     @cached_property
-    def _asked_by_level(self) -> Mapping[Level, tuple[Dimension, ...]]:
-        return {lv: tuple(d for d in found if not d.computed) for lv, found in self._by_level.items()}
+    def _scored_by_level(self) -> Mapping[Level, tuple[Dimension, ...]]:
+        return {
+            lv: tuple(d for d in dimensions if not d.computed) for lv, dimensions in self._by_level.items()
+        }
 
     @property
     def example_ids(self) -> frozenset[str]:
-        """The ids of the conversations that are worked examples: leave them out of the judged data."""
+        """The ids of worked examples, which must not be judged."""
         return frozenset(e.id for e in self.examples)
 
     def prompt_digest(self, language: str) -> str:
-        """Return the digest of the file's content and of all wording in that language.
+        """Return the digest of the file's content and of all wording in a language.
 
-        Comments in the file and templates of other languages make no difference.
+        Comments and templates of other languages do not count.
         """
         return self._digests[language]
 
@@ -259,11 +260,11 @@ class Rubric:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one call asks for."""
+    """The targets of one call."""
 
     turns: tuple[int, ...]
-    """The numbers of the turns that are judged."""
+    """The numbers of the judged turns."""
     levels: tuple[Level, ...]
-    """The levels that are scored in this call."""
+    """The scored levels."""
     part: tuple[int, int, int] | None = None
-    """First and last turn of a window and the number of the conversation's last turn."""
+    """First and last turn of a window, and the last turn of the conversation."""

@@ -1,4 +1,4 @@
-"""The fixed wording that comes with the package: frame phrases, the re-ask, the window summary."""
+"""Templates, and the package's own wording: frame phrases, the re-ask, the window summary."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _NAME = re.compile(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")
 
 
 def placeholders(template: str) -> tuple[str, ...]:
-    """Return what stands between double braces, in order of first appearance, spaces stripped."""
+    """Return the names in double braces, in order of first appearance."""
     return tuple(dict.fromkeys(match.strip() for match in _ANY.findall(template)))
 
 
 def render(template: str, values: Mapping[str, str]) -> str:
     """Replace every `{{name}}` by its value.
 
-    Values are put in as they are and are not looked at again: braces in them do nothing. Values that
-    the template does not name are left out. Raises KeyError for a name without a value.
+    One pass: braces in values have no effect. Unused values are ignored. Raises KeyError for a name without
+    a value.
     """
     return _NAME.sub(lambda match: values[match.group(1)], template)
 
@@ -31,13 +31,13 @@ _FILES = Path(__file__).parent / "files"
 
 @cache
 def frame(language: str) -> Mapping[str, str]:
-    """Return the phrases of a language; the English ones where we have none of that language."""
+    """Return the phrases of a language, or the English ones."""
     return _words("frame", language)
 
 
 @cache
 def memory_words(language: str) -> Mapping[str, str]:
-    """Return the words in which memories of users are asked for and shown; likewise."""
+    """Return the wording about users' memories in a language, or the English one."""
     return _words("user_memory", language)
 
 
@@ -53,7 +53,7 @@ def phrase(language: str, key: str, **values: str) -> str:
 
 @cache
 def own_template(name: str, language: str) -> str:
-    """Return a template of ours (`reask`, `summary`); English where there is none of that language."""
+    """Return a template of the package (`reask`, `summary`) in a language, or the English one."""
     path = _FILES / f"{name}.{language}.md"
     if not path.exists():
         path = _FILES / f"{name}.en.md"

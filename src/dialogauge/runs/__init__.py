@@ -1,41 +1,33 @@
 """Runs: carrying a study out, keeping what came of it, and reading it back."""
 
-from dialogauge.runs.directory import FILES, RunDirectory
-from dialogauge.runs.execute import (
-    Outcome,
-    Progress,
-    Sink,
-    StopSignal,
-    UnitResult,
-    Work,
-    run_work,
-    stop_on_interrupt,
-)
-from dialogauge.runs.manifest import Manifest, versions
-from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing, ratings_as_stored
-from dialogauge.runs.records import (
-    ROW_FIELDS,
-    decode_conversation,
-    encode_conversation,
-    judged_of,
-)
-from dialogauge.runs.run import Row, StoredRun, expect_study, open_run, read_manifest
-from dialogauge.runs.store import RunDatabase, StoredUnit
-from dialogauge.runs.study import (
-    Ending,
-    Observer,
-    RunSettings,
-    Study,
-    StudyFacts,
-    StudyRun,
-    run_study,
-    units_left,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.runs.directory import FILES, RunDirectory
+    from dialogauge.runs.execute import Outcome, Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
+    from dialogauge.runs.manifest import Manifest, versions
+    from dialogauge.runs.privacy import OPEN, Privacy, ratings_as_stored
+    from dialogauge.runs.records import judged_of
+    from dialogauge.runs.run import Row, StoredRun, expect_study, open_run, read_manifest
+    from dialogauge.runs.store import RunDatabase, StoredUnit
+    from dialogauge.runs.study import (
+        Ending,
+        Observer,
+        RunSettings,
+        Study,
+        StudyFacts,
+        StudyRun,
+        run_study,
+        units_left,
+    )
 
 __all__ = [
     "FILES",
     "OPEN",
-    "ROW_FIELDS",
     "Ending",
     "Manifest",
     "Observer",
@@ -46,7 +38,6 @@ __all__ = [
     "RunDatabase",
     "RunDirectory",
     "RunSettings",
-    "Sink",
     "StopSignal",
     "StoredRun",
     "StoredUnit",
@@ -54,12 +45,8 @@ __all__ = [
     "StudyFacts",
     "StudyRun",
     "UnitResult",
-    "Work",
-    "decode_conversation",
-    "encode_conversation",
     "expect_study",
     "judged_of",
-    "mask_for_writing",
     "open_run",
     "ratings_as_stored",
     "read_manifest",
@@ -69,3 +56,50 @@ __all__ = [
     "units_left",
     "versions",
 ]
+
+_HOMES = {
+    "directory": (
+        "FILES",
+        "RunDirectory",
+    ),
+    "execute": (
+        "Outcome",
+        "Progress",
+        "StopSignal",
+        "UnitResult",
+        "run_work",
+        "stop_on_interrupt",
+    ),
+    "manifest": (
+        "Manifest",
+        "versions",
+    ),
+    "privacy": (
+        "OPEN",
+        "Privacy",
+        "ratings_as_stored",
+    ),
+    "records": ("judged_of",),
+    "run": (
+        "Row",
+        "StoredRun",
+        "expect_study",
+        "open_run",
+        "read_manifest",
+    ),
+    "store": (
+        "RunDatabase",
+        "StoredUnit",
+    ),
+    "study": (
+        "Ending",
+        "Observer",
+        "RunSettings",
+        "Study",
+        "StudyFacts",
+        "StudyRun",
+        "run_study",
+        "units_left",
+    ),
+}
+__getattr__ = loading(__name__, _HOMES)

@@ -11,10 +11,9 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from dialogauge.core.conversation import Conversation, Message, ToolCall
+from dialogauge.core.conversation import Conversation, Message, Rating, ToolCall
 from dialogauge.core.judgement import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
 from dialogauge.core.packing import squeeze
-from dialogauge.core.rating import Rating
 from dialogauge.core.scores import NotApplicable, Number, Score, score_of
 
 _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
@@ -135,31 +134,6 @@ def _escape(match: re.Match[str]) -> str:
 
 ROW_SCHEMA: Final = 2
 """The form of the rows; stands once in the manifest. A run file has it as its version."""
-
-ROW_FIELDS = (
-    "conversation_id",
-    "user_id",
-    "scenario",
-    "candidate",
-    "level",
-    "turn",
-    "repeat",
-    "scores",
-    "whole",
-    "raw",
-    "overall",
-    "failure",
-    "verdict",
-    "verdict_basis",
-    "weakest_turn",
-    "issues",
-    "evidence",
-    "rationale",
-    "details",
-    "judge",
-    "prompt_digest",
-    "usage",
-)
 
 
 def own_scores(row: Mapping[str, Any]) -> Mapping[str, Number]:

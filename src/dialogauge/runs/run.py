@@ -58,7 +58,7 @@ class StoredRun:
     def rows_of(self, ids: Collection[str]) -> Iterator[Row]:
         """Yield the rows of the conversations of these ids, masked if they are to be."""
         stored = {self._open_ids.get(name, name) for name in ids}
-        for unit in self.database.units_of(self.manifest.judge_digest, stored, self._planned()):
+        for unit in self.database.units(self.manifest.judge_digest, self._planned(), ids=stored):
             yield from self._shown(unit)
 
     def conversations(self, ids: Collection[str]) -> list[Conversation]:

@@ -9,6 +9,7 @@ fork and judge again.
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 import time
 import zlib
@@ -262,20 +263,31 @@ class RunDatabase:
             return {key: bool(failed) for key, failed in found}
 
     def units(
-        self, judge_digest: str, keys: Mapping[bytes, int] | None = None, *, settled: bool = True
+        self,
+        judge_digest: str,
+        keys: Mapping[bytes, int] | None = None,
+        *,
+        ids: Collection[str] | None = None,
+        settled: bool = True,
     ) -> Iterator[StoredUnit]:
         """Yield the units of that judge in the order of the input, the repeats of a conversation together.
 
         Args:
             judge_digest: Whose judgements.
             keys: Yield only these, when given: what the present input plans.
+            ids: Yield only those of the conversations of these ids, when given.
             settled: Whether rows are as they were settled, and not as they were judged.
         """
-        judge = bytes.fromhex(judge_digest)
-        query = "SELECT key, target, rows FROM units WHERE judge = ? ORDER BY position, target, repeat"
+        query = "SELECT key, target, rows FROM units WHERE judge = ?"
+        values: list[bytes | str] = [bytes.fromhex(judge_digest)]
+        if ids is not None:
+            named = "SELECT target FROM conversations WHERE id IN (SELECT value FROM json_each(?))"
+            query += f" AND target IN ({named})"
+            values.append(json.dumps(list(ids)))
         with store_errors(self.path):
             changed = settled and self._settled()
-            for key, target, rows in self._db.execute(query, (judge,)):
+            found = self._db.execute(f"{query} ORDER BY position, target, repeat", values)
+            for key, target, rows in found:
                 if keys is None or key in keys:
                     yield self._unit(key, target, rows, changed=changed)
 
@@ -301,30 +313,6 @@ class RunDatabase:
         keys = self.get_meta(f"{PLANNED}:{judge_digest}")
         return None if keys is None else {bytes.fromhex(key): n for n, key in enumerate(keys)}
 
-    def units_of(
-        self, judge_digest: str, ids: Collection[str], keys: Mapping[bytes, int] | None = None
-    ) -> Iterator[StoredUnit]:
-        """Yield the units of some conversations, by their ids, in the order of the input.
-
-        Args:
-            judge_digest: Whose judgements.
-            ids: Of the conversations.
-            keys: Yield only these units, when given.
-        """
-        with store_errors(self.path):
-            changed = self._settled()
-            query = "SELECT target FROM conversations WHERE id = ?"
-            wanted = {target for name in ids for (target,) in self._db.execute(query, (name,))}
-            query = "SELECT key, target FROM units WHERE judge = ? ORDER BY position, target, repeat"
-            chosen = [
-                (key, target)
-                for key, target in self._db.execute(query, (bytes.fromhex(judge_digest),))
-                if target in wanted and (keys is None or key in keys)
-            ]
-            for key, target in chosen:
-                (rows,) = self._db.execute("SELECT rows FROM units WHERE key = ?", (key,)).fetchone()
-                yield self._unit(key, target, rows, changed=changed)
-
     def judges(self) -> list[str]:
         """Return the digests of the judges that have units in the file."""
         with store_errors(self.path):
@@ -348,20 +336,15 @@ class RunDatabase:
             row = self._db.execute(query, (target,)).fetchone()
             return None if row is None else decode_conversation(row[0])
 
-    def conversations_named(self, ids: Sequence[str]) -> dict[str, Conversation]:
-        """Return the conversations of those ids; the one stored last where an id has several."""
-        out: dict[str, Conversation] = {}
+    def conversations_of(self, ids: Collection[str]) -> list[Conversation]:
+        """Return the conversations of those ids, in the order of the ids; unknown ids are left out.
+
+        Of an id that several have, the one that was stored last.
+        """
         query = "SELECT body FROM conversations WHERE id = ? ORDER BY rowid DESC LIMIT 1"
         with store_errors(self.path):
-            for name in ids:
-                row = self._db.execute(query, (name,)).fetchone()
-                if row is not None:
-                    out[name] = decode_conversation(row[0])
-        return out
-
-    def conversations_of(self, ids: Collection[str]) -> list[Conversation]:
-        """Return the conversations of those ids, in the order of the ids; unknown ids are left out."""
-        return list(self.conversations_named(sorted(ids)).values())
+            found = [self._db.execute(query, (name,)).fetchone() for name in sorted(set(ids))]
+            return [decode_conversation(row[0]) for row in found if row is not None]
 
 
 def _with(row: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

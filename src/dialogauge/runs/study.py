@@ -391,14 +391,17 @@ def _finish(
     manifest = _manifest(study, settings, queue, ending) if own else stored_manifest(directory)
     run = StoredRun(directory, database, manifest)
     alone = own and not study.part_of_run
-    rows = run.rows() if alone else _rows_of(database.units(study.judge_digest, shown))
+    added = (row for unit in database.units(study.judge_digest, shown) for row in unit.rows)
+    rows = run.rows() if alone else added
     with directory.writing(study.row_file) if study.row_file else nullcontext(None) as write:
         result = study.summarise(rows if write is None else _written(rows, write), run, ending)
     if own:
         directory.write_json("manifest", manifest.to_json())
     if not study.part_of_run:
         write_result(directory, result, lambda: study.page(result, run), study.files(result))
-    _write_notes(directory, database)
+    if notes := database.all_meta(NOTES):
+        lines = ({"key": key.removeprefix(NOTES), "value": value} for key, value in notes.items())
+        directory.write_lines("kept", (json_line(line) for line in lines))
     return StudyRun(directory, manifest, result, ending, queue.progress, mask)
 
 
@@ -413,17 +416,6 @@ def write_result(
     directory.write_text("report", to_html(page()))
     for name, chunks in files.items():
         directory.remove(name) if chunks is None else directory.write_lines(name, chunks)
-
-
-def _rows_of(units: Iterable[StoredUnit]) -> Iterator[Row]:
-    return (row for unit in units for row in unit.rows)
-
-
-def _write_notes(directory: RunDirectory, database: RunDatabase) -> None:
-    notes = database.all_meta(NOTES)
-    if notes:
-        lines = ({"key": key.removeprefix(NOTES), "value": value} for key, value in notes.items())
-        directory.write_lines("kept", (json_line(line) for line in lines))
 
 
 def _written(rows: Iterator[Row], write: Callable[[bytes], object]) -> Iterator[Row]:
@@ -468,6 +460,8 @@ def unread_units(study: Study[R], progress: Progress, shown: int) -> int:
 
 def _manifest(study: Study[R], settings: RunSettings, queue: UnitQueue, ending: Ending) -> Manifest:
     facts = study.facts()
+    # What was planned, in its order: the same data, judge and seed give the same digest.
+    data = facts.data or digest([digest_text(key.hex()) for key in queue.planned] or None)
     error = ending.outcome.error
     return Manifest(
         study=study.name,
@@ -476,7 +470,7 @@ def _manifest(study: Study[R], settings: RunSettings, queue: UnitQueue, ending: 
         seed=settings.seed,
         judge=facts.judge,
         dimensions=facts.dimensions,
-        digests={"prompts": facts.judge.get("prompts"), "data": facts.data or _data_digest(queue.planned)},
+        digests={"prompts": facts.judge.get("prompts"), "data": data},
         privacy=asdict(settings.privacy),
         conversations=ending.planned // study.repeats if facts.conversations is None else facts.conversations,
         pending_units=ending.pending,
@@ -488,8 +482,3 @@ def _manifest(study: Study[R], settings: RunSettings, queue: UnitQueue, ending: 
         versions=versions(),
         facts=facts.more,
     )
-
-
-def _data_digest(planned: Mapping[bytes, int]) -> str:
-    """Digest what was planned, in its order: the same data, judge and seed give the same digest."""
-    return digest([digest_text(key.hex()) for key in planned]) if planned else digest(None)

@@ -1,7 +1,7 @@
-"""Which language a text is in: English, Chinese, or honestly another one.
+"""The language of a text: English, Chinese or another one.
 
-Shares of scripts decide; within the Latin script, frequent words of English against those of other
-languages. Code blocks, links and addresses are left out.
+Shares of scripts decide; within the Latin script, frequent words of English and of other languages. Code
+blocks, links and addresses do not count.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _KANA_HANGUL = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]+")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?:'[a-z]+)?")
 _OTHER_SCRIPT = re.compile("[\u0370-\u058f\u0590-\u08ff\u0900-\u0fff\u1000-\u10ff\u1780-\u17ff]+")
-_LOOKED_AT = 800  # characters of each text: enough to tell, and linear in the number of messages
+_LENGTH = 800  # characters of each text that count
 
 
 def has_chinese(text: str) -> bool:
-    """Say whether there is a Chinese character in what a tally looks at; without one it never says `zh`."""
-    return not text.isascii() and _HAN.search(text, 0, _LOOKED_AT) is not None
+    """Say whether the counted part of a text has a Chinese character; without one it is never `zh`."""
+    return not text.isascii() and _HAN.search(text, 0, _LENGTH) is not None
 
 
 @dataclass(slots=True)
 class LanguageTally:
-    """Counts that add up over the texts of a conversation."""
+    """Counts over the texts of a conversation."""
 
     han: int = 0
     """Chinese characters."""
@@ -48,7 +48,7 @@ class LanguageTally:
 
     def add(self, text: str) -> None:
         """Count one text, its first 800 characters."""
-        text = text[:_LOOKED_AT]
+        text = text[:_LENGTH]
         if "`" in text or "http" in text or "@" in text:
             text = _NOISE.sub(" ", text)
         latin = _LATIN.findall(text.lower().replace("\u2019", "'"))
@@ -62,7 +62,7 @@ class LanguageTally:
         self.foreign += sum(map(FOREIGN_STOP.__contains__, latin))
 
     def language(self) -> Language:
-        """Say which language the texts counted so far are in; `other` when there are no letters."""
+        """Return the language of the texts so far; `other` without letters."""
         if self.kana > 0.15 * (self.han + self.kana):
             return "other"
         written = self.han * 0.6 + self.latin + self.other
@@ -82,10 +82,7 @@ class LanguageTally:
 
 
 def detect_language(text: str) -> Language:
-    """Return the language of one text.
-
-    A few words without any telling one among them count as English; no letters at all as `other`.
-    """
+    """Return the language of one text: `en` for a few rare words, `other` without letters."""
     tally = LanguageTally()
     tally.add(text)
     return tally.language()

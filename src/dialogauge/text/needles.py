@@ -1,7 +1,7 @@
-"""What a match of a pattern cannot do without: strings of which it holds at least one.
+"""Needles: strings of which every match of a pattern contains at least one.
 
-To look for a fixed string takes a hundredth of the time of trying a pattern at each character. Whoever
-searches many texts for wordings that few of them hold can so leave most patterns untried.
+The search for a fixed string takes a hundredth of the time of a pattern. So a search for rare wordings in
+many texts can skip most patterns.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 _BRACKET = re.compile(r"[\\\[(]")
 _LITERAL_ESCAPE: Final = frozenset("\\.^$*+?{}[]()|-/'\"#&~ ")
 _NO_WIDTH: Final = frozenset("bBAZ")
-_RARE, _ENOUGH = 2, 6  # letters: shorter strings are in every text, longer ones are hardly rarer
+_RARE, _ENOUGH = 2, 6  # letters: shorter strings are in every text, longer ones are no rarer
 
 
 def alternatives(pattern: str) -> list[str]:
-    """Cut a pattern at the bars that stand outside of groups and sets."""
+    """Split a pattern at the bars outside groups and sets."""
     if not _BRACKET.search(pattern):
         return pattern.split("|")
     out, depth, start = [], 0, 0
@@ -41,19 +41,19 @@ def alternatives(pattern: str) -> list[str]:
 
 
 def needles_of(pattern: str) -> frozenset[str] | None:
-    """Return strings of which every match holds at least one; None where there are none to be had.
+    """Return strings of which every match contains at least one; None without such strings.
 
-    For patterns without flags. What is not understood is taken to match without any string.
+    For patterns without flags. An unknown element may match any string.
     """
-    found = [_of_sequence(alternative) for alternative in alternatives(pattern)]
-    if any(f is None for f in found):
+    sets = [_of_sequence(alternative) for alternative in alternatives(pattern)]
+    if any(s is None for s in sets):
         return None
-    needles = frozenset().union(*(f for f in found if f))
+    needles = frozenset().union(*(s for s in sets if s))
     return frozenset(n for n in needles if not any(other in n for other in needles if other != n))
 
 
 def _of_sequence(text: str) -> frozenset[str] | None:
-    """The rarest set that one part of a sequence gives; every match holds a string of it."""
+    """Return the rarest set of needles of one part of a sequence."""
     if text and not _SPECIAL.search(text):
         return frozenset({text}) if _letters(text) >= _RARE else None
     best, most = None, (_RARE, -sys.maxsize)
@@ -65,12 +65,12 @@ def _of_sequence(text: str) -> frozenset[str] | None:
 
 
 def _letters(string: str) -> int:
-    """The length of a string; a character of another script than ours counts as two letters."""
+    """Return the length of a string; a character outside ASCII counts as two letters."""
     return len(string) if string.isascii() else len(string) + sum(c > "\x7f" for c in string)
 
 
 def _candidates(text: str) -> Iterator[frozenset[str]]:
-    """Runs of letters that must occur, and what the groups give that must."""
+    """Yield runs of required letters, and the needles of required groups."""
     run = ""
     for piece in _pieces(text):
         if piece.letter and piece.least:
@@ -87,14 +87,14 @@ def _candidates(text: str) -> Iterator[frozenset[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """An element of a sequence with its repeat sign; what has no width (look-arounds, boundaries) is none."""
+    """An element of a sequence with its repeat sign; elements without width are left out."""
 
     letter: str
-    """The character that it stands for; empty where it stands for any other thing."""
+    """The character that it matches; empty for any other element."""
     inner: str
-    """Of a group."""
+    """The pattern inside a group."""
     least: int
-    """How often it must occur."""
+    """The least number of occurrences."""
     once: bool
     """Whether it occurs exactly once."""
 
@@ -113,7 +113,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
 
 
 def _letter(element: re.Match[str]) -> str:
-    """The character that an element stands for, if it is a single one."""
+    """Return the single character that an element matches, if any."""
     if element.lastgroup == "plain":
         return element.group()
     second = element.group()[-1]
@@ -121,7 +121,7 @@ def _letter(element: re.Match[str]) -> str:
 
 
 def _closing(text: str, at: int) -> int:
-    """Return the position behind the bracket that closes the group which begins before `at`."""
+    """Return the position after the bracket that closes the group before `at`."""
     depth = 1
     for element in _ELEMENT.finditer(text, at):
         kind = element.lastgroup
@@ -132,7 +132,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def _times(text: str, at: int) -> tuple[int, int]:
-    """Return how often the element that ends at `at` must occur, and where its repeat sign ends."""
+    """Return the least occurrences of the element that ends at `at`, and the end of its repeat sign."""
     repeat = _REPEAT.match(text, at)
     if repeat is None:
         return 1, at

@@ -1,4 +1,4 @@
-"""Hashed character n-grams: the same text has the same hashes in every process."""
+"""Character and word n-grams; hashes are the same in every process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dialogauge.text.tokens import words
 
 BUCKETS: Final = 1 << 16
-"""How many buckets there are; different n-grams may share one."""
+"""Number of buckets; different n-grams may share one."""
 _FACTORS: Final = tuple(np.uint32(f) for f in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D))
 _MIX: Final = np.uint32(0x27D4EB2F)
 
@@ -20,9 +20,9 @@ Buckets = NDArray[np.uint16]
 
 
 def gram_buckets(text: str, longest: int = 3, *, shortest: int = 1) -> Buckets:
-    """Return the bucket of every n-gram of `shortest` to `longest` characters (at most 3), repeats included.
+    """Return the bucket of every n-gram of `shortest` to `longest` characters (at most 3), with repeats.
 
-    Case is folded and every run of white space is one space.
+    Text is in lower case, with single spaces.
     """
     plain = " ".join(text.lower().split())
     points = np.frombuffer(plain.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -44,16 +44,15 @@ def _hashed(points: NDArray[np.uint32], n: int) -> Buckets:
 
 def presence(buckets: Buckets) -> NDArray[np.bool_]:
     """Return which buckets occur, shape (65536,)."""
-    seen = np.zeros(BUCKETS, np.bool_)
-    seen[buckets] = True
-    return seen
+    present = np.zeros(BUCKETS, np.bool_)
+    present[buckets] = True
+    return present
 
 
 def word_grams(text: str, longest: int = 2) -> list[str]:
-    """Return the words of a text, then its runs of up to `longest` words, in order and with repetitions.
+    """Return the words of a text, then its runs of up to `longest` words, in order, with repeats.
 
-    Numbers count as one word `0`, every Chinese character as a word, and a question mark anywhere in the
-    text as a last word `?`.
+    Every number is the word `0`, every Chinese character a word, and a question mark adds a last word `?`.
 
     Raises:
         ValueError: longest < 1.
@@ -77,18 +76,18 @@ def word_grams(text: str, longest: int = 2) -> list[str]:
 
 @lru_cache(maxsize=1 << 18)
 def gram_number(gram: str, room: str) -> int:
-    """Return the number of an n-gram, 0 to 2**32 - 1; the same n-gram has another number in another room."""
+    """Return a number for an n-gram, 0 to 2**32 - 1, which also depends on the room."""
     return crc32(f"{room}\0{gram}".encode("utf-8", "surrogatepass"))
 
 
-_BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplying loses nothing modulo 2**64
+_BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplication is invertible modulo 2**64
 
 
 def hashed_grams(text: str, n: int, *, one_in: int = 1) -> NDArray[np.uint64]:
-    """Return the distinct hashes of the character n-grams, sorted; empty when the text is shorter.
+    """Return the distinct hashes of the character n-grams, sorted; empty for a shorter text.
 
-    With `one_in` only the hashes divisible by it are kept: a sample that is the same in every text.
-    A polynomial hash of the code points modulo 2**64, mixed once: no use of Python's salted `hash`.
+    With `one_in`, only hashes divisible by it: the same sample in every text. The hash is a polynomial of the
+    code points modulo 2**64, mixed once.
 
     Raises:
         ValueError: n < 1.
@@ -111,12 +110,12 @@ def hashed_grams(text: str, n: int, *, one_in: int = 1) -> NDArray[np.uint64]:
     hashes ^= hashes >> np.uint64(29)
     if one_in > 1:
         hashes = hashes[hashes % np.uint64(one_in) == 0]
-    hashes.sort()  # several times as fast as np.unique on a page of text
+    hashes.sort()  # several times faster than np.unique
     return hashes[np.concatenate(([True], hashes[1:] != hashes[:-1]))] if hashes.size else hashes
 
 
 def containment(part: NDArray[np.uint64], whole: NDArray[np.uint64]) -> float:
-    """Return the share of `part`'s grams that `whole` holds, 0..1; 0 when `part` is empty."""
+    """Return the share of `part`'s grams in `whole`, 0..1; 0 for an empty `part`."""
     if part.size == 0 or whole.size == 0:
         return 0.0
     nearest = whole.take(np.searchsorted(whole, part), mode="clip")

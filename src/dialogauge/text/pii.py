@@ -1,8 +1,8 @@
-"""Finds telephone numbers, e-mail addresses, bank-card and identity-card numbers in text.
+"""Telephone numbers, e-mail addresses, bank-card and identity-card numbers in text.
 
-With precision in mind: dates, prices, order and tracking numbers, ISBNs and times should not count. What
-is found is a shape, not a person: the number of a hotel counts like that of a guest. Names, postal
-addresses, passport numbers and numbers written as words are not found; see `docs/privacy.md`.
+The patterns aim at precision: dates, prices, order and tracking numbers, ISBNs and times should not match.
+They match shapes, not persons: a hotel's number matches like a guest's. They do not match names, postal
+addresses, passport numbers and numbers in words; see `docs/privacy.md`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def luhn(digits: str) -> bool:
 
 
 def is_bank_card(digits: str) -> bool:
-    """Say whether 13 to 19 digits are a bank card's: issuer, length for it, Luhn sum, not all alike."""
+    """Say whether 13 to 19 digits are a bank card: issuer, its lengths, Luhn sum, not one digit only."""
     if not 13 <= len(digits) <= 19 or _ISSUERS.fullmatch(digits) is None:
         return False
     return len(set(digits)) > 1 and luhn(digits)
@@ -58,7 +58,7 @@ def is_bank_card(digits: str) -> bool:
 def is_chinese_id(text: str) -> bool:
     """Say whether 17 digits and a digit or X are a resident identity number (GB 11643-1999).
 
-    Province, date of birth (from 1900 on) and check character must be right.
+    Province, date of birth (from 1900 on) and check character must be valid.
     """
     if len(text) != 18 or text[:2] not in _PROVINCES:
         return False
@@ -72,8 +72,7 @@ def is_chinese_id(text: str) -> bool:
     return _CHECKS[total % 11] == text[17].upper()
 
 
-CONTEXT: Final = 32
-"""Characters in front of a number that are looked at."""
+_CONTEXT: Final = 32  # characters before a number that count
 
 _AREA = r"0(?:10|2[0-9]|[3-9][0-9]{2})"
 _SHAPES: Final = tuple(
@@ -113,45 +112,45 @@ _SAYS_OTHER: Final = re.compile(
 )
 
 
-def says_phone(before: str) -> bool:
-    """Say whether the words in front of a number announce a telephone number."""
+def _says_phone(before: str) -> bool:
+    """Say whether the words before a number announce a telephone number."""
     return _SAYS_PHONE.search(before.lower()) is not None
 
 
-def says_other_number(before: str) -> bool:
-    """Say whether the words in front of a number announce an order, a ticket, a price, a book ..."""
+def _says_other_number(before: str) -> bool:
+    """Say whether the words before a number announce an order, a ticket, a price, a book ..."""
     return _SAYS_OTHER.search(before.lower()) is not None
 
 
-def phone_end(text: str, start: int) -> int | None:
-    """Return where a telephone number that begins at `start` ends; None when none does.
+def _phone_end(text: str, start: int) -> int | None:
+    """Return the end of a telephone number that begins at `start`; None without one.
 
     Args:
         text: Text with ASCII digits, hyphens and spaces.
-        start: Where a digit, a plus or a bracket stands.
+        start: The position of a digit, a plus or a bracket.
     """
-    before = text[max(0, start - CONTEXT) : start]
-    announced = says_phone(before)
-    if not announced and says_other_number(before):
+    before = text[max(0, start - _CONTEXT) : start]
+    announced = _says_phone(before)
+    if not announced and _says_other_number(before):
         return None
     for shape in _SHAPES:
-        found = shape.match(text, start)
-        if found is not None and _ends(text, found.end()):
-            return found.end()
+        match = shape.match(text, start)
+        if match is not None and _ends(text, match.end()):
+            return match.end()
     end = _international(text, start) or _british(text, start)
     return end or (_announced(text, start) if announced else None)
 
 
-def _ends(text: str, end: int) -> bool:
-    """Say whether no letter, digit or code goes on behind a number."""
+def _ends(text: str, end: int, joins: tuple[str, ...] = ("_", "%")) -> bool:
+    """Say whether a number ends at `end`: no letter, digit or code follows."""
     following = text[end : end + 1]
     if following.isalnum() and not "\u3000" <= following <= "\u9fff":
         return False
-    return not (following in ("_", "%") or (following in ("-", ".") and text[end + 1 : end + 2].isdigit()))
+    return not (following in joins or (following in ("-", ".") and text[end + 1 : end + 2].isdigit()))
 
 
 def _cut(text: str, start: int, end: int, least: int, most: int) -> int | None:
-    """Leave out whole groups at the end until there are at most `most` digits, if `least` remain."""
+    """Return the end after whole groups with at most `most` digits; None for fewer than `least`."""
     groups = [(g.end(), len(g.group())) for g in _GROUP.finditer(text, start, end)]
     total = sum(length for _, length in groups)
     while groups and total > most:
@@ -162,35 +161,35 @@ def _cut(text: str, start: int, end: int, least: int, most: int) -> int | None:
 
 
 def _international(text: str, start: int) -> int | None:
-    found = _INTERNATIONAL.match(text, start)
-    if found is None:
+    match = _INTERNATIONAL.match(text, start)
+    if match is None:
         return None
-    if not text.startswith("+", start):  # 00 is as often padding: a parted country code tells
-        if re.match(r"00[1-9][0-9]{0,2}[ -]", found.group()) is None:
+    if not text.startswith("+", start):  # 00 may be padding, unless a separate country code follows
+        if re.match(r"00[1-9][0-9]{0,2}[ -]", match.group()) is None:
             return None
-        return _cut(text, start, found.end(), 11, 17)
-    return _cut(text, start, found.end(), 9, 11 if text.startswith("+1", start) else 15)
+        return _cut(text, start, match.end(), 11, 17)
+    return _cut(text, start, match.end(), 9, 11 if text.startswith("+1", start) else 15)
 
 
 def _british(text: str, start: int) -> int | None:
-    found = _BRITISH.match(text, start)
-    if found is None:
+    match = _BRITISH.match(text, start)
+    if match is None:
         return None
-    parted = not found.group().isdigit()
-    return _cut(text, start, found.end(), 10 if parted else 11, 11)
+    least = 11 if match.group().isdigit() else 10
+    return _cut(text, start, match.end(), least, 11)
 
 
 def _announced(text: str, start: int) -> int | None:
-    found = _ANY.match(text, start)
-    if found is None or _DATE.match(text, start):
+    match = _ANY.match(text, start)
+    if match is None or _DATE.match(text, start):
         return None
-    return _cut(text, start, found.end(), 7, 12)
+    return _cut(text, start, match.end(), 7, 12)
 
 
 PersonalKind = Literal["phone", "email", "card", "id"]
 PERSONAL_KINDS: Final[tuple[PersonalKind, ...]] = get_args(PersonalKind)
 
-# Other digits, hyphens, spaces and at-signs; each becomes one character, so that places stay true.
+# Other digits, hyphens, spaces and at-signs -> ASCII, one character each, so positions stay the same.
 _PLAIN: Final = str.maketrans(
     {
         **{chr(zero + n): str(n) for zero in (0xFF10, 0x660, 0x6F0, 0x966) for n in range(10)},
@@ -219,7 +218,7 @@ _MARKS: Final[dict[PersonalKind, str]] = {kind: f"[{kind}]" for kind in PERSONAL
 
 @dataclass(frozen=True, slots=True)
 class PersonalSpan:
-    """Where something personal stands: `text[start:end]`."""
+    """Personal data in `text[start:end]`."""
 
     kind: PersonalKind
     start: int
@@ -227,25 +226,25 @@ class PersonalSpan:
 
 
 def find_personal(text: str) -> tuple[PersonalSpan, ...]:
-    """Return what looks personal, in order, without overlaps; the time is linear in the text."""
+    """Return the personal data in order, without overlaps, in linear time."""
     if _WORTH_A_LOOK.search(text) is None:
         return ()
     plain = text.translate(_PLAIN)
-    found = sorted((*_emails(plain), *_numbers(plain)), key=lambda span: (span.start, -span.end))
+    candidates = sorted((*_emails(plain), *_numbers(plain)), key=lambda span: (span.start, -span.end))
     out: list[PersonalSpan] = []
-    for span in found:
+    for span in candidates:
         if not out or span.start >= out[-1].end:
             out.append(span)
     return tuple(out)
 
 
 def count_personal(text: str) -> Counter[PersonalKind]:
-    """Return how often each kind occurs."""
+    """Return the number of each kind."""
     return Counter(span.kind for span in find_personal(text))
 
 
 def redact(text: str) -> str:
-    """Return the text with `[phone]`, `[email]`, `[card]` or `[id]` in place of what looks personal."""
+    """Return the text with `[phone]`, `[email]`, `[card]` or `[id]` in place of personal data."""
     spans = find_personal(text)
     if not spans:
         return text
@@ -280,7 +279,7 @@ def _numbers(text: str) -> Iterator[PersonalSpan]:
 
 
 def _number(text: str, digit: int) -> PersonalSpan | None:
-    """Return what begins at this digit, or at the plus or bracket in front of it."""
+    """Return the personal number at this digit, or at the plus or bracket before it."""
     start = digit
     while start > max(0, digit - 2) and text[start - 1] in "+(":
         start -= 1
@@ -289,14 +288,14 @@ def _number(text: str, digit: int) -> PersonalSpan | None:
     end = _card_or_id(text, digit)
     if end is not None:
         return PersonalSpan(end[0], digit, end[1])
-    phone = phone_end(text, start)
+    phone = _phone_end(text, start)
     if phone is None and start < digit:
-        start, phone = digit, phone_end(text, digit)
+        start, phone = digit, _phone_end(text, digit)
     return None if phone is None else PersonalSpan("phone", start, phone)
 
 
 def _begins(text: str, start: int) -> bool:
-    """Say whether no letter, digit or code stands in front of a number."""
+    """Say whether a number begins at `start`: no letter, digit or code precedes."""
     before = text[start - 1 : start]
     if text[start] in "+(":
         return not before.isdigit()
@@ -306,16 +305,16 @@ def _begins(text: str, start: int) -> bool:
 
 
 def _in_address(text: str, start: int) -> bool:
-    """Say whether a number is part of a web address that does not call it a telephone number."""
-    before = text[max(0, start - 4 * CONTEXT) : start]
+    """Say whether a number is part of a web address and not a telephone number in it."""
+    before = text[max(0, start - 4 * _CONTEXT) : start]
     word = before[max(before.rfind(" "), before.rfind("\n")) + 1 :]
     return ("://" in word or "www." in word) and not (
-        says_phone(before) or any(mark in word for mark in ("wa.me/", "tel:", "phone=", "mobile="))
+        _says_phone(before) or any(mark in word for mark in ("wa.me/", "tel:", "phone=", "mobile="))
     )
 
 
 def _card_or_id(text: str, start: int) -> tuple[PersonalKind, int] | None:
-    """Look for a number of 13 to 19 digits with one kind of separator, or for a social security number."""
+    """Return kind and end of a number of 13 to 19 digits with one kind of separator, or of an SSN."""
     ends: list[tuple[str, int]] = []
     digits, at, separator = "", start, None
     while (group := _DIGITS.match(text, at)) is not None and len(digits) + len(group.group()) <= 19:
@@ -324,34 +323,27 @@ def _card_or_id(text: str, start: int) -> tuple[PersonalKind, int] | None:
         if text[at : at + 1] not in ("-", " ") or separator not in (None, text[at]) or len(group.group()) < 3:
             break
         separator, at = text[at], at + 1
-    other = says_other_number(text[max(0, start - CONTEXT) : start])
+    other = _says_other_number(text[max(0, start - _CONTEXT) : start])
     for number, end in reversed(ends):
-        kind = _proved(text, number, end)
+        kind = _checked(text, number, end)
         if kind is not None and (kind[0] == "id" or not other):
             return kind
     return _ssn(text, start)
 
 
-def _proved(text: str, number: str, end: int) -> tuple[PersonalKind, int] | None:
+def _checked(text: str, number: str, end: int) -> tuple[PersonalKind, int] | None:
     if len(number) == 17 and text[end : end + 1] in ("X", "x"):
         number, end = number + text[end], end + 1
-    if not _stops(text, end):
+    if not _ends(text, end, ("_",)):
         return None
     if is_chinese_id(number):
         return "id", end
     return ("card", end) if is_bank_card(number.rstrip("Xx")) and number.isdigit() else None
 
 
-def _stops(text: str, end: int) -> bool:
-    following = text[end : end + 1]
-    if following.isalnum() and not "\u3000" <= following <= "\u9fff":
-        return False
-    return not (following == "_" or (following in ("-", ".") and text[end + 1 : end + 2].isdigit()))
-
-
 def _ssn(text: str, start: int) -> tuple[PersonalKind, int] | None:
-    found = _SSN.match(text, start)
-    if found is None or not _stops(text, found.end()):
+    match = _SSN.match(text, start)
+    if match is None or not _ends(text, match.end(), ("_",)):
         return None
-    announced = _SAYS_SSN.search(text[max(0, start - CONTEXT) : start].lower()) is not None
-    return ("id", found.end()) if found[1] == "-" or announced else None
+    announced = _SAYS_SSN.search(text[max(0, start - _CONTEXT) : start].lower()) is not None
+    return ("id", match.end()) if match[1] == "-" or announced else None

@@ -1,4 +1,4 @@
-"""How a text looks, in numbers: its length, lines, lists, marks. No word of any language is known here."""
+"""The form of a text in numbers: length, lines, lists, marks; without words of any language."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ SHAPE: Final = (
     "quotes",
     "variety",
 )
-"""The names of the numbers, in their order.
+"""The names of the numbers, in order.
 
-Counts and lengths are logs (of 1 + n), shares are of all characters in per cent, `table` and `ends_` are 0 or
-1; `variety` is distinct characters over length ** 0.6.
+Counts and lengths are logs (of 1 + n), shares are per cent of all characters, `table` and `ends_` are 0 or 1;
+`variety` is distinct characters over length ** 0.6.
 """
 
 TextShape = tuple[float, ...]
@@ -71,7 +71,7 @@ TextShape = tuple[float, ...]
 
 @lru_cache(maxsize=1)
 def _table() -> NDArray[np.uint8]:
-    """The class of each code point up to 65,535; the last entry stands for all beyond."""
+    """Return the class of each code point up to 65,535; the last entry is for all others."""
     table = np.zeros(0x10000 + 1, np.uint8)
     for code in range(0x80):
         if chr(code).isalpha():
@@ -88,7 +88,7 @@ def _table() -> NDArray[np.uint8]:
 
 
 def shape_of(text: str) -> TextShape:
-    """Return the numbers of `SHAPE`; every one is finite, for the empty text too. Linear in the length."""
+    """Return the numbers of `SHAPE`, in linear time; all are finite, also for an empty text."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     classes = _table()[np.minimum(points, 0x10000)]
     counts = dict(zip(_NAMES, np.bincount(classes, minlength=len(_NAMES)).tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Tokens: English words, numbers, and Chinese character bigrams."""
+"""Tokens: normalised text, sentences, words, numbers and Chinese bigrams."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import add
 
 _QUOTES = {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"'}
-# What Chinese text is full of; done here, the costlier NFKC is seldom needed.
+# Frequent in Chinese text; with these translated, slow NFKC is rarely needed.
 _WIDE = {chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " ", "\u2026": "..."}
 _TABLE = str.maketrans(_QUOTES | _WIDE)
 
@@ -26,8 +26,8 @@ def normalise(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-# An English full stop ends a sentence only before white space: "3.5", "e.g" and "a.com" stay whole.
-# One set first: a regular expression skips to such a set quickly.
+# An English full stop ends a sentence only before white space: not in "3.5", "e.g" and "a.com".
+# One set first: `re` skips to such a set quickly.
 _END = re.compile(r"([。！？；!?.;\n])(?:(?<=[。！？；!?])[\"'”’）)]*\s*|(?<=[.;])\s+|(?<=\n)\n*)")
 _SPACE = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
@@ -38,12 +38,14 @@ _BEFORE, _AFTER = _SPACE + ">#*-•·|", _SPACE + "*|"
 def sentences(text: str) -> list[str]:
     """Return the sentences in order, without list marks and white space at their ends.
 
-    Rules, not a model: an abbreviation before a space ("Dr. Li") ends a sentence too.
+    An abbreviation before a space ("Dr. Li") also ends a sentence.
     """
     parts = _END.split(text)
     ends = (*parts[1::2], "")
-    found = [(part + end).lstrip(_BEFORE).rstrip(_AFTER) for part, end in zip(parts[::2], ends, strict=True)]
-    return [part for part in found if part]
+    stripped = [
+        (part + end).lstrip(_BEFORE).rstrip(_AFTER) for part, end in zip(parts[::2], ends, strict=True)
+    ]
+    return [part for part in stripped if part]
 
 
 # ruff: noqa: SIM905 - a thousand quotes would hide the words
@@ -74,7 +76,7 @@ HAN_STOP = frozenset(
     "的了是我你您他她它们这那个些么吗呢吧啊呀哦嗯嘛和与或及在有没不也都还就又很太更最被把给让为以从到对向于"
     "之其而但并且所因如果若则即请要想会能可该应将已曾着过地得来去做说问答谢好什怎哪谁几何样里中上下只再等"
 )
-"""Characters of function and courtesy; runs of Chinese are cut at them before bigrams are taken."""
+"""Function and courtesy characters, which split runs of Chinese before bigrams."""
 
 _FOREIGN = {
     "es": (
@@ -112,7 +114,7 @@ FOREIGN_STOP = frozenset(word for words in _FOREIGN.values() for word in words.s
     den hat
     """.split()
 )
-"""Frequent words of other languages in Latin script that are no English words."""
+"""Frequent words of other languages in Latin script that are not English words."""
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
@@ -120,7 +122,7 @@ _STOP = "".join(sorted(HAN_STOP))
 
 
 def _telling() -> str:
-    """The ranges of Chinese characters between those of function."""
+    """Return the ranges of Chinese characters without function characters."""
     out = []
     for first, last in ((0x3400, 0x4DBF), (0x4E00, 0x9FFF)):
         start = first
@@ -131,7 +133,7 @@ def _telling() -> str:
     return "".join(out)
 
 
-# A word or a number, beginning with one set: a regular expression skips to such a set quickly.
+# A word or a number; one set first: `re` skips to such a set quickly.
 _WORD = re.compile(rf"[^\W_{_HAN}](?:(?<=\d)\d*(?:[.,:/]\d+)*|(?<!\d)[^\W\d_{_HAN}]*(?:'[a-z]+)?)")
 _CHINESE = re.compile(f"[{_HAN}]+")
 _TELLING = re.compile(f"[{_telling()}]+")
@@ -145,12 +147,12 @@ def words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """A text cut up for counting and for what it is about."""
+    """The words and the Chinese part of a text."""
 
     words: list[str]
     """Words and numbers in order, in lower case."""
     chinese: str
-    """The text in lower case where it may hold Chinese; empty where it cannot."""
+    """The text in lower case if it may contain Chinese, else empty."""
 
     @property
     def units(self) -> float:
@@ -159,15 +161,15 @@ class Pieces:
 
 
 def pieces(text: str) -> Pieces:
-    """Cut a text into words, numbers and Chinese."""
+    """Split a text into words, numbers and Chinese."""
     lowered = text.lower().replace("\u2019", "'")
     return Pieces(_WORD.findall(lowered), "" if text.isascii() else lowered)
 
 
 def content_terms(text: Pieces) -> frozenset[str]:
-    """Return what carries the topic: stems of words, numbers, bigrams of Chinese.
+    """Return the content terms: stems of words, numbers, Chinese bigrams or single characters.
 
-    Function words fall away; a single Chinese character that is left alone stays as it is.
+    Function words are left out.
     """
     out = set(map(_term, text.words))
     out.discard("")
@@ -180,7 +182,7 @@ def content_terms(text: Pieces) -> frozenset[str]:
 
 
 def content_marks(text: Pieces) -> frozenset[str]:
-    """Return the content terms, those that are not in ASCII taken apart into their characters."""
+    """Return the content terms, with terms outside ASCII split into characters."""
     out = set("".join(_TELLING.findall(text.chinese)))
     for term in set(map(_term, text.words)):
         if term.isascii():
@@ -193,7 +195,7 @@ def content_marks(text: Pieces) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def _term(token: str) -> str:
-    """A number as it stands, the stem of a word; empty for a function word and a single letter."""
+    """Return a number, or the stem of a word; empty for function words and single letters."""
     if token[0].isdigit():
         return token
     return stem(token) if len(token) > 1 and token not in ENGLISH_STOP else ""
@@ -201,7 +203,7 @@ def _term(token: str) -> str:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Cut common English endings so that `booked`, `booking` and `books` meet; crude on purpose."""
+    """Cut common English endings, so that `booked`, `booking` and `books` are equal; crude on purpose."""
     word = word.removesuffix("'s")
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:

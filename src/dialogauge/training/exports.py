@@ -1,4 +1,4 @@
-"""What people should label next: the lowest conversations and the ones the judge is least sure of."""
+"""Rows for training (DPO, KTO, SFT), and conversations that people should label next."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _HALF_WAY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ActiveItem:
-    """One conversation to have labelled, and why."""
+    """One conversation to label, and why."""
 
     conversation_id: str
     reason: Literal["lowest", "uncertain", "failed"]
     quality: float | None
-    """Mean of its scores brought to 0 to 1."""
+    """Mean of its scores, scaled to 0..1."""
     uncertainty: float
     verdict: str | None
     weakest_turn: int | None
 
     def to_row(self, judged: JudgedConversation) -> dict[str, Any]:
-        """Write the item with its messages, for a labelling tool."""
+        """Return the item with its messages, for a labelling tool."""
         return {
             "conversation_id": self.conversation_id,
             "reason": self.reason,
@@ -37,18 +37,18 @@ class ActiveItem:
 
 
 def rank_for_labelling(judged: Iterable[JudgedConversation], limit: int) -> list[ActiveItem]:
-    """Choose at most `limit` conversations: in turn the lowest and the most uncertain, none twice.
+    """Return at most `limit` distinct conversations: alternately the lowest and the most uncertain.
 
-    Uncertainty is the spread over repeats, plus the share of targets that failed, plus nearness of the
-    mean score to the middle of the scale (0 at either end, 0.5 in the middle). A conversation of which
-    nothing was scored counts as `failed` and comes last: a label teaches nothing about the judge there.
+    Uncertainty is the spread over repeats, plus the share of failed targets, plus the closeness of the mean
+    score to the middle of the scale (0 at the ends, 0.5 in the middle). A conversation without scores is
+    `failed` and comes last: its label says nothing about the judge.
     """
     everything = list(judged)
     scored = [j for j in everything if j.quality is not None]
     lowest = iter(sorted(scored, key=lambda j: (j.quality or 0.0, j.conversation.id)))
     unsure = iter(sorted(scored, key=lambda j: (-_uncertainty(j), j.conversation.id)))
     chosen: dict[str, ActiveItem] = {}
-    for _ in scored:  # each round takes at least one that was not chosen yet, as long as there is one
+    for _ in scored:  # each round adds at least one, if any is left
         _take("lowest", lowest, chosen, limit)
         _take("uncertain", unsure, chosen, limit)
     for item in everything:
@@ -63,9 +63,9 @@ def _take(
     chosen: dict[str, ActiveItem],
     limit: int,
 ) -> None:
-    found = next((j for j in queue if j.conversation.id not in chosen), None)
-    if found is not None and len(chosen) < limit:
-        chosen[found.conversation.id] = _item(found, reason)
+    item = next((j for j in queue if j.conversation.id not in chosen), None)
+    if item is not None and len(chosen) < limit:
+        chosen[item.conversation.id] = _item(item, reason)
 
 
 def _uncertainty(judged: JudgedConversation) -> float:
@@ -87,7 +87,7 @@ def _item(judged: JudgedConversation, reason: Literal["lowest", "uncertain", "fa
 
 VERDICTS: Final = ("poor", "borderline", "good", "excellent")
 
-# On a 1-5 scale these are a mean of 4 and more, and of 2.6 and less; what lies between teaches neither.
+# On a 1-5 scale these are means of 4 and 2.6; turns in between are no training data.
 _DESIRABLE = 0.75
 _UNDESIRABLE = 0.4
 
@@ -102,18 +102,18 @@ def dpo_row(fork: Fork, chosen: str) -> dict[str, Any]:
 
 
 def kto_rows(judged: JudgedConversation) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield turn number and row (`prompt`, `completion`, `label`) of every turn that is clear enough.
+    """Yield turn number and row (`prompt`, `completion`, `label`) of every clear turn.
 
-    A reply is undesirable when it is the weakest turn or its mean score is low, desirable when its mean
-    score is high and no issue was raised.
+    A reply is undesirable in the weakest turn or with a low mean score, desirable with a high mean score and
+    without issues.
     """
     for figures in judged.turns:
         turn = judged.conversation.turn(figures.turn)
         label = _label(judged, figures.turn)
-        parted = prompt_and_reply(judged.conversation, turn)
-        if label is None or parted is None:
+        parts = prompt_and_reply(judged.conversation, turn)
+        if label is None or parts is None:
             continue
-        prompt, reply = parted
+        prompt, reply = parts
         completion = [{"role": "assistant", "content": reply}]
         yield turn.number, {"prompt": list(prompt), "completion": completion, "label": label}
 
@@ -130,10 +130,10 @@ def _label(judged: JudgedConversation, number: int) -> bool | None:
 
 
 def sft_row(judged: JudgedConversation, min_verdict: str) -> dict[str, Any] | None:
-    """Return the whole conversation as `messages`, if its verdict is at least `min_verdict`."""
+    """Return the conversation as `messages` if its verdict is at least `min_verdict`, else None."""
     if judged.verdict is None or VERDICTS.index(judged.verdict) < VERDICTS.index(min_verdict):
         return None
     messages = [plain_message(m) for m in judged.conversation.messages]
     while messages and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):
-        messages.pop()  # what was left unanswered teaches nothing
+        messages.pop()  # messages without an answer are no training data
     return {"messages": messages} if messages else None

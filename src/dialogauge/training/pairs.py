@@ -1,4 +1,4 @@
-"""A conversation together with all that was said of it: what training data is made from."""
+"""Judged conversations, and forks: weak turns with the reply to replace and its repair."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from dialogauge.runs.records import own_scores
 
 @dataclass(frozen=True, slots=True)
 class TurnFigures:
-    """What the repeats say of one turn."""
+    """The scores and issues of one turn, over all repeats."""
 
     turn: int
     quality: float | None
-    """Mean of its scores, each brought to 0 (worst) to 1 (best); None when nothing was scored."""
+    """Mean of its scores, each scaled to 0 (worst) to 1 (best); None without scores."""
     issues: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedConversation:
-    """One conversation, its turns' figures, and what was said of the whole."""
+    """One conversation with its judgements, over all repeats."""
 
     conversation: Conversation
     judge: str
     turns: tuple[TurnFigures, ...]
     weakest_turn: int | None
-    """The turn that most repeats named; the earlier one on a tie; None when most named none."""
+    """The turn that most repeats name; the earlier one on a tie; None if most name none."""
     verdict: str | None
-    """The verdict that most repeats gave; the worse one on a tie."""
+    """The most frequent verdict; the worse one on a tie."""
     quality: float | None
-    """Mean of all scores, each brought to 0 to 1; None when nothing was scored."""
+    """Mean of all scores, each scaled to 0..1; None without scores."""
     spread: float
     """Standard deviation of the repeats' qualities; 0 with one repeat."""
     targets: int
-    """Targets that were judged or failed, over all repeats."""
+    """Judged and failed targets, over all repeats."""
     failed: int
-    """Those of them that failed."""
+    """Failed targets."""
     prompt_digest: str | None
 
     def turn(self, number: int) -> TurnFigures | None:
@@ -59,12 +59,12 @@ _WORST_FIRST = ("poor", "borderline", "good", "excellent")
 def judged_conversation(
     conversation: Conversation, rows: Sequence[Mapping[str, Any]], scales: Mapping[str, Scale]
 ) -> JudgedConversation:
-    """Bring the rows of one conversation, all its repeats, together.
+    """Combine the rows of one conversation over all repeats.
 
     Args:
         conversation: The conversation.
-        rows: Its rows as `judgements.jsonl` has them.
-        scales: The scale of each dimension.
+        rows: Its rows from `judgements.jsonl`.
+        scales: Dimension -> its scale.
     """
     whole = [r for r in rows if r["level"] == "conversation" and r["scores"] is not None]
     by_turn: dict[int, list[Mapping[str, Any]]] = {}
@@ -77,9 +77,9 @@ def judged_conversation(
     return JudgedConversation(
         conversation=conversation,
         judge=rows[0]["judge"] if rows else "",
-        turns=tuple(_figures(turn, found, scales) for turn, found in sorted(by_turn.items())),
-        weakest_turn=_most_named([r["weakest_turn"] for r in whole]),
-        verdict=_most_given([r["verdict"] for r in whole if r["verdict"] is not None]),
+        turns=tuple(_figures(turn, judged, scales) for turn, judged in sorted(by_turn.items())),
+        weakest_turn=_most_frequent_turn([r["weakest_turn"] for r in whole]),
+        verdict=_most_frequent_verdict([r["verdict"] for r in whole if r["verdict"] is not None]),
         quality=statistics.fmean(repeats) if repeats else None,
         spread=statistics.pstdev(repeats) if len(repeats) > 1 else 0.0,
         targets=len(rows),
@@ -101,16 +101,15 @@ def _qualities(row: Mapping[str, Any], scales: Mapping[str, Scale]) -> Iterable[
             yield (score - scale.worst) / (scale.best - scale.worst)
 
 
-def _most_named(turns: Sequence[int | None]) -> int | None:
+def _most_frequent_turn(turns: Sequence[int | None]) -> int | None:
     if not turns:
         return None
     counts = Counter(turns)
     top = max(counts.values())
-    named = [turn for turn, n in counts.items() if n == top and turn is not None]
-    return min(named) if named else None
+    return min((turn for turn, n in counts.items() if n == top and turn is not None), default=None)
 
 
-def _most_given(verdicts: Sequence[str]) -> str | None:
+def _most_frequent_verdict(verdicts: Sequence[str]) -> str | None:
     if not verdicts:
         return None
     counts = Counter(verdicts)
@@ -120,36 +119,36 @@ def _most_given(verdicts: Sequence[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """One turn at which another reply would have served the conversation better."""
+    """One turn that needs a better reply."""
 
     conversation_id: str
     turn: int
     prompt: tuple[Mapping[str, Any], ...]
-    """OpenAI messages up to the reply: the user's message and the turn's tool steps included."""
+    """OpenAI messages up to the reply, including the user message and the turn's tool steps."""
     rejected: str
-    """The reply that stood there."""
+    """The weak reply."""
     issues: tuple[str, ...]
 
 
 def fork_of(judged: JudgedConversation) -> Fork | None:
-    """Return the fork at the weakest turn; None when no turn was named or it has no reply text."""
+    """Return the fork at the weakest turn; None without such a turn or without its reply text."""
     if judged.weakest_turn is None:
         return None
     turn = judged.conversation.turn(judged.weakest_turn)
-    parted = prompt_and_reply(judged.conversation, turn)
-    if parted is None:
+    parts = prompt_and_reply(judged.conversation, turn)
+    if parts is None:
         return None
     figures = judged.turn(turn.number)
-    return Fork(judged.conversation.id, turn.number, *parted, figures.issues if figures is not None else ())
+    return Fork(judged.conversation.id, turn.number, *parts, figures.issues if figures is not None else ())
 
 
 def prompt_and_reply(
     conversation: Conversation, turn: Turn
 ) -> tuple[tuple[Mapping[str, Any], ...], str] | None:
-    """Part a turn before its last reply: all messages up to there, and the text of that reply.
+    """Return all messages before the last reply of a turn, and the text of that reply; None without text.
 
-    What the assistant said earlier in the turn (before a tool call, say) belongs to the prompt; replies
-    that follow one another are one, joined by newlines. Returns None when there is no text.
+    Earlier assistant messages of the turn (before a tool call, for example) belong to the prompt; consecutive
+    replies are one, joined by newlines.
     """
     replies = [i for i in range(turn.start, turn.stop) if _is_reply(conversation, i)]
     if not replies:
@@ -164,9 +163,9 @@ def prompt_and_reply(
 
 
 def plain_message(message: Message) -> dict[str, Any]:
-    """Write a message in OpenAI form without keys of other makers."""
-    whole = message.to_openai()
-    return {k: whole[k] for k in ("role", "content", "tool_calls", "tool_call_id", "name") if k in whole}
+    """Return a message in OpenAI form without further keys."""
+    fields = message.to_openai()
+    return {k: fields[k] for k in ("role", "content", "tool_calls", "tool_call_id", "name") if k in fields}
 
 
 def _is_reply(conversation: Conversation, index: int) -> bool:
@@ -188,10 +187,7 @@ Repaired = Structured[str] | ChatFailure
 
 
 async def repair(client: ChatClient, fork: Fork, *, language: str) -> Repaired:
-    """Ask a model for the reply that should have stood at the fork.
-
-    Returns a failure when the model gives none, an empty one, or the rejected one again.
-    """
+    """Ask a model for a better reply at the fork; a failure for none, an empty one, or the same reply."""
     template = split_template(own_template("repair", language))
     values = {
         "dialogue": "\n".join(_json(m) for m in fork.prompt),
@@ -222,5 +218,5 @@ async def repair(client: ChatClient, fork: Fork, *, language: str) -> Repaired:
 
 
 def _json(value: object) -> str:
-    # "<" is escaped so that a message cannot close the frame that it stands in.
+    # "<" is escaped so that a message cannot close the tags around it.
     return orjson.dumps(value).decode().replace("<", "\\u003c")

@@ -230,7 +230,9 @@ def test_memories_are_built_by_the_model_of_the_judge_unless_another_is_named() 
 
 
 def test_the_choices_are_those_of_the_studies() -> None:
-    from dialogauge.judges.personal.baselines import STRATEGIES
+    from typing import get_args
+
+    from dialogauge.judges.personal.baselines import Strategy
     from dialogauge.rubrics.reply_format import VERDICTS
     from dialogauge.stats import CALIBRATIONS
     from dialogauge.stats.score_history import TIES
@@ -240,7 +242,7 @@ def test_the_choices_are_those_of_the_studies() -> None:
     satisfaction, replay = settings_of(SatisfactionOptions), settings_of(BenchmarkOptions)
     assert satisfaction["calibrate"].choices == CALIBRATIONS
     assert satisfaction["ties"].choices == TIES
-    assert satisfaction["strategy"].choices == tuple(STRATEGIES)
+    assert satisfaction["strategy"].choices == get_args(Strategy)
     assert replay["rule"].choices == RULES
     assert replay["context"].choices == CONTEXTS
     assert settings_of(PairOptions)["min_verdict"].choices == VERDICTS

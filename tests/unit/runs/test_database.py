@@ -219,9 +219,9 @@ def test_conversations_are_found_by_name_the_latest_version_first(database: RunD
     put(database, talk("u: a", "a: another reply", id="a"))
     put(database, named("b"), 2)
     database.flush()
-    found = database.conversations_named(["a", "b", "nobody", "it's; --"])
-    assert set(found) == {"a", "b"}
-    assert found["a"].messages[1].text == "another reply"
+    found = database.conversations_of(["a", "b", "nobody", "it's; --"])
+    assert [c.id for c in found] == ["a", "b"]
+    assert found[0].messages[1].text == "another reply"
 
 
 def test_meta_values_come_back(database: RunDatabase) -> None:
@@ -300,7 +300,7 @@ def test_a_damaged_record_is_a_clear_error(path: Path, damage: bytes) -> None:
     for read in (
         lambda: list(reader.units(JUDGE_DIGEST)),
         lambda: list(reader.conversations()),
-        lambda: reader.conversations_named(["a"]),
+        lambda: reader.conversations_of(["a"]),
         lambda: reader.get_meta("x"),
     ):
         with pytest.raises(StoreError, match=r"run\.db cannot be used") as caught:

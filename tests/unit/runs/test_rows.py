@@ -14,7 +14,7 @@ from dialogauge.core import (
     as_scores,
 )
 from dialogauge.core.judgement import row_json, usage_json
-from dialogauge.runs import ROW_FIELDS, judged_of
+from dialogauge.runs import judged_of
 from dialogauge.runs.records import own_scores, raw_score
 from talks import talk
 
@@ -82,9 +82,9 @@ def test_a_failure_has_no_scores_and_says_why() -> None:
 
 
 def test_every_row_has_the_same_keys_in_the_same_order() -> None:
-    for outcome in (Judgement(as_scores({"a": 1})), JudgeFailure("timeout", "slow")):
-        written = row(outcome)
-        assert tuple(written) == ROW_FIELDS
+    judged, failed = row(Judgement(as_scores({"a": 1}))), row(JudgeFailure("timeout", "slow"))
+    assert list(judged) == list(failed)
+    for written in (judged, failed):
         assert orjson.loads(orjson.dumps(written)) == written
 
 

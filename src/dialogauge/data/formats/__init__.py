@@ -1,4 +1,4 @@
-"""The file formats that conversations are read from, one module each."""
+"""The file formats of conversations, one module each."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ __all__ = [
 ]
 
 FORMATS: tuple[Format, ...] = (RECLLMSIM, URS, TAU, SHAREGPT, CARD, OPENAI, TURNS, USS, CSV)
-"""In the order in which they are tried: the more particular first."""
+"""In order of recognition: the more specific first."""
 
 
 def format_names() -> tuple[str, ...]:
-    """Return the names that `--format` knows, sorted."""
+    """Return the names for `--format`, sorted."""
     return tuple(sorted(f.name for f in FORMATS))
 
 
 def named_format(name: str) -> Format:
     """Return the format of that name; raises `UsageError` for an unknown one."""
-    for known in FORMATS:
-        if known.name == name:
-            return known
+    for candidate in FORMATS:
+        if candidate.name == name:
+            return candidate
     msg = f"unknown format {name!r}"
     raise UsageError(msg, hint=f"one of {', '.join(format_names())}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
 from dialogauge.data.field_map import FieldMap
@@ -35,7 +36,7 @@ _OF_CONVERSATION = ("user_id", "scenario", "context", "candidate", "language")
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Which column holds what."""
+    """The columns of the fields and of the dimensions."""
 
     named: dict[str, str]
     ratings: dict[str, str]
@@ -52,9 +53,9 @@ class _Group:
     id: str
     line: int
     messages: list[Message] = field(default_factory=list)
-    about: dict[str, str] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
     rated: list[tuple[int, str, float | str, str | None, Place]] = field(default_factory=list)
-    """Index of the message, dimension, score, rater, where it stands."""
+    """Index of the message, dimension, score, rater, place."""
     turns: list[str | None] = field(default_factory=list)
     fault: RecordFault | None = None
 
@@ -88,7 +89,7 @@ def conversations_of(table: DelimitedTable, context: Context) -> Iterator[Outcom
     try:
         for row in table.rows:
             if isinstance(row, RecordFault):
-                # The row cannot be placed for certain: what was being read is not whole any more.
+                # The row may belong to the current conversation, which is then incomplete.
                 group, done = None, row if group is None else _spoilt(group, row)
                 yield done
                 continue
@@ -108,20 +109,20 @@ def conversations_of(table: DelimitedTable, context: Context) -> Iterator[Outcom
 
 
 def named_columns(columns: list[str] | tuple[str, ...], mapping: FieldMap) -> dict[str, str]:
-    """Return which column holds what: as the field map says, else under a usual name."""
-    found: dict[str, str] = {}
+    """Return field -> column, by the field map or a usual name."""
+    named: dict[str, str] = {}
     for name, usual in _USUAL.items():
         mapped = getattr(mapping, name)
         column = mapped if mapped in columns else None if mapped else find_column(columns, usual)
         if column is not None:
-            found[name] = column
-    return found
+            named[name] = column
+    return named
 
 
 def _columns(columns: tuple[str, ...], context: Context) -> _Columns:
     mapping, place = context.mapping, Place(context.source.name, 1)
-    wanted = [getattr(mapping, name) for name in _USUAL] + list(mapping.ratings.values())
-    missing = [column for column in wanted if column and column not in columns]
+    mapped = [getattr(mapping, name) for name in _USUAL] + list(mapping.ratings.values())
+    missing = [column for column in mapped if column and column not in columns]
     named = named_columns(columns, mapping)
     if missing or "role" not in named or "content" not in named:
         what = f"no column {missing[0]!r}" if missing else "no column for the role or for the content"
@@ -139,14 +140,14 @@ def _columns(columns: tuple[str, ...], context: Context) -> _Columns:
 def _take(group: _Group, row: Row, columns: _Columns, context: Context) -> None:
     place = Place(context.source.name, row.line, group.id)
     number = len(group.messages) + 1
-    given = columns.get(row, "role") or ""
-    role = _role(given, context, place)
+    name = columns.get(row, "role") or ""
+    role = _role(name, context, place)
     if role is None:
-        message, hint = unknown_role(number, given)
+        message, hint = unknown_role(number, name)
         group.fault = group.fault or record_fault(place, message, hint)
         return
-    known = {*columns.named.values(), *columns.ratings.values()}
-    extra = {key: cell for key, cell in row.cells.items() if key not in known and cell}
+    used = {*columns.named.values(), *columns.ratings.values()}
+    extra = {key: cell for key, cell in row.cells.items() if key not in used and cell}
     group.messages.append(Message(role, row.cells[columns.named["content"]], extra=extra))
     group.turns.append(columns.get(row, "turn"))
     for name in _OF_CONVERSATION:
@@ -163,11 +164,12 @@ def _take(group: _Group, row: Row, columns: _Columns, context: Context) -> None:
             group.rated.append((number - 1, dimension, score, columns.get(row, "rater"), place))
 
 
-def _role(given: str, context: Context, place: Place) -> Role | None:
-    role = context.mapping.role_of(given) or context.mapping.role_of(given.strip().lower())
-    if role is None and given.strip().lower() in ROLE_ALIASES:
-        role = ROLE_ALIASES[given.strip().lower()]
-        context.notes.assume(f"messages have the role {given!r}: read as {role}", place)
+def _role(name: str, context: Context, place: Place) -> Role | None:
+    plain = name.strip().lower()
+    role = context.mapping.role_of(name) or context.mapping.role_of(plain)
+    if role is None and plain in ROLE_ALIASES:
+        role = ROLE_ALIASES[plain]
+        context.notes.assume(f"messages have the role {name!r}: read as {role}", place)
     return role
 
 
@@ -182,19 +184,15 @@ def _finish(group: _Group, context: Context) -> Outcome:
         except RecordFault as fault:
             return fault
     ratings = tuple(
-        Rating(group.id, dimension, score, turns[index], rater, place=read)
-        for index, dimension, score, rater, read in group.rated
+        Rating(group.id, dimension, score, turns[index], rater, place=own_place)
+        for index, dimension, score, rater, own_place in group.rated
     )
     return Conversation(
         group.id,
         tuple(group.messages),
-        user_id=group.about.get("user_id"),
-        scenario=group.about.get("scenario"),
-        context=group.about.get("context"),
-        candidate=group.about.get("candidate"),
-        language=group.about.get("language"),
         ratings=ratings,
         place=place,
+        **group.about,
     )
 
 

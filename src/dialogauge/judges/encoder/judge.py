@@ -14,7 +14,6 @@ from dialogauge.core import (
     Judgement,
     MissingExtra,
     Request,
-    Score,
     UsageError,
     digest,
 )
@@ -43,16 +42,12 @@ def encoder_judge(name: str, *, model: str | None = None) -> EncoderJudge:
     if name not in ENCODER_JUDGES:
         msg = f"no encoder judge is called {name!r}"
         raise UsageError(msg, hint=f"there are {', '.join(ENCODER_JUDGES)}")
-    _require_extra(name)
-    settings = EncoderSettings(ordinal=name == "encoder-ordinal")
-    return EncoderJudge(settings if model is None else replace(settings, model=model))
-
-
-def _require_extra(name: str) -> None:
     missing = [module for module in ("torch", "transformers") if find_spec(module) is None]
     if missing:
         msg = f"the judge {name} is trained here and needs {' and '.join(missing)}"
         raise MissingExtra(msg, hint="pip install 'dialogauge[train]'")
+    settings = EncoderSettings(ordinal=name == "encoder-ordinal")
+    return EncoderJudge(settings if model is None else replace(settings, model=model))
 
 
 class EncoderJudge:
@@ -114,9 +109,7 @@ class EncoderJudge:
         if not all(map(isfinite, probabilities)):
             failure = JudgeFailure("judge_error", "the network gives no finite probabilities: it diverged")
             return Judged(reply.target, failure)
-        found = decoded_score(probabilities, self._settings)
         what = "steps" if self._settings.ordinal else "probabilities"
         details = {"turn_id": reply.id, what: [round(p, 4) for p in probabilities]}
-        return Judged(
-            reply.target, Judgement({SATISFACTION.name: Score(found.value, found.score)}, details=details)
-        )
+        score = decoded_score(probabilities, self._settings)
+        return Judged(reply.target, Judgement({SATISFACTION.name: score}, details=details))

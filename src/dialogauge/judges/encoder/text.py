@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dialogauge.core import Score
 from dialogauge.core.protocols import BlockView, Reply
 from dialogauge.text import has_chinese
 
@@ -43,24 +44,18 @@ class EncoderSettings:
     seed: int = 42
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedScore:
-    """The score of one target."""
+def decoded_score(probabilities: Sequence[float], settings: EncoderSettings) -> Score:
+    """Decode five class probabilities, or those of the four steps where ordinal.
 
-    score: int
-    """The most probable class, the lowest of several; or 1 and one more for each step above the threshold."""
-    value: float
-    """The expected score."""
-
-
-def decoded_score(probabilities: Sequence[float], settings: EncoderSettings) -> DecodedScore:
-    """Decode five class probabilities, or those of the four steps where ordinal."""
+    The value is the expected score; the whole score the most probable class, the lowest of several, or 1
+    and one more for each step above the threshold.
+    """
     if settings.ordinal:
         steps = sum(p > settings.threshold for p in probabilities)
-        return DecodedScore(1 + steps, 1 + sum(probabilities))
+        return Score(1 + sum(probabilities), 1 + steps)
     best = max(range(len(probabilities)), key=lambda i: probabilities[i])
     expected = sum((i + 1) * p for i, p in enumerate(probabilities)) / sum(probabilities)
-    return DecodedScore(best + 1, expected)
+    return Score(expected, best + 1)
 
 
 _WORDS: Final = {

@@ -318,7 +318,7 @@ def _error(network: Network, examples: Sequence[_Example]) -> float | None:
     if not all(math.isfinite(p) for probabilities in found for p in probabilities):
         return math.inf
     errors = [
-        abs(decoded_score(p, network.settings).score - e.score) for p, e in zip(found, examples, strict=True)
+        abs(decoded_score(p, network.settings).own - e.score) for p, e in zip(found, examples, strict=True)
     ]
     return sum(errors) / len(errors)
 

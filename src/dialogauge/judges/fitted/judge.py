@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core import (
-    Conversation,
     Judged,
     JudgeFailure,
     Judgement,
@@ -86,20 +85,16 @@ class RatingsJudge:
         examples = [RatedPlace(conversation, turn, 0, _NO_VOTES) for turn in asked]
         shares, called = self.model.predict(examples)
         found = chances(shares, self.model.boundaries)
-        return tuple(
-            Judged(self._target(conversation, turn), self._judgement(turn, int(score), row))
-            for turn, score, row in zip(asked, called, found, strict=True)
-        )
-
-    def _target(self, conversation: Conversation, turn: int | None) -> Target:
-        level: Level = "conversation" if turn is None else "turn"
-        return Target(conversation.id, level, turn, conversation.candidate)
-
-    def _judgement(self, turn: int | None, score: int, chance: NDArray[np.float64]) -> Judgement:
-        name = self.dimensions[0 if turn is not None else 1].name
-        expected = float(chance @ np.arange(1, LEVELS + 1))
-        told = {str(k): round(float(p), 4) for k, p in enumerate(chance, start=1)}
-        return Judgement({name: Score(round(expected, 4), score)}, details={"chances": told})
+        rows = []
+        for turn, score, chance in zip(asked, called, found, strict=True):
+            level: Level = "conversation" if turn is None else "turn"
+            name = self.dimensions[turn is None].name
+            expected = float(chance @ np.arange(1, LEVELS + 1))
+            told = {str(k): round(float(p), 4) for k, p in enumerate(chance, start=1)}
+            judgement = Judgement({name: Score(round(expected, 4), int(score))}, details={"chances": told})
+            target = Target(conversation.id, level, turn, conversation.candidate)
+            rows.append(Judged(target, judgement))
+        return tuple(rows)
 
 
 def chances(shares: NDArray[np.float64], boundaries: tuple[int, ...]) -> NDArray[np.float64]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from itertools import product
+from operator import add, sub
 from typing import Any
 
 import numpy as np
@@ -174,22 +175,13 @@ class Sums:
     size: int
 
     def __add__(self, other: Sums) -> Sums:
-        return Sums(
-            self.squares + other.squares,
-            self.products + other.products,
-            self.columns + other.columns,
-            self.targets + other.targets,
-            self.size + other.size,
-        )
+        return self._with(add, other)
 
     def __sub__(self, other: Sums) -> Sums:
-        return Sums(
-            self.squares - other.squares,
-            self.products - other.products,
-            self.columns - other.columns,
-            self.targets - other.targets,
-            self.size - other.size,
-        )
+        return self._with(sub, other)
+
+    def _with(self, operation: Callable[[Any, Any], Any], other: Sums) -> Sums:
+        return Sums(*(operation(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
 
 
 def sums_of(rows: SparseRows, targets: Floats, mask: NDArray[np.bool_]) -> Sums:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from dialogauge.judges.local.model import (
     running_form,
 )
 from dialogauge.signals import Mode, feature_names, find_signals, read_dialogue, read_features
+from dialogauge.stats import auc_draws, pearson, spearman
 from dialogauge.text import counted
 
 Floats = NDArray[np.float64]
@@ -71,13 +72,14 @@ def fit_local(
         for c in rated.watch(conversations)
         if any(r.turn is not None and r.dimension == dimension for r in c.ratings)
     ]
-    tables = {mode: _table(kept, dimension, mode) for mode in ("hindsight", "foresight")}
+    tables = {mode: _table(kept, dimension, mode) for mode in get_args(Mode)}
     _check(tables["hindsight"], folds, dimension, rated.instead_of(dimension))
     fitted, measured = {}, {}
     for mode, table in tables.items():
         fold = group_folds(table.groups, folds)
         ridge, predicted = _choose_ridge(table, fold)
-        model = _solve(table, ridge, feature_names(cast(Mode, mode)))
+        names = feature_names(mode)
+        model = _solve(table.features, table.scores, table.groups, ridge, names)
         fitted[mode] = replace(model, thresholds=_thresholds(predicted, table.scores))
         measured[mode] = _measure(predicted, table, fold)
     table = tables["hindsight"]
@@ -96,38 +98,30 @@ def fit_local(
     )
 
 
-def _table(conversations: Sequence[Conversation], dimension: str, mode: str) -> _RatedTurns:
-    rows: list[tuple[float, ...]] = []
-    scores: list[float] = []
-    groups: list[int] = []
-    lengths: list[float] = []
-    forms: list[Form] = []
-    languages: list[str] = []
+def _table(conversations: Sequence[Conversation], dimension: str, mode: Mode) -> _RatedTurns:
+    rows: list[tuple[tuple[float, ...], float, int, float, Form, str]] = []
     index: dict[str, int] = {}
-    read = cast(Mode, mode)
-    names = feature_names(read)
+    names = feature_names(mode)
     for conversation in conversations:
         dialogue = read_dialogue(conversation)
-        features = read_features(dialogue, find_signals(dialogue, read), read)
+        features = read_features(dialogue, find_signals(dialogue, mode), mode)
         form = running_form(features, names)
         group = index.setdefault(conversation.user_id or f"\0{conversation.id}", len(index))
         units = {t.number: t.reply.units for t in dialogue.turns}
-        for turn, score in _turn_scores(conversation, dimension).items():
-            if turn in features:
-                rows.append(features[turn])
-                scores.append(score)
-                groups.append(group)
-                lengths.append(units[turn])
-                forms.append(form[turn])
-                languages.append(dialogue.language)
+        rows += [
+            (features[turn], score, group, units[turn], form[turn], dialogue.language)
+            for turn, score in _turn_scores(conversation, dimension).items()
+            if turn in features
+        ]
+    features_of, scores, groups, lengths, forms, languages = zip(*rows, strict=True) if rows else ((),) * 6
     return _RatedTurns(
-        np.array(rows, dtype=float).reshape(-1, len(names)),
+        np.array(features_of, dtype=float).reshape(-1, len(names)),
         np.array(scores, dtype=float),
         np.array(groups, dtype=np.int64),
         len(conversations),
         np.array(lengths, dtype=float),
-        tuple(forms),
-        tuple(languages),
+        forms,
+        languages,
     )
 
 
@@ -162,11 +156,6 @@ def group_folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
     return of_group[groups]
 
 
-def _rows(table: _RatedTurns, mask: NDArray[np.bool_]) -> _RatedTurns:
-    """Return some of the rows, as far as a fit of the weights reads them."""
-    return replace(table, features=table.features[mask], scores=table.scores[mask], groups=table.groups[mask])
-
-
 def _within(values: Floats, groups: NDArray[np.int64]) -> Floats:
     """Subtract from every row the mean of its group."""
     counts = np.maximum(np.bincount(groups), 1)
@@ -176,12 +165,13 @@ def _within(values: Floats, groups: NDArray[np.int64]) -> Floats:
     return np.column_stack([_within(column, groups) for column in values.T])
 
 
-def _solve(table: _RatedTurns, ridge: float, names: tuple[str, ...]) -> ModeCoefficients:
-    features, scores = table.features, table.scores
+def _solve(
+    features: Floats, scores: Floats, groups: NDArray[np.int64], ridge: float, names: tuple[str, ...]
+) -> ModeCoefficients:
     centre, spread = features.mean(axis=0), features.std(axis=0)
     spread[spread < 1e-6] = 1.0
-    z = _within((features - centre) / spread, table.groups)
-    weights = np.linalg.solve(z.T @ z + ridge * np.eye(z.shape[1]), z.T @ _within(scores, table.groups))
+    z = _within((features - centre) / spread, groups)
+    weights = np.linalg.solve(z.T @ z + ridge * np.eye(z.shape[1]), z.T @ _within(scores, groups))
     return ModeCoefficients(
         names,
         tuple(map(float, centre)),
@@ -202,20 +192,18 @@ def _thresholds(predicted: Floats, scores: Floats) -> tuple[float, ...]:
 
 
 def _choose_ridge(table: _RatedTurns, fold: NDArray[np.int64]) -> tuple[float, Floats]:
-    best: tuple[float, float, Floats] | None = None
-    for ridge in _RIDGES:
-        predicted = np.empty_like(table.scores)
-        for k in np.unique(fold):
-            here = fold == k
-            model = _solve(_rows(table, ~here), ridge, ())
-            predicted[here] = _apply(model, table.features[here])
-        error = float(np.mean(_within(predicted - table.scores, table.groups) ** 2))
-        if best is None or error < best[0]:
-            best = (error, ridge, predicted)
-    if best is None:
-        msg = "no ridge strength to choose from"
-        raise UsageError(msg)
-    return best[1], best[2]
+    """Return the strength with the least squared error within users, and its left-out predictions."""
+    found = [(ridge, _left_out(table, fold, ridge)) for ridge in _RIDGES]
+    return min(found, key=lambda one: float(np.mean(_within(one[1] - table.scores, table.groups) ** 2)))
+
+
+def _left_out(table: _RatedTurns, fold: NDArray[np.int64], ridge: float) -> Floats:
+    predicted = np.empty_like(table.scores)
+    for k in np.unique(fold):
+        here = fold == k
+        rest = table.features[~here], table.scores[~here], table.groups[~here]
+        predicted[here] = _apply(_solve(*rest, ridge, ()), table.features[here])
+    return predicted
 
 
 def _apply(model: ModeCoefficients, features: Floats) -> Floats:
@@ -231,9 +219,9 @@ def _measure(predicted: Floats, table: _RatedTurns, fold: NDArray[np.int64]) -> 
     constant = np.array([table.scores[fold != k].mean() for k in fold])
     return {
         "folds": int(np.unique(fold).size),
-        "pearson": _round(_pearson(predicted, table.scores)),
-        "spearman": _round(_pearson(_ranks(predicted), _ranks(table.scores))),
-        "pearson_within_users": _round(_pearson(_within(predicted, table.groups), within)),
+        "pearson": _round(pearson(predicted, table.scores).value),
+        "spearman": _round(spearman(predicted, table.scores).value),
+        "pearson_within_users": _round(pearson(_within(predicted, table.groups), within).value),
         "auc_dissatisfied": _round(_auc(-predicted, low)),
         "dissatisfied": int(low.sum()),
         "mean_squared_error": _round(float(np.mean((predicted - table.scores) ** 2))),
@@ -242,8 +230,8 @@ def _measure(predicted: Floats, table: _RatedTurns, fold: NDArray[np.int64]) -> 
             "auc_dissatisfied": 0.5,
         },
         "control_reply_length": {
-            "spearman": _round(_pearson(_ranks(table.lengths), _ranks(table.scores))),
-            "pearson_within_users": _round(_pearson(_within(table.lengths, table.groups), within)),
+            "spearman": _round(spearman(table.lengths, table.scores).value),
+            "pearson_within_users": _round(pearson(_within(table.lengths, table.groups), within).value),
             "auc_dissatisfied": _round(_auc(-table.lengths, low)),
         },
     }
@@ -253,23 +241,7 @@ def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
 
 
-def _ranks(values: Floats) -> Floats:
-    """Ranks from 1, ties shared."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Floats = np.cumsum(counts) - (counts - 1) / 2
-    return ranks[inverse]
-
-
-def _pearson(a: Floats, b: Floats) -> float | None:
-    """None where one of the two does not vary."""
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return None
-    return float(np.corrcoef(a, b)[0, 1])
-
-
 def _auc(scores: Floats, positive: NDArray[np.bool_]) -> float | None:
     """Probability that a positive scores higher than a negative, ties half; None without both."""
-    n, m = int(positive.sum()), int((~positive).sum())
-    if not n or not m:
-        return None
-    return float((_ranks(scores)[positive].sum() - n * (n + 1) / 2) / (n * m))
+    value = float(auc_draws(scores, positive, np.ones((1, scores.size)))[0])
+    return value if np.isfinite(value) else None

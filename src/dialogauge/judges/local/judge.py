@@ -135,6 +135,9 @@ class LocalJudge:
     def describe(self) -> Mapping[str, Any]:
         """Return the settings for the manifest."""
         fitted = self._coefficients
+        notes = [_NO_SAFETY] if self.rubric_id == "card" else []
+        if self.rubric_id == "satisfaction":
+            notes = [level_note(fitted.turns, fitted.reach.languages, fitted.spoken)]
         return {
             "judge": self.name,
             "version": _VERSION,
@@ -151,17 +154,8 @@ class LocalJudge:
             },
             "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
             "uncalibrated": list(_NEVER_COMPARED.get(self.rubric_id, ())),
-            "notes": self._notes(),
+            "notes": notes,
         }
-
-    def _notes(self) -> list[str]:
-        """What the reader of the scores should know; a sentence each."""
-        if self.rubric_id == "card":
-            return [_NO_SAFETY]
-        if self.rubric_id != "satisfaction":
-            return []
-        fitted = self._coefficients
-        return [level_note(fitted.turns, fitted.reach.languages, fitted.spoken)]
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
         """Judge the targets, or every replied turn and the conversation; repeat and seed change nothing.
@@ -194,26 +188,19 @@ class LocalJudge:
         if not conversation.replied_turns:
             failure = JudgeFailure("no_reply", "The conversation has no assistant reply to judge.")
             return (Judged(whole, failure),)
+        replied = conversation.replied_turns
+        targets = [Target(conversation.id, "turn", t.number, conversation.candidate) for t in replied]
         if self.rubric_id == "single":
-            return tuple(
-                Judged(Target(conversation.id, "turn", t.number, conversation.candidate), self._single(t))
-                for t in conversation.replied_turns
-            )
+            return tuple(map(Judged, targets, map(self._single, replied)))
         dialogue = read_dialogue(conversation, None if self.language == "auto" else self.language)
         reading = _Reading(dialogue, self.mode, self._coefficients, log)
         if self.rubric_id in _SESSION:
             return (Judged(whole, self._session(reading, conversation.scenario)),)
-        targets = [
-            Target(conversation.id, "turn", t.number, conversation.candidate) for t in dialogue.replied
-        ]
-        if self.rubric_id == "satisfaction":
-            return tuple(
-                Judged(target, _satisfaction(reading, turn))
-                for target, turn in zip(targets, dialogue.replied, strict=True)
-            )
-        turns = [_card_turn(reading, turn) for turn in dialogue.replied]
+        by_card = self.rubric_id == "card"
+        judge_turn = _card_turn if by_card else _satisfaction
+        turns = [judge_turn(reading, turn) for turn in dialogue.replied]
         rows = [Judged(t, j) for t, j in zip(targets, turns, strict=True)]
-        return (*rows, Judged(whole, _card_whole(reading, turns)))
+        return (*rows, Judged(whole, _card_whole(reading, turns))) if by_card else tuple(rows)
 
     def _session(self, reading: _Reading, task: str | None) -> Judgement:
         """Judge the whole by the mean of its turns; guarded, the task's failures are judged first."""
@@ -332,10 +319,11 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     by_turn = {n: list(signals) for n, signals in reading.by_turn.items()}
     for concession in find_concessions(dialogue):
         by_turn[concession.turn].append(concession)
-    whole = score_conversation(dialogue, by_turn, reading.mode)
-    verdict, basis = card_verdict([t.numbers for t in turns], whole.scores)
+    whole = score_conversation(dialogue, by_turn)
+    scores = {name: score for name, (score, _) in whole.items()}
+    notes = {name: note for name, (_, note) in whole.items()}
+    verdict, basis = card_verdict([t.numbers for t in turns], scores)
     named = faults(dialogue, by_turn)
-    worst = weakest(by_turn)
     grave = [s for n, _ in named for s in by_turn[n][:3]]
     issues = [
         f"{say('turn', dialogue.language, n=n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
@@ -344,20 +332,20 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
     return Judgement(
         scores={
-            **as_scores(whole.scores),
+            **as_scores(scores),
             "satisfaction": Score(round(sum(satisfaction) / len(satisfaction), 3)),
         },
         verdict=verdict,
         verdict_basis=basis,
-        weakest_turn=worst,
+        weakest_turn=weakest(by_turn),
         issues=tuple(issues),
         evidence=tuple(_evidence(s) for s in grave),
-        rationale=join(list(whole.notes.values()), dialogue.language),
+        rationale=join(list(notes.values()), dialogue.language),
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in CONVERSATION_DIMENSIONS],
             "language": dialogue.language,
             "faults": [{"turn": n, "kind": kind} for n, kind in named],
-            "notes": whole.notes,
+            "notes": notes,
         },
     )
 

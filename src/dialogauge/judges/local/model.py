@@ -63,11 +63,10 @@ class Reach:
 
     def holds(self, language: str, form: Form) -> bool:
         """Say whether the cuts hold for a turn of that language whose replies so far have that form."""
-        return language in self.languages and self._distance(form) <= self.distance
-
-    def _distance(self, form: Form) -> float:
+        if language not in self.languages:
+            return False
         away = [(f - c) / s for f, c, s in zip(form, self.centre, self.spread, strict=True)]
-        return math.sqrt(sum(z * z for z in away) / len(away))
+        return math.sqrt(sum(z * z for z in away) / len(away)) <= self.distance
 
 
 def running_form(

@@ -17,16 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal, cast, get_args
+from typing import Literal, cast
 
-from dialogauge.core import NOT_APPLICABLE, Number, UsageError
+from dialogauge.core import NOT_APPLICABLE, Number
 from dialogauge.signals import (
     Dialogue,
     Dimension,
     FaultKind,
-    Mode,
-    Repair,
     Signal,
     TurnView,
     asks_something,
@@ -139,7 +136,7 @@ def _score(signals: Sequence[Signal], dimension: Dimension | None, *, spoken_for
 
 def weakest(by_turn: dict[int, list[Signal]]) -> int | None:
     """Return the turn whose fault is surest, the earliest of equals; None without a fault."""
-    faulty = {n: round(certainty(s), 6) for n, s in by_turn.items() if is_fault(s)}
+    faulty = {n: round(certainty(by_turn[n]), 6) for n in _faulty(by_turn)}
     return max(faulty, key=lambda n: (faulty[n], -n)) if faulty else None
 
 
@@ -168,25 +165,13 @@ def _kind(strong: Sequence[Signal], turn: TurnView, *, corrected: bool) -> Fault
     return kind or "non_answer"
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """The scores of a conversation, each with a note."""
-
-    scores: dict[str, Number]
-    notes: dict[str, str]
-
-
-def score_conversation(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> Whole:
+def score_conversation(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> dict[str, tuple[Number, str]]:
     """Score coherence, task_completion and repair_handling, 1-5 or n/a, each with a short note."""
-    scores: dict[str, Number] = {}
-    notes: dict[str, str] = {}
-    for name, (score, text) in {
+    return {
         "coherence": _coherence(dialogue, by_turn),
         "task_completion": _completion(dialogue, by_turn),
-        "repair_handling": _repairs(dialogue, by_turn, mode),
-    }.items():
-        scores[name], notes[name] = score, text
-    return Whole(scores, notes)
+        "repair_handling": _repairs(dialogue, by_turn),
+    }
 
 
 def _faulty(by_turn: dict[int, list[Signal]]) -> list[int]:
@@ -211,34 +196,27 @@ def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[N
     broken = set(_faulty(by_turn))
     if len(broken) == len(dialogue.replied):
         return 1, say("no_progress", dialogue.language)
-    return _unfinished(dialogue, broken) or _finished(dialogue)
-
-
-def _unfinished(dialogue: Dialogue, broken: set[int]) -> tuple[Number, str] | None:
     last, final = dialogue.replied[-1], dialogue.turns[-1]
     end = react(final.user)
     pending = final is not last and not end.thanks and not end.closing
+    score, said = (5, "content") if end.thanks or end.closing else (4, "answered")
     if last.number in broken or (pending and end.complaints):
-        return 2, say("ends_on_fault", dialogue.language)
-    if any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
-        return 3, say("handed_over", dialogue.language)
-    if failed_tools(last) or pending or (final is last and knows_nothing(last)):
-        return 3, say("left_open", dialogue.language)
-    return (3, say("mostly_faulty", dialogue.language)) if len(broken) > len(dialogue.replied) / 2 else None
+        score, said = 2, "ends_on_fault"
+    elif any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
+        score, said = 3, "handed_over"
+    elif failed_tools(last) or pending or (final is last and knows_nothing(last)):
+        score, said = 3, "left_open"
+    elif len(broken) > len(dialogue.replied) / 2:
+        score, said = 3, "mostly_faulty"
+    return score, say(said, dialogue.language)
 
 
-def _finished(dialogue: Dialogue) -> tuple[Number, str]:
-    end = react(dialogue.turns[-1].user)
-    if end.thanks or end.closing:
-        return 5, say("content", dialogue.language)
-    return 4, say("answered", dialogue.language)
-
-
-def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -> tuple[Number, str]:
+def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Number, str]:
     repairs = read_repairs(dialogue)
     if not repairs:
         return NOT_APPLICABLE, say("nothing_corrected", dialogue.language)
-    marks = [_handled(r, by_turn.get(r.turn, [])) for r in repairs]
+    # What the user says next, or a fault seen in the reply, outweighs fine words.
+    marks = [min(r.handled, 0.1) if is_fault(by_turn.get(r.turn, [])) else r.handled for r in repairs]
     well = sum(m >= 0.5 for m in marks)
     mean = sum(marks) / len(marks)
     score = 1 + round(4 * mean)
@@ -247,40 +225,30 @@ def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]], mode: Mode) -
     return score, say("taken_up", dialogue.language, n=well, of=len(marks))
 
 
-def _handled(repair: Repair, signals: Sequence[Signal]) -> float:
-    """What the user says next, or a fault seen in the reply, outweighs fine words."""
-    return min(repair.handled, 0.1) if is_fault(signals) else repair.handled
-
-
 TaskName = Literal["professional", "retrieval", "text", "advice", "creative", "leisure", "other"]
 FailureName = Literal["unmet", "wrong", "refused", "constraint", "generic", "unfinished", "asks_again"]
-FAILURE_NAMES: tuple[FailureName, ...] = get_args(FailureName)
 
-CAPS: Mapping[FailureName, int] = MappingProxyType(
-    {
-        "unmet": 2,
-        "wrong": 2,
-        "refused": 2,
-        "constraint": 3,
-        "generic": 3,
-        "unfinished": 3,
-        "asks_again": 3,
-    }
-)
+CAPS: Mapping[FailureName, int] = {
+    "unmet": 2,
+    "wrong": 2,
+    "refused": 2,
+    "constraint": 3,
+    "generic": 3,
+    "unfinished": 3,
+    "asks_again": 3,
+}
 """The highest score that a session with the failure may have, 1 to 5."""
 
 _ALWAYS: tuple[FailureName, ...] = ("unmet", "wrong", "refused")
-TASKS: Mapping[TaskName, tuple[FailureName, ...]] = MappingProxyType(
-    {
-        "professional": (*_ALWAYS, "generic", "unfinished", "asks_again"),
-        "retrieval": (*_ALWAYS, "constraint", "asks_again"),
-        "text": (*_ALWAYS, "constraint", "unfinished", "asks_again"),
-        "advice": (*_ALWAYS, "constraint", "generic", "asks_again"),
-        "creative": (*_ALWAYS, "constraint", "unfinished"),
-        "leisure": (*_ALWAYS, "constraint", "generic"),
-        "other": (*_ALWAYS, "constraint", "asks_again"),
-    }
-)
+TASKS: Mapping[TaskName, tuple[FailureName, ...]] = {
+    "professional": (*_ALWAYS, "generic", "unfinished", "asks_again"),
+    "retrieval": (*_ALWAYS, "constraint", "asks_again"),
+    "text": (*_ALWAYS, "constraint", "unfinished", "asks_again"),
+    "advice": (*_ALWAYS, "constraint", "generic", "asks_again"),
+    "creative": (*_ALWAYS, "constraint", "unfinished"),
+    "leisure": (*_ALWAYS, "constraint", "generic"),
+    "other": (*_ALWAYS, "constraint", "asks_again"),
+}
 """What each type of task fails on; other failures do not cap it."""
 
 
@@ -296,27 +264,15 @@ class Guarded:
     """Whether the score was lowered."""
 
 
-def task_of(scenario: str | None) -> TaskName:
-    """Return the type of task that a scenario names; `other` for any that is not one of ours."""
-    return cast("TaskName", scenario) if scenario in TASKS else "other"
-
-
-def guard(score: int, failures: Collection[str], scenario: str | None) -> Guarded:
+def guard(score: int, failures: Collection[FailureName], scenario: str | None) -> Guarded:
     """Cap a score by the failures that count for the task; it is never raised.
 
     Args:
         score: 1 to 5.
-        failures: Of `FAILURE_NAMES`, those that were found, judged before the score.
-        scenario: The type of task.
-
-    Raises:
-        UsageError: A failure that there is not, or a score off the scale.
+        failures: Those that were found, judged before the score.
+        scenario: The type of task; any that is not one of ours counts as `other`.
     """
-    unknown = sorted(set(failures) - set(FAILURE_NAMES))
-    if unknown or not 1 <= score <= 5:
-        msg = f"no such failure: {', '.join(unknown)}" if unknown else f"the score {score} is not on 1 to 5"
-        raise UsageError(msg, hint=f"failures are {', '.join(FAILURE_NAMES)}")
-    task = task_of(scenario)
+    task = cast("TaskName", scenario) if scenario in TASKS else "other"
     counted = tuple(name for name in TASKS[task] if name in failures)
     cap = min((CAPS[name] for name in counted), default=5)
     return Guarded(min(score, cap), task, counted, score > cap)

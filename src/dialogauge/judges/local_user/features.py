@@ -128,21 +128,27 @@ class _Before:
 _EMPTY: Final = _Text("", shape_of(""), _NOTHING, 0)
 
 
+def _walked(conversation: Conversation) -> Iterator[tuple[int, Message, _Text, _Before]]:
+    """Yield every message of user and assistant with its index and what was said before it."""
+    before = _Before(presence(gram_buckets((conversation.context or "")[:_READ], 2, shortest=2)))
+    for index, message in enumerate(conversation.messages):
+        if message.role in ("user", "assistant"):
+            text = _Text.of(message.text)
+            yield index, message, text, before
+            before.add(message.role, text)
+
+
 def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int, ReadReply]]:
     """Yield for every assistant message its index and its numbers; linear in the conversation."""
-    before = _before(conversation)
-    messages = conversation.messages
-    for index, message in enumerate(messages):
-        if message.role not in ("user", "assistant"):
-            continue
-        text = _Text.of(message.text)
+    for index, message, text, before in _walked(conversation):
         if message.role == "assistant":
             features = _foresight(text, before)
             if sight == "hindsight":
-                features += _hindsight(text, before, _next_user(messages, index))
+                following = conversation.messages[index + 1 :]
+                said = next((m.text for m in following if m.role == "user"), None)
+                features += _hindsight(text, before, said)
             grams, counts = np.unique(gram_buckets(message.text[:_READ]), return_counts=True)
             yield index, ReadReply(features, grams, counts.astype(np.float32))
-        before.add(message.role, text)
 
 
 def read_instead(conversation: Conversation, texts: Mapping[int, str]) -> dict[int, tuple[float, ...]]:
@@ -152,23 +158,11 @@ def read_instead(conversation: Conversation, texts: Mapping[int, str]) -> dict[i
         conversation: What was said; it goes on from its own replies.
         texts: By index of an assistant message what to read in its place.
     """
-    before = _before(conversation)
-    found = {}
-    for index, message in enumerate(conversation.messages):
-        if message.role not in ("user", "assistant"):
-            continue
-        if index in texts:
-            found[index] = _foresight(_Text.of(texts[index]), before)
-        before.add(message.role, _Text.of(message.text))
-    return found
-
-
-def _before(conversation: Conversation) -> _Before:
-    return _Before(presence(gram_buckets((conversation.context or "")[:_READ], 2, shortest=2)))
-
-
-def _next_user(messages: Sequence[Message], index: int) -> str | None:
-    return next((m.text for m in messages[index + 1 :] if m.role == "user"), None)
+    return {
+        index: _foresight(_Text.of(texts[index]), before)
+        for index, _, _, before in _walked(conversation)
+        if index in texts
+    }
 
 
 def _foresight(reply: _Text, before: _Before) -> tuple[float, ...]:

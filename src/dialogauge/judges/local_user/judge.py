@@ -11,20 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dialogauge.core import ONE_TO_FIVE, Judged, Judgement, Request, Score, digest
-from dialogauge.core.protocols import BlockView, Population, RatedBlock, Reads, Reply, Sight
-from dialogauge.judges.local_user.columns import ScoreSignal
+from dialogauge.core.protocols import Population, RatedBlock, Reads, Reply, Sight
 from dialogauge.judges.local_user.features import Reader
-from dialogauge.judges.local_user.model import Prediction, UserModel, fit_user_model
+from dialogauge.judges.local_user.model import Prediction, ScoreSignal, UserModel, fit_user_model
 from dialogauge.judges.personal.baselines import NO_USER, NOTHING_KNOWN, SATISFACTION
 
 _VERSION = 2
 """Raised when anything changes that can change a judgement."""
-
-
-@dataclass(slots=True)
-class _Fitted:
-    blocks: tuple[RatedBlock, ...]
-    model: UserModel
 
 
 @dataclass(slots=True)
@@ -43,7 +36,7 @@ class LocalUserJudge:
     mode: Sight = "foresight"
     signals: tuple[ScoreSignal, ...] = ()
     """What judges that read no rating said of the targets, the histories and the training users' replies."""
-    _fitted: _Fitted | None = None
+    _fitted: tuple[tuple[RatedBlock, ...], UserModel] | None = None
     _population: Reader = field(init=False)
     _own: Reader = field(init=False)
     _user: str | None = None
@@ -55,22 +48,15 @@ class LocalUserJudge:
     @property
     def digest(self) -> str:
         """Changes with mode, version, and the scores of the signals."""
-        known = {
-            "judge": self.name,
-            "mode": self.mode,
-            "version": _VERSION,
-            "reads": sorted(self.reads),
-        }
+        known = {"judge": self.name, "mode": self.mode, "version": _VERSION, "reads": sorted(self.reads)}
         return digest({**known, "signals": [s.digest for s in self.signals]} if self.signals else known)
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings, and once it is fitted to whom and how well it says of users left out."""
-        told: dict[str, Any] = {
-            "kind": "local-user",
-            "settings": {"mode": self.mode, "version": _VERSION},
-        }
+        settings = {"mode": self.mode, "version": _VERSION}
+        told: dict[str, Any] = {"kind": self.name, "settings": settings}
         if self._fitted is not None:
-            model = self._fitted.model
+            _, model = self._fitted
             agreed = None if model.left_out is None else round(model.left_out, 4)
             told["fitted_on"] = {
                 "users": model.users,
@@ -88,7 +74,7 @@ class LocalUserJudge:
         read, as it does not help to tell training users who are left out; empty before the first block."""
         if self._fitted is None:
             return {}
-        read = self._fitted.model.signals
+        read = self._fitted[1].signals
         return {s.name: round(read.get(s.name, 0.0), 4) for s in self.signals}
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
@@ -102,25 +88,21 @@ class LocalUserJudge:
         if view.user != self._user:
             self._own.forget()
             self._user = view.user
-        model = self._model(population) if known else self._alone(view, population)
+        if known:
+            model = self._model(population)
+        else:  # the user's own history is all there is
+            self._own.forget_topics()
+            model = fit_user_model(population, self._own, view.history)
         found = model.predict(view, self._own)
         return tuple(_judged(r, f, model) for r, f in zip(view.targets, found, strict=True))
 
     def _model(self, population: Population) -> UserModel:
-        held = self._fitted
-        if held is None or not _same(held.blocks, population.blocks):
+        if self._fitted is None or not _same(self._fitted[0], population.blocks):
             self._own.forget()
             self._population.forget_topics()
-            held = _Fitted(
-                population.blocks, fit_user_model(population, self._population, signals=self.signals)
-            )
-            self._fitted = held
-        return held.model
-
-    def _alone(self, view: BlockView, population: Population) -> UserModel:
-        """Nobody else is known: start from the user's own history."""
-        self._own.forget_topics()
-        return fit_user_model(population, self._own, view.history)
+            model = fit_user_model(population, self._population, signals=self.signals)
+            self._fitted = population.blocks, model
+        return self._fitted[1]
 
 
 def _same(one: tuple[RatedBlock, ...], other: tuple[RatedBlock, ...]) -> bool:

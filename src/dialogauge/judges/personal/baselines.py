@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from statistics import median
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,30 +104,31 @@ def _judged(reply: Reply, guess: Guess) -> Judged:
     )
 
 
+def _known(scores: Sequence[float]) -> Sequence[float]:
+    if not scores:
+        raise NothingKnown
+    return scores
+
+
 def majority(scores: Sequence[float]) -> float:
     """Return the most frequent score, the lowest of several: no reward for optimism.
 
     Raises:
         NothingKnown: There is none.
     """
-    if not scores:
-        raise NothingKnown
-    counts = Counter(scores)
+    counts = Counter(_known(scores))
     most = max(counts.values())
     return min(score for score, n in counts.items() if n == most)
 
 
 def _mean(scores: Sequence[float]) -> float:
-    if not scores:
-        raise NothingKnown
-    return sum(scores) / len(scores)
+    return sum(_known(scores)) / len(scores)
 
 
 Floats = NDArray[np.float64]
 
 Strategy = Literal["topk", "boundary-paired", "score-balanced"]
 """How episodic retrieval chooses among the ranked turns."""
-STRATEGIES: Final[tuple[Strategy, ...]] = get_args(Strategy)
 
 MAX_FEATURES: Final = 50_000
 _FLOOR: Final = 1e-3
@@ -253,13 +254,12 @@ def _same(view: BlockView, value: float) -> Sequence[Guess]:
 
 def history_mean(view: BlockView, population: Population) -> Sequence[Guess]:
     """The mean of the user's scores, halves upward; without history that of the training users."""
-    scores = _scores(view, population)
-    return _same(view, sum(scores) / len(scores))
+    return _same(view, _mean(view.scores or population.scores))
 
 
 def history_median(view: BlockView, population: Population) -> Sequence[Guess]:
     """The median of the user's scores, halves upward."""
-    return _same(view, float(median(_scores(view, population))))
+    return _same(view, float(median(_known(view.scores or population.scores))))
 
 
 def history_majority(view: BlockView, population: Population) -> Sequence[Guess]:
@@ -271,7 +271,7 @@ def history_majority(view: BlockView, population: Population) -> Sequence[Guess]
 
 def history_cdf_hash(view: BlockView, population: Population) -> Sequence[Guess]:
     """The user's scores dealt to the targets in the order of the SHA-1 of their ids: reads nothing at all."""
-    ordered = sorted(_scores(view, population))
+    ordered = sorted(_known(view.scores or population.scores))
     hashes = [hashlib.sha1(r.id.encode(), usedforsecurity=False).hexdigest() for r in view.targets]
     rank = {name: i for i, name in enumerate(sorted(hashes))}
     found = [quantile_at(ordered, (rank[name] + 0.5) / len(hashes)) for name in hashes]
@@ -284,13 +284,6 @@ def quantile_at(ordered: Sequence[float], q: float) -> float:
     At exact steps this differs from the inverse of the distribution that calibration uses.
     """
     return ordered[min(len(ordered) - 1, max(0, int(q * len(ordered))))]
-
-
-def _scores(view: BlockView, population: Population) -> tuple[float, ...]:
-    scores = view.scores or population.scores
-    if not scores:
-        raise NothingKnown
-    return scores
 
 
 _PLAIN: Final[Mapping[str, Rule]] = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar, Literal, Protocol
 
 from dialogauge.core import Judged, JudgeFailure, Judgement, Usage, UsageError
@@ -60,24 +59,6 @@ class ContextSource(Protocol):
         """Make the context of one target, in the language of the prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoContext:
-    """The dialogue alone."""
-
-    reads: frozenset[Reads] = frozenset()
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return nothing."""
-        return {}
-
-    async def context_for(
-        self, reply: Reply, view: BlockView, others: Population, notes: Notes, language: str
-    ) -> PromptContext:
-        """Return an empty context."""
-        del reply, view, others, notes, language
-        return PromptContext()
-
-
 @dataclass(frozen=True)
 class PersonalRubricJudge(JudgeByRubric):
     """Judges replies of a known user by a turn rubric; implements `core.protocols.Judge`."""
@@ -89,10 +70,12 @@ class PersonalRubricJudge(JudgeByRubric):
     rubric: Rubric
     client: ChatClient
     _: KW_ONLY
-    context: ContextSource = field(default_factory=NoContext)
+    context: ContextSource | None = None
+    """None where the dialogue is all that the rubric shows."""
     language: Literal["auto"] | str = "auto"
     """`auto`: Chinese where the first target of a block is Chinese, English otherwise."""
     tool_chars: int = 2000
+    _languages: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""
@@ -110,13 +93,13 @@ class PersonalRubricJudge(JudgeByRubric):
     def reads(self) -> frozenset[Reads]:
         """What the rubric and its context stand on."""
         profile: frozenset[Reads] = frozenset({"profile"} if "profile" in self.rubric.shows else ())
-        return profile | self.context.reads
+        return profile if self.context is None else profile | self.context.reads
 
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model, context and settings as plain JSON values."""
         return {
             **self._identity(self.kind),
-            "context": dict(self.context.describe()),
+            "context": {} if self.context is None else dict(self.context.describe()),
             "reads": sorted(self.reads),
             "settings": {"language": self.language, "tool_chars": self.tool_chars},
         }
@@ -134,7 +117,9 @@ class PersonalRubricJudge(JudgeByRubric):
 
     async def _judge(self, reply: Reply, block: BlockView, request: Request) -> Judged:
         language = self._language(block)
-        context = await self.context.context_for(reply, block, request.others, request.notes, language)
+        context = PromptContext()
+        if self.context is not None:
+            context = await self.context.context_for(reply, block, request.others, request.notes, language)
         if context.failure is not None:
             row = Judged(reply.target, context.failure, prompt_digest=self.rubric.prompt_digest(language))
             return _booked(row, context)
@@ -160,10 +145,6 @@ class PersonalRubricJudge(JudgeByRubric):
         if view.id not in self._languages:
             self._languages[view.id] = self._prompt_language(view.targets[0].conversation)
         return self._languages[view.id]
-
-    @cached_property
-    def _languages(self) -> dict[str, str]:
-        return {}
 
     def _row(self, calls: ConversationCalls, result: CallResult, reply: Reply, turns: int) -> Judged:
         row = turn_row(calls, result, reply.whole_turn)

@@ -419,12 +419,8 @@ async def _summarise(
     earlier = as_json(notes) if notes else phrase(language, "begins")
     template = split_template(own_template("summary", language))
     messages = messages_of(template, {"earlier_summary": earlier, "dialogue": shown.text})
-    request = ChatRequest(
-        messages,
-        role=ROLE,
-        schema=ReplySchema("summary", closed({"summary": {"type": "string"}})),
-        salt=calls.salt,
-    )
+    schema = ReplySchema("summary", closed({"summary": {"type": "string"}}))
+    request = ChatRequest(messages, role=ROLE, schema=schema, salt=calls.salt)
     return await ask(calls.client, request, _read, reask=reasker(language))
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from dialogauge.core.conversation import Turn
 from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
-from dialogauge.core.scores import NOT_APPLICABLE, Number, Scale, as_scores
+from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
 from dialogauge.judges.rubric.prompt import (
     Call,
     ConversationCalls,
@@ -122,15 +122,11 @@ def roll_up(dimension: Dimension, scores: Sequence[Number], lengths: Sequence[in
         "pulled_mean": (mean + worst) / 2,
         "outcome": (numbers[-1] + worst) / 2,
     }[dimension.rollup]
-    return _rounded(value, dimension.scale)
-
-
-def _rounded(value: float, scale: Scale) -> float:
-    if not scale.integer:
+    if not dimension.scale.integer:
         return value
     # Sums of products are exact here only up to float noise: 3.5 must be a half on every machine.
     value = round(value, 9)
-    return math.ceil(value - 0.5) if scale.higher_is_better else math.floor(value + 0.5)
+    return math.ceil(value - 0.5) if dimension.scale.higher_is_better else math.floor(value + 0.5)
 
 
 def merge_whole(rubric: Rubric, parts: Sequence[ParsedPart], lengths: Sequence[int]) -> ParsedPart:

@@ -33,8 +33,8 @@ from dialogauge.core.protocols import (
     request_for,
 )
 from dialogauge.data import Mask, UserSplit
-from dialogauge.judges.local_user.columns import ScoreSignal
 from dialogauge.judges.local_user.judge import LocalUserJudge
+from dialogauge.judges.local_user.model import ScoreSignal
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT

@@ -80,9 +80,9 @@ def test_never_longer_and_never_needlessly_cut(about, dialogue, reply, room) -> 
 
 def test_decoding() -> None:
     classes = decoded_score((0.1, 0.1, 0.2, 0.3, 0.3), EncoderSettings())
-    assert classes.score == 4  # the lower of two equally probable ones
+    assert classes.whole == 4  # the lower of two equally probable ones
     assert classes.value == pytest.approx(3.6)
     steps = decoded_score((0.9, 0.8, 0.6, 0.5), EncoderSettings(ordinal=True))
-    assert steps.score == 4  # the last step is not above the threshold
+    assert steps.whole == 4  # the last step is not above the threshold
     assert steps.value == pytest.approx(3.8)
-    assert decoded_score((0.9, 0.8, 0.6, 0.5), EncoderSettings(ordinal=True, threshold=0.7)).score == 3
+    assert decoded_score((0.9, 0.8, 0.6, 0.5), EncoderSettings(ordinal=True, threshold=0.7)).whole == 3

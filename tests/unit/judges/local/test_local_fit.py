@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from dialogauge.core import Conversation, FileFault, Message, Rating, UsageError
-from dialogauge.judges.local.fit import _auc, _RatedTurns, _solve, _thresholds, fit_local, group_folds
+from dialogauge.judges.local.fit import _auc, _solve, _thresholds, fit_local, group_folds
 from dialogauge.judges.local.model import LocalCoefficients, load_coefficients
 
 
@@ -63,7 +63,7 @@ def test_ridge_agrees_with_scikit_learn():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(200, 5)).clip(-2, 2), rng.normal(size=200)
     groups = rng.integers(0, 4, 200)
-    ours = _solve(_RatedTurns(x, y, groups, 1, y, (), ()), 7.0, tuple("abcde"))
+    ours = _solve(x, y, groups, 7.0, tuple("abcde"))
     z = (x - x.mean(0)) / x.std(0)
     means = np.array([z[groups == g].mean(0) for g in range(4)])
     theirs = Ridge(alpha=7.0, fit_intercept=False).fit(

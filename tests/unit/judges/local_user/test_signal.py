@@ -16,9 +16,8 @@ from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import RatedReply, Reply
 from dialogauge.data import UserSplit
 from dialogauge.judges.local.judge import LocalJudge
-from dialogauge.judges.local_user.columns import ScoreSignal, columns_of_signal
 from dialogauge.judges.local_user.judge import LocalUserJudge
-from dialogauge.judges.local_user.model import choose_signals
+from dialogauge.judges.local_user.model import ScoreSignal, choose_signals, columns_of_signal
 from dialogauge.judges.local_user.process import ProcessFit, WeightInformation
 from dialogauge.judges.personal.baselines import HISTORY_JUDGES, build_history_judge
 from dialogauge.llm import ScriptedClient

@@ -7,7 +7,7 @@ import pytest
 from dialogauge.core import JudgeFailure, Judgement, UsageError
 from dialogauge.core.protocols import Population, request_for
 from dialogauge.judges.personal.examples import FewShotContext, draw_examples
-from dialogauge.judges.personal.judge import NoContext, PersonalRubricJudge, PromptContext
+from dialogauge.judges.personal.judge import PersonalRubricJudge, PromptContext
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_personal, load_rubric
@@ -123,7 +123,7 @@ def test_digests_change_with_the_context() -> None:
     assert judge("memory", client, context=FixedContext()).digest != judge("memory", client).digest
     assert judge("memory", client).reads == {"profile"}
     assert judge("memory", client, context=FixedContext()).reads == {"profile", "history"}
-    assert judge("zero_shot", client).reads == NoContext().reads == frozenset()
+    assert judge("zero_shot", client).reads == frozenset()
 
 
 def test_what_cannot_be_done_is_refused() -> None:
