@@ -20,7 +20,7 @@ from dialogauge.core.unit import words_digest
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable
 from dialogauge.data.ratings import admission_for
-from dialogauge.report import Block, Section, to_html
+from dialogauge.report import Section, to_html
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import ratings_as_stored
@@ -45,7 +45,7 @@ from dialogauge.studies.satisfaction.comparison import (
     collect_predictions,
     compare_runs,
 )
-from dialogauge.studies.satisfaction.several_page import several_brief, several_sections
+from dialogauge.studies.satisfaction.several_page import several_sections
 from dialogauge.studies.trust.calibration import judge_gate
 from dialogauge.studies.trust.result import CalibrationDimension
 from dialogauge.text import counted
@@ -59,14 +59,6 @@ class SatisfactionMeta:
     runs: tuple[Predictions, ...]
     summaries: tuple[Mapping[str, Any], ...]
     """`summary.json` of each run."""
-
-    def sections(self) -> tuple[Section, ...]:
-        """Lay the judges out as parts of a page."""
-        return several_sections(self.runs, self.summaries, self.judges)
-
-    def brief(self) -> tuple[Block, ...]:
-        """Lay the judges out for a terminal."""
-        return several_brief(self.runs, self.summaries, self.judges)
 
     def to_json(self) -> dict[str, Any]:
         """Write the judges, and what each run is."""
@@ -84,40 +76,27 @@ class SatisfactionMeta:
         return {"runs": told, **self.judges.to_json()}
 
 
-def compare_satisfaction_runs(
-    paths: Sequence[str],
-    names: Sequence[str],
-    ratings: RatingTable | None,
-    *,
-    rated: str | None = None,
-    draws: int = 1000,
-    seed: int = 0,
+def _satisfaction(
+    options: MetaOptions, names: Sequence[str], ratings: RatingTable | None
 ) -> SatisfactionMeta | None:
     """Compare the judges of satisfaction runs; None when one of the runs is of another kind.
 
-    Args:
-        paths: Run directories.
-        names: What each is called.
-        ratings: People's, in place of those inside the runs.
-        rated: The rated dimension, where it is not the one that the run was judged on.
-        draws: Bootstrap draws of users.
-        seed: Of the draws.
-
-    Raises:
-        UsageError: The ids of predictions and ratings do not match, or the runs share no turn.
+    Raises UsageError where ids of predictions and ratings do not match, or the runs share no turn.
     """
+    pairs = [_pair(text) for text in options.dimensions]
+    rated = next((p.rated for p in pairs if p.judge == SATISFACTION), None)
     runs: list[Predictions] = []
     summaries: list[Mapping[str, Any]] = []
-    for path, name in zip(paths, names, strict=True):
+    for path, name in zip(options.runs, names, strict=True):
         with open_run(path, studies=JUDGED) as run:
             settings = run.manifest.settings
             if run.manifest.study != SATISFACTION:
                 return None
             about = Predictions(name, run.manifest.judge["name"], settings["calibrate"])
-            dimension = rated or settings.get("dimension", "satisfaction")
+            dimension = rated or settings.get("dimension", SATISFACTION)
             runs.append(collect_predictions(about, _judged(run, ratings), dimension))
             summaries.append(run.directory.read_json("summary"))
-    found = compare_runs(runs, draws=draws, seed=seed)
+    found = compare_runs(runs, draws=options.draws, seed=options.seed)
     return SatisfactionMeta(found, tuple(runs), tuple(summaries))
 
 
@@ -168,9 +147,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
     table = ratings_of_file(options.ratings_file, options.map_file)
     names = _names(options.runs)
-    satisfaction = compare_satisfaction_runs(
-        options.runs, names, table, rated=_rated_as(options), draws=options.draws, seed=options.seed
-    )
+    satisfaction = _satisfaction(options, names, table)
     read = [_read(run, name, table, options) for run, name in zip(options.runs, names, strict=True)]
     settings = AgreementSettings(draws=options.draws, seed=options.seed)
     judges: list[JudgeAgreement] = []
@@ -198,12 +175,6 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     gates = tuple(judge_gate(j, limits) for j in result.judges)
     files = _write(options, result, gates, satisfaction)
     return MetaOutcome(result, gates, faults, notes, files, satisfaction)
-
-
-def _rated_as(options: MetaOptions) -> str | None:
-    """Return what the ratings call the judged satisfaction, where a pair says so."""
-    pairs = [_pair(text) for text in options.dimensions]
-    return next((p.rated for p in pairs if p.judge == "satisfaction"), None)
 
 
 def _names(runs: Sequence[str]) -> list[str]:
@@ -325,13 +296,16 @@ def _write(
     if options.out is None:
         return ()
     json = json_document(meta_json(result, gates, satisfaction))
+    sections: tuple[Section, ...] = ()
+    if satisfaction is not None:
+        sections = several_sections(satisfaction.runs, satisfaction.summaries, satisfaction.judges)
     page = agreement_page(
         result,
         [gate.sentence for gate in gates],
         ratings="the ratings within the runs" if options.ratings_file is None else options.ratings_file,
         created=datetime.now(UTC).date().isoformat(),
         version=__version__,
-        satisfaction=() if satisfaction is None else satisfaction.sections(),
+        satisfaction=sections,
     )
     html = to_html(page).encode("utf-8", "replace")
     files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": html}

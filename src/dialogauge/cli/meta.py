@@ -21,6 +21,7 @@ def meta(options: MetaOptions, as_json: AsJson = False) -> None:
     from dialogauge.cli.terminal import print_blocks, print_faults, print_json
     from dialogauge.report import plain
     from dialogauge.studies.agreement.page import brief
+    from dialogauge.studies.satisfaction.several_page import several_brief
 
     outcome = judge_the_judges(options)
     print_faults(outcome.faults)
@@ -29,7 +30,8 @@ def meta(options: MetaOptions, as_json: AsJson = False) -> None:
     else:
         for note in outcome.notes:
             typer.echo(plain(note))
-        judges = () if outcome.satisfaction is None else outcome.satisfaction.brief()
+        of = outcome.satisfaction
+        judges = () if of is None else several_brief(of.runs, of.summaries, of.judges)
         print_blocks((*judges, *brief(outcome.result, [g.sentence for g in outcome.gates])))
         typer.echo()
         for file in outcome.files:

@@ -12,6 +12,7 @@ from dialogauge.stats.calibration import (
     calibrate,
 )
 from dialogauge.stats.coefficients import (
+    auc_draws,
     cohen_kappa,
     confusion,
     mid_ranks,
@@ -93,6 +94,7 @@ __all__ = [
     "Scores",
     "Ties",
     "adjusted",
+    "auc_draws",
     "calibrate",
     "cluster_labels",
     "clustered_mean",

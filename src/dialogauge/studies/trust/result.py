@@ -35,13 +35,9 @@ class TrustThresholds:
     sample: int = setting(200, low=0)
     """Conversations whose text is read for the checks that need text, chosen by their id."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the settings."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> TrustThresholds:
-        """Read what `to_json` wrote; unknown names are passed over."""
+        """Read them from a summary; unknown names are passed over."""
         known = {f.name for f in fields(cls)}
         return cls(**{k: v for k, v in value.items() if k in known})
 
@@ -143,8 +139,8 @@ class Trust:
     def to_json(self) -> dict[str, Any]:
         """Write the checks by name, the thresholds and the calibration."""
         return {
-            "checks": {c.name: _without_name(asdict(c)) for c in self.checks},
-            "thresholds": self.thresholds.to_json(),
+            "checks": {check.pop("name"): check for check in map(asdict, self.checks)},
+            "thresholds": asdict(self.thresholds),
             "calibration": None if self.calibration is None else asdict(self.calibration),
         }
 
@@ -164,10 +160,6 @@ def check_from_json(name: str, value: Mapping[str, Any]) -> TrustCheck:
     figures = tuple(TrustFigure(**{**f, "interval": _pair(f["interval"])}) for f in value.get("figures", ()))
     cases = tuple(TrustCase(**c) for c in value.get("cases", ()))
     return TrustCheck(**{**value, "name": name, "figures": figures, "cases": cases})
-
-
-def _without_name(value: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in value.items() if k != "name"}
 
 
 def _pair(value: Any) -> tuple[float, float] | None:  # noqa: ANN401 - a JSON value
