@@ -98,8 +98,8 @@ def _counts(rationale: Json) -> Callout:
             f"give a reason for{kappa}; the user was dissatisfied with "
             f"{counted(rationale['missed'], 'turn')} that the judge was not dissatisfied with. Of "
             f"{counted(rationale['judged'], 'turn')}, without a rationale: "
-            f"{rationale['without_rationale']:,}; not comparable: {rationale['not_comparable']:,}. By chance: "
-            "the same rationales compared with the history of another user.",
+            f"{rationale['without_rationale']:,}; not comparable: {rationale['not_comparable']:,}. By "
+            "chance: the same rationales compared with the history of another user.",
         )
     )
 

@@ -78,7 +78,7 @@ def summary(users=24, name="u") -> dict:
             "controls": {"shuffled": 0.31, "constant": 0.35}, "constant_reason": "insufficient_detail",
         },
         "terms": terms, "terms_by_chance": {**terms, "contamination": 0.17, "off_task": 1},
-        "without_rationale": 2, "not_comparable": 1, "missed": 12,
+        "judged": 60, "without_rationale": 2, "not_comparable": 1, "missed": 12,
         "kinds": {"core": 12, "not_core": 18, "off_task": 3},
         "examples": {"core": [case], "not_core": [case], "off_task": [case]},
     }  # fmt: skip

@@ -47,6 +47,8 @@ def test_every_figure_has_its_control() -> None:
     assert "Reasons agree in so many of 4 turns" in text
     assert "control: its own reasons dealt anew 37.5 %" in text
     assert "control: always need not met 25.0 %" in text
+    assert "Of 10 turns, without a rationale: 1; not comparable: 2." in text
+    assert "words of this conversation 60.0 % by chance 60.0 %" in text
     assert "words from other scenarios alone 30.0 % by chance 20.0 %" in text
     assert "of these at home there 10.0 % by chance 5.0 %" in text
     assert "off-task rationales 1 of 7, by chance 0" in text

@@ -362,5 +362,5 @@ def test_what_was_found_survives_json_and_is_shown():
     assert again == found
     lines = to_text(trust_brief(again)).splitlines()
     assert any("FLAGGED" in line and "Corrections" in line for line in lines)
-    assert any("not ready" in line and "coherence" in line for line in lines)
+    assert any("NOT READY" in line and "coherence" in line for line in lines)
     assert again.calibration.not_ready == ("coherence",)
