@@ -23,12 +23,12 @@ from dialogauge.report.blocks import (
     Fold,
     Items,
     Leaderboard,
+    LeaderboardRow,
     Matrix,
     Page,
     RowGroup,
     Section,
     StackedBar,
-    Standing,
     TableColumn,
     TableRow,
     Tiles,
@@ -377,9 +377,9 @@ class _Writer:
         return element("tr", element("th", block.rows[i], scope="row"), cells, total, class_=edge)
 
     def _leaderboard(self, block: Leaderboard) -> Html:
-        plots = [DotRow(s.name, s.value, s.interval, s.emphasis) for s in block.standings]
+        plots = [DotRow(s.name, s.value, s.interval, s.emphasis) for s in block.rows]
         axis = block.axis or svg.dot_axis(plots, block.references)
-        ranked = any(s.rank for s in block.standings)
+        ranked = any(s.rank for s in block.rows)
         head = element(
             "tr",
             element("th", "", scope="col") if ranked else None,
@@ -389,19 +389,19 @@ class _Writer:
             (_column_head(c, i + 1) for i, c in enumerate(block.columns)),
         )
         rows = (
-            self._standing(block, s, svg.track(p, axis, block.references), ranked=ranked)
-            for s, p in zip(block.standings, plots, strict=True)
+            self._leaderboard_row(block, s, svg.track(p, axis, block.references), ranked=ranked)
+            for s, p in zip(block.rows, plots, strict=True)
         )
         empty = [element("td")] * (1 + ranked)
         scale = element("td", svg.track_scale(axis, block.references), class_="draw")
         rest = [element("td")] * (1 + bool(block.mix_title) + len(block.columns))
         foot = element("tr", empty, scale, rest, class_="scale")
-        parts = next((s.parts for s in block.standings if s.parts), ())
+        parts = next((s.parts for s in block.rows if s.parts), ())
         legend = _legend([(p.name, f"t-{p.tone}") for p in parts]) if block.mix_title and parts else None
         table = element("table", element("thead", head), element("tbody", rows, foot), class_="board")
         return joined(_scrolling(table, block.title), legend)
 
-    def _standing(self, block: Leaderboard, one: Standing, track: Html, *, ranked: bool) -> Html:
+    def _leaderboard_row(self, block: Leaderboard, one: LeaderboardRow, track: Html, *, ranked: bool) -> Html:
         value = element(
             "td",
             element("b", decimal(one.value, block.digits)),

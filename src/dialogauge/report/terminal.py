@@ -377,7 +377,7 @@ class _Lines:
     def _leaderboard(self, block: Leaderboard) -> None:
         mixed = [TableColumn(block.mix_title)] if block.mix_title else []
         rows = []
-        for s in block.standings:
+        for s in block.rows:
             named = Text(f"{s.rank}. {s.name}" if s.rank else s.name, tags=s.tags)
             parts: list[Cell] = [mix_words(Mix(s.parts))] if block.mix_title else []
             value = Number(s.value, block.digits, s.interval)
