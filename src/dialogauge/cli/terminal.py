@@ -27,7 +27,7 @@ def print_blocks(blocks: Iterable[Block]) -> None:
 
     screen = sys.stdout.isatty()
     width = shutil.get_terminal_size((_WIDTH, 24)).columns if screen else _WIDTH
-    typer.echo(to_text(blocks, width=width, colour=screen and colour_wanted()), nl=False)
+    typer.echo(to_text(blocks, width=width, colour=screen and colour_wanted(), wrapped=screen), nl=False)
 
 
 def print_faults(faults: Sequence[object], more: str = "") -> None:

@@ -357,7 +357,7 @@ def shares_of_columns(counts: Sequence[Sequence[int]]) -> tuple[tuple[float, ...
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LeaderboardRow:
     """One candidate of a leaderboard."""
 
     name: str
@@ -377,11 +377,11 @@ class Leaderboard:
     """Candidates from the best to the worst, with intervals and the mix of their scores.
 
     Raises:
-        ValueError: A standing has not one cell for each further column.
+        ValueError: A row has not one cell for each further column.
     """
 
     title: str
-    standings: tuple[Standing, ...]
+    rows: tuple[LeaderboardRow, ...]
     value_title: str
     """What the value is, with its interval: `user macro mean, 95 % by users`."""
     axis: Axis | None = None
@@ -392,7 +392,7 @@ class Leaderboard:
     digits: int = 3
 
     def __post_init__(self) -> None:
-        for one in self.standings:
+        for one in self.rows:
             if len(one.cells) != len(self.columns):
                 message = f"leaderboard {self.title!r}: {one.name!r} has {len(one.cells)} further cells"
                 raise ValueError(message)

@@ -23,12 +23,12 @@ from dialogauge.report.blocks import (
     Fold,
     Items,
     Leaderboard,
+    LeaderboardRow,
     Matrix,
     Page,
     RowGroup,
     Section,
     StackedBar,
-    Standing,
     TableColumn,
     TableRow,
     Tiles,
@@ -52,6 +52,8 @@ _POLICY: Final = (
 )
 _LONG_TABLE: Final = 30
 """Rows; in a longer one the names are not bold."""
+_LEFT_COLUMNS: Final = 4
+"""So many of its first columns may hold texts without saying so in each cell."""
 _WIDE_TABLE: Final = 6
 """Columns; in a wider one the first stays in sight."""
 _OUTSET_TABLE: Final = 10
@@ -212,15 +214,20 @@ class _Writer:
     def _framed_table(self, block: DataTable, groups: Sequence[RowGroup]) -> Html:
         rows = [r for g in groups for r in g.rows]
         mixed = any(r.emphasis == "strong" for r in rows)
-        kinds = [c.kind for c in block.columns]
+        kinds: list[str] = [c.kind for c in block.columns]
+        long = len(rows) > _LONG_TABLE
+        # The cells of a long table say nothing that the table can say for them: that is a fifth of a page.
+        left = [i for i in range(1, _LEFT_COLUMNS) if long and kinds[i : i + 1] == ["text"]]
+        kinds = ["number" if i in left else kind for i, kind in enumerate(kinds)]
         caption = element("caption", block.title) if block.captioned and block.title else None
-        bodies = [self._group(g, kinds, mixed=mixed) for g in groups]
+        bodies = [self._group(g, kinds, mixed=mixed, long=long) for g in groups]
         if not rows and not any(g.title for g in groups):
             bodies = [
                 element("tbody", element("tr", element("td", "none", colspan=len(kinds), class_="l soft")))
             ]
         classes = {
-            "long": len(rows) > _LONG_TABLE,
+            "long": long,
+            **{f"l{i + 1}": True for i in left},
             "mixed": mixed,
             "pinned": len(kinds) >= _WIDE_TABLE,
             "tight": len(kinds) >= _OUTSET_TABLE,
@@ -234,20 +241,21 @@ class _Writer:
         )
         return _scrolling(table, block.title, outset=len(kinds) >= _OUTSET_TABLE)
 
-    def _group(self, group: RowGroup, kinds: Sequence[str], *, mixed: bool) -> Html:
+    def _group(self, group: RowGroup, kinds: Sequence[str], *, mixed: bool, long: bool) -> Html:
         title = None
         if group.title:
             tag = element("span", group.tag, class_="tag") if group.tag else None
             note = element("span", group.note, class_="soft")
             words = element("span", group.title, " ", tag, " ", note)
             title = element("tr", element("th", words, scope="rowgroup", colspan=len(kinds)), class_="band")
-        rows = Html("".join(self._row(r, kinds, mixed=mixed) for r in group.rows))
+        rows = Html("".join(self._row(r, kinds, mixed=mixed, long=long) for r in group.rows))
         return element("tbody", title, rows)
 
-    def _row(self, row: TableRow, kinds: Sequence[str], *, mixed: bool) -> str:
+    def _row(self, row: TableRow, kinds: Sequence[str], *, mixed: bool, long: bool) -> str:
         # Closing tags of rows and cells are optional in HTML; a long table is a quarter smaller without.
         brief = mixed and row.emphasis != "strong"
-        first = f'<th scope=row dir="auto">{self._cell(row.cells[0])}'
+        opening = "<th>" if long else '<th scope=row dir="auto">'
+        first = f"{opening}{self._cell(row.cells[0])}"
         others = (
             f"<td{_cell_attributes(cell, kind, brief=brief)}>{self._cell(cell, brief=brief)}"
             for cell, kind in zip(row.cells[1:], kinds[1:], strict=True)
@@ -369,9 +377,9 @@ class _Writer:
         return element("tr", element("th", block.rows[i], scope="row"), cells, total, class_=edge)
 
     def _leaderboard(self, block: Leaderboard) -> Html:
-        plots = [DotRow(s.name, s.value, s.interval, s.emphasis) for s in block.standings]
+        plots = [DotRow(s.name, s.value, s.interval, s.emphasis) for s in block.rows]
         axis = block.axis or svg.dot_axis(plots, block.references)
-        ranked = any(s.rank for s in block.standings)
+        ranked = any(s.rank for s in block.rows)
         head = element(
             "tr",
             element("th", "", scope="col") if ranked else None,
@@ -381,19 +389,19 @@ class _Writer:
             (_column_head(c, i + 1) for i, c in enumerate(block.columns)),
         )
         rows = (
-            self._standing(block, s, svg.track(p, axis, block.references), ranked=ranked)
-            for s, p in zip(block.standings, plots, strict=True)
+            self._leaderboard_row(block, s, svg.track(p, axis, block.references), ranked=ranked)
+            for s, p in zip(block.rows, plots, strict=True)
         )
         empty = [element("td")] * (1 + ranked)
         scale = element("td", svg.track_scale(axis, block.references), class_="draw")
         rest = [element("td")] * (1 + bool(block.mix_title) + len(block.columns))
         foot = element("tr", empty, scale, rest, class_="scale")
-        parts = next((s.parts for s in block.standings if s.parts), ())
+        parts = next((s.parts for s in block.rows if s.parts), ())
         legend = _legend([(p.name, f"t-{p.tone}") for p in parts]) if block.mix_title and parts else None
         table = element("table", element("thead", head), element("tbody", rows, foot), class_="board")
         return joined(_scrolling(table, block.title), legend)
 
-    def _standing(self, block: Leaderboard, one: Standing, track: Html, *, ranked: bool) -> Html:
+    def _leaderboard_row(self, block: Leaderboard, one: LeaderboardRow, track: Html, *, ranked: bool) -> Html:
         value = element(
             "td",
             element("b", decimal(one.value, block.digits)),
@@ -423,14 +431,14 @@ class _Writer:
     # arrangement
 
     def _card(self, card: Card) -> Html:
-        aside = joined(
-            element("span", card.aside, class_="soft") if card.aside else None,
-            (self._span(t) for t in card.tags),
-        )
+        tags = joined(self._span(t) for t in card.tags)
+        aside = element("span", card.aside, class_="soft") if card.aside else tags
         header = (
             element("header", element("h3", card.title, dir="auto"), aside) if card.title or aside else None
         )
-        return element("article", header, self.blocks(card.blocks), class_="card", id=card.anchor or None)
+        foot = element("p", tags, class_="tags") if card.aside and tags else None
+        blocks = self.blocks(card.blocks)
+        return element("article", header, blocks, foot, class_="card", id=card.anchor or None)
 
     def _cards(self, block: Cards) -> Html:
         cards = self.blocks(block.cards)

@@ -67,7 +67,9 @@ _MOST_POINTS: Final = 24
 _STYLES: Final[Mapping[Emphasis, str]] = {"strong": "bold", "plain": "", "quiet": "italic dim"}
 
 
-def to_text(blocks: Page | Iterable[Block], *, width: int = 110, colour: bool = False) -> str:
+def to_text(
+    blocks: Page | Iterable[Block], *, width: int = 110, colour: bool = False, wrapped: bool = True
+) -> str:
     """Return a page or blocks as lines of at most `width` columns, each ended by a line break.
 
     Args:
@@ -75,8 +77,10 @@ def to_text(blocks: Page | Iterable[Block], *, width: int = 110, colour: bool = 
         width: Of the terminal, in columns; a Chinese character takes two. Only the text of a `Code` may
             run over it.
         colour: Whether the lines may hold escape sequences for bold and colours.
+        wrapped: Whether a sentence is broken where the width ends. For a file or a pipe it stays in one line,
+            so that it can be searched for; tables have the width in any case.
     """
-    writer = _Lines(max(width, 40), colour=colour)
+    writer = _Lines(max(width, 40), colour=colour, wrapped=wrapped)
     if isinstance(blocks, Page):
         writer.heading(blocks.title)
         if blocks.lead:
@@ -108,9 +112,10 @@ class _Grid:
 class _Lines:
     """Writes blocks as lines."""
 
-    def __init__(self, width: int, *, colour: bool) -> None:
+    def __init__(self, width: int, *, colour: bool, wrapped: bool) -> None:
         self._out = StringIO()
         self._width = width
+        self._wrapped = wrapped
         self._named = False
         """Whether the heading above already says what a chart or table is."""
         self._console = Console(
@@ -162,6 +167,10 @@ class _Lines:
     def paragraph(self, words: str, style: str = "", mark: str = "") -> None:
         """Write a paragraph; what is wrapped stands beneath its beginning, right of the mark."""
         line = Line(plain(words), style=style, overflow="fold")
+        if not self._wrapped:
+            start = Line(f"{plain(mark)} " if mark else "", style=style or "bold")
+            self._console.print(start, line, sep="", soft_wrap=True)
+            return
         if not mark:
             self._console.print(line)
             return
@@ -195,6 +204,10 @@ class _Lines:
     def _pairs(self, pairs: Sequence[tuple[str, str]]) -> None:
         grid = Table.grid(padding=(0, _GAP, 0, 0))
         longest = max((cell_len(n) for n, _ in pairs), default=0)
+        if not self._wrapped:
+            for left, right in pairs:
+                self.paragraph(right, mark=plain(left) + " " * (longest - cell_len(left) + _GAP - 1))
+            return
         grid.add_column(width=min(longest, 2 * self._width // 5), overflow="fold")
         grid.add_column(overflow="fold")
         for left, right in pairs:
@@ -377,7 +390,7 @@ class _Lines:
     def _leaderboard(self, block: Leaderboard) -> None:
         mixed = [TableColumn(block.mix_title)] if block.mix_title else []
         rows = []
-        for s in block.standings:
+        for s in block.rows:
             named = Text(f"{s.rank}. {s.name}" if s.rank else s.name, tags=s.tags)
             parts: list[Cell] = [mix_words(Mix(s.parts))] if block.mix_title else []
             value = Number(s.value, block.digits, s.interval)

@@ -20,6 +20,7 @@ from dialogauge.report.blocks import (
     Fold,
     Items,
     Leaderboard,
+    LeaderboardRow,
     Matrix,
     Page,
     Point,
@@ -29,7 +30,6 @@ from dialogauge.report.blocks import (
     Section,
     Series,
     StackedBar,
-    Standing,
     TableColumn,
     TableRow,
     Tile,
@@ -415,8 +415,8 @@ def tables_section(word):
 
 
 def board_section(word):
-    standings = tuple(
-        Standing(
+    rows = tuple(
+        LeaderboardRow(
             name,
             value,
             None if value is None else (value - 0.12, value + 0.1),
@@ -441,7 +441,7 @@ def board_section(word):
         (
             Leaderboard(
                 "Leaderboard, raw",
-                standings,
+                rows,
                 "user macro mean, 95 % by users",
                 Axis(3.2, 5.0),
                 (Reference(4.7, "all 5"),),

@@ -11,11 +11,11 @@ from dialogauge.report.blocks import (
     DotPlot,
     DotRow,
     Leaderboard,
+    LeaderboardRow,
     Matrix,
     Reference,
     RowGroup,
     StackedBar,
-    Standing,
     TableColumn,
     TableRow,
     data_table,
@@ -96,7 +96,7 @@ def test_ragged_records_are_refused():
     with pytest.raises(ValueError, match="rings and totals"):
         Matrix("m", ("1", "2"), ("1",), ((1,), (2,)), ((0.0,), (0.0,)), totals=(1,))
     with pytest.raises(ValueError, match="'x' has 1 further cells"):
-        Leaderboard("l", (Standing("x", 1.0, cells=(1,)),), "mean")
+        Leaderboard("l", (LeaderboardRow("x", 1.0, cells=(1,)),), "mean")
 
 
 def test_tones_go_from_worst_to_best_for_any_scale():

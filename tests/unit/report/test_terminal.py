@@ -10,6 +10,7 @@ from dialogauge.report.blocks import (
     Callout,
     Code,
     Curve,
+    Definitions,
     DotPlot,
     DotRow,
     Items,
@@ -193,3 +194,13 @@ def test_blocks_of_nothing():
     shown = to_text(empty, width=80)
     assert "nan" not in shown.lower()
     assert max(map(cell_len, shown.splitlines())) <= 80
+
+
+def test_a_sentence_stays_in_one_line_where_nothing_shows_a_screen():
+    words = "a sentence that goes on and on, " * 9
+    blocks = (Definitions((("known of others", words),)), Callout((words,), "warn"), Callout((words,)))
+    lines = to_text(blocks, width=60, wrapped=False).splitlines()
+    assert lines == [f"known of others  {words}".rstrip(), f"WARNING: {words}".rstrip(), words.rstrip()]
+    assert max(map(len, to_text(blocks, width=60).splitlines())) <= 60
+    hostile = to_text((Callout(("a\x1b[31m\nreport: x",)),), wrapped=False)
+    assert hostile == "a\\x1b[31m\\nreport: x\n"

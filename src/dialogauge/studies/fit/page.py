@@ -1,15 +1,15 @@
-"""The figures of a fit, on a page and on a terminal, beside controls that read nothing."""
+"""The figures of a fit on a page and on a terminal, beside controls that read nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from dialogauge.core.version import __version__
 from dialogauge.report import (
     Block,
     Callout,
     Cell,
+    Code,
     DataTable,
     Definitions,
     Emphasis,
@@ -21,6 +21,7 @@ from dialogauge.report import (
     TableRow,
     data_table,
 )
+from dialogauge.runs import Manifest
 from dialogauge.text import counted
 
 Json = Mapping[str, Any]
@@ -64,6 +65,21 @@ def _figures_row(name: str, figures: Json, emphasis: Emphasis = "plain") -> Tabl
     return TableRow((name, *cells), emphasis)
 
 
+def fit_page(summary: Json, manifest: Manifest) -> Page:
+    """Lay out the summary of a fitted run as a page."""
+    lead = (
+        f"{counted(summary['examples'], 'rated place')} of "
+        f"{counted(summary['conversations'], 'conversation')}, {counted(summary['votes'], 'vote')}. Every "
+        "figure is of predictions left out."
+    )
+    parts = [_part(name, part, summary["folds"]) for name, part in summary["parts"].items()]
+    meanings = Section("What the figures mean", (Definitions(tuple(summary["figures"].items())),))
+    command = (Section("How this was made", (Code(manifest.command),)),) if manifest.command else ()
+    version = manifest.versions["dialogauge"] or ""
+    title = f"Fitted to ratings: {summary['dimension']}"
+    return Page(title, (*parts, meanings, *command), lead, manifest.written[:10], version)
+
+
 def run_brief(summary: Json) -> tuple[Block, ...]:
     """Lay out the summary of a fitted run."""
     head = (
@@ -74,11 +90,6 @@ def run_brief(summary: Json) -> tuple[Block, ...]:
     parts = (_part(name, part, summary["folds"]) for name, part in summary["parts"].items())
     meanings = Definitions(tuple(summary["figures"].items()))
     return (Callout((head,)), *parts, Section("", (meanings,)))
-
-
-def fit_page(summary: Json) -> Page:
-    """Lay out the summary of a fitted run as a page."""
-    return Page(f"Fitted to ratings: {summary['dimension']}", run_brief(summary), version=__version__)
 
 
 def _part(name: str, part: Json, folds: int) -> Section:

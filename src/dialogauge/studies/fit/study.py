@@ -191,8 +191,7 @@ class FitStudy(Study[FitResult]):
 
     def page(self, result: FitResult, run: StoredRun) -> Page:
         """Return the figures as a page."""
-        del run
-        return fit_page(result.summary)
+        return fit_page(result.summary, run.manifest)
 
     def files(self, result: FitResult) -> Mapping[str, Iterable[bytes] | None]:
         """Return model and predictions; neither before all is validated."""

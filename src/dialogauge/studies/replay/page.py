@@ -18,6 +18,7 @@ from dialogauge.report import (
     Fold,
     Interval,
     Leaderboard,
+    LeaderboardRow,
     Mix,
     Number,
     Page,
@@ -26,7 +27,6 @@ from dialogauge.report import (
     Reference,
     Section,
     Span,
-    Standing,
     TableColumn,
     TableRow,
     Text,
@@ -297,8 +297,8 @@ def _meaning(found: ViewResult) -> str:
 
 
 def _board(found: ViewResult) -> Leaderboard:
-    standings = (
-        Standing(
+    rows = (
+        LeaderboardRow(
             name,
             a.user_macro,
             a.primary.interval,
@@ -311,7 +311,7 @@ def _board(found: ViewResult) -> Leaderboard:
     ceiling = found.ceiling
     return Leaderboard(
         f"Leaderboard, {found.view}",
-        tuple(standings),
+        tuple(rows),
         "user macro mean, 95 % by users",
         _axis(found),
         () if ceiling is None else (Reference(ceiling, "all 5"),),

@@ -78,7 +78,7 @@ def test_the_page_shows_names_as_text_and_warns() -> None:
     assert "&lt;i&gt;" in page
     boards = [b for s in whole.blocks for b in getattr(s, "blocks", ()) if isinstance(b, Leaderboard)]
     assert len(boards) == len(comparison.views)
-    assert all(len(one.parts) == 5 for board in boards for one in board.standings)
+    assert all(len(one.parts) == 5 for board in boards for one in board.rows)
     told = " ".join(warnings_of(comparison, hard, failures, {}))
     assert "chosen by how their users rated them" in told
     assert "within the interval of" in told
