@@ -43,7 +43,7 @@ from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
 from dialogauge.llm import PriceTable
 from dialogauge.llm.problems import read_problem, refused_parameter
 from dialogauge.llm.structured import NoJsonObject, extract_object
-from dialogauge.llm.wire import read_answer
+from dialogauge.llm.wire import read_completion
 from dialogauge.rubrics import Scope, built_in_values, load_rubric, reply_schema
 from dialogauge.rubrics.load import shipped_rubrics
 from dialogauge.runs.records import decode_conversation, encode_conversation
@@ -340,7 +340,7 @@ def answer(rng: random.Random, folder: Path) -> str:
         payload = orjson.loads(mutate.as_text(rng, mutate.structure(rng, given)))
     except ValueError:
         return "no JSON"
-    return "none" if read_answer(payload) is None else "read"
+    return "none" if read_completion(payload) is None else "read"
 
 
 def error_body(rng: random.Random, folder: Path) -> str:
