@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from dialogauge.report.blocks import (
         Axis,
         Bars,
-        BarSeries,
         Block,
         Callout,
         Card,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
         RowGroup,
         Scored,
         Section,
-        Series,
         StackedBar,
         TableColumn,
         TableRow,
@@ -72,7 +70,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Axis",
-    "BarSeries",
     "Bars",
     "Block",
     "Callout",
@@ -109,7 +106,6 @@ __all__ = [
     "RowGroup",
     "Scored",
     "Section",
-    "Series",
     "Span",
     "StackedBar",
     "TableColumn",
