@@ -14,7 +14,7 @@ from dialogauge.signals import cut, read_dialogue, read_repairs
 from dialogauge.stats import clustered_mean, pearson, spearman, wilson_interval
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
 from dialogauge.studies.trust.tally import LONG, Sampled, TrustTally
-from dialogauge.text import count_units, counted, words
+from dialogauge.text import counted, pieces
 
 
 def only(n: int, one: str, several: str) -> str:
@@ -232,7 +232,7 @@ def _measure(found: TextFindings, conversation: Conversation, scores: Mapping[in
         if turn.number in scores:
             text = turn.reply_text
             found.scores.append(scores[turn.number])
-            found.tokens.append(count_units(words(text)))
+            found.tokens.append(pieces(text).units)
             found.characters.append(len(text))
             found.clusters.append(conversation.id)
 
