@@ -15,20 +15,21 @@ from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
 from dialogauge.app.sources import JUDGED, ratings_of_file
 from dialogauge.core import Judge, UsageError
+from dialogauge.data import RatingTable
 from dialogauge.runs import (
     Manifest,
     Observer,
-    Outcome,
     RunDirectory,
     RunSettings,
+    StopSignal,
     StoredRun,
+    StudyRun,
     open_run,
     run_study,
     versions,
 )
-from dialogauge.studies.trust.result import Trust
 from dialogauge.studies.trust.scenario import Variant, draw_variants
-from dialogauge.studies.trust.study import TrustStudy
+from dialogauge.studies.trust.study import TrustResult, TrustStudy
 
 _SHOWN = {"model": "model", "base_url": "endpoint"}
 _PROMPTS = ("rubric", "rubric_version", "prompts")
@@ -64,15 +65,15 @@ def differences(manifest: Manifest, described: Mapping[str, Any]) -> tuple[str, 
 class Recheck:
     """What came of it."""
 
-    trust: Trust
-    ending: Outcome
+    run: StudyRun[TrustResult]
 
     @property
     def exit_code(self) -> int:
         """130 when it was interrupted, 1 when an error or a budget ended it."""
-        if self.ending.ended == "interrupted":
+        ended = self.run.ending.outcome
+        if ended.ended == "interrupted":
             return 130
-        return 0 if self.ending.error is None else 1
+        return 0 if ended.error is None else 1
 
 
 def recheck(options: RecheckOptions, observer: Observer) -> Recheck:
@@ -82,37 +83,49 @@ def recheck(options: RecheckOptions, observer: Observer) -> Recheck:
 
     Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run.
     """
+    return asyncio.run(recheck_run(options, observer))
+
+
+async def recheck_run(
+    options: RecheckOptions,
+    observer: Observer,
+    ratings: RatingTable | None = None,
+    stop: StopSignal | None = None,
+) -> Recheck:
+    """Check the run that the options name; see `recheck`.
+
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        ratings: Taken in place of what `ratings_file` of the options names.
+        stop: Ends the scenario sample early when it is requested.
+    """
     config = load_config(options.config_file)
     study = TrustStudy(
         JUDGED,
         page_of,
         thresholds=config.trust,
-        ratings=ratings_of_file(options.ratings_file, options.map_file),
+        ratings=ratings or ratings_of_file(options.ratings_file, options.map_file),
         seed=options.seed,
     )
-    built = None
-    with open_run(options.run, studies=JUDGED) as run:
-        if options.scenario_sample is not None:
-            study.variants = _variants(run, options)
-            built = build_judge(_judge_options(run, options, config))
-            study.judge = _same_judge(run, built.judge)
-    return asyncio.run(_recheck(study, options, built, observer))
-
-
-async def _recheck(
-    study: TrustStudy, options: RecheckOptions, built: BuiltJudge | None, observer: Observer
-) -> Recheck:
     settings = RunSettings(
         directory=RunDirectory(Path(options.run)),
         workers=options.max_concurrency,
         retry_failed=options.retry_failed,
     )
+    built: BuiltJudge | None = None
     try:
-        run = await run_study(study, settings, observer, lambda: built.limits() if built else None)
+        with open_run(options.run, studies=JUDGED) as run:
+            if options.scenario_sample is not None:
+                study.variants = _variants(run, options)
+                built = build_judge(_judge_options(run, options, config))
+                study.judge = _same_judge(run, built.judge)
+        return Recheck(
+            await run_study(study, settings, observer, lambda: built.limits() if built else None, stop)
+        )
     finally:
         if built is not None:
             await built.close()
-    return Recheck(run.result.trust, run.ending.outcome)
 
 
 def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:

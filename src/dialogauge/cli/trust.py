@@ -22,12 +22,13 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     from dialogauge.studies.trust.page import trust_brief
 
     outcome = recheck(options, TerminalObserver(quiet=as_json))
+    checked, error = outcome.run.result.trust, outcome.run.ending.outcome.error
     if as_json:
-        print_json(outcome.trust.to_json())
+        print_json(checked.to_json())
     else:
-        print_blocks(trust_brief(outcome.trust))
-    if outcome.ending.error is not None:
-        typer.echo(f"dialogauge: {plain(str(outcome.ending.error))}", err=True)
+        print_blocks(trust_brief(checked))
+    if error is not None:
+        typer.echo(f"dialogauge: {plain(str(error))}", err=True)
     if outcome.exit_code:
         typer.echo("dialogauge: what was judged is kept; the same command goes on from here", err=True)
     raise typer.Exit(outcome.exit_code)
