@@ -17,10 +17,10 @@ from dialogauge.data.sources import (
     InputSource,
     JsonValue,
     LineStream,
+    as_utf8,
     first_values,
     is_document,
     locate,
-    utf8_fault,
 )
 from dialogauge.data.tables import read_header
 
@@ -241,15 +241,12 @@ def _columns(stream: LineStream) -> str | None:
 
 
 def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
-    """Return the fault of a file in no known format, with a description of its beginning."""
+    """Return the fault of a file in no known format; raises that of one that is not UTF-8."""
     place = Place(stream.source.name)
     content = "its first line is no JSON and no table with a role and a content"
     if not _starts_json(stream):
         for number, line in _first_lines(stream):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                return utf8_fault(stream.source.name, number, error)
+            as_utf8(line, stream.source.name, number)
         if columns := _columns(stream):
             content = f"as a table it has the columns {columns}; a role and a content are not both among them"
             hint = "name the columns of role and content with --map, or force another format with --format"
