@@ -14,12 +14,10 @@ from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from dialogauge.stats.coefficients import divided
-from dialogauge.stats.table import label_codes
+from dialogauge.stats.table import Floats, label_codes
 
-Floats = npt.NDArray[np.float64]
 Label = TypeVar("Label", bound=Hashable)
 
 _BLOCK_CELLS: Final = 4_000_000

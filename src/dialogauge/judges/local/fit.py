@@ -220,9 +220,9 @@ def _measure(predicted: Floats, table: _RatedTurns, fold: NDArray[np.int64]) -> 
     constant = np.array([table.scores[fold != k].mean() for k in fold])
     return {
         "folds": int(np.unique(fold).size),
-        "pearson": _round(pearson(predicted, table.scores).value),
-        "spearman": _round(spearman(predicted, table.scores).value),
-        "pearson_within_users": _round(pearson(_within(predicted, table.groups), within).value),
+        "pearson": _round(pearson(predicted, table.scores)),
+        "spearman": _round(spearman(predicted, table.scores)),
+        "pearson_within_users": _round(pearson(_within(predicted, table.groups), within)),
         "auc_dissatisfied": _round(_auc(-predicted, low)),
         "dissatisfied": int(low.sum()),
         "mean_squared_error": _round(float(np.mean((predicted - table.scores) ** 2))),
@@ -231,8 +231,8 @@ def _measure(predicted: Floats, table: _RatedTurns, fold: NDArray[np.int64]) -> 
             "auc_dissatisfied": 0.5,
         },
         "control_reply_length": {
-            "spearman": _round(spearman(table.lengths, table.scores).value),
-            "pearson_within_users": _round(pearson(_within(table.lengths, table.groups), within).value),
+            "spearman": _round(spearman(table.lengths, table.scores)),
+            "pearson_within_users": _round(pearson(_within(table.lengths, table.groups), within)),
             "auc_dissatisfied": _round(_auc(-table.lengths, low)),
         },
     }

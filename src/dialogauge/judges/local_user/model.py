@@ -453,7 +453,7 @@ def fit_user_model(
         answers = [_answers(answering, columns.form([one.features for one in told])) for told in read]
         said = expected(centre + spread * np.concatenate(fit.left_out), np.concatenate(answers))
         cuts = cuts_of(said, scores)
-        agreed = pearson(said, scores).value
+        agreed = pearson(said, scores)
     return UserModel(
         replace(columns, signals=taken),
         answering,

@@ -14,7 +14,7 @@ from dialogauge.signals import cut, read_dialogue, read_repairs
 from dialogauge.stats import clustered_mean, pearson, spearman, wilson_interval
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
 from dialogauge.studies.trust.tally import LONG, Sampled, TrustTally
-from dialogauge.text import count_units, counted, words
+from dialogauge.text import counted, pieces
 
 
 def only(n: int, one: str, several: str) -> str:
@@ -37,7 +37,7 @@ def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) ->
     table: Floats = np.array(tally.pairs, dtype=np.float64).reshape(-1, 2)
     n = len(table)
     near = np.abs(table[:, 0] - table[:, 1]) <= _NEAR
-    r = pearson(table[:, 0], table[:, 1]).value
+    r = pearson(table[:, 0], table[:, 1])
     share = float(near.mean()) if n else None
     chance = _chance(table)
     interval = wilson_interval(int(near.sum()), n)
@@ -232,7 +232,7 @@ def _measure(found: TextFindings, conversation: Conversation, scores: Mapping[in
         if turn.number in scores:
             text = turn.reply_text
             found.scores.append(scores[turn.number])
-            found.tokens.append(count_units(words(text)))
+            found.tokens.append(pieces(text).units)
             found.characters.append(len(text))
             found.clusters.append(conversation.id)
 
@@ -291,10 +291,10 @@ def check_length(found: TextFindings, tally: TrustTally, limits: TrustThresholds
     """Whether long replies are scored as more helpful."""
     name, n = (tally.helpful or "helpfulness").replace("_", " "), len(found.scores)
     coefficients = (
-        ("Pearson, tokens", pearson(found.scores, found.tokens).value),
-        ("Spearman, tokens", spearman(found.scores, found.tokens).value),
-        ("Pearson, characters", pearson(found.scores, found.characters).value),
-        ("Spearman, characters", spearman(found.scores, found.characters).value),
+        ("Pearson, tokens", pearson(found.scores, found.tokens)),
+        ("Spearman, tokens", spearman(found.scores, found.tokens)),
+        ("Pearson, characters", pearson(found.scores, found.characters)),
+        ("Spearman, characters", spearman(found.scores, found.characters)),
     )
     figures = tuple(TrustFigure(label, value, n) for label, value in coefficients)
     known = [value for _, value in coefficients if value is not None]
