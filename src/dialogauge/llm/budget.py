@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.core.errors import BudgetSpent, ConfigError, Place
-from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest, WrappedClient
 
 
 class PrefixMeter:
@@ -226,36 +226,23 @@ class Budget:
         self.calls -= 1
 
 
-class BudgetedClient:
+class BudgetedClient(WrappedClient):
     """Keeps any client within a budget; one `complete` counts as one call.
 
     Do not wrap `HttpChatClient`: it takes the budget itself, so that its retries count.
     """
 
     def __init__(self, inner: ChatClient, budget: Budget) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._budget = budget
-
-    @property
-    def name(self) -> str:
-        """The inner client's name."""
-        return self._inner.name
-
-    def describe(self) -> Mapping[str, Any]:
-        """The inner client's description."""
-        return self._inner.describe()
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask the inner client; raises `BudgetSpent` when a cap is reached."""
         self._budget.admit()
         cost: float | None = None
         try:
-            reply = await self._inner.complete(request)
+            reply = await self.inner.complete(request)
             cost = reply.usage.cost
         finally:
             self._budget.settle(cost)
         return reply
-
-    async def close(self) -> None:
-        """Close the inner client."""
-        await self._inner.close()

@@ -297,11 +297,8 @@ class HttpChatClient:
     async def _place(self, retries: RetryState) -> bool:
         """Wait for the limiter; False if the item's deadline comes first."""
         remaining = retries.remaining
-        if remaining is None:
-            await self._limiter.acquire()
-            return True
         try:
-            async with asyncio.timeout(max(remaining, 0.0)):
+            async with asyncio.timeout(None if remaining is None else max(remaining, 0.0)):
                 await self._limiter.acquire()
         except TimeoutError:
             return False
@@ -338,12 +335,10 @@ class HttpChatClient:
 
     def _cost(self, answer: Completion, content: bytes) -> float | None:
         """Return the cost for the budget, from an estimate if the endpoint counts no tokens."""
-        if self._prices is None:
-            return None
-        if not answer.counted:
-            tokens = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
-            return self._prices.cost(self.model, *tokens)
-        return self._price(answer)
+        if self._prices is None or answer.counted:
+            return self._price(answer)
+        tokens = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
+        return self._prices.cost(self.model, *tokens)
 
     def _price(self, answer: Completion) -> float | None:
         if self._prices is None or not answer.counted:

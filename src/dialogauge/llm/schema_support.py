@@ -77,13 +77,8 @@ class SchemaLadder:
             ask: Sends one request on one rung; a failure means that the endpoint refuses the rung.
             role: The role that pays for the probe.
         """
-        if self._has_rung():
-            return Usage()
-        async with self._lock:
-            # Another request may have probed in the meantime.
-            if self._has_rung():
-                return Usage()
-            return await self._probe(ask, role)
+        async with self._lock:  # other requests wait for the one that probes
+            return Usage() if self._rung is not None else await self._probe(ask, role)
 
     def demote(self, refused: Rung, reason: str) -> bool:
         """Replace a rung that the endpoint refuses during the run; False if there is no lower one."""
@@ -93,9 +88,6 @@ class SchemaLadder:
             self._rung = RUNGS[RUNGS.index(refused) + 1]
             self._findings[refused] = f"refused later: {reason}"
         return True
-
-    def _has_rung(self) -> bool:
-        return self._rung is not None
 
     async def _probe(self, ask: Ask, role: str) -> Usage:
         usage = Usage()

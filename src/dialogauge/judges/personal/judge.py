@@ -147,7 +147,7 @@ class PersonalRubricJudge(JudgeByRubric):
         return self._languages[view.id]
 
     def _row(self, calls: ConversationCalls, result: CallResult, reply: Reply, turns: int) -> Judged:
-        row = turn_row(calls, result, reply.whole_turn)
+        row = turn_row(calls, result, reply.conversation.turn(reply.turn))
         if not isinstance(row.outcome, Judgement):
             return row
         details: dict[str, Any] = {"turn_id": reply.id, **row.outcome.details}

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from dialogauge.core import digest, whole_score
 from dialogauge.core.protocols import BlockView, RatedReply
-from dialogauge.judges.rubric.prompt import as_json, closed, cut_middle
-from dialogauge.rubrics import memory_words, render
+from dialogauge.judges.rubric.prompt import as_json, cut_middle
+from dialogauge.rubrics import closed_object, memory_words, render
 from dialogauge.stats import ScoreHistory
 
 BUDGET = 24_000
@@ -320,9 +320,9 @@ def findings_schema(scale: ScoreScale, scenarios: Sequence[str], hints: Mapping[
     fields["requirements"] = {"type": "array", "items": text("requirements")}
     fields["preferred_format"] = text("preferred_format")
     task = {"type": "string", "enum": list(scenarios), "description": hints["task"]}
-    seen = closed({"task": task, "observation": text("observation")})
+    seen = closed_object({"task": task, "observation": text("observation")})
     fields["task_observations"] = {"type": "array", "items": seen}
-    return closed(fields)
+    return closed_object(fields)
 
 
 def _threshold_keys(scale: ScoreScale) -> list[str]:

@@ -19,7 +19,6 @@ from dialogauge.judges.personal.judge import PromptContext
 from dialogauge.judges.rubric.prompt import (
     ROLE,
     as_json,
-    closed,
     dialogue_text,
     gathered,
     messages_of,
@@ -29,7 +28,7 @@ from dialogauge.judges.rubric.reply import ReplyFault
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
 from dialogauge.llm.structured import ask
-from dialogauge.rubrics import own_template, phrase, split_template
+from dialogauge.rubrics import closed_object, own_template, phrase, split_template
 
 Side = Literal["satisfied", "dissatisfied"]
 
@@ -170,7 +169,7 @@ class _Induction:
     async def _criteria(self, name: str, values: Mapping[str, str], most: int) -> list[str] | ChatFailure:
         template = split_template(own_template(name, self.language))
         texts = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": most}
-        schema = ReplySchema(name, closed({"criteria": texts}))
+        schema = ReplySchema(name, closed_object({"criteria": texts}))
         request = ChatRequest(messages_of(template, values), role=ROLE, schema=schema)
         outcome = await ask(self.client, request, _reader(most), reask=reasker(self.language))
         self.usage += outcome.usage
