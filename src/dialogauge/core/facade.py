@@ -14,9 +14,7 @@ from importlib import import_module
 def loading(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
     """Return the `__getattr__` of a package: it loads a public name from its module.
 
-    Args:
-        package: The package's `__name__`.
-        homes: By module of the package, the names that it holds.
+    `homes` has the names by module of the package.
     """
     home_of = {name: module for module, names in homes.items() for name in names}
 

@@ -340,11 +340,8 @@ class Agent(Protocol):
         """Return the settings for the manifest, as plain JSON values, without secrets."""
 
     async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
-        """Write the reply that the conversation waits for.
+        """Write the reply that the conversation waits for; another seed may give another reply.
 
-        Args:
-            conversation: All that the agent is shown, system messages and examples included.
-            seed: Another seed may give another reply.
-
-        Raises `EndpointError` or `BudgetSpent` when going on makes no sense for any conversation.
+        The conversation is all that the agent is shown, system messages and examples included. Raises
+        `EndpointError` or `BudgetSpent` when going on makes no sense for any conversation.
         """

@@ -102,13 +102,9 @@ class PriceTable:
         return model in self._prices
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:
-        """Return the cost of a call; None if the model has no price.
+        """Return the cost of a call by its tokens; None if the model has no price.
 
-        Args:
-            model: The model's name in requests.
-            prompt: Prompt tokens, including cached ones.
-            completion: Completion tokens, including reasoning.
-            cached: Prompt tokens from the provider's cache.
+        `cached` tokens of the prompt come from the provider's cache; reasoning counts as completion.
         """
         price = self._prices.get(model)
         if price is None:
@@ -191,8 +187,7 @@ class Budget:
     def admit(self, expected: float = 0.0) -> None:
         """Count one call that is about to be sent; raises `BudgetSpent` when a cap is reached.
 
-        Args:
-            expected: Its cost, estimated from its size; ignored while no other call is in flight.
+        Its `expected` cost is ignored while no other call is in flight.
         """
         if self.max_calls is not None and self.calls >= self.max_calls:
             message = f"the cap of {self.max_calls} calls is reached"

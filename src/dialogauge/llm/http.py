@@ -183,14 +183,7 @@ class HttpChatClient:
         *,
         probing: bool = False,
     ) -> ChatReply | ChatFailure:
-        """Ask until there is a reply or retries end.
-
-        Args:
-            request: The request.
-            rung: How its schema is enforced.
-            earlier: The `EndpointError` raised before this item began; a later one ends the item.
-            probing: Whether this is a probe of schema support.
-        """
+        """Ask until there is a reply or retries end; an `EndpointError` after `earlier` ends the item."""
         retries = RetryState(self._settings.retry, self._timing)
         usage, mends, crashes = Usage(), 0, 0
         last: Problem | None = None

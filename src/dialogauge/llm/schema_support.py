@@ -73,9 +73,7 @@ class SchemaLadder:
     async def settle(self, ask: Ask, role: str = "judge") -> Usage:
         """Probe if nobody has yet; return the usage of the probe, or none.
 
-        Args:
-            ask: Sends one request on one rung; a failure means that the endpoint refuses the rung.
-            role: The role that pays for the probe.
+        `ask` sends one request on one rung; its failure means that the endpoint refuses the rung.
         """
         async with self._lock:  # other requests wait for the one that probes
             return Usage() if self._rung is not None else await self._probe(ask, role)

@@ -167,13 +167,8 @@ async def ask(
     truncated object is never used). So there are at most four calls and mostly one. After that the failure
     has the last reply as `raw`.
 
-    Args:
-        client: The client.
-        request: The request, with its schema.
-        validate: Turns the object into the value; raises a `ValueError` that names the error.
-        reask: Returns the message to the model about the error.
-
-    Raises the client's errors (`EndpointError`, `BudgetSpent`).
+    `validate` turns the object into the value, or raises a `ValueError` that names the error. Raises the
+    client's errors (`EndpointError`, `BudgetSpent`).
     """
     usage = Usage()
     causes: set[str] = set()

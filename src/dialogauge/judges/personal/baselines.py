@@ -14,16 +14,7 @@ from typing import Any, ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dialogauge.core import (
-    Judged,
-    Judgement,
-    PlainDimension,
-    Request,
-    Score,
-    UsageError,
-    digest,
-    whole_score,
-)
+from dialogauge.core import Judged, Judgement, PlainDimension, Request, Score, UsageError, digest, whole_score
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
 from dialogauge.retrieval import TfidfIndex
 from dialogauge.stats import half_even
@@ -308,12 +299,7 @@ _K: Final = 6
 
 
 def build_history_judge(name: str, *, strategy: Strategy | None = None, k: int | None = None) -> HistoryJudge:
-    """Build a judge by its name.
-
-    Args:
-        name: One of `HISTORY_JUDGES`.
-        strategy: How `episodic-nearest` chooses turns; `topk` when None.
-        k: How many turns it takes; 6 when None.
+    """Build one of `HISTORY_JUDGES`; without them, `episodic-nearest` has the strategy `topk` and k = 6.
 
     Raises:
         UsageError: No judge is called so, or it takes no strategy or k.

@@ -128,13 +128,7 @@ class PersonalRubricJudge(JudgeByRubric):
             profile = as_json(dict(block.profile)) if block.profile else phrase(language, "none")
             known.setdefault("profile", profile)
         calls = ConversationCalls(
-            self._fixed,
-            self.client,
-            reply.conversation,
-            language,
-            "foresight",
-            self.tool_chars,
-            known=known,
+            self._fixed, self.client, reply.conversation, language, "foresight", self.tool_chars, known=known
         )
         shown = tuple(t for t in reply.conversation.turns if t.number <= reply.turn)
         result = await calls.make(Call(Scope((reply.turn,), ("turn",)), shown))

@@ -50,11 +50,10 @@ class ShownHistory:
 
 
 def shown_history(view: BlockView, *, budget: int = BUDGET) -> ShownHistory:
-    """Choose and write what is shown of a user's history.
+    """Choose and write what is shown of a user's history, in `budget` characters.
 
-    Args:
-        view: The history; of the targets only the task of the first is looked at, which is known before it.
-        budget: Characters; one turn of each score is shown even beyond it.
+    One turn of each score is shown even beyond them. Of the targets only the task of the first is read, which
+    is known before it.
     """
     written = [shown_turn(rated) for rated in view.history]
     scores = [whole_score(rated.score) for rated in view.history]
@@ -304,12 +303,7 @@ def findings_schema(scale: ScoreScale, scenarios: Sequence[str], hints: Mapping[
     """Return the schema of the builder's reply.
 
     A threshold is asked for only where the history has turns on both sides of it: what nobody can have seen
-    would be made up.
-
-    Args:
-        scale: Of the history.
-        scenarios: The kinds of task that the history holds.
-        hints: By key of the reply, what belongs there; also `task` and `observation`.
+    would be made up. `hints` say by key of the reply what belongs there; also by `task` and `observation`.
     """
 
     def text(key: str) -> dict[str, Any]:

@@ -16,14 +16,7 @@ from typing import Any, ClassVar, Final, Literal
 from dialogauge.core import JudgeFailure, StoreError, Usage, conversation_digest, digest
 from dialogauge.core.protocols import BlockView, Notes, Population, RatedReply, Reads, Reply
 from dialogauge.judges.personal.judge import PromptContext
-from dialogauge.judges.rubric.prompt import (
-    ROLE,
-    as_json,
-    dialogue_text,
-    gathered,
-    messages_of,
-    reasker,
-)
+from dialogauge.judges.rubric.prompt import ROLE, as_json, dialogue_text, gathered, messages_of, reasker
 from dialogauge.judges.rubric.reply import ReplyFault
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema

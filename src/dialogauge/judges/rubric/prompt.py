@@ -357,10 +357,7 @@ async def gathered(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 def rated_line(rated: RatedReply, *, request_chars: int, reply_chars: int) -> str:
     """Write kind of task, request, reply, score and, where there is one, the reason.
 
-    Args:
-        rated: The reply and its rating.
-        request_chars: A longer request is cut in the middle.
-        reply_chars: A longer reply is cut in the middle.
+    Longer requests and replies are cut in the middle.
     """
     reply, score = rated.reply, rated.score
     line = {
