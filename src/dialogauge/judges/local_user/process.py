@@ -3,10 +3,9 @@
     y(u, x) = x'w + f_u(x) + noise,    w ~ N(0, 1),    f_u ~ GP(0, k)
 
 The rows of different users have only `w` in common, so the training users enter one by one: each costs one
-solve of the size of its own rows and leaves a precision and a shift for `w`. What `w` then is believed to be
-is the prior under which a user's own history is read, which again is one small solve. The result is that of
-the Gaussian process over all rows together, without its one large Cholesky, and a user can be taken out
-again exactly.
+solve of the size of its own rows and leaves a precision and a shift for `w`. The belief about `w` is the
+prior for a user's own history, which is again one small solve. The result is that of the Gaussian process
+over all rows together, without its one large Cholesky, and a user can be taken out again exactly.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def own_covariance(a: Rows, b: Rows) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class WeightInformation:
-    """What the rated rows of one user, or of several together, say of the shared weights."""
+    """Evidence of the rated rows of one user, or of several, about the shared weights."""
 
     precision: Floats
     """Shape (columns, columns)."""
@@ -78,7 +77,7 @@ class WeightInformation:
 
     @classmethod
     def together(cls, parts: Iterable[WeightInformation], columns: int) -> WeightInformation:
-        """Put together what several users say; of nobody, it is nothing."""
+        """Add up the evidence of several users; without a user it is zero."""
         precision, shift = np.zeros((columns, columns)), np.zeros(columns)
         for part in parts:
             precision += part.precision
@@ -92,7 +91,7 @@ class WeightInformation:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What is believed of the shared weights: a normal distribution."""
+    """A normal distribution of the shared weights."""
 
     mean: Floats
     """Shape (columns,)."""
@@ -117,8 +116,8 @@ def information_of(rows: Rows, values: Floats, noise: float) -> WeightInformatio
     """
     covariance = own_covariance(rows, rows) + noise * np.eye(values.size)
     solved = np.linalg.solve(covariance, np.column_stack([rows.shared, values]))
-    found = rows.shared.T @ solved
-    return WeightInformation(found[:, :-1], found[:, -1])
+    both = rows.shared.T @ solved
+    return WeightInformation(both[:, :-1], both[:, -1])
 
 
 def predict(belief: Belief, history: Rows, values: Floats, targets: Rows, noise: float) -> Floats:
@@ -136,7 +135,7 @@ def predict(belief: Belief, history: Rows, values: Floats, targets: Rows, noise:
 
 
 def prior(belief: Belief, targets: Rows) -> Floats:
-    """Return what the training users make expect, shape (targets,)."""
+    """Return the expected values by the training users alone, shape (targets,)."""
     out: Floats = targets.shared @ belief.mean
     return out
 
@@ -170,12 +169,12 @@ class ProcessFit:
 
     together: WeightInformation
     left_out: tuple[Floats, ...]
-    """By user what is said of the ratings when the user is no training user and their own ratings of the
-    scenario are not known; empty where there are fewer than two users."""
+    """By user the expected ratings of a fit to the other users, which know of the user's own ratings those
+    of the other scenarios; empty where there are fewer than two users."""
 
 
 def fit_known(known: Sequence[Known], columns: int) -> ProcessFit:
-    """Put the training users together, and say of each what the others make expect.
+    """Put the training users together, and predict each from the others.
 
     Args:
         known: The training users; may be empty.
@@ -190,11 +189,11 @@ def fit_known(known: Sequence[Known], columns: int) -> ProcessFit:
 
 
 def _left_out(user: Known, belief: Belief) -> Floats:
-    """Say of a training user's ratings what all others and the user's own other scenarios make expect."""
-    found = np.empty_like(user.scores)
+    """Predict a training user's ratings from all others and the user's own other scenarios."""
+    out = np.empty_like(user.scores)
     for scenario in np.unique(user.rows.scenarios):
         here = np.flatnonzero(user.rows.scenarios == scenario)
         past = np.flatnonzero(user.rows.scenarios != scenario)
         history, targets = user.rows.take(past), user.rows.take(here)
-        found[here] = predict(belief, history, user.scores[past], targets, NOISE)
-    return found
+        out[here] = predict(belief, history, user.scores[past], targets, NOISE)
+    return out
