@@ -59,15 +59,7 @@ class CrossValidation:
 
     def to_json(self) -> dict[str, Any]:
         """Write as plain JSON values; numbers lose nothing."""
-        return {
-            "called": self.called.tolist(),
-            "shares": self.shares.tolist(),
-            "boundaries": list(self.boundaries),
-            "fold": self.fold.tolist(),
-            "ridges": list(self.ridges),
-            "cuts": asdict(self.cuts),
-            "ridge": self.ridge,
-        }
+        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in asdict(self).items()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> CrossValidation:
@@ -116,12 +108,7 @@ def boundaries_to_fit(table: PlaceTable, fold: Whole) -> tuple[int, ...]:
 async def cross_validate(table: PlaceTable, fold: Whole) -> CrossValidation:
     """Predict every part from the others; between two fits other tasks have their turn.
 
-    Args:
-        table: The examples.
-        fold: Shape (n,), the part of each example, from 0.
-
-    Raises:
-        UsageError: There are fewer than three parts, or all ratings are alike.
+    Arguments and errors are those of `boundaries_to_fit`.
     """
     boundaries = boundaries_to_fit(table, fold)
     parts = [int(k) for k in np.unique(fold)]

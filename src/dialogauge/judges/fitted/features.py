@@ -12,19 +12,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dialogauge.core import Conversation, InputError, Message, digest
+from dialogauge.core import Conversation, InputError, Message, digest, whole_score
 from dialogauge.data.ratings import LEVELS, usable_ratings
 from dialogauge.judges.local.model import ModeCoefficients, load_coefficients
 from dialogauge.signals import find_signals, read_dialogue, read_features
+from dialogauge.stats import reply_length
 from dialogauge.text import gram_number, word_grams
-
-Votes = tuple[int, ...]
-"""How many raters gave 1, 2 ... 5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,8 @@ class RatedPlace:
     """The turn that precedes the rating; None where the whole conversation was rated."""
     number: int
     """From 0; above 0 where the same raters rated the same turn again."""
-    votes: Votes
+    votes: tuple[int, ...]
+    """How many raters gave 1, 2 ... 5."""
 
     @property
     def stop(self) -> int:
@@ -62,9 +60,10 @@ class RatedPlace:
 
     @property
     def reply_length(self) -> int:
-        """Characters of the last reply before the rating; 0 without one."""
+        """Of the last reply before the rating; 0 without one."""
         seen = reversed(self.conversation.messages[: self.stop])
-        return next((len(m.text) for m in seen if m.role == "assistant" and not m.tool_calls), 0)
+        last = next((m for m in seen if m.role == "assistant" and not m.tool_calls), None)
+        return 0 if last is None else reply_length(last.text)
 
 
 def rated_places(
@@ -81,7 +80,7 @@ def rated_places(
     for rating, score in usable:
         number = times[rating.turn, rating.rater] if rating.rater is not None else 0
         times[rating.turn, rating.rater] += 1
-        votes.setdefault((rating.turn, number), Counter())[floor(score + 0.5)] += 1
+        votes.setdefault((rating.turn, number), Counter())[whole_score(score)] += 1
     in_order = sorted(votes, key=lambda place: (place[0] is None, place[0] or 0, place[1]))
     examples = (
         RatedPlace(conversation, turn, number, tuple(votes[turn, number][k] for k in range(1, LEVELS + 1)))

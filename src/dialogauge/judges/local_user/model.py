@@ -24,16 +24,15 @@ from dialogauge.judges.local_user.features import (
     relation_columns,
 )
 from dialogauge.judges.local_user.process import (
-    NOISE,
     Belief,
-    Known,
     ProcessFit,
+    RatedRows,
     Rows,
-    fit_known,
+    fit_process,
     prior,
     pulls,
 )
-from dialogauge.stats import pearson
+from dialogauge.stats import pearson, whole_scores
 
 Floats = NDArray[np.float64]
 
@@ -274,7 +273,7 @@ def shares_of(scores: Floats) -> Floats:
     at least half: a prediction draws towards the middle, and it is made for the dissatisfied next to the
     boundary.
     """
-    whole = np.clip(np.floor(scores + 0.5), 1, 5).astype(np.intp)
+    whole = whole_scores(scores).astype(np.intp)
     shares: Floats = np.bincount(whole - 1, minlength=5) / whole.size
     more = np.array([0.0, 0.0, _MORE_THREES * shares[2], 0.0, _MORE_FIVES * shares[4]])
     if more.sum() > 0:
@@ -388,8 +387,8 @@ class UserModel:
         history = _thinned(view.history)
         past = self.columns.rows([r.reply for r in history], reader)
         targets = self.columns.rows(view.targets, reader)
-        inward = (_scores(history) - self.centre) / self.spread
-        moved = self.spread * pulls(self.belief, past, inward, targets, NOISE)
+        rated = RatedRows(past, (_scores(history) - self.centre) / self.spread)
+        moved = self.spread * pulls(self.belief, rated, targets)
         values = self.centre + self.spread * prior(self.belief, targets) + moved.sum(axis=0)
         answers = _answers(self.answering, targets.form)
         values, moved = expected(values, answers), moved * answers
@@ -434,7 +433,7 @@ def fit_user_model(
     def fit_with(taken: tuple[SignalColumns, ...]) -> ProcessFit:
         wide = replace(columns, signals=taken)
         rows = (wide.rows([r.reply for r in replies], reader) for replies in users.values())
-        return fit_known([Known(r, gold) for r, gold in zip(rows, golds, strict=True)], wide.size)
+        return fit_process([RatedRows(r, gold) for r, gold in zip(rows, golds, strict=True)], wide.size)
 
     offered = [c for s in signals if (c := columns_of_signal(s, rated)) is not None] if users else []
     taken, fit = choose_signals(offered, fit_with, golds)

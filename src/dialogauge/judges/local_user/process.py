@@ -26,7 +26,7 @@ SESSION: Final = 0.15
 READING: Final = 0.4
 """Of what a user makes of the form of a reply."""
 NOISE: Final = 0.8
-"""Of a rating beside all that."""
+"""Of a rating beside all that is modelled."""
 
 Floats = NDArray[np.float64]
 Names = NDArray[np.str_]
@@ -45,9 +45,8 @@ class Rows:
     sessions: Names
     """Ids of their conversations, shape (rows,)."""
 
-    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Rows:
+    def take(self, at: NDArray[np.intp]) -> Rows:
         """Return some of the rows."""
-        at = np.asarray(indices, dtype=np.intp)
         return Rows(self.shared[at], self.form[at], self.scenarios[at], self.sessions[at])
 
 
@@ -106,31 +105,37 @@ class Belief:
         return cls(covariance @ evidence.shift, covariance)
 
 
-def information_of(rows: Rows, values: Floats, noise: float) -> WeightInformation:
-    """Read one user's rated rows.
+@dataclass(frozen=True, slots=True)
+class RatedRows:
+    """Rated replies to one user; may be empty."""
 
-    Args:
-        rows: The user's rows.
-        values: Their ratings, shape (rows,), centred.
-        noise: Variance of a rating beside all that is modelled.
-    """
-    covariance = own_covariance(rows, rows) + noise * np.eye(values.size)
-    solved = np.linalg.solve(covariance, np.column_stack([rows.shared, values]))
+    rows: Rows
+    scores: Floats
+    """The ratings, centred, in deviations, shape (rows,)."""
+
+    def take(self, indices: NDArray[np.intp]) -> RatedRows:
+        """Return some of the rows."""
+        return RatedRows(self.rows.take(indices), self.scores[indices])
+
+
+def information_of(user: RatedRows) -> WeightInformation:
+    """Return the evidence of one user's ratings."""
+    rows = user.rows
+    covariance = own_covariance(rows, rows) + NOISE * np.eye(user.scores.size)
+    solved = np.linalg.solve(covariance, np.column_stack([rows.shared, user.scores]))
     both = rows.shared.T @ solved
     return WeightInformation(both[:, :-1], both[:, -1])
 
 
-def predict(belief: Belief, history: Rows, values: Floats, targets: Rows, noise: float) -> Floats:
+def predict(belief: Belief, history: RatedRows, targets: Rows) -> Floats:
     """Return the expected value of each target row, each as if it stood alone, shape (targets,).
 
     Args:
         belief: From the training users, the user at hand not among them.
-        history: The user's rated rows; may be empty.
-        values: Their ratings, centred.
+        history: Of the user at hand.
         targets: The rows to predict.
-        noise: As in `information_of`.
     """
-    moved: Floats = pulls(belief, history, values, targets, noise).sum(axis=0)
+    moved: Floats = pulls(belief, history, targets).sum(axis=0)
     return prior(belief, targets) + moved
 
 
@@ -140,27 +145,16 @@ def prior(belief: Belief, targets: Rows) -> Floats:
     return out
 
 
-def pulls(belief: Belief, history: Rows, values: Floats, targets: Rows, noise: float) -> Floats:
-    """Return by how much each rated row moves each target from its prior, shape (history, targets).
-
-    The arguments are those of `predict`.
-    """
-    spread = history.shared @ belief.covariance
-    among = spread @ history.shared.T + own_covariance(history, history)
-    across = spread @ targets.shared.T + own_covariance(history, targets)
-    surprise = values - history.shared @ belief.mean
-    weights = np.linalg.solve(among + noise * np.eye(values.size), surprise)
+def pulls(belief: Belief, history: RatedRows, targets: Rows) -> Floats:
+    """Return by how much each rated row moves each target from its prior, shape (history, targets)."""
+    rows = history.rows
+    spread = rows.shared @ belief.covariance
+    among = spread @ rows.shared.T + own_covariance(rows, rows)
+    across = spread @ targets.shared.T + own_covariance(rows, targets)
+    surprise = history.scores - rows.shared @ belief.mean
+    weights = np.linalg.solve(among + NOISE * np.eye(surprise.size), surprise)
     out: Floats = across * weights[:, None]
     return out
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """One training user: all rated replies."""
-
-    rows: Rows
-    scores: Floats
-    """Their ratings, centred, in deviations, shape (rows,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,27 +167,26 @@ class ProcessFit:
     of the other scenarios; empty where there are fewer than two users."""
 
 
-def fit_known(known: Sequence[Known], columns: int) -> ProcessFit:
+def fit_process(users: Sequence[RatedRows], columns: int) -> ProcessFit:
     """Put the training users together, and predict each from the others.
 
     Args:
-        known: The training users; may be empty.
+        users: May be empty.
         columns: How many columns of the rows all users share.
     """
-    evidence = [information_of(user.rows, user.scores, NOISE) for user in known]
+    evidence = [information_of(user) for user in users]
     together = WeightInformation.together(evidence, columns)
-    if len(known) < 2:
+    if len(users) < 2:
         return ProcessFit(together, ())
     beliefs = (Belief.of(together.without(own)) for own in evidence)
-    return ProcessFit(together, tuple(_left_out(u, b) for u, b in zip(known, beliefs, strict=True)))
+    return ProcessFit(together, tuple(_left_out(u, b) for u, b in zip(users, beliefs, strict=True)))
 
 
-def _left_out(user: Known, belief: Belief) -> Floats:
+def _left_out(user: RatedRows, belief: Belief) -> Floats:
     """Predict a training user's ratings from all others and the user's own other scenarios."""
     out = np.empty_like(user.scores)
     for scenario in np.unique(user.rows.scenarios):
         here = np.flatnonzero(user.rows.scenarios == scenario)
         past = np.flatnonzero(user.rows.scenarios != scenario)
-        history, targets = user.rows.take(past), user.rows.take(here)
-        out[here] = predict(belief, history, user.scores[past], targets, NOISE)
+        out[here] = predict(belief, user.take(past), user.rows.take(here))
     return out
