@@ -104,8 +104,6 @@ _SHORT: Final = {
     "mae": "MAE",
     "within_user_pearson": "Pearson within users",
 }
-SIGNS: Final = {"above": "▲", "below": "▼", "not distinguishable": "≈", "too few to tell": "…"}
-"""How the judge stands to a control; any other is `?`."""
 _READING: Final = (
     ("●", "the judge, with its 95 % interval"),
     ("○", "a control: it reads nothing, and goes through the same calibration"),
@@ -219,7 +217,7 @@ def _panel(name: str, summary: Json, judge: str) -> Card:
 
 def dot_row(label: str, figures: Json, name: str, *, judge: bool = False, side: str | None = None) -> DotRow:
     """Return a judge or a control in one figure, with how the judge stands to it."""
-    sign = "" if side is None else SIGNS.get(side, "?")
+    sign = "" if side is None else words.sign(side)
     means = "" if side is None else f"the judge is {side}"
     row = DotRow(label, figures[name], _ends(figures, name), sign=sign, sign_means=means)
     return replace(row, emphasis="strong") if judge else row

@@ -10,23 +10,19 @@ from dialogauge.report import (
     Callout,
     Card,
     Cards,
-    Cell,
     DataTable,
     DotRow,
     Items,
-    Number,
     RowGroup,
     Section,
     Span,
-    TableColumn,
-    data_table,
 )
 from dialogauge.stats import Comparison
+from dialogauge.studies.agreement.page import comparison_table
 from dialogauge.studies.satisfaction.comparison import Predictions, SeveralJudges, listed
 from dialogauge.studies.satisfaction.page import (
     COLUMNS,
     PANELS,
-    SIGNS,
     calibration_group,
     calibrations_table,
     dot_row,
@@ -137,28 +133,10 @@ def _pairs_section(pairs: Sequence[Comparison]) -> tuple[Section, ...]:
         return ()
     lead = (
         "Every two judges on the same turns and the same draws of users; p is adjusted by Holm over the "
-        "pairs of a figure. “Not distinguishable” is an answer."
+        "pairs of a measure. “Not distinguishable” is an answer."
     )
-    heads = (
-        "figure",
-        *(TableColumn("first", "text"), "value"),
-        *(TableColumn("second", "text"), "value"),
-        *("first better by", "p", TableColumn("in words", "prose")),
-    )
-    rows = [_pair(c) for c in pairs]
-    table = data_table("Judges against each other", heads, rows, captioned=False, shown=_PAIRS_FIRST)
+    table = comparison_table(pairs, (PANELS[c.measure][0] for c in pairs), shown=_PAIRS_FIRST)
     return (Section("Which judge is nearer to the users", (table,), lead, "Pairs"),)
-
-
-def _pair(c: Comparison) -> tuple[Cell, ...]:
-    return (
-        PANELS[c.measure][0],
-        *(c.a, Number(c.figure_a, 3)),
-        *(c.b, Number(c.figure_b, 3)),
-        Number(c.difference.value, 3, c.difference.interval, interval_digits=2),
-        Number(c.p_holm, 3),
-        f"{SIGNS.get(c.side, '?')} {c.words}",
-    )
 
 
 def _calibrations(runs: Sequence[Predictions], summaries: Sequence[Json]) -> DataTable:
