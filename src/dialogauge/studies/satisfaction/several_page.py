@@ -23,6 +23,8 @@ from dialogauge.studies.satisfaction.comparison import Predictions, SeveralJudge
 from dialogauge.studies.satisfaction.page import (
     COLUMNS,
     PANELS,
+    SAME_MAPS,
+    TABLE_LEGEND,
     calibration_group,
     calibrations_table,
     dot_row,
@@ -57,18 +59,10 @@ def several_sections(
         "Intervals are 95 % and draw whole users."
     )
     head = Section("The judges of satisfaction", (*notes, Cards(tuple(cards), wide=True)), lead, "Judges")
-    said = (
-        f"Controls but the shuffled ones, and the ceiling, are those of {runs[0].name}. DSAT: 3 or less. Per "
-        "user: mean of the users’ own correlations; within user, within block: after their own mean is taken "
-        "away. A dash is undefined: the scores do not vary."
-    )
-    calibrations = Section(
-        "Raw, and under each calibration",
-        (_calibrations(runs, summaries), Callout((said,))),
-        "Every judge, every control and the ceiling through the same maps. A figure that a control matches "
-        "is no finding.",
-        "Calibrations",
-    )
+    origin = f"Controls but the shuffled ones, and the ceiling, are those of {runs[0].name}."
+    blocks = (_calibrations(runs, summaries), Callout((f"{origin} {TABLE_LEGEND}",)))
+    maps = f"Every judge, every control and the ceiling {SAME_MAPS}"
+    calibrations = Section("Raw, and under each calibration", blocks, maps, "Calibrations")
     return (head, *_pairs_section(pairs), calibrations)
 
 
