@@ -307,8 +307,8 @@ def _users(users: Sequence[Json], mask: Mask) -> tuple[Card, Card]:
             u["judge"],
             u["gold"],
             n=u["n"],
-            label=f"{mask.id('user', u['user'])}: rated {u['gold']:z.2f} on average, judged {u['judge']:z.2f}, "
-            f"{counted(u['n'], 'turn')}",
+            label=f"{mask.id('user', u['user'])}: rated {u['gold']:z.2f} on average, "
+            f"judged {u['judge']:z.2f}, {counted(u['n'], 'turn')}",
         )
         for u in users[::step]
     ]
@@ -347,20 +347,11 @@ def _within_users(correlations: Sequence[float | None]) -> Card:
 def _behaviour(summary: Json) -> DataTable:
     stable, recovery = (summary["behaviour"][name] for name in ("stability", "recovery"))
     metrics, after = summary["metrics"], "satisfied right after a turn"
+    by_user, by_judge = "at which the user was dissatisfied", "that the judge takes for dissatisfied"
     shares = (
         ("stable conversations", stable["people"], stable["judge"], "all rated turns satisfied"),
-        (
-            "recovery",
-            recovery["people"],
-            recovery["judge_there"],
-            f"{after} at which the user was dissatisfied",
-        ),
-        (
-            "recovery by the judge's own account",
-            None,
-            recovery["judge"],
-            f"{after} that the judge takes for dissatisfied",
-        ),
+        ("recovery", recovery["people"], recovery["judge_there"], f"{after} {by_user}"),
+        ("recovery by the judge's own account", None, recovery["judge"], f"{after} {by_judge}"),
     )
     rows: list[tuple[Cell, ...]] = [
         (title, "" if users is None else _share(users), _share(judge), judge["n"], what)
@@ -388,7 +379,7 @@ def _calibrations_section(summary: Json, judge: str, calibration: str) -> Sectio
     table = _calibrations(summary, judge, calibration, COLUMNS)
     legend: list[str | Span] = []
     for name, what in (*CONTROLS.items(), ("ceiling", CEILING)):
-        legend += [Span(name, "strong"), f": {what}; "]
+        legend += [Span(name, "strong"), f": {what}. "]
     legend += [TABLE_LEGEND, f" {_BOUNDARY_ONLY}" if marked else ""]
     lead = f"The judge, every control and the ceiling {SAME_MAPS}"
     note = Callout((tuple(legend),))
