@@ -132,3 +132,17 @@ def cache_folder() -> Path:
 def colour_wanted() -> bool:
     """Say whether a terminal may be written to in colour; see https://no-color.org."""
     return not os.environ.get("NO_COLOR")
+
+
+def shown_role(role: RoleSettings) -> dict[str, Any]:
+    """Return a role's settings as a manifest may hold them: no headers' values, no secrets in the URL.
+
+    A key is never among them, only the name of its variable.
+    """
+    from dialogauge.llm.transport import Endpoint  # with it comes the HTTP client
+
+    shown = role.model_dump(exclude={"headers"}, exclude_none=True)
+    shown["headers"] = sorted(role.headers)
+    # User info and query of a URL may be secrets too.
+    shown["base_url"] = None if role.base_url is None else Endpoint(role.base_url).shown_url
+    return shown
