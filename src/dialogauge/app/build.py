@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dialogauge.app.config import RoleSettings, cache_folder, read_key
-from dialogauge.app.settings import JudgeOptions
+from dialogauge.app.settings import JudgeOptions, LimitOptions, RetryOptions
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.llm import Budget, LimiterState, PriceTable, SamplingParameters
@@ -98,15 +98,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
     source = None
     if options.source_file is not None:
         source = _read(Path(options.source_file), "source", "--source takes a UTF-8 text file")
-    built = build_client(
-        options.role,
-        "judge",
-        max_concurrency=options.max_concurrency,
-        budget=Budget(options.max_calls, options.max_cost),
-        prices=None if options.prices_file is None else PriceTable.load(Path(options.prices_file)),
-        cache=options.cache,
-        read_cache=not options.retry_failed,
-    )
+    built = build_client(options.role, "judge", options)
     judge = RubricJudge(
         rubric,
         built.client,
@@ -164,30 +156,32 @@ def _local(options: JudgeOptions, rubric: str) -> Judge:
     return LocalJudge(options.mode, options.language, coefficients, rubric)
 
 
-def build_client(  # noqa: PLR0913 - what a client is put together from, each with a default
-    settings: RoleSettings,
-    role: str,
-    *,
-    max_concurrency: int = 64,
-    budget: Budget | None = None,
-    prices: PriceTable | None = None,
-    cache: bool = True,
-    read_cache: bool = True,
+def build_client(
+    settings: RoleSettings, role: str, limits: LimitOptions, budget: Budget | None = None
 ) -> BuiltClient:
     """Build the client of a role from its settings.
 
     A model in process or a callable is kept within the budget too; its replies are cached like others.
+    What failed is asked anew where it is to be done again: the cache is then written, and not read.
+
+    Args:
+        settings: Of the model.
+        role: Who it is.
+        limits: What asking it may take.
+        budget: That it shares with other clients; else one of its own.
     """
-    budget = budget or Budget()
+    budget = budget or Budget(limits.max_calls, limits.max_cost)
+    prices = None if limits.prices_file is None else PriceTable.load(Path(limits.prices_file))
     if settings.model.startswith(("py:", "file:")):
         from dialogauge.llm.budget import BudgetedClient
 
         budget.require_price(settings.model, prices)
         inner: ChatClient = BudgetedClient(_in_process(settings), budget)
     else:
-        inner = _http(settings, role, max_concurrency, budget, prices)
-    folder = cache_folder() if cache and not settings.model.startswith("py:") else None
-    return BuiltClient(inner, folder, read_cache=read_cache)
+        inner = _http(settings, role, limits.max_concurrency, budget, prices)
+    folder = cache_folder() if limits.cache and not settings.model.startswith("py:") else None
+    again = isinstance(limits, RetryOptions) and limits.retry_failed
+    return BuiltClient(inner, folder, read_cache=not again)
 
 
 def _in_process(settings: RoleSettings) -> ChatClient:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from dialogauge.app.build import BuiltClient, build_client
 from dialogauge.app.config import RoleSettings, parse_role, with_defaults
 from dialogauge.app.merging import FileConfig
+from dialogauge.app.settings import CandidateOptions
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
 from dialogauge.core.unit import digest, digest_text
 from dialogauge.llm import (
@@ -23,7 +24,6 @@ from dialogauge.llm import (
     ChatFailure,
     ChatReply,
     ChatRequest,
-    PriceTable,
     client_identity,
 )
 from dialogauge.studies.replay.diagnostics import family_of
@@ -235,28 +235,10 @@ class ClientPool:
         """Nothing: the members are closed by who built them."""
 
 
-def build_candidate_client(  # noqa: PLR0913 - what a client is put together from
-    candidate: Candidate,
-    *,
-    max_concurrency: int,
-    budget: Budget,
-    prices: PriceTable | None,
-    cache: bool,
-    read_cache: bool,
-    seed: int,
+def build_candidate_client(
+    candidate: Candidate, options: CandidateOptions, budget: Budget
 ) -> tuple[ChatClient, tuple[BuiltClient, ...]]:
     """Build the client of a candidate, and what is to be closed afterwards."""
-    built = tuple(
-        build_client(
-            settings,
-            "candidate",
-            max_concurrency=max_concurrency,
-            budget=budget,
-            prices=prices,
-            cache=cache,
-            read_cache=read_cache,
-        )
-        for settings in candidate.models
-    )
+    built = tuple(build_client(settings, "candidate", options, budget) for settings in candidate.models)
     clients = [b.client for b in built]
-    return (ClientPool(candidate.name, clients, seed) if candidate.pool else clients[0]), built
+    return (ClientPool(candidate.name, clients, options.seed) if candidate.pool else clients[0]), built

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,24 +68,7 @@ def _usable(conversation: Conversation, dimension: str, faults: list[InputError]
     return replace(conversation, ratings=(*others, *(rating for rating, _ in usable)))
 
 
-@dataclass(frozen=True, slots=True)
-class FitOutcome:
-    """What came of a fitted run."""
-
-    run: StudyRun[FitResult]
-    faults: tuple[InputError, ...]
-    """What could not be used."""
-
-    @property
-    def exit_code(self) -> int:
-        """130 when it was interrupted, 1 after an error or with faults."""
-        ended = self.run.ending.outcome
-        if ended.ended == "interrupted":
-            return 130
-        return 1 if ended.error is not None or self.faults else 0
-
-
-def fit_run(options: FitOptions, observer: Observer) -> FitOutcome:
+def fit_run(options: FitOptions, observer: Observer) -> StudyRun[FitResult]:
     """Validate, fit, and write the run; a cross-validation that it holds is not done again.
 
     Raises:
@@ -119,7 +102,7 @@ def fit_run(options: FitOptions, observer: Observer) -> FitOutcome:
         command=options.command,
         seed=options.seed,
     )
-    return FitOutcome(asyncio.run(run_study(study, settings, observer)), tuple(faults))
+    return asyncio.run(run_study(study, settings, observer))
 
 
 def _check(examples: Sequence[RatedPlace], options: FitOptions) -> None:

@@ -58,14 +58,12 @@ class JudgeOutcome:
     @property
     def exit_code(self) -> int:
         """130 or 1 before 3 before 100: interrupted, error or faults, too many failures, a gate not met."""
-        ended, result = self.run.ending.outcome, self.run.result
-        if ended.ended == "interrupted":
-            return 130
-        if ended.error is not None or self.faults:
-            return 1
+        result = self.run.result
+        if code := self.run.ending.outcome.exit_code(self.faults):
+            return code
         if (result.summary.failed_share or 0.0) > self.max_failed:
             return 3
-        return 100 if any(not gate.met for gate in result.gates) else 0
+        return 0 if all(result.gates) else 100
 
 
 @dataclass(frozen=True, slots=True)

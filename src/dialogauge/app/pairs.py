@@ -15,7 +15,7 @@ from dialogauge.app.merging import load_config, references
 from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.errors import DialogaugeError
-from dialogauge.llm import Budget, ChatFailure, PriceTable
+from dialogauge.llm import ChatFailure
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import StoredRun, open_run
@@ -69,8 +69,8 @@ def write_pairs(options: PairOptions) -> PairResult:
         left_out["over --limit"] += len(rows) - options.limit
         rows = rows[: options.limit]
     target = Path(options.out)
-    write_whole(target, (_line(row) for row, _ in rows))
-    write_whole(target.with_suffix(".provenance.jsonl"), (_line(source) for _, source in rows))
+    write_whole(target, (json_line(row) for row, _ in rows))
+    write_whole(target.with_suffix(".provenance.jsonl"), (json_line(source) for _, source in rows))
     return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, errors[0] if errors else None)
 
 
@@ -108,14 +108,7 @@ async def _repaired(
     """Have a model write the better replies, in parallel; the rows keep the order of the run."""
     config = load_config(options.config_file)
     settings = with_defaults(parse_role(references(options)["repair"], config.roles), "repair")
-    built = build_client(
-        settings,
-        "repair",
-        max_concurrency=options.max_concurrency,
-        budget=Budget(options.max_calls, options.max_cost),
-        prices=None if options.prices_file is None else PriceTable.load(Path(options.prices_file)),
-        cache=options.cache,
-    )
+    built = build_client(settings, "repair", options)
     forks = list(_forks(run, left_out))
     if options.limit is not None and len(forks) > options.limit:
         left_out["over --limit"] += len(forks) - options.limit
@@ -199,7 +192,3 @@ def _provenance(judged: JudgedConversation, turn: int | None, **more: str) -> di
         "issues": [] if figures is None else list(figures.issues),
         **more,
     }
-
-
-def _line(value: Mapping[str, Any]) -> bytes:
-    return json_line(value)

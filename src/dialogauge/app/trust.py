@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,16 @@ from dialogauge.core import Judge, UsageError
 from dialogauge.runs import (
     Manifest,
     Observer,
-    Outcome,
     RunDirectory,
     RunSettings,
     StoredRun,
+    StudyRun,
     open_run,
     run_study,
     versions,
 )
-from dialogauge.studies.trust.result import Trust
 from dialogauge.studies.trust.scenario import Variant, draw_variants
-from dialogauge.studies.trust.study import TrustStudy
+from dialogauge.studies.trust.study import TrustResult, TrustStudy
 
 _SHOWN = {"model": "model", "base_url": "endpoint"}
 _PROMPTS = ("rubric", "rubric_version", "prompts")
@@ -60,22 +58,7 @@ def differences(manifest: Manifest, described: Mapping[str, Any]) -> tuple[str, 
     return tuple(out)
 
 
-@dataclass(frozen=True, slots=True)
-class Recheck:
-    """What came of it."""
-
-    trust: Trust
-    ending: Outcome
-
-    @property
-    def exit_code(self) -> int:
-        """130 when it was interrupted, 1 when an error or a budget ended it."""
-        if self.ending.ended == "interrupted":
-            return 130
-        return 0 if self.ending.error is None else 1
-
-
-def recheck(options: RecheckOptions, observer: Observer) -> Recheck:
+def recheck(options: RecheckOptions, observer: Observer) -> StudyRun[TrustResult]:
     """Make the checks of a run anew, and write them into its summary and its page.
 
     What was judged of the scenario sample is kept in the run: the same call again goes on with the rest.
@@ -101,18 +84,17 @@ def recheck(options: RecheckOptions, observer: Observer) -> Recheck:
 
 async def _recheck(
     study: TrustStudy, options: RecheckOptions, built: BuiltJudge | None, observer: Observer
-) -> Recheck:
+) -> StudyRun[TrustResult]:
     settings = RunSettings(
         directory=RunDirectory(Path(options.run)),
         workers=options.max_concurrency,
         retry_failed=options.retry_failed,
     )
     try:
-        run = await run_study(study, settings, observer, lambda: built.limits() if built else None)
+        return await run_study(study, settings, observer, lambda: built.limits() if built else None)
     finally:
         if built is not None:
             await built.close()
-    return Recheck(run.result.trust, run.ending.outcome)
 
 
 def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:

@@ -20,18 +20,19 @@ def fit(options: FitOptions, as_json: AsJson = False) -> None:
     from dialogauge.app.fit import fit_file, fit_run
     from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
     from dialogauge.report import plain
+    from dialogauge.runs import Outcome
     from dialogauge.studies.fit.page import file_brief, run_brief
 
-    outcome = fit_run(options, TerminalObserver(quiet=as_json)) if options.is_run else None
-    fitted = fit_file(options) if outcome is None else outcome.run.result.to_json()
+    run = fit_run(options, TerminalObserver(quiet=as_json)) if options.is_run else None
+    fitted = fit_file(options) if run is None else run.result.to_json()
     print_faults(fitted["faults"])
     if as_json:
         print_json(fitted)
     else:
-        print_blocks(file_brief(fitted) if outcome is None else run_brief(fitted))
-        typer.echo(f"{'coefficients' if outcome is None else 'run'}: {options.out}")
-    if outcome is not None and outcome.run.ending.outcome.ended != "finished":
-        error = outcome.run.ending.outcome.error
-        why = "interrupted" if error is None else str(error)
+        print_blocks(file_brief(fitted) if run is None else run_brief(fitted))
+        typer.echo(f"{'coefficients' if run is None else 'run'}: {options.out}")
+    outcome = Outcome("finished") if run is None else run.ending.outcome
+    if outcome.ended != "finished":
+        why = "interrupted" if outcome.error is None else str(outcome.error)
         typer.echo(f"dialogauge: {plain(why)}; there is no model yet, the same command goes on", err=True)
-    raise typer.Exit(int(bool(fitted["faults"])) if outcome is None else outcome.exit_code)
+    raise typer.Exit(outcome.exit_code(fitted["faults"]))

@@ -21,13 +21,14 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     from dialogauge.report import plain
     from dialogauge.studies.trust.page import trust_brief
 
-    outcome = recheck(options, TerminalObserver(quiet=as_json))
+    run = recheck(options, TerminalObserver(quiet=as_json))
+    checks, outcome = run.result.trust, run.ending.outcome
     if as_json:
-        print_json(outcome.trust.to_json())
+        print_json(checks.to_json())
     else:
-        print_blocks(trust_brief(outcome.trust))
-    if outcome.ending.error is not None:
-        typer.echo(f"dialogauge: {plain(str(outcome.ending.error))}", err=True)
-    if outcome.exit_code:
+        print_blocks(trust_brief(checks))
+    if outcome.error is not None:
+        typer.echo(f"dialogauge: {plain(str(outcome.error))}", err=True)
+    if outcome.ended != "finished":
         typer.echo("dialogauge: what was judged is kept; the same command goes on from here", err=True)
-    raise typer.Exit(outcome.exit_code)
+    raise typer.Exit(outcome.exit_code())
