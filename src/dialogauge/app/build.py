@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dialogauge.app.config import RoleSettings, cache_folder, read_key
 from dialogauge.app.settings import JudgeOptions, LimitOptions, RetryOptions
@@ -51,34 +51,27 @@ class BuiltClient:
         await self._stack.aclose()
 
 
-class Asked(Protocol):
-    """The clients that a judge asks."""
+Limits = Callable[[], LimiterState | None]
+"""What the adaptive limiter of an endpoint does just now; None where there is none."""
 
-    def limits(self) -> LimiterState | None:
-        """Return what the adaptive limiter does just now; None where there is none."""
 
-    async def close(self) -> None:
-        """Free what the clients hold."""
+def no_limits() -> None:
+    """Return what a judge without an endpoint has to say."""
+
+
+async def _close_nothing() -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltJudge:
-    """A judge, and what it asks."""
+    """A judge, and what goes with the clients that it asks, where it asks any."""
 
     judge: Judge
-    client: Asked | None = None
-    """None for a judge that asks no model."""
+    limits: Limits = no_limits
+    close: Callable[[], Coroutine[Any, Any, None]] = _close_nothing
+    """Frees what the clients hold."""
     worked_examples: frozenset[str] = frozenset()
     """Ids of conversations that its prompt shows solved, and that it may not judge."""
-
-    def limits(self) -> LimiterState | None:
-        """Return what the adaptive limiter does just now; None where there is none."""
-        return None if self.client is None else self.client.limits()
-
-    async def close(self) -> None:
-        """Free what the clients hold."""
-        if self.client is not None:
-            await self.client.close()
 
 
 def build_judge(options: JudgeOptions) -> BuiltJudge:
@@ -107,7 +100,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
         mode=options.mode,
         source=source,
     )
-    return BuiltJudge(judge, built, worked_examples=rubric.example_ids)
+    return BuiltJudge(judge, built.limits, built.close, rubric.example_ids)
 
 
 def _read(path: Path, what: str, hint: str) -> str:

@@ -125,7 +125,7 @@ def build_satisfaction_judge(
     o = options
     if o.judge in MODEL_JUDGES:
         models = Models(o)
-        return BuiltJudge(MODEL_JUDGES[o.judge](models), models)
+        return BuiltJudge(MODEL_JUDGES[o.judge](models), models.limits, models.close)
     judge = build_personal_judge(o.judge, mode=mode, strategy=o.strategy, k=o.k, encoder=encoder)
     return BuiltJudge(judge)
 

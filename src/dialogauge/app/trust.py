@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.build import BuiltJudge, build_judge
+from dialogauge.app.build import Limits, build_judge, no_limits
 from dialogauge.app.config import RoleSettings, parse_role, with_defaults
 from dialogauge.app.merging import FileConfig, load_config, references
 from dialogauge.app.report import page_of
@@ -65,6 +66,10 @@ def recheck(options: RecheckOptions, observer: Observer) -> StudyRun[TrustResult
 
     Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run.
     """
+    return asyncio.run(_recheck(options, observer))
+
+
+async def _recheck(options: RecheckOptions, observer: Observer) -> StudyRun[TrustResult]:
     config = load_config(options.config_file)
     study = TrustStudy(
         JUDGED,
@@ -73,28 +78,20 @@ def recheck(options: RecheckOptions, observer: Observer) -> StudyRun[TrustResult
         ratings=ratings_of_file(options.ratings_file, options.map_file),
         seed=options.seed,
     )
-    built = None
-    with open_run(options.run, studies=JUDGED) as run:
-        if options.scenario_sample is not None:
-            study.variants = _variants(run, options)
-            built = build_judge(_judge_options(run, options, config))
-            study.judge = _same_judge(run, built.judge)
-    return asyncio.run(_recheck(study, options, built, observer))
-
-
-async def _recheck(
-    study: TrustStudy, options: RecheckOptions, built: BuiltJudge | None, observer: Observer
-) -> StudyRun[TrustResult]:
     settings = RunSettings(
         directory=RunDirectory(Path(options.run)),
         workers=options.max_concurrency,
         retry_failed=options.retry_failed,
     )
-    try:
-        return await run_study(study, settings, observer, lambda: built.limits() if built else None)
-    finally:
-        if built is not None:
-            await built.close()
+    async with AsyncExitStack() as clients:
+        limits: Limits = no_limits
+        with open_run(options.run, studies=JUDGED) as run:
+            if options.scenario_sample is not None:
+                study.variants = _variants(run, options)
+                built = build_judge(_judge_options(run, options, config))
+                clients.push_async_callback(built.close)
+                study.judge, limits = _same_judge(run, built.judge), built.limits
+        return await run_study(study, settings, observer, limits)
 
 
 def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:
