@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.settings import FitOptions
+from dialogauge.app.sources import ratings_of_file
 from dialogauge.core import Conversation, InputError, UsageError
 from dialogauge.core.settings import recorded
-from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings, read_split
+from dialogauge.data import RatingTable, read_conversations, read_field_map, read_split
 from dialogauge.data.ratings import usable_ratings
 from dialogauge.judges.fitted.features import RatedPlace, rated_places
 from dialogauge.judges.fitted.model import table_of
@@ -34,9 +35,7 @@ def read_rated(
     Raises ConfigError for a faulty split file.
     """
     mapping = read_field_map(options.map_file) if options.map_file is not None else None
-    ratings = RatingTable()
-    if options.ratings_file is not None:
-        ratings = read_ratings(options.ratings_file, mapping=mapping)
+    ratings = ratings_of_file(options.ratings_file, options.map_file) or RatingTable()
     faults += ratings.faults
     users = None if options.split_file is None else read_split(options.split_file).train
     for item in read_conversations(options.inputs, format=options.format, mapping=mapping):
@@ -44,7 +43,7 @@ def read_rated(
             faults.append(item)
             unreadable.append(item)
         elif users is None or item.user_id in users:
-            yield replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
+            yield ratings.joined(item)
 
 
 def fit_file(options: FitOptions) -> dict[str, Any]:

@@ -244,6 +244,5 @@ def _rating_faults(
     faults: list[InputError] = [*ratings.faults, *off_scale(ratings.ratings, scales)]
     faults += unknown_turns(study.absent_turns, str(options.ratings_file))
     if run.ending.outcome.ended == "finished" and options.limit is None and options.sample is None:
-        unknown = {i for i in ratings.ids if not study.knows(i)}
-        faults += unknown_ids(unknown, str(options.ratings_file))
+        faults += unknown_ids(ratings.ids - study.rated_ids, str(options.ratings_file))
     return faults
