@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -11,17 +10,19 @@ from typing import Any
 from dialogauge.app.build import Limits, build_judge, no_limits
 from dialogauge.app.config import RoleSettings, parse_role, with_defaults
 from dialogauge.app.merging import FileConfig, load_config, references
+from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
 from dialogauge.app.sources import JUDGED, ratings_of_file
 from dialogauge.core import Judge, UsageError
+from dialogauge.data import RatingTable
 from dialogauge.runs import (
     Manifest,
     Observer,
     RunDirectory,
     RunSettings,
+    StopSignal,
     StoredRun,
-    StudyRun,
     open_run,
     run_study,
     versions,
@@ -59,23 +60,30 @@ def differences(manifest: Manifest, described: Mapping[str, Any]) -> tuple[str, 
     return tuple(out)
 
 
-def recheck(options: RecheckOptions, observer: Observer) -> StudyRun[TrustResult]:
+async def recheck_run(
+    options: RecheckOptions,
+    observer: Observer,
+    ratings: RatingTable | None = None,
+    stop: StopSignal | None = None,
+) -> StudyOutcome[TrustResult]:
     """Make the checks of a run anew, and write them into its summary and its page.
 
     What was judged of the scenario sample is kept in the run: the same call again goes on with the rest.
 
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        ratings: Taken in place of what `ratings_file` of the options names.
+        stop: Ends the scenario sample early when it is requested.
+
     Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run.
     """
-    return asyncio.run(_recheck(options, observer))
-
-
-async def _recheck(options: RecheckOptions, observer: Observer) -> StudyRun[TrustResult]:
     config = load_config(options.config_file)
     study = TrustStudy(
         JUDGED,
         page_of,
         thresholds=config.trust,
-        ratings=ratings_of_file(options.ratings_file, options.map_file),
+        ratings=ratings or ratings_of_file(options.ratings_file, options.map_file),
         seed=options.seed,
     )
     settings = RunSettings(
@@ -91,7 +99,7 @@ async def _recheck(options: RecheckOptions, observer: Observer) -> StudyRun[Trus
                 built = build_judge(_judge_options(run, options, config))
                 clients.push_async_callback(built.close)
                 study.judge, limits = _same_judge(run, built.judge), built.limits
-        return await run_study(study, settings, observer, limits)
+        return StudyOutcome(await run_study(study, settings, observer, limits, stop))
 
 
 def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:
