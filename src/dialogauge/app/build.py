@@ -22,13 +22,7 @@ class BuiltClient:
     """A client for a role, with its cache around it and what it can tell of its endpoint."""
 
     def __init__(self, inner: ChatClient, cache_folder: Path | None, *, read_cache: bool = True) -> None:
-        """Put the response cache around a client, if a cache is wanted.
-
-        Args:
-            inner: The client itself.
-            cache_folder: Where its replies are kept; None for nowhere.
-            read_cache: False to ask everything anew and keep the new replies.
-        """
+        """Put the response cache of a folder around a client; it may write new replies and read none."""
         self.inner = inner
         self._stack = AsyncExitStack()
         self._stack.push_async_callback(inner.close)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dialogauge.app.build import build_client
 from dialogauge.app.config import parse_role, with_defaults
@@ -34,6 +34,7 @@ from dialogauge.training import (
 
 _ACTIVE_DEFAULT = 50
 
+T = TypeVar("T")
 Row = tuple[Mapping[str, Any], Mapping[str, Any]]
 """A training row, and where it comes from."""
 
@@ -58,20 +59,23 @@ def write_pairs(options: PairOptions) -> PairResult:
         "active": _active,
     }
     left_out: Counter[str] = Counter()
-    errors: list[DialogaugeError] = []
+    error = None
     with open_run(options.run, options.privacy, studies=JUDGED) as run:
         if options.kind == "dpo" and options.chosen_field is None:
             rows, error = asyncio.run(_repaired(options, run, left_out))
-            errors += [error] if error is not None else []
         else:
             rows = list(makers[options.kind](options, run, left_out))
-    if options.limit is not None and len(rows) > options.limit:
-        left_out["over --limit"] += len(rows) - options.limit
-        rows = rows[: options.limit]
+    rows = _limited(rows, options.limit, left_out)
     target = Path(options.out)
     write_whole(target, (json_line(row) for row, _ in rows))
     write_whole(target.with_suffix(".provenance.jsonl"), (json_line(source) for _, source in rows))
-    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, errors[0] if errors else None)
+    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, error)
+
+
+def _limited(items: list[T], limit: int | None, left_out: Counter[str]) -> list[T]:
+    """Return the first of the items; the others are counted."""
+    left_out["over --limit"] += max(0, len(items) - limit) if limit is not None else 0
+    return items[:limit]
 
 
 def _judged(run: StoredRun) -> Iterator[JudgedConversation]:
@@ -109,10 +113,7 @@ async def _repaired(
     config = load_config(options.config_file)
     settings = with_defaults(parse_role(references(options)["repair"], config.roles), "repair")
     built = build_client(settings, "repair", options)
-    forks = list(_forks(run, left_out))
-    if options.limit is not None and len(forks) > options.limit:
-        left_out["over --limit"] += len(forks) - options.limit
-        forks = forks[: options.limit]
+    forks = _limited(list(_forks(run, left_out)), options.limit, left_out)
     gate = asyncio.Semaphore(options.max_concurrency)
     ended: list[DialogaugeError] = []
 

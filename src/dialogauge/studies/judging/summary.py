@@ -174,11 +174,15 @@ class Summary:
     """The first messages about records that could not be read."""
 
     @property
+    def replied(self) -> int:
+        """How many targets had a reply to judge."""
+        return self.requested - self.failures.get("no_reply", 0)
+
+    @property
     def failed_share(self) -> float | None:
         """Failed targets over those that had a reply to judge; None when there were none."""
-        idle = self.failures.get("no_reply", 0)
-        asked = self.requested - idle
-        return (self.failed - idle) / asked if asked else None
+        without_reply = self.requested - self.replied
+        return (self.failed - without_reply) / self.replied if self.replied else None
 
     def dimension(self, name: str) -> DimensionSummary | None:
         """Return the dimension of that name, if there is one."""
