@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.config import RoleSettings, cache_folder, read_key
+from dialogauge.app.config import RoleSettings, read_key
+from dialogauge.app.environment import cache_folder
 from dialogauge.app.settings import JudgeOptions, LimitOptions, RetryOptions
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.protocols import Judge

@@ -24,10 +24,10 @@ from dialogauge.app.settings import (
 )
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.settings import Setting, nearest, settings_of
-from dialogauge.studies.trust.result import TrustThresholds
 
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings  # with it comes pydantic, which not every command needs
+    from dialogauge.studies.trust.result import TrustThresholds
 
 S = TypeVar("S", bound=Options)
 
@@ -98,8 +98,16 @@ class FileConfig:
 
     judge: Mapping[str, Any] = field(default_factory=dict)
     """The table of settings, by key."""
-    trust: TrustThresholds = field(default_factory=TrustThresholds)
+    thresholds: Mapping[str, Any] = field(default_factory=dict)
+    """The table of the trust checks' thresholds."""
     roles: Mapping[str, RoleSettings] = field(default_factory=dict)
+
+    @property
+    def trust(self) -> TrustThresholds:
+        """The thresholds, with those that the file leaves out."""
+        from dialogauge.studies.trust.result import TrustThresholds
+
+        return TrustThresholds(**self.thresholds)
 
 
 _EXAMPLE: Final = "`dialogauge init` writes a commented example"
@@ -119,10 +127,12 @@ def load_config(path: str | None) -> FileConfig:
         if not isinstance(table, dict):
             msg = f"{source}: {name}: a table is needed"
             raise ConfigError(msg, hint=_EXAMPLE)
+    from dialogauge.studies.trust.result import TrustThresholds
+
     keys = {one.key: one for one in settings_of(JudgeOptions).values() if one.key is not None}
     return FileConfig(
         judge=_values(source, "judge", raw.get("judge", {}), keys),
-        trust=TrustThresholds(**_values(source, "trust", raw.get("trust", {}), settings_of(TrustThresholds))),
+        thresholds=_values(source, "trust", raw.get("trust", {}), settings_of(TrustThresholds)),
         roles={name: _role(source, name, role) for name, role in raw.get("roles", {}).items()},
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from dialogauge.app.environment import colour_wanted
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.report import plain
 
@@ -23,7 +24,6 @@ _FAULTS_SHOWN = 20
 
 def print_blocks(blocks: Iterable[Block]) -> None:
     """Print blocks, as wide as the terminal is; what is piped has the usual width and no colour."""
-    from dialogauge.app.config import colour_wanted
     from dialogauge.report import to_text
 
     screen = sys.stdout.isatty()

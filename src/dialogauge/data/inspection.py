@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dialogauge.core import Conversation, FileFault, RecordFault
-from dialogauge.data.mask import Mask
 from dialogauge.data.notes import Note
-from dialogauge.data.personal_survey import PersonalReport, PersonalTally
 from dialogauge.data.reader import ConversationReader
+
+if TYPE_CHECKING:
+    from dialogauge.data.mask import Mask
+    from dialogauge.data.personal_survey import PersonalReport, PersonalTally
 
 VERY_SHORT_REPLY = 10
 """A reply of fewer characters is very short."""
@@ -114,7 +116,11 @@ def inspect_conversations(
 
     Raises `FileFault` if nothing can be read.
     """
-    tally = _InputTally(min_turns, mask, None if mask is None else PersonalTally())
+    tally = _InputTally(min_turns, mask)
+    if mask is not None:
+        from dialogauge.data.personal_survey import PersonalTally
+
+        tally.personal = PersonalTally()
     for outcome in reader:
         if not isinstance(outcome, Conversation):
             tally.refuse(outcome)

@@ -9,7 +9,6 @@ from dialogauge.core import Usage
 from dialogauge.report import (
     Axis,
     Bars,
-    BarSeries,
     Block,
     Callout,
     Card,
@@ -31,7 +30,6 @@ from dialogauge.report import (
     Point,
     Prose,
     Section,
-    Series,
     Span,
     StackedBar,
     TableColumn,
@@ -325,7 +323,7 @@ def _distribution(d: DimensionSummary) -> Bars:
     return Bars(
         f"Distribution of {words.name(d.name)}",
         tuple(labels),
-        (BarSeries(tuple(float(b.count) for b in d.bins)),),
+        tuple(b.count for b in d.bins),
         axis=Axis(d.scale.low - half, d.scale.high + half),
         at_edges=not whole,
         figure=figure_of(d),
@@ -351,7 +349,7 @@ def _curves_section(summary: Summary) -> list[Section]:
             (
                 Curve(
                     f"{words.name(d.name)} along the turns",
-                    (Series(points),),
+                    points,
                     Axis(points[0].x, points[-1].x, "turn", whole=True),
                     Axis(d.scale.low, d.scale.high),
                 ),
