@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -143,7 +143,7 @@ def read_rated(options: RatedDataOptions, data: InputData | None = None) -> Rate
     unused: list[RecordFault] = []
     for item in source:
         if isinstance(item, Conversation):
-            joined = replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
+            joined = ratings.joined(item)
             if options.level == "session":
                 joined, mute = rated_as_session(joined, options.dimension)
                 unused += mute

@@ -25,7 +25,7 @@ from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.core.settings import recorded
 from dialogauge.data import ReplyRecord, read_replies
-from dialogauge.llm import Budget, PriceTable
+from dialogauge.llm import Budget
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StudyRun, run_study
 from dialogauge.studies.replay.items import ItemSet, read_items
 from dialogauge.studies.replay.stored import open_replay, refuse_older
@@ -124,16 +124,7 @@ async def _collect(
 async def _asked(
     work: _Collection, study: RepliesStudy, candidate: Candidate, budget: Budget
 ) -> StudyRun[Tally]:
-    o = work.options
-    client, built = build_candidate_client(
-        candidate,
-        max_concurrency=o.max_concurrency,
-        budget=budget,
-        prices=None if o.prices_file is None else PriceTable.load(Path(o.prices_file)),
-        cache=o.cache,
-        read_cache=not o.retry_failed,
-        seed=o.seed,
-    )
+    client, built = build_candidate_client(candidate, work.options, budget)
     try:
         study.agent = ChatAgent(candidate.name, study.about["digest"], client)
         return await work.run(study, limits=built[0].limits)
