@@ -348,7 +348,7 @@ def compare_pair(
 
 
 def _differences(
-    items: Sequence[ReplayItem], a: Floats, b: Floats, both: np.typing.NDArray[np.bool_], group: str
+    items: Sequence[ReplayItem], a: Floats, b: Floats, both: npt.NDArray[np.bool_], group: str
 ) -> Floats:
     """Return the difference of the two means in each group."""
     names = [str(getattr(i, group)) for i in items]
