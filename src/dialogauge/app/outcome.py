@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from dialogauge.core.errors import InputError
-from dialogauge.runs import StudyRun
+from dialogauge.runs import Outcome, StudyRun
 from dialogauge.runs.study import StudyResult
 
 R = TypeVar("R", bound=StudyResult)
@@ -23,6 +23,11 @@ class StudyOutcome(Generic[R]):
     """What was recognised and assumed of the input."""
 
     @property
+    def outcome(self) -> Outcome:
+        """How the run ended."""
+        return self.run.ending.outcome
+
+    @property
     def exit_code(self) -> int:
         """130 after an interrupt, 1 after an error or with faults, else 0."""
-        return self.run.ending.outcome.exit_code(self.faults)
+        return self.outcome.exit_code(self.faults)

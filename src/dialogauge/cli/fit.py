@@ -35,7 +35,7 @@ def fit(options: FitOptions, as_json: AsJson = False) -> None:
     else:
         print_blocks(file_brief(fitted) if outcome is None else run_brief(fitted))
         typer.echo(f"{'coefficients' if outcome is None else 'run'}: {options.out}")
-    ending = Outcome("finished") if outcome is None else outcome.run.ending.outcome
+    ending = Outcome("finished") if outcome is None else outcome.outcome
     if ending.ended != "finished":
         why = "interrupted" if ending.error is None else str(ending.error)
         typer.echo(f"dialogauge: {plain(why)}; there is no model yet, the same command goes on", err=True)

@@ -58,7 +58,7 @@ def _print_summary(outcome: JudgeOutcome) -> None:
 
 def _print_faults(outcome: JudgeOutcome) -> None:
     print_faults(outcome.faults, ", listed in manifest.json")
-    ended, done = outcome.run.ending.outcome, outcome.run.progress.done
+    ended, done = outcome.outcome, outcome.run.progress.done
     if ended.error is not None:
         typer.echo(f"dialogauge: {plain(str(ended.error))}", err=True)
         if done:

@@ -68,9 +68,11 @@ def collect(options: CollectOptions) -> None:
     A reply that fails is a failure, never the original. The same command again goes on where it stopped;
     further candidates join the same run.
     """
+    import asyncio
+
     from dialogauge.app.replay.collect import collect as gather
 
-    collected = gather(options, TerminalObserver())
+    collected = asyncio.run(gather(options, TerminalObserver()))
     print_faults(collected.faults)
     _print_collected(collected)
     raise typer.Exit(code_of(collected.outcome, collected.faults, collected.failed_share))
@@ -84,9 +86,11 @@ def score(options: ScoreOptions) -> None:
     The scores of the original replies are the reference of the calibrated views. The same command again goes
     on where it stopped.
     """
+    import asyncio
+
     from dialogauge.app.replay.score import score as run_score
 
-    scored = run_score(options, TerminalObserver())
+    scored = asyncio.run(run_score(options, TerminalObserver()))
     print_faults(scored.faults)
     _print_scored(scored)
     raise typer.Exit(_code_of_scoring(scored))
@@ -115,33 +119,33 @@ def run(options: BenchmarkOptions, as_json: AsJson = False) -> None:
 
     The same command again goes on where it stopped.
     """
+    import asyncio
+
     from dialogauge.app.replay.run_all import run_benchmark
 
-    parts = run_benchmark(options, TerminalObserver(quiet=as_json))
+    parts = asyncio.run(run_benchmark(options, TerminalObserver(quiet=as_json)))
     _print_run(parts, as_json=as_json)
     replies, scored = parts.collected, parts.scored
-    faults = (*parts.selected.faults, *replies.faults)
     codes = (
-        code_of(replies.outcome, faults, replies.failed_share),
+        code_of(replies.outcome, parts.faults, replies.failed_share),
         0 if scored is None else _code_of_scoring(scored),
     )
     raise typer.Exit(min((c for c in codes if c), default=0))
 
 
 def _code_of_scoring(scored: ScoringOutcome) -> int:
-    return code_of(scored.run.ending.outcome, scored.faults, scored.failed_share)
+    return code_of(scored.outcome, scored.faults, scored.failed_share)
 
 
 def _print_run(parts: Ran, *, as_json: bool) -> None:
     """Print what the parts of a whole benchmark came to."""
-    selected, collected = parts.selected, parts.collected
-    print_faults([*selected.faults, *(f for f in collected.faults if f not in selected.faults)])
+    print_faults(parts.faults)
     if as_json:
         print_json(None if parts.compared is None else parts.compared.to_json())
         return
-    _print_selected(selected)
+    _print_selected(parts.selected)
     typer.echo()
-    _print_collected(collected)
+    _print_collected(parts.collected)
     if parts.scored is not None:
         typer.echo()
         _print_scored(parts.scored)

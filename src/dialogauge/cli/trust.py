@@ -24,7 +24,7 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     from dialogauge.studies.trust.page import trust_brief
 
     outcome = asyncio.run(recheck_run(options, TerminalObserver(quiet=as_json)))
-    checks, error = outcome.run.result.trust, outcome.run.ending.outcome.error
+    checks, error = outcome.run.result.trust, outcome.outcome.error
     if as_json:
         print_json(checks.to_json())
     else:

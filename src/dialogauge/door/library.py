@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.sources import InputData, Source, open_source
-from dialogauge.core import Conversation, InputError, Place, Rating, StoreError, UsageError
+from dialogauge.core import BudgetSpent, Conversation, InputError, Place, Rating, StoreError, UsageError
 from dialogauge.data import (
     DataFrame,
     FieldMap,
@@ -34,7 +34,7 @@ from dialogauge.data.sources import is_message_list
 from dialogauge.door.run import Run
 from dialogauge.door.working import carried_out, carry_out
 from dialogauge.rubrics import Rubric
-from dialogauge.runs import FILES, StopSignal, StudyRun
+from dialogauge.runs import FILES, Outcome, StopSignal
 
 if TYPE_CHECKING:
     from dialogauge.app.settings import Options
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("dialogauge")
 
 AnyPath = str | PathLike[str]
-StudyName = Literal["judge", "satisfaction", "fit", "trust"]
+StudyName = Literal["judge", "satisfaction", "fit", "trust", "replay"]
 Sources = (
     AnyPath
     | Run
@@ -192,7 +192,7 @@ def run(
 
     Args:
         study: `judge`, `satisfaction`, `fit` (a model of the ratings, as a run) or `trust` (the checks of a
-            run, written into that run).
+            run, written into that run) or `replay` (candidates on frozen states of rated conversations).
         source: See `Sources`; for `trust` a run.
         out: The run directory; a temporary one where None. Not for `trust`.
         ratings: People's ratings, joined by id.
@@ -219,7 +219,7 @@ class _Ended(Protocol):
     """What came of a study, whichever it is."""
 
     @property
-    def run(self) -> StudyRun[Any]: ...
+    def outcome(self) -> Outcome: ...
     @property
     def faults(self) -> tuple[InputError, ...]: ...
     @property
@@ -239,7 +239,7 @@ def _directory(out: AnyPath | None) -> Iterator[Path]:
         yield path
     except BaseException as error:
         rows = path / FILES["judgements"]
-        kept = rows.is_file() and rows.stat().st_size > 0
+        kept = (rows.is_file() and rows.stat().st_size > 0) or (path / FILES["items"]).is_file()
         if kept and not isinstance(error, UsageError | InputError | StoreError):
             note = f"what was judged is stored; the same call with out={str(path)!r} goes on from there"
             error.add_note(note)
@@ -292,7 +292,7 @@ def _trust(
     mapping = None if options.map_file is None else read_field_map(options.map_file)
     table = _rating_table(ratings, mapping)
     observer = _observer(progress)
-    _raise_what_ended(carry_out(lambda stop: recheck_run(options, observer, table, stop)).run)
+    _raise_what_ended(carry_out(lambda stop: recheck_run(options, observer, table, stop)).outcome)
     return Run(path, owner=source if isinstance(source, Run) else None)
 
 
@@ -315,18 +315,24 @@ def _study(name: str) -> tuple[type[Options], Callable[..., Coroutine[Any, Any, 
         from dialogauge.app.satisfaction import judge_satisfaction_data
 
         return settings.SatisfactionOptions, judge_satisfaction_data
+    if name == "replay":
+        from dialogauge.app.replay.run_all import run_benchmark
+
+        return settings.BenchmarkOptions, run_benchmark
     msg = f"there is no study {name!r}"
     raise UsageError(msg, hint=f"there are {', '.join(get_args(StudyName))}")
 
 
 def _finished(path: Path, ended: _Ended, *, temporary: bool) -> Run:
     """Return the run; raise what ended it, if that was an error or a Ctrl-C."""
-    _raise_what_ended(ended.run)
+    _raise_what_ended(ended.outcome)
+    if not (path / FILES["summary"]).is_file():
+        msg = "the budget was spent before there was anything to compare"
+        raise BudgetSpent(msg, hint="the same call with a higher max_calls or max_cost goes on")
     return Run(path, faults=ended.faults, notes=ended.notes, temporary=temporary)
 
 
-def _raise_what_ended(run: StudyRun[Any]) -> None:
-    outcome = run.ending.outcome
+def _raise_what_ended(outcome: Outcome) -> None:
     if outcome.ended == "interrupted":
         raise KeyboardInterrupt
     if outcome.ended == "error" and outcome.error is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,13 +19,14 @@ from dialogauge.app.candidates import (
 from dialogauge.app.merging import load_config
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.settings import CollectOptions
+from dialogauge.app.sources import InputData
 from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.core.settings import recorded
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget
-from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StudyRun, run_study
+from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, StudyRun, run_study
 from dialogauge.studies.replay.items import ItemSet, read_items
 from dialogauge.studies.replay.stored import open_replay, refuse_older
 from dialogauge.studies.replay.study import RepliesStudy, Tally, tally_of
@@ -50,8 +50,19 @@ class Collected:
         return sum(t.failed for t in self.tallies.values()) / asked if asked else 0.0
 
 
-def collect(options: CollectOptions, observer: Observer) -> Collected:
+async def collect(
+    options: CollectOptions,
+    observer: Observer,
+    source: InputData | None = None,
+    stop: StopSignal | None = None,
+) -> Collected:
     """Collect what is missing of every candidate's replies.
+
+    Args:
+        options: Of which items, and from whom.
+        observer: Who is told.
+        source: The conversations, where they are in no file.
+        stop: Ends the collection early when it is requested.
 
     Raises UsageError and InputError before anything is asked; what goes wrong in between ends up in the
     result, and every reply that was there by then is stored.
@@ -59,10 +70,10 @@ def collect(options: CollectOptions, observer: Observer) -> Collected:
     items = read_items(Path(options.items))
     config, agents = load_config(options.config_file), read_agents(options.agents_file)
     candidates = read_candidates(options.candidates, agents, config)
-    opened = open_stage(items, options.data)
+    opened = open_stage(items, options.data, source=source)
     described = {c.name: _described(c, options) for c in candidates}
     _expect_same(options.out, items, described, observer)
-    return asyncio.run(_collect(_Collection(options, observer, items, opened), candidates, described))
+    return await _collect(_Collection(options, observer, items, opened, stop), candidates, described)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +84,7 @@ class _Collection:
     observer: Observer
     items: ItemSet
     opened: OpenStage
+    stop: StopSignal | None
 
     async def run(self, study: RepliesStudy, **more: Any) -> StudyRun[Tally]:  # noqa: ANN401 - of settings
         o = self.options
@@ -84,7 +96,7 @@ class _Collection:
             settings=recorded(o),
             seed=o.seed,
         )
-        return await run_study(study, settings, self.observer, **more)
+        return await run_study(study, settings, self.observer, stop=self.stop, **more)
 
 
 async def _collect(

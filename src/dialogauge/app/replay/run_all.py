@@ -16,9 +16,10 @@ from dialogauge.app.settings import (
     ScoreOptions,
     SelectOptions,
 )
-from dialogauge.core.errors import UsageError
+from dialogauge.app.sources import InputData
+from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed
-from dialogauge.runs import FILES, Observer
+from dialogauge.runs import FILES, Observer, Outcome, StopSignal
 from dialogauge.studies.replay.items import read_items
 
 
@@ -31,24 +32,52 @@ class Ran:
     scored: ScoringOutcome | None = None
     compared: Compared | None = None
 
+    @property
+    def outcome(self) -> Outcome:
+        """How the last part that was reached ended."""
+        return self.collected.outcome if self.scored is None else self.scored.outcome
 
-def run_benchmark(options: BenchmarkOptions, observer: Observer) -> Ran:
+    @property
+    def faults(self) -> tuple[InputError, ...]:
+        """Records, ratings and replies that could not be used."""
+        return (*self.selected.faults, *(f for f in self.collected.faults if f not in self.selected.faults))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was recognised and assumed of the input."""
+        return self.selected.notes
+
+
+async def run_benchmark(
+    options: BenchmarkOptions,
+    observer: Observer,
+    source: InputData | None = None,
+    stop: StopSignal | None = None,
+) -> Ran:
     """Run the four parts in one directory; the same command again goes on where it stopped.
+
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        source: Read in place of what `inputs` and `ratings_file` of the options name.
+        stop: Ends the run early when it is requested.
 
     An item set that the directory holds already is selected again and must be the same.
     """
     out = options.out
     file = Path(out) / FILES["items"]
     held = read_items(file) if file.is_file() else None
-    selected = select(narrowed(SelectOptions, options, out=str(file) if held is None else None), held, out)
+    selected = select(
+        narrowed(SelectOptions, options, out=str(file) if held is None else None), held, out, source
+    )
     if held is not None and selected.items.digest != held.digest:
         msg = f"the run {out} is of another item set"
         raise UsageError(msg, hint="choose another directory with -o, or the same data, rule, size and seed")
-    collected = collect(narrowed(CollectOptions, options, items=str(file)), observer)
+    collected = await collect(narrowed(CollectOptions, options, items=str(file)), observer, source, stop)
     if collected.outcome.ended != "finished":
         return Ran(selected, collected)
-    scored = score(narrowed(ScoreOptions, options, run=out), observer)
-    if scored.run.ending.outcome.ended != "finished":
+    scored = await score(narrowed(ScoreOptions, options, run=out), observer, source, stop)
+    if scored.outcome.ended != "finished":
         return Ran(selected, collected, scored)
     last = {"runs": (out,), "judge": None, "seed": options.draw_seed, "out": None}
     compared = compare_runs(narrowed(CompareOptions, options, **last))

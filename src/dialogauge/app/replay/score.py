@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,10 @@ from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.settings import ScoreOptions
+from dialogauge.app.sources import InputData
 from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import recorded
-from dialogauge.runs import Observer, RunDirectory, RunSettings, StudyRun, run_study
-from dialogauge.studies.replay.items import ItemSet
+from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.studies.replay.stored import open_replay
 from dialogauge.studies.replay.study import ScoreCounts, ScoresStudy
 from dialogauge.text import counted
@@ -36,15 +35,26 @@ class ScoringOutcome(StudyOutcome[ScoreCounts]):
         return failed / (scored + failed) if scored + failed else 0.0
 
 
-def score(options: ScoreOptions, observer: Observer) -> ScoringOutcome:
+async def score(
+    options: ScoreOptions,
+    observer: Observer,
+    source: InputData | None = None,
+    stop: StopSignal | None = None,
+) -> ScoringOutcome:
     """Score what is missing under this evaluator, and make it the one that comparisons take.
+
+    Args:
+        options: Which run, and by whom.
+        observer: Who is told.
+        source: The conversations, where they are in no file.
+        stop: Ends the scoring early when it is requested.
 
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
     """
     built = build_satisfaction_judge(options)
     with open_replay(options.run) as run:
         items, candidates = run.item_set(), list(run.candidates)
-    opened = open_stage(items, options.data, options.history)
+    opened = open_stage(items, options.data, options.history, source)
     study = ScoresStudy(
         built.judge, opened.study, opened.stage, _about(options, built, opened), reference=options.reference
     )
@@ -56,30 +66,21 @@ def score(options: ScoreOptions, observer: Observer) -> ScoringOutcome:
         f"{built.judge.name}: the original replies of {counted(len(blocks), 'block')} "
         f"first, then {counted(len(candidates), 'candidate')}: {counted(asked, 'reply', 'replies')} at most"
     )
-    done = asyncio.run(_score(study, options, items, built, observer))
-    return ScoringOutcome(done, opened.faults, judge=built.judge.name)
-
-
-async def _score(
-    study: ScoresStudy, options: ScoreOptions, items: ItemSet, built: BuiltJudge, observer: Observer
-) -> StudyRun[ScoreCounts]:
-    settings = recorded(options)
-    settings["roles"] = {role: shown_role(of_role) for role, of_role in options.roles.items()}
+    settings = RunSettings(
+        directory=RunDirectory(Path(options.run)),
+        workers=1 if study.judge.together else options.max_concurrency,
+        retry_failed=options.retry_failed,
+        privacy=privacy_of(items),
+        settings={
+            **recorded(options),
+            "roles": {role: shown_role(of_role) for role, of_role in options.roles.items()},
+        },
+    )
     try:
-        return await run_study(
-            study,
-            RunSettings(
-                directory=RunDirectory(Path(options.run)),
-                workers=1 if study.judge.together else options.max_concurrency,
-                retry_failed=options.retry_failed,
-                privacy=privacy_of(items),
-                settings=settings,
-            ),
-            observer,
-            built.limits,
-        )
+        run = await run_study(study, settings, observer, built.limits, stop)
     finally:
         await built.close()
+    return ScoringOutcome(run, opened.faults, judge=built.judge.name)
 
 
 def _about(options: ScoreOptions, built: BuiltJudge, opened: OpenStage) -> dict[str, Any]:

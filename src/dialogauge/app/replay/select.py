@@ -28,19 +28,25 @@ class Selected:
     notes: tuple[str, ...]
 
 
-def select(options: SelectOptions, held: ItemSet | None = None, path: str = "") -> Selected:
+def select(
+    options: SelectOptions,
+    held: ItemSet | None = None,
+    path: str = "",
+    source: InputData | None = None,
+) -> Selected:
     """Choose turns and write the item set.
 
     Args:
         options: From what, and how.
         held: The item set that a run has already: its mask is taken.
         path: That run, for messages.
+        source: Read in place of what `inputs` and `ratings_file` of the options name.
 
     Raises UsageError when there is nothing to choose or the run was masked otherwise, StoreError when the
     file cannot be written.
     """
     mask = mask_for_items(options.privacy, held, path)
-    read = read_study(options)
+    read = read_study(options, source=source)
     items = select_items(
         read.study.blocks,
         options.rule,

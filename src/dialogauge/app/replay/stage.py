@@ -107,7 +107,10 @@ class ReadStudy:
 
 
 def read_study(
-    options: RatedDataOptions, split: UserSplit | None = None, mask: Mask | None = None
+    options: RatedDataOptions,
+    split: UserSplit | None = None,
+    mask: Mask | None = None,
+    source: InputData | None = None,
 ) -> ReadStudy:
     """Read rated conversations and build their blocks.
 
@@ -115,9 +118,10 @@ def read_study(
         options: Where they are, and whose turns are wanted.
         split: The users of either side; with a mask their hidden ids. As `options` say when None.
         mask: What is put on before anything is built.
+        source: Read in place of what `inputs` and `ratings_file` of the options name.
     """
     split = chosen_split(options) if split is None else split
-    data = read_rated(options)
+    data = read_rated(options, source)
     read = data.conversations.values()
     study = study_data(
         read if mask is None else map(mask.conversation, read),
@@ -144,13 +148,19 @@ class OpenStage:
     """What is put on replies."""
 
 
-def open_stage(items: ItemSet, data: Sequence[str] = (), history: HistoryCut = "all") -> OpenStage:
+def open_stage(
+    items: ItemSet,
+    data: Sequence[str] = (),
+    history: HistoryCut = "all",
+    source: InputData | None = None,
+) -> OpenStage:
     """Find the items of a set in the data again, under the set's mask if it has one.
 
     Args:
         items: The set.
         data: Where the data is now; where it was when the items were selected, when empty.
         history: `prompt` cuts histories as the published prompt does.
+        source: The data itself, where it is no file.
 
     Raises:
         UsageError: No item is left.
@@ -163,7 +173,7 @@ def open_stage(items: ItemSet, data: Sequence[str] = (), history: HistoryCut = "
     )
     split = UserSplit(*(frozenset(known["split"][name]) for name in ("train", "test")))
     mask = mask_of_items(items)
-    read = read_study(options, split, mask)
+    read = read_study(options, split, mask, source)
     stage = set_stage(items, read.study.blocks)
     if not stage.items:
         msg = f"of {counted(len(items.items), 'item')} none is in the data any more"
