@@ -43,9 +43,14 @@ class SatisfactionOutcome:
         return (*self.unreadable, *self.run.result.rating_faults)
 
     @property
-    def mostly_failed(self) -> bool:
-        """Whether more turns failed than may (`--max-failed`, one in twenty)."""
-        return (self.run.result.summary.failed_share or 0.0) > self.max_failed
+    def exit_code(self) -> int:
+        """130 or 1 before 3: interrupted, error or faults, more failed turns than `--max-failed`."""
+        ended = self.run.ending.outcome
+        if ended.ended == "interrupted":
+            return 130
+        if ended.error is not None or self.faults:
+            return 1
+        return 3 if (self.run.result.summary.failed_share or 0.0) > self.max_failed else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +98,8 @@ async def judge_satisfaction_data(
         run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
         await built.close()
-    unreadable = tuple(study.unreadable)
-    shown = (*shown_notes(notes, run.mask), *_strangers(study))
-    return SatisfactionOutcome(run, unreadable, shown, options.max_failed)
+    shown = (*shown_notes(notes, run.mask), *_absent_users(study))
+    return SatisfactionOutcome(run, tuple(study.unreadable), shown, options.max_failed)
 
 
 def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
@@ -110,7 +114,7 @@ def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
         turns,
         left,
         (*study.unreadable, *study.rating_faults, *study.data.faults),
-        (*shown_notes(notes, mask), *_strangers(study)),
+        (*shown_notes(notes, mask), *_absent_users(study)),
     )
 
 
@@ -165,7 +169,7 @@ def _run_settings(options: SatisfactionOptions) -> RunSettings:
     )
 
 
-def _strangers(study: SatisfactionStudy) -> tuple[str, ...]:
+def _absent_users(study: SatisfactionStudy) -> tuple[str, ...]:
     """Warn of users of the split who are not in the data."""
     split = study.data.split
     users = {c.user_id or "" for c in study.conversations.values()}

@@ -34,11 +34,7 @@ def run_and_print(options: SatisfactionOptions, *, dry_run: bool, as_json: bool)
             typer.echo(plain(note))
         print_blocks(brief(result.figures, result.summary, run.manifest, run.ending, result.failures))
         typer.echo(f"report: {run.directory.file('report')}")
-    if outcome.run.ending.outcome.ended == "interrupted":
-        return 130
-    if outcome.run.ending.outcome.error is not None or outcome.faults:
-        return 1
-    return 3 if outcome.mostly_failed else 0
+    return outcome.exit_code
 
 
 def _print_end(outcome: SatisfactionOutcome) -> None:
