@@ -288,12 +288,10 @@ class _Turn:
         return self.rated.score < BOUNDARY <= self.score
 
     @property
-    def both_dissatisfied(self) -> bool:
-        return self.rated.score < BOUNDARY and self.score < BOUNDARY
-
-    @property
     def both_reasons(self) -> bool:
-        return self.both_dissatisfied and self.user_reason in REASONS and self.judge_reason in REASONS
+        """Whether both are dissatisfied, and each for one of the five reasons."""
+        dissatisfied = self.rated.score < BOUNDARY and self.score < BOUNDARY
+        return dissatisfied and self.user_reason in REASONS and self.judge_reason in REASONS
 
     @property
     def kind(self) -> RationaleKind | None:
@@ -406,17 +404,17 @@ def _agreement(turns: Sequence[_Turn], population: Population, draws: ClusterDra
     n = len(turns)
     hits = [float(t.user_reason == t.judge_reason) for t in turns]
     users, sessions = [t.user for t in turns], [t.rated.reply.conversation.id for t in turns]
+    agreed = mean_by_user(hits, users, sessions, draws)
     people, judge = Counter(t.user_reason for t in turns), Counter(t.judge_reason for t in turns)
     shuffled = sum(people[r] * judge[r] for r in REASONS) / n**2 if n else None
-    agreed = sum(hits) / n if n else None
     kappa = None
-    if agreed is not None and shuffled is not None and shuffled < 1:
-        kappa = (agreed - shuffled) / (1 - shuffled)
+    if agreed.value is not None and shuffled is not None and shuffled < 1:
+        kappa = (agreed.value - shuffled) / (1 - shuffled)
     usual = _usual_reason(population)
     return ReasonAgreement(
         n=n,
-        agreed=agreed,
-        interval=mean_by_user(hits, users, sessions, draws).interval,
+        agreed=agreed.value,
+        interval=agreed.interval,
         kappa=kappa,
         shuffled=shuffled,
         constant=people[usual] / n if n and usual else None,
