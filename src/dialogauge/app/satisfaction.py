@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dialogauge.app.build import BuiltJudge
-from dialogauge.app.judge import shown_notes, shown_role, spare_the_input
+from dialogauge.app.config import shown_role
+from dialogauge.app.judge import spare_the_input
+from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.personal_judges import MODEL_JUDGES, build_satisfaction_judge
 from dialogauge.app.satisfaction_data import (
     chosen_split,
@@ -18,39 +20,26 @@ from dialogauge.app.satisfaction_data import (
     run_directory,
 )
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
-from dialogauge.app.sources import InputData
+from dialogauge.app.sources import InputData, shown_notes
 from dialogauge.core.errors import InputError
 from dialogauge.core.settings import narrowed, recorded
-from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, StudyRun, run_study, units_left
+from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, run_study, units_left
 from dialogauge.studies.satisfaction.blocks import study_data, unnamed_together
 from dialogauge.studies.satisfaction.study import SatisfactionResult, SatisfactionSettings, SatisfactionStudy
 from dialogauge.text import counted
 
 
-@dataclass(frozen=True, slots=True, repr=False)  # asyncio writes a task's result out, and this one is large
-class SatisfactionOutcome:
-    """What came of the study."""
+@dataclass(frozen=True, repr=False)  # asyncio writes a task's result out, and this one is large
+class SatisfactionOutcome(StudyOutcome[SatisfactionResult]):
+    """What comes of the study; `faults` are the unreadable records and the ratings that cannot be used."""
 
-    run: StudyRun[SatisfactionResult]
-    unreadable: tuple[InputError, ...]
-    """Records that are no conversations: each counts as a failed one."""
-    notes: tuple[str, ...]
-    max_failed: float
-
-    @property
-    def faults(self) -> tuple[InputError, ...]:
-        """Everything that is wrong with the data."""
-        return (*self.unreadable, *self.run.result.rating_faults)
+    max_failed: float = 1.0
 
     @property
     def exit_code(self) -> int:
         """130 or 1 before 3: interrupted, error or faults, more failed turns than `--max-failed`."""
-        ended = self.run.ending.outcome
-        if ended.ended == "interrupted":
-            return 130
-        if ended.error is not None or self.faults:
-            return 1
-        return 3 if (self.run.result.summary.failed_share or 0.0) > self.max_failed else 0
+        mostly_failed = (self.run.result.summary.failed_share or 0.0) > self.max_failed
+        return super().exit_code or (3 if mostly_failed else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +88,8 @@ async def judge_satisfaction_data(
     finally:
         await built.close()
     shown = (*shown_notes(notes, run.mask), *_absent_users(study))
-    return SatisfactionOutcome(run, tuple(study.unreadable), shown, options.max_failed)
+    faults = (*study.unreadable, *run.result.rating_faults)
+    return SatisfactionOutcome(run, faults, shown, options.max_failed)
 
 
 def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:

@@ -117,7 +117,7 @@ def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
     if len(pairs) < 3:
         return None
     x, y = np.array(pairs).T
-    return pearson(x, y).value
+    return pearson(x, y)
 
 
 def _notable(shift: Estimate) -> bool:
@@ -244,7 +244,7 @@ def _users(
                 float(gold.mean()),
                 float(judge.mean()),
                 float(np.mean(past)) if past else None,
-                pearson(judge, gold).value if len(members) >= _MIN_TURNS else None,
+                pearson(judge, gold) if len(members) >= _MIN_TURNS else None,
                 float(np.abs(gold - judge).mean()),
             )
         )

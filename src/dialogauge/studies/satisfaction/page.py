@@ -13,7 +13,6 @@ from dialogauge.data import Mask
 from dialogauge.report import (
     Axis,
     Bars,
-    BarSeries,
     Block,
     Callout,
     Card,
@@ -35,7 +34,6 @@ from dialogauge.report import (
     Reference,
     RowGroup,
     Section,
-    Series,
     Span,
     TableColumn,
     TableRow,
@@ -256,8 +254,8 @@ def _square(title: str, points: Sequence[Point], labels: tuple[str, str], *, siz
     values = [v for p in points for v in (p.x, p.y, *(p.interval or ()))]
     # From half a point or less below the lowest value, and at least one point below the highest.
     low = min(4.0, max(1.0, -(-(min(values) - 0.5) * 2 // 1) / 2)) if values else 1.0
-    series = Series(tuple(points), joined=False, sized=sized)
-    return Curve(title, (series,), Axis(low, 5.0, labels[0]), Axis(low, 5.0, labels[1]), square=True)
+    x, y = (Axis(low, 5.0, label) for label in labels)
+    return Curve(title, tuple(points), x, y, square=True, sized=sized)
 
 
 def _reliability(bins: Sequence[Json], *, fractions: bool) -> Card:
@@ -326,7 +324,7 @@ def _within_users(correlations: Sequence[float | None]) -> Card:
     bars = Bars(
         "Correlation within each user",
         tuple(f"{-1 + i / 5:z.1f}" for i in range(10)),
-        (BarSeries(tuple(float(bins[i]) for i in range(10))),),
+        tuple(bins[i] for i in range(10)),
         axis=Axis(-1.0, 1.0),
         at_edges=True,
         reference=Reference(0.0),

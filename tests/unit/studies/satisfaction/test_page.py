@@ -172,23 +172,23 @@ def test_charts_show_what_the_summary_holds() -> None:
         assert [r.emphasis for r in plot.rows] == ["strong", *["plain"] * 7]
         assert all(r.sign for r in plot.rows[1:])
     reliability, users = (c for c in blocks_of(Curve, whole) if c.square)
-    assert [len(c.series[0].points) for c in (reliability, users)] == [len(found["reliability"]), 24]
+    assert [len(c.points) for c in (reliability, users)] == [len(found["reliability"]), 24]
     for square in (reliability, users):
         assert square.x.low == square.y.low
-        assert all(square.x.low <= p.x <= 5 and square.y.low <= p.y <= 5 for p in square.series[0].points)
+        assert all(square.x.low <= p.x <= 5 and square.y.low <= p.y <= 5 for p in square.points)
     (matrix,) = blocks_of(Matrix, whole)
     assert sum(map(sum, matrix.cells)) == found["metrics"]["n"]
     assert sum(row[4] for row in matrix.shades) == pytest.approx(1)
     assert (matrix.rows, matrix.row_edge, matrix.column_edge) == (("5", "4", "3", "2", "1"), 2, 3)
     (within,) = (b for b in blocks_of(Bars, whole) if b.title == "Correlation within each user")
     undefined = sum(u["pearson"] is None for u in found["users"])
-    assert sum(within.series[0].values) + undefined == len(found["users"])
+    assert sum(within.counts) + undefined == len(found["users"])
 
 
 def test_charts_of_nothing() -> None:
     nothing = {**summary(), "users": [], "reliability": []}
     squares = [c for c in blocks_of(Curve, page(nothing)) if c.square]
-    assert [c.series[0].points for c in squares] == [(), ()]
+    assert [c.points for c in squares] == [(), ()]
     assert "nan" not in to_html(page(nothing)).lower()
 
 
