@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +52,7 @@ from dialogauge.text import counted
 
 @dataclass(frozen=True, slots=True)
 class SatisfactionMeta:
-    """What was found of the judges of satisfaction runs."""
+    """The judges of satisfaction runs."""
 
     judges: SeveralJudges
     runs: tuple[Predictions, ...]
@@ -62,22 +61,24 @@ class SatisfactionMeta:
 
     def to_json(self) -> dict[str, Any]:
         """Write the judges, and what each run is."""
-        told = [
-            {
-                "name": r.name,
-                "judge": r.judge,
-                "calibration": r.calibration,
-                "scored": len(r.scored),
-                "failed": r.failed,
-                "without_history": r.without_history,
-            }
-            for r in self.runs
-        ]
-        return {"runs": told, **self.judges.to_json()}
+        names = ("name", "judge", "calibration", "failed", "without_history")
+        runs = [{**{name: getattr(r, name) for name in names}, "scored": len(r.scored)} for r in self.runs]
+        return {"runs": runs, **self.judges.to_json()}
+
+
+RatingsOf = Callable[[Conversation], Sequence[Rating]]
+
+
+def _ratings_of(run: StoredRun, table: RatingTable | None) -> RatingsOf:
+    """Return what gives the ratings of a conversation: those of the file, or else those inside the run."""
+    if table is None:
+        return lambda conversation: conversation.ratings
+    stored = ratings_as_stored(run.database, table)
+    return lambda conversation: stored.for_conversation(conversation.id)
 
 
 def _satisfaction(
-    options: MetaOptions, names: Sequence[str], ratings: RatingTable | None
+    options: MetaOptions, names: Sequence[str], table: RatingTable | None
 ) -> SatisfactionMeta | None:
     """Compare the judges of satisfaction runs; None when one of the runs is of another kind.
 
@@ -94,30 +95,17 @@ def _satisfaction(
                 return None
             about = Predictions(name, run.manifest.judge["name"], settings["calibrate"])
             dimension = rated or settings.get("dimension", SATISFACTION)
-            runs.append(collect_predictions(about, _judged(run, ratings), dimension))
+            ratings_of = _ratings_of(run, table)
+            judged = ((replace(c, ratings=tuple(ratings_of(c))), rows) for c, rows in run.judged())
+            runs.append(collect_predictions(about, judged, dimension))
             summaries.append(run.directory.read_json("summary"))
-    found = compare_runs(runs, ClusterDraws(options.draws, options.seed))
-    return SatisfactionMeta(found, tuple(runs), tuple(summaries))
-
-
-def _judged(
-    run: StoredRun, ratings: RatingTable | None
-) -> Iterator[tuple[Conversation, list[Mapping[str, Any]]]]:
-    """Yield the conversations with the ratings that count."""
-    given = None if ratings is None else ratings_as_stored(run.database, ratings)
-    for conversation, rows in run.judged():
-        if given is None:
-            yield conversation, rows
-        else:
-            yield replace(conversation, ratings=given.for_conversation(conversation.id)), rows
-
-
-RatingsOf = Callable[[Conversation], Iterable[Rating]]
+    judges = compare_runs(runs, ClusterDraws(options.draws, options.seed))
+    return SatisfactionMeta(judges, tuple(runs), tuple(summaries))
 
 
 @dataclass(frozen=True, slots=True)
 class MetaOutcome:
-    """What was found, and what of the ratings could not be used."""
+    """The judges against people, and what of the ratings could not be used."""
 
     result: AgreementResult
     gates: tuple[CalibrationDimension, ...]
@@ -139,7 +127,7 @@ class _Read:
 
 
 def judge_the_judges(options: MetaOptions) -> MetaOutcome:
-    """Hold the judges of the runs against people's ratings.
+    """Compare the judges of the runs with people's ratings.
 
     Raises UsageError when no dimension fits or nothing is rated, InputError for ratings that cannot be
     read, StoreError for a directory without a run.
@@ -160,9 +148,9 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
             if not targets.targets:
                 continue  # a dimension that only another of the runs has
             rated = targets.pair.rated
-            held = rules.setdefault(rated, rule or default_rule(targets.targets, scale))
+            dissatisfied = rules.setdefault(rated, rule or default_rule(targets.targets, scale))
             about = _named(one, targets.pair)
-            judges.append(agreement(about, targets, scale, held, settings))
+            judges.append(agreement(about, targets, scale, dissatisfied, settings))
             contenders.setdefault(rated, []).append(Contender(about.name, targets, scale))
     comparisons = [
         c for rated, several in contenders.items() for c in compare_judges(several, rules[rated], settings)
@@ -190,19 +178,13 @@ def _names(runs: Sequence[str]) -> list[str]:
 
 def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions) -> _Read:
     with open_run(path, studies=JUDGED) as run:
-        stored = None if table is None else ratings_as_stored(run.database, table)
-
-        def ratings_of(conversation: Conversation) -> Sequence[Rating]:
-            return conversation.ratings if stored is None else stored.for_conversation(conversation.id)
-
-        given = _given(run, ratings_of)
-        pairs = _pairs(run, given, options, name)
+        ratings_of, judge = _ratings_of(run, table), run.manifest.judge
+        seen = (judge.get("fitted_on") or {}).get("seen")
+        counts, fitted_to = _survey(run, ratings_of, None if seen is None else frozenset(seen))
+        pairs = _pairs(run, counts, options, name)
         known = {d.name: d.scale for d in run.dimensions}
         scales = tuple(known.get(p.judge, ONE_TO_FIVE) for p in pairs)
-        admissions = [admission_for(given.get(p.rated, {}), s) for p, s in zip(pairs, scales, strict=True)]
-        judge = run.manifest.judge
-        seen = (judge.get("fitted_on") or {}).get("seen")
-        fitted_to = None if seen is None else _among(run, ratings_of, frozenset(seen))
+        admissions = [admission_for(counts.get(p.rated, {}), s) for p, s in zip(pairs, scales, strict=True)]
         about = JudgedRun(name, path, judge["name"], run.manifest.settings["mode"], fitted_to)
         # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
         fractions = run.manifest.study != SATISFACTION
@@ -210,9 +192,24 @@ def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions)
         return _Read(about, tables, scales)
 
 
-def _among(run: StoredRun, ratings_of: RatingsOf, seen: frozenset[str]) -> int:
-    """Count the rated conversations of a run that the judge was fitted to."""
-    return sum(words_digest(c) in seen for c, _ in run.judged() if any(True for _ in ratings_of(c)))
+def _survey(
+    run: StoredRun, ratings_of: RatingsOf, seen: frozenset[str] | None
+) -> tuple[dict[str, Counter[float | str]], int | None]:
+    """Count by dimension how often people gave each rating, and the rated conversations the judge has seen.
+
+    Args:
+        run: The run.
+        ratings_of: People's ratings of a conversation.
+        seen: Digests of the conversations that its judge was fitted to; None where it does not say.
+    """
+    counts: dict[str, Counter[float | str]] = {}
+    fitted_to = 0
+    for conversation, _ in run.judged():
+        ratings = ratings_of(conversation)
+        for rating in ratings:
+            counts.setdefault(rating.dimension, Counter())[rating.score] += 1
+        fitted_to += seen is not None and bool(ratings) and words_digest(conversation) in seen
+    return counts, None if seen is None else fitted_to
 
 
 def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
@@ -250,17 +247,6 @@ def _pair(text: str) -> DimensionPair:
         msg = f"--dimension {text!r} has not the form JUDGED or JUDGED=RATED"
         raise UsageError(msg, hint="for example --dimension helpfulness=satisfaction")
     return DimensionPair(judge, rated or judge)
-
-
-def _given(run: StoredRun, ratings_of: RatingsOf) -> dict[str, Counter[float | str]]:
-    """Count by dimension how often people gave each rating."""
-    found: dict[str, Counter[float | str]] = {}
-    for target, _ in groupby(run.units(), key=lambda unit: unit.target):
-        conversation = run.database.conversation(target)
-        if conversation is not None:
-            for rating in ratings_of(conversation):
-                found.setdefault(rating.dimension, Counter())[rating.score] += 1
-    return found
 
 
 def _nothing_scored(about: JudgedRun, table: TargetTable) -> UsageError:

@@ -10,6 +10,7 @@ from pathlib import Path
 from dialogauge.app.build import BuiltJudge
 from dialogauge.app.config import shown_role
 from dialogauge.app.judge import spare_the_input
+from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.personal_judges import MODEL_JUDGES, build_satisfaction_judge
 from dialogauge.app.satisfaction_data import (
     chosen_split,
@@ -22,31 +23,23 @@ from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
 from dialogauge.app.sources import InputData, shown_notes
 from dialogauge.core.errors import InputError
 from dialogauge.core.settings import narrowed, recorded
-from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, StudyRun, run_study, units_left
+from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, run_study, units_left
 from dialogauge.studies.satisfaction.blocks import study_data, unnamed_together
 from dialogauge.studies.satisfaction.study import SatisfactionResult, SatisfactionSettings, SatisfactionStudy
 from dialogauge.text import counted
 
 
-@dataclass(frozen=True, slots=True, repr=False)  # asyncio writes a task's result out, and this one is large
-class SatisfactionOutcome:
-    """What came of the study."""
+@dataclass(frozen=True, repr=False)  # asyncio writes a task's result out, and this one is large
+class SatisfactionOutcome(StudyOutcome[SatisfactionResult]):
+    """What comes of the study; `faults` are the unreadable records and the ratings that cannot be used."""
 
-    run: StudyRun[SatisfactionResult]
-    unreadable: tuple[InputError, ...]
-    """Records that are no conversations: each counts as a failed one."""
-    notes: tuple[str, ...]
-    max_failed: float
+    max_failed: float = 1.0
 
     @property
-    def faults(self) -> tuple[InputError, ...]:
-        """Everything that is wrong with the data."""
-        return (*self.unreadable, *self.run.result.rating_faults)
-
-    @property
-    def mostly_failed(self) -> bool:
-        """Whether more turns failed than may (`--max-failed`, one in twenty)."""
-        return (self.run.result.summary.failed_share or 0.0) > self.max_failed
+    def exit_code(self) -> int:
+        """130 or 1 before 3: interrupted, error or faults, more failed turns than `--max-failed`."""
+        mostly_failed = (self.run.result.summary.failed_share or 0.0) > self.max_failed
+        return super().exit_code or (3 if mostly_failed else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +87,9 @@ async def judge_satisfaction_data(
         run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
         await built.close()
-    unreadable = tuple(study.unreadable)
-    shown = (*shown_notes(notes, run.mask), *_strangers(study))
-    return SatisfactionOutcome(run, unreadable, shown, options.max_failed)
+    shown = (*shown_notes(notes, run.mask), *_absent_users(study))
+    faults = (*study.unreadable, *run.result.rating_faults)
+    return SatisfactionOutcome(run, faults, shown, options.max_failed)
 
 
 def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
@@ -111,7 +104,7 @@ def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
         turns,
         left,
         (*study.unreadable, *study.rating_faults, *study.data.faults),
-        (*shown_notes(notes, mask), *_strangers(study)),
+        (*shown_notes(notes, mask), *_absent_users(study)),
     )
 
 
@@ -166,7 +159,7 @@ def _run_settings(options: SatisfactionOptions) -> RunSettings:
     )
 
 
-def _strangers(study: SatisfactionStudy) -> tuple[str, ...]:
+def _absent_users(study: SatisfactionStudy) -> tuple[str, ...]:
     """Warn of users of the split who are not in the data."""
     split = study.data.split
     users = {c.user_id or "" for c in study.conversations.values()}

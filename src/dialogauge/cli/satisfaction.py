@@ -40,7 +40,7 @@ def satisfaction(options: SatisfactionOptions, dry_run: DryRun = False, as_json:
             typer.echo(plain(note))
         print_blocks(brief(result.figures, result.summary, run.manifest, run.ending, result.failures))
         typer.echo(f"report: {run.directory.file('report')}")
-    raise typer.Exit(run.ending.outcome.exit_code(outcome.faults) or (3 if outcome.mostly_failed else 0))
+    raise typer.Exit(outcome.exit_code)
 
 
 def _print_end(outcome: SatisfactionOutcome) -> None:

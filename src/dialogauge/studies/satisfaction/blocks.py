@@ -250,11 +250,6 @@ class StudyData:
     split."""
 
     @property
-    def users(self) -> int:
-        """Users that are judged."""
-        return len({block.view.user for block in self.blocks})
-
-    @property
     def others(self) -> Population:
         """What is known of users other than the one at hand, who may be the only one that is judged."""
         alone = {block.view.user for block in self.blocks}

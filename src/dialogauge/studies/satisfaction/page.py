@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.data import Mask
@@ -158,7 +157,7 @@ def _users_section(summary: Json, calibration: str, blocks: tuple[Block, ...]) -
     )
     if metrics["n_failed"]:
         lead += f" Failed, and without a part in this: {counted(metrics['n_failed'], 'turn')}."
-    lead += " Intervals are 95 % and draw whole users."
+    lead += f" Intervals are 95 % and draw whole {'users' if metrics['n_users'] > 1 else 'conversations'}."
     return Section("Against the users themselves", blocks, lead, "Against users", "users")
 
 
@@ -190,8 +189,8 @@ def dot_row(label: str, figures: Json, name: str, *, judge: bool = False, side: 
     """Return a judge or a control in one figure, with how the judge stands to it."""
     sign = "" if side is None else words.sign(side)
     means = "" if side is None else f"the judge is {side}"
-    row = DotRow(label, figures[name], _ends(figures, name), sign=sign, sign_means=means)
-    return replace(row, emphasis="strong") if judge else row
+    emphasis: Emphasis = "strong" if judge else "plain"
+    return DotRow(label, figures[name], _ends(figures, name), emphasis, sign, means)
 
 
 def panel(name: str, rows: Iterable[DotRow], ceiling: float | None) -> Card:

@@ -288,12 +288,10 @@ class _Turn:
         return self.rated.score < BOUNDARY <= self.score
 
     @property
-    def both_dissatisfied(self) -> bool:
-        return self.rated.score < BOUNDARY and self.score < BOUNDARY
-
-    @property
     def both_reasons(self) -> bool:
-        return self.both_dissatisfied and self.user_reason in REASONS and self.judge_reason in REASONS
+        """Whether both are dissatisfied, and each for one of the five reasons."""
+        dissatisfied = self.rated.score < BOUNDARY and self.score < BOUNDARY
+        return dissatisfied and self.user_reason in REASONS and self.judge_reason in REASONS
 
     @property
     def kind(self) -> RationaleKind | None:
@@ -324,10 +322,7 @@ def check_rationales(
         return None
     vocabulary = Vocabulary(blocks, (j.rationale for j in judgements if j.rationale))
     turns = list(_turns(blocks, rows, vocabulary))
-    cases: dict[RationaleKind, list[_Turn]] = {kind: [] for kind in KINDS}
-    for turn in turns:
-        if turn.kind is not None:
-            cases[turn.kind].append(turn)
+    cases = {kind: [t for t in turns if t.kind == kind] for kind in KINDS}
     chance = [t.chance for t in turns if t.chance is not None]
     return RationaleCheck(
         judged=len(turns),
@@ -406,17 +401,17 @@ def _agreement(turns: Sequence[_Turn], population: Population, draws: ClusterDra
     n = len(turns)
     hits = [float(t.user_reason == t.judge_reason) for t in turns]
     users, sessions = [t.user for t in turns], [t.rated.reply.conversation.id for t in turns]
+    agreed = mean_by_user(hits, users, sessions, draws)
     people, judge = Counter(t.user_reason for t in turns), Counter(t.judge_reason for t in turns)
     shuffled = sum(people[r] * judge[r] for r in REASONS) / n**2 if n else None
-    agreed = sum(hits) / n if n else None
     kappa = None
-    if agreed is not None and shuffled is not None and shuffled < 1:
-        kappa = (agreed - shuffled) / (1 - shuffled)
+    if agreed.value is not None and shuffled is not None and shuffled < 1:
+        kappa = (agreed.value - shuffled) / (1 - shuffled)
     usual = _usual_reason(population)
     return ReasonAgreement(
         n=n,
-        agreed=agreed,
-        interval=mean_by_user(hits, users, sessions, draws).interval,
+        agreed=agreed.value,
+        interval=agreed.interval,
         kappa=kappa,
         shuffled=shuffled,
         constant=people[usual] / n if n and usual else None,
@@ -436,28 +431,17 @@ def _usual_reason(population: Population) -> str | None:
 
 def _use(origins: Sequence[TermOrigin]) -> TermUse:
     here, only = sum(len(o.here) for o in origins), sum(len(o.sources_only) for o in origins)
-    neither = sum(len(o.neither) for o in origins)
-    return TermUse(
-        rationales=len(origins),
-        terms=here + only + neither,
-        here=here,
-        sources_only=only,
-        of_sources=sum(len(o.of_sources) for o in origins),
-        neither=neither,
-        off_task=sum(o.off_task for o in origins),
-    )
+    of_sources, neither = sum(len(o.of_sources) for o in origins), sum(len(o.neither) for o in origins)
+    off_task = sum(o.off_task for o in origins)
+    return TermUse(len(origins), here + only + neither, here, only, of_sources, neither, off_task)
 
 
 def _examples(kind: RationaleKind, turns: Sequence[_Turn]) -> tuple[RationaleCase, ...]:
     """Take a few cases: one of each user first, the most off-task ones where that is the kind."""
     if kind == "off_task":
         turns = sorted(turns, key=lambda t: -len(t.own.of_sources) if t.own else 0)
-    seen: set[str] = set()
-    first: list[_Turn] = []
-    later: list[_Turn] = []
-    for turn in turns:
-        (later if turn.user in seen else first).append(turn)
-        seen.add(turn.user)
+    first = {turn.user: turn for turn in reversed(turns)}
+    ordered = sorted(turns, key=lambda t: first[t.user] is not t)
     return tuple(
         RationaleCase(
             turn_id=turn.rated.reply.id,
@@ -471,5 +455,5 @@ def _examples(kind: RationaleKind, turns: Sequence[_Turn]) -> tuple[RationaleCas
             here=tuple(sorted(turn.own.here)) if turn.own else (),
             of_sources=tuple(sorted(turn.own.of_sources)) if turn.own else (),
         )
-        for turn in [*first, *later][:_EXAMPLES]
+        for turn in ordered[:_EXAMPLES]
     )

@@ -11,7 +11,6 @@ from dialogauge.report import (
     Card,
     Cards,
     DataTable,
-    DotRow,
     Items,
     RowGroup,
     Section,
@@ -97,9 +96,7 @@ def _notes(runs: Sequence[Predictions], summaries: Sequence[Json], judges: Sever
 
 
 def _panel(name: str, runs: Sequence[Predictions], summaries: Sequence[Json], judges: SeveralJudges) -> Card:
-    rows: list[DotRow] = [
-        dot_row(run.name, judges.figures[run.name].to_json(), name, judge=True) for run in runs
-    ]
+    rows = [dot_row(run.name, judges.figures[run.name].to_json(), name, judge=True) for run in runs]
     controls = summaries[0]["controls"]
     rows += [dot_row(c, figures, name) for c, figures in controls.items() if c != "shuffled"]
     return panel(name, rows, summaries[0]["ceiling"][name])

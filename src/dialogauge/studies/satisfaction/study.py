@@ -189,24 +189,20 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             units: list[WorkUnit] = []
             for reply in view.targets:
                 position += 1
-                units.append(self._unit(reply, view, circumstances, keys, position))
-                self._tasks[units[-1].key] = _Task(block, reply, known)
+                conversation = self.conversations[reply.conversation.id]
+                unit = WorkUnit(
+                    SATISFACTION,
+                    conversation,
+                    keys.digest_of(conversation),
+                    self.judge.digest,
+                    part=digest([reply.id, view.sight, circumstances]),
+                    judge=self.judge.name,
+                    position=position,
+                )
+                self._tasks[unit.key] = _Task(block, reply, known)
+                units.append(unit)
             blocks.append(units)
         return list(in_turn(blocks, 1 if self.judge.together else self.settings.side_by_side))
-
-    def _unit(
-        self, reply: Reply, view: BlockView, circumstances: str, keys: _Keys, position: int
-    ) -> WorkUnit:
-        conversation = self.conversations[reply.conversation.id]
-        return WorkUnit(
-            SATISFACTION,
-            conversation,
-            keys.digest_of(conversation),
-            self.judge.digest,
-            part=digest([reply.id, view.sight, circumstances]),
-            judge=self.judge.name,
-            position=position,
-        )
 
     async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
         """Judge one target, or take it from its block."""
