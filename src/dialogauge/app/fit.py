@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.settings import FitOptions
 from dialogauge.app.sources import InputData, open_source, ratings_of_file
 from dialogauge.core import Conversation, InputError, UsageError
@@ -19,7 +19,7 @@ from dialogauge.data.ratings import usable_ratings
 from dialogauge.judges.fitted.features import RatedPlace, rated_places
 from dialogauge.judges.fitted.model import table_of
 from dialogauge.judges.local.fit import fit_local
-from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, StudyRun, run_study
+from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.runs.directory import write_whole
 from dialogauge.studies.fit.study import LEAST, FitResult, FitStudy
 from dialogauge.text import counted
@@ -42,7 +42,7 @@ def read_rated(
             faults.append(item)
             unreadable.append(item)
         elif users is None or item.user_id in users:
-            yield replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
+            yield ratings.joined(item)
 
 
 def _open(options: FitOptions) -> InputData:
@@ -71,48 +71,23 @@ def _usable(conversation: Conversation, dimension: str, faults: list[InputError]
     return replace(conversation, ratings=(*others, *(rating for rating, _ in usable)))
 
 
-@dataclass(frozen=True, slots=True)
-class FitOutcome:
-    """What came of a fitted run."""
-
-    run: StudyRun[FitResult]
-    faults: tuple[InputError, ...]
-    """What could not be used."""
-    notes: tuple[str, ...]
-    """What was recognised and assumed of the input."""
-
-    @property
-    def exit_code(self) -> int:
-        """130 when it was interrupted, 1 after an error or with faults."""
-        ended = self.run.ending.outcome
-        if ended.ended == "interrupted":
-            return 130
-        return 1 if ended.error is not None or self.faults else 0
-
-
-def fit_run(options: FitOptions, observer: Observer) -> FitOutcome:
-    """Validate, fit, and write the run; a cross-validation that it holds is not done again.
-
-    Raises:
-        UsageError: Too few examples, fewer conversations than parts, or ratings that are all alike.
-        StoreError: The directory cannot be written, or holds a run of another study.
-    """
-    return asyncio.run(fit_data(options, observer))
-
-
 async def fit_data(
     options: FitOptions,
     observer: Observer,
     data: InputData | None = None,
     stop: StopSignal | None = None,
-) -> FitOutcome:
-    """Fit to what the options name, or to data that was read elsewhere; see `fit_run`.
+) -> StudyOutcome[FitResult]:
+    """Validate, fit, and write the run; a cross-validation that it holds is not done again.
 
     Args:
         options: What is asked for.
         observer: Who is told.
         data: Read in place of what `inputs` and `ratings_file` of the options name.
         stop: Ends the run early when it is requested.
+
+    Raises:
+        UsageError: Too few examples, fewer conversations than parts, or ratings that are all alike.
+        StoreError: The directory cannot be written, or holds a run of another study.
     """
     if not options.is_run:
         msg = f"{options.out} is no name for a run directory"
@@ -147,7 +122,7 @@ async def fit_data(
     )
     run = await run_study(study, settings, observer, stop=stop)
     notes = (*data.source.notes, *(data.ratings.notes if data.ratings else ()))
-    return FitOutcome(run, tuple(faults), tuple(map(str, notes)))
+    return StudyOutcome(run, tuple(faults), tuple(map(str, notes)))
 
 
 def _check(examples: Sequence[RatedPlace], options: FitOptions) -> None:

@@ -68,22 +68,28 @@ def merged(kind: type[S], values: Mapping[str, Any], called: Callable[[Setting],
         made: Fields that are no settings.
     """
     known = settings_of(kind)
-    explicit = {}
-    for name, value in values.items():
-        try:
-            explicit[name] = known[name].checked(value)
-        except ValueError as error:
-            msg = f"{called(known[name])} {error}"
-            raise UsageError(msg) from None
-    config = (
-        load_config(explicit.get("config_file")) if "config_file" in known or kind.from_file else FileConfig()
-    )
+    explicit = _checked(values, known, lambda name, why: UsageError(f"{called(known[name])} {why}"))
+    config = FileConfig()
+    if "config_file" in known or kind.from_file:
+        config = load_config(explicit.get("config_file"))
     stored = {}
     if kind.from_file:
-        open = [one for name, one in known.items() if name not in explicit and one.key in config.judge]
-        stored = {one.name: config.judge[str(one.key)] for one in open}
-    whole: S = resolved(kind(**stored, **explicit, **made), config, explicit)
+        stored = {name: config.judge[str(one.key)] for name, one in known.items() if one.key in config.judge}
+    whole: S = resolved(kind(**stored | explicit, **made), config, explicit)
     return whole
+
+
+def _checked(
+    values: Mapping[str, Any], known: Mapping[str, Setting], refusal: Callable[[str, str], UsageError]
+) -> dict[str, Any]:
+    """Return values in the form in which settings hold them; raise the refusal of a name and a reason."""
+    checked = {}
+    for name, value in values.items():
+        try:
+            checked[name] = known[name].checked(value)
+        except ValueError as error:
+            raise refusal(name, str(error)) from None
+    return checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +121,7 @@ def load_config(path: str | None) -> FileConfig:
     source = Path(path) if path is not None else Path("dialogauge.toml")
     if path is None and not source.is_file():
         return FileConfig()
-    try:
-        raw = tomllib.loads(source.read_text(encoding="utf-8"))
-    except OSError as error:
-        msg = f"the configuration file {source} cannot be read: {error.strerror}"
-        raise ConfigError(msg) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        msg = f"{source} is not a TOML file: {error}"
-        raise ConfigError(msg) from error
+    raw = read_toml(source, "configuration file")
     _know(source, "", raw, ("judge", "trust", "roles"), "table")
     for name, table in raw.items():
         if not isinstance(table, dict):
@@ -138,16 +137,22 @@ def load_config(path: str | None) -> FileConfig:
     )
 
 
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """Read a TOML file; ConfigError where it cannot be read or is none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        msg = f"the {what} {path} cannot be read: {error.strerror}"
+        raise ConfigError(msg) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        msg = f"{path} is not a TOML file: {error}"
+        raise ConfigError(msg) from error
+
+
 def _values(source: Path, table: str, raw: Mapping[str, Any], known: Mapping[str, Setting]) -> dict[str, Any]:
     _know(source, f"{table}.", raw, known, "setting")
-    values = {}
-    for key, value in raw.items():
-        try:
-            values[key] = known[key].checked(value)
-        except ValueError as error:
-            msg = f"{source}: {table}.{key}: {error}"
-            raise ConfigError(msg, hint=_EXAMPLE) from None
-    return values
+    at = f"{source}: {table}"
+    return _checked(raw, known, lambda key, why: ConfigError(f"{at}.{key}: {why}", hint=_EXAMPLE))
 
 
 def _know(source: Path, before: str, names: Iterable[str], known: Collection[str], what: str) -> None:
@@ -295,10 +300,8 @@ def references(settings: ModelOptions) -> dict[str, str]:
         msg = f"the model is given twice, by --model and by --role {main}=..."
         raise UsageError(msg, hint="keep one of the two")
     at = f"@{settings.base_url}" if settings.base_url else ""
-    return {
-        main: f"{settings.model}{at}{'#' + settings.api_key_env if settings.api_key_env else ''}",
-        **named,
-    }
+    key = f"#{settings.api_key_env}" if settings.api_key_env else ""
+    return {main: f"{settings.model}{at}{key}", **named}
 
 
 def _split_role(text: str) -> tuple[str, str]:
@@ -317,14 +320,11 @@ def _roles(named: Mapping[str, str], config: FileConfig) -> dict[str, RoleSettin
     if "judge" not in known:
         return {}
     judge = parse_role(known["judge"], config.roles)
+    builder = judge.model_copy(update={"temperature": None})
     if "memory_builder" in known:
         builder = parse_role(known["memory_builder"], config.roles)
-    else:
-        builder = judge.model_copy(update={"temperature": None})
-    return {
-        "judge": with_defaults(judge, "judge"),
-        "memory_builder": with_defaults(builder, "memory_builder"),
-    }
+    roles = {"judge": judge, "memory_builder": builder}
+    return {role: with_defaults(settings, role) for role, settings in roles.items()}
 
 
 _READS_WHAT_FOLLOWS: Final = ("local", "local-user")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.build import BuiltJudge, build_judge
+from dialogauge.app.build import Limits, build_judge, no_limits
 from dialogauge.app.config import RoleSettings, parse_role, with_defaults
 from dialogauge.app.merging import FileConfig, load_config, references
+from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
 from dialogauge.app.sources import JUDGED, ratings_of_file
@@ -23,7 +23,6 @@ from dialogauge.runs import (
     RunSettings,
     StopSignal,
     StoredRun,
-    StudyRun,
     open_run,
     run_study,
     versions,
@@ -61,44 +60,23 @@ def differences(manifest: Manifest, described: Mapping[str, Any]) -> tuple[str, 
     return tuple(out)
 
 
-@dataclass(frozen=True, slots=True)
-class Recheck:
-    """What came of it."""
-
-    run: StudyRun[TrustResult]
-
-    @property
-    def exit_code(self) -> int:
-        """130 when it was interrupted, 1 when an error or a budget ended it."""
-        ended = self.run.ending.outcome
-        if ended.ended == "interrupted":
-            return 130
-        return 0 if ended.error is None else 1
-
-
-def recheck(options: RecheckOptions, observer: Observer) -> Recheck:
-    """Make the checks of a run anew, and write them into its summary and its page.
-
-    What was judged of the scenario sample is kept in the run: the same call again goes on with the rest.
-
-    Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run.
-    """
-    return asyncio.run(recheck_run(options, observer))
-
-
 async def recheck_run(
     options: RecheckOptions,
     observer: Observer,
     ratings: RatingTable | None = None,
     stop: StopSignal | None = None,
-) -> Recheck:
-    """Check the run that the options name; see `recheck`.
+) -> StudyOutcome[TrustResult]:
+    """Make the checks of a run anew, and write them into its summary and its page.
+
+    What was judged of the scenario sample is kept in the run: the same call again goes on with the rest.
 
     Args:
         options: What is asked for.
         observer: Who is told.
         ratings: Taken in place of what `ratings_file` of the options names.
         stop: Ends the scenario sample early when it is requested.
+
+    Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run.
     """
     config = load_config(options.config_file)
     study = TrustStudy(
@@ -113,19 +91,15 @@ async def recheck_run(
         workers=options.max_concurrency,
         retry_failed=options.retry_failed,
     )
-    built: BuiltJudge | None = None
-    try:
+    async with AsyncExitStack() as clients:
+        limits: Limits = no_limits
         with open_run(options.run, studies=JUDGED) as run:
             if options.scenario_sample is not None:
                 study.variants = _variants(run, options)
                 built = build_judge(_judge_options(run, options, config))
-                study.judge = _same_judge(run, built.judge)
-        return Recheck(
-            await run_study(study, settings, observer, lambda: built.limits() if built else None, stop)
-        )
-    finally:
-        if built is not None:
-            await built.close()
+                clients.push_async_callback(built.close)
+                study.judge, limits = _same_judge(run, built.judge), built.limits
+        return StudyOutcome(await run_study(study, settings, observer, limits, stop))
 
 
 def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:

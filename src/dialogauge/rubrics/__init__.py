@@ -11,7 +11,7 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.rubrics.load import load_personal, load_rubric, split_template
-    from dialogauge.rubrics.reply_format import VERDICTS, built_in_values, reply_schema, sketch
+    from dialogauge.rubrics.reply_format import VERDICTS, built_in_values, closed_object, reply_schema, sketch
     from dialogauge.rubrics.rubric import (
         NO_RUBRIC,
         PERSONAL,
@@ -37,6 +37,7 @@ __all__ = [
     "Scope",
     "Template",
     "built_in_values",
+    "closed_object",
     "load_personal",
     "load_rubric",
     "memory_words",
@@ -49,20 +50,4 @@ __all__ = [
     "split_template",
 ]
 
-_HOMES = {
-    "load": ("load_personal", "load_rubric", "split_template"),
-    "reply_format": ("VERDICTS", "built_in_values", "reply_schema", "sketch"),
-    "rubric": (
-        "Dimension",
-        "ItemList",
-        "NO_RUBRIC",
-        "PERSONAL",
-        "Recent",
-        "Rubric",
-        "ScenarioRule",
-        "Scope",
-        "Template",
-    ),
-    "templates": ("memory_words", "own_template", "phrase", "placeholders", "render"),
-}
-__getattr__ = loading(__name__, _HOMES)
+__getattr__ = loading(__name__)
