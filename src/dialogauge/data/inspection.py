@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from dialogauge.core import Conversation, FileFault, RecordFault
@@ -262,16 +264,8 @@ def _lengths(histogram: Counter[int]) -> Lengths:
     count = histogram.total()
     if count == 0:
         return Lengths()
-    ordered = sorted(histogram.items())
-    middle = [_at(ordered, (count - 1) // 2), _at(ordered, count // 2)]
-    total = sum(length * times for length, times in ordered)
-    return Lengths(count, total / count, sum(middle) / 2, ordered[-1][0])
-
-
-def _at(ordered: list[tuple[int, int]], rank: int) -> int:
-    passed = 0
-    for length, times in ordered:
-        passed += times
-        if passed > rank:
-            return length
-    return ordered[-1][0]
+    lengths = sorted(histogram)
+    up_to = list(accumulate(histogram[length] for length in lengths))
+    middle = [lengths[bisect_right(up_to, rank)] for rank in ((count - 1) // 2, count // 2)]
+    total = sum(length * times for length, times in histogram.items())
+    return Lengths(count, total / count, sum(middle) / 2, lengths[-1])

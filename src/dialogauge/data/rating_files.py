@@ -118,15 +118,8 @@ def _is_dimension(rows: Sequence[dict[str, Any]], name: str) -> bool:
     return short and len(categories) <= _MOST_CATEGORIES and (len(categories) < texts or texts <= 2)
 
 
-_WINNERS = {
-    "a": "a",
-    "b": "b",
-    "tie": "tie",
-    "model_a": "a",
-    "model_b": "b",
-    "tie (bothbad)": "tie",
-    "both_bad": "tie",
-}
+_TIES = ("tie", "tie (bothbad)", "both_bad")
+_WINNERS = {"a": "a", "model_a": "a", "b": "b", "model_b": "b"} | dict.fromkeys(_TIES, "tie")
 _Raw = tuple[dict[str, Any], Place]
 
 

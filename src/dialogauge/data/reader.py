@@ -212,7 +212,8 @@ def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
     """Return the format of the first records, without consuming the stream."""
     if next((True for _, line in stream.head() if not line.isspace()), None) is None:
         raise file_fault(Place(stream.source.name), "the file is empty", "is it still being written?")
-    return next(filter(None, (format_of(sample) for sample in _samples(stream, mapping))), None)
+    formats = (format_of(sample) for sample in _samples(stream, mapping))
+    return next((one for one in formats if one is not None), None)
 
 
 def _samples(stream: LineStream, mapping: FieldMap) -> Iterator[Sample]:

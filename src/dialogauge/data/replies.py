@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -42,7 +43,7 @@ def read_replies(path: str) -> Iterator[ReplyRecord | RecordFault]:
         FileFault: The file cannot be read, or has replies of two candidates.
     """
     first: ReplyRecord | None = None
-    with LineStream(InputSource(path, path, Path(path))) as stream:
+    with closing(LineStream(InputSource(path, path, Path(path)))) as stream:
         for value in json_values(stream):
             if isinstance(value, RecordFault):
                 yield value

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self, TypeGuard
+from typing import IO, Any, TypeGuard
 
 import orjson
 
@@ -183,14 +182,6 @@ class LineStream:
         """Close the file; standard input stays open."""
         while self._close:
             self._close.pop(0).close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def as_utf8(raw: bytes, name: str, number: int = 1) -> str:

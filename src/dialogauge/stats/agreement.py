@@ -81,8 +81,8 @@ def figures_of(
     if first.clusters > 1:
         for number, block in enumerate(draws.blocks(first.clusters, widest, most)):
             for name, versions in work.items():
-                for m, found in versions[number % len(versions)].figures(block).items():
-                    parts[name][m].append(found)
+                for m, replicates in versions[number % len(versions)].figures(block).items():
+                    parts[name][m].append(replicates)
     once = np.ones((1, first.clusters))
     basis = Basis(table.n, first.clusters, table.unit, draws)
     return {
@@ -108,10 +108,10 @@ class _Version:
         return {name: of.figure(weights) for name, of in self.prepared.items()}
 
 
-def _means(found: Sequence[Mapping[str, Floats]], measures: Sequence[str]) -> dict[str, float | None]:
+def _means(versions: Sequence[Mapping[str, Floats]], measures: Sequence[str]) -> dict[str, float | None]:
     out: dict[str, float | None] = {}
     for name in measures:
-        values = [float(of[name][0]) for of in found if name in of]
+        values = [float(of[name][0]) for of in versions if name in of]
         known = bool(values) and bool(np.isfinite(values).all())
         out[name] = float(np.mean(values)) if known else None
     return out

@@ -118,22 +118,12 @@ def _weighted_pearson(a: Floats, b: Floats, w: Floats) -> Floats:
 
 def _weighted_ranks(values: Floats, w: Floats) -> Floats:
     """Mid-ranks in the sample where value i occurs w[d, i] times; shape (draws, n)."""
-    _, inverse = np.unique(values, return_inverse=True)
-    ranks: Floats = (_below(w, values) + (_per_level(w, values) + 1) / 2)[:, inverse]
-    return ranks
-
-
-def _per_level(w: Floats, values: Floats) -> Floats:
-    """Weight at each distinct value, in ascending order; shape (draws, levels)."""
+    levels, inverse = np.unique(values, return_inverse=True)
     order = np.argsort(values, kind="stable")
-    _, starts = np.unique(values[order], return_index=True)
-    summed: Floats = np.add.reduceat(w[:, order], starts, axis=1)
-    return summed
-
-
-def _below(w: Floats, values: Floats) -> Floats:
-    level = _per_level(w, values)
-    return np.cumsum(level, axis=1) - level
+    at_level = np.add.reduceat(w[:, order], np.searchsorted(values[order], levels), axis=1)
+    below = np.cumsum(at_level, axis=1) - at_level
+    ranks: Floats = (below + (at_level + 1) / 2)[:, inverse]
+    return ranks
 
 
 def _variance(column: Floats, mean: Floats, w: Floats, total: Floats) -> Floats:

@@ -179,9 +179,9 @@ def mean_estimate(
     array = np.asarray(values, dtype=np.float64)
     codes, groups = label_codes(clusters)
     sums, sizes = (np.bincount(codes, weights=of, minlength=groups) for of in (array, np.ones(array.size)))
-    found = replicates_of(lambda w: divided(w @ sums, w @ sizes), groups, draws)
+    replicates = replicates_of(lambda w: divided(w @ sums, w @ sizes), groups, draws)
     value = float(sums.sum() / sizes.sum()) if array.size else None
-    return Basis(int(array.size), groups, unit, draws).estimate(value, found)
+    return Basis(int(array.size), groups, unit, draws).estimate(value, replicates)
 
 
 def group_means(values: Sequence[float] | Floats, groups: Sequence[Label]) -> dict[Label, float]:

@@ -57,8 +57,8 @@ class Weights:
     def cells(self) -> Floats:
         """Shape (d, cells)."""
         counts = self._pairs.counts
-        found: Floats = self.clusters[:, self._pairs.cluster] if counts is None else self.clusters @ counts
-        return found
+        drawn: Floats = self.clusters[:, self._pairs.cluster] if counts is None else self.clusters @ counts
+        return drawn
 
 
 class Pairs:
@@ -255,8 +255,8 @@ def _classes(scores: Scores, values: Floats, rule: DissatisfiedRule | None) -> F
 
 
 def _tally(rows: Codes, n_rows: int, columns: Codes, n_columns: int) -> Floats:
-    found = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
-    return found.reshape(n_rows, n_columns).astype(np.float64)
+    counts = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
+    return counts.reshape(n_rows, n_columns).astype(np.float64)
 
 
 # Over all targets ------------------------------------------------------------------------------------------

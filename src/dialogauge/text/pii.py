@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 # Issuer prefixes with the lengths that their cards have: ISO/IEC 7812 and the networks' own pages.
 _ISSUERS: Final = re.compile(
@@ -112,14 +112,9 @@ _SAYS_OTHER: Final = re.compile(
 )
 
 
-def _says_phone(before: str) -> bool:
-    """Say whether the words before a number announce a telephone number."""
-    return _SAYS_PHONE.search(before.lower()) is not None
-
-
-def _says_other_number(before: str) -> bool:
-    """Say whether the words before a number announce an order, a ticket, a price, a book ..."""
-    return _SAYS_OTHER.search(before.lower()) is not None
+def _announces(pattern: re.Pattern[str], text: str, start: int) -> bool:
+    """Say whether the words before a number match a pattern."""
+    return pattern.search(text[max(0, start - _CONTEXT) : start].lower()) is not None
 
 
 def _phone_end(text: str, start: int) -> int | None:
@@ -129,9 +124,8 @@ def _phone_end(text: str, start: int) -> int | None:
         text: Text with ASCII digits, hyphens and spaces.
         start: The position of a digit, a plus or a bracket.
     """
-    before = text[max(0, start - _CONTEXT) : start]
-    announced = _says_phone(before)
-    if not announced and _says_other_number(before):
+    announced = _announces(_SAYS_PHONE, text, start)
+    if not announced and _announces(_SAYS_OTHER, text, start):
         return None
     for shape in _SHAPES:
         match = shape.match(text, start)
@@ -187,7 +181,6 @@ def _announced(text: str, start: int) -> int | None:
 
 
 PersonalKind = Literal["phone", "email", "card", "id"]
-PERSONAL_KINDS: Final[tuple[PersonalKind, ...]] = get_args(PersonalKind)
 
 # Other digits, hyphens, spaces and at-signs -> ASCII, one character each, so positions stay the same.
 _PLAIN: Final = str.maketrans(
@@ -213,7 +206,6 @@ _ENDING: Final = re.compile(r"[A-Za-z]{2,24}|xn--[A-Za-z0-9-]{2,59}")
 _FILE_ENDINGS: Final = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "py"})
 _SSN: Final = re.compile(r"(?!000|666|9)[0-9]{3}([ -]?)(?!00)[0-9]{2}\1(?!0000)[0-9]{4}")
 _SAYS_SSN: Final = re.compile(r"(?:ssn|social security)[^0-9]{0,20}\Z")
-_MARKS: Final[dict[PersonalKind, str]] = {kind: f"[{kind}]" for kind in PERSONAL_KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +242,7 @@ def redact(text: str) -> str:
         return text
     parts, at = [], 0
     for span in spans:
-        parts += [text[at : span.start], _MARKS[span.kind]]
+        parts += [text[at : span.start], f"[{span.kind}]"]
         at = span.end
     return "".join((*parts, text[at:]))
 
@@ -309,7 +301,8 @@ def _in_address(text: str, start: int) -> bool:
     before = text[max(0, start - 4 * _CONTEXT) : start]
     word = before[max(before.rfind(" "), before.rfind("\n")) + 1 :]
     return ("://" in word or "www." in word) and not (
-        _says_phone(before) or any(mark in word for mark in ("wa.me/", "tel:", "phone=", "mobile="))
+        _SAYS_PHONE.search(before.lower())
+        or any(mark in word for mark in ("wa.me/", "tel:", "phone=", "mobile="))
     )
 
 
@@ -323,7 +316,7 @@ def _card_or_id(text: str, start: int) -> tuple[PersonalKind, int] | None:
         if text[at : at + 1] not in ("-", " ") or separator not in (None, text[at]) or len(group.group()) < 3:
             break
         separator, at = text[at], at + 1
-    other = _says_other_number(text[max(0, start - _CONTEXT) : start])
+    other = _announces(_SAYS_OTHER, text, start)
     for number, end in reversed(ends):
         kind = _checked(text, number, end)
         if kind is not None and (kind[0] == "id" or not other):
@@ -345,5 +338,4 @@ def _ssn(text: str, start: int) -> tuple[PersonalKind, int] | None:
     match = _SSN.match(text, start)
     if match is None or not _ends(text, match.end(), ("_",)):
         return None
-    announced = _SAYS_SSN.search(text[max(0, start - _CONTEXT) : start].lower()) is not None
-    return ("id", match.end()) if match[1] == "-" or announced else None
+    return ("id", match.end()) if match[1] == "-" or _announces(_SAYS_SSN, text, start) else None

@@ -1,10 +1,10 @@
-"""The protocol of file formats, and their arguments."""
+"""The two kinds of file formats, and their arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from dialogauge.core import Conversation, Place, RecordFault
 from dialogauge.data.field_map import FieldMap
@@ -68,21 +68,20 @@ def fault_in(entry: Entry, message: str, hint: str | None = None) -> RecordFault
     return record_fault(entry.place, message, hint)
 
 
-class Format(Protocol):
-    """One file format: how it is recognised and how it is read."""
+@dataclass(frozen=True, slots=True)
+class TextFormat:
+    """A format in which a conversation is several lines of a text."""
 
-    @property
-    def name(self) -> str:
-        """Its name in `--format`."""
-
-    def recognises(self, sample: Sample) -> bool:
-        """Say whether the beginning of a source looks like this format."""
-
-    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
-        """Yield the conversations of a source; raises `FileFault` where it breaks off."""
+    name: str
+    """Its name in `--format`."""
+    recognises: Callable[[Sample], bool]
+    """Whether the beginning of a source looks like this format."""
+    read: Callable[[LineStream, Context], Iterator[Outcome]]
+    """Yields the conversations of a source; raises `FileFault` where it breaks off."""
 
     def count(self, stream: LineStream, context: Context) -> int:
-        """Count the outcomes of `read`, as cheaply as possible."""
+        """Count the outcomes of `read`, by reading."""
+        return sum(1 for _ in self.read(stream, context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +89,7 @@ class RecordFormat:
     """A format in which one JSON value is one conversation, in JSONL or in one JSON array."""
 
     name: str
+    """Its name in `--format`."""
     recognise: Callable[[Any, FieldMap], bool]
     convert: Callable[[Any, Entry], Conversation]
     """Raises `RecordFault` for a record that cannot be read."""
@@ -113,3 +113,6 @@ class RecordFormat:
                 yield self.convert(value.value, Entry(context, value.place, f"{label}:{value.number}"))
             except RecordFault as fault:
                 yield fault
+
+
+Format = RecordFormat | TextFormat

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
 from dialogauge.data.field_map import FieldMap
-from dialogauge.data.formats.base import Context, Outcome, Sample
+from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
 from dialogauge.data.formats.fields import MESSAGE_KEYS
 from dialogauge.data.formats.openai import unknown_role
 from dialogauge.data.formats.turns import ROLE_ALIASES
 from dialogauge.data.notes import file_fault, record_fault
 from dialogauge.data.ratings import as_score
-from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
 from dialogauge.data.tables import DelimitedTable, Row, find_column, open_table, read_header
 
@@ -60,26 +59,14 @@ class _Group:
     fault: RecordFault | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Csv:
-    name: str = "csv"
-
-    def recognises(self, sample: Sample) -> bool:
-        """Say whether the header names a role and a content."""
-        try:
-            columns = read_header(enumerate(sample.lines, 1)).columns
-        except csv.Error:
-            return False
-        named = named_columns(columns, sample.mapping)
-        return "role" in named and "content" in named
-
-    def count(self, stream: LineStream, context: Context) -> int:
-        """Read them all."""
-        return sum(1 for _ in self.read(stream, context))
-
-    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
-        """Hand out a conversation whenever the id changes."""
-        yield from conversations_of(open_table(stream), context)
+def _recognises(sample: Sample) -> bool:
+    """Say whether the header names a role and a content."""
+    try:
+        columns = read_header(enumerate(sample.lines, 1)).columns
+    except csv.Error:
+        return False
+    named = named_columns(columns, sample.mapping)
+    return "role" in named and "content" in named
 
 
 def conversations_of(table: DelimitedTable, context: Context) -> Iterator[Outcome]:
@@ -187,20 +174,12 @@ def _finish(group: _Group, context: Context) -> Outcome:
         Rating(group.id, dimension, score, turns[index], rater, place=own_place)
         for index, dimension, score, rater, own_place in group.rated
     )
-    return Conversation(
-        group.id,
-        tuple(group.messages),
-        ratings=ratings,
-        place=place,
-        **group.about,
-    )
+    return Conversation(group.id, tuple(group.messages), ratings=ratings, place=place, **group.about)
 
 
 def _spoilt(group: _Group, fault: RecordFault) -> RecordFault:
-    place = fault.place or Place("?")
-    return record_fault(
-        Place(place.file, place.line, group.id), f"{fault.message}: the conversation is left out", fault.hint
-    )
+    place = replace(fault.place or Place("?"), conversation_id=group.id)
+    return record_fault(place, f"{fault.message}: the conversation is left out", fault.hint)
 
 
-CSV = _Csv()
+CSV = TextFormat("csv", _recognises, lambda stream, context: conversations_of(open_table(stream), context))

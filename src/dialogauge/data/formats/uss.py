@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
-from dialogauge.data.formats.base import Context, Outcome, Sample
+from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
 from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.ratings import as_score
 from dialogauge.data.sources import LineStream
@@ -31,41 +31,33 @@ class _UssSession:
     fault: RecordFault | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Uss:
-    name: str = "uss"
+def _recognises(sample: Sample) -> bool:
+    """Say whether the first line, and most lines of the sample, have a role and two more columns."""
+    fits = [line.count("\t") >= 2 and line.split("\t")[0] in _ROLES for line in sample.lines]
+    return bool(fits) and fits[0] and sum(fits) * 2 > len(fits)
 
-    def recognises(self, sample: Sample) -> bool:
-        """Say whether the first line, and most lines of the sample, have a role and two more columns."""
-        fits = [line.count("\t") >= 2 and line.split("\t")[0] in _ROLES for line in sample.lines]
-        return bool(fits) and fits[0] and sum(fits) * 2 > len(fits)
 
-    def count(self, stream: LineStream, context: Context) -> int:
-        """Read them all."""
-        return sum(1 for _ in self.read(stream, context))
-
-    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
-        """Yield one conversation per block of lines."""
-        number = 0
-        session: _UssSession | None = None
-        try:
-            for line_number, line in stream.text():
-                text = line.rstrip("\r\n")
-                if text.strip():
-                    session = session or _UssSession(line_number)
-                    _take(session, text, Place(context.source.name, line_number))
-                elif session is not None:
-                    number += 1
-                    yield _finish(session, number, context)
-                    session = None
-        except FileFault:
-            if session is not None:
-                yield record_fault(
-                    Place(context.source.name, session.line), "the file breaks off within this session"
-                )
-            raise
+def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
+    """Yield one conversation per block of lines."""
+    number = 0
+    session: _UssSession | None = None
+    try:
+        for line_number, line in stream.text():
+            text = line.rstrip("\r\n")
+            if text.strip():
+                session = session or _UssSession(line_number)
+                _take(session, text, Place(context.source.name, line_number))
+            elif session is not None:
+                number += 1
+                yield _finish(session, number, context)
+                session = None
+    except FileFault:
         if session is not None:
-            yield _finish(session, number + 1, context)
+            place = Place(context.source.name, session.line)
+            yield record_fault(place, "the file breaks off within this session")
+        raise
+    if session is not None:
+        yield _finish(session, number + 1, context)
 
 
 def _take(session: _UssSession, line: str, place: Place) -> None:
@@ -112,4 +104,4 @@ def _finish(session: _UssSession, number: int, context: Context) -> Outcome:
     return Conversation(name, tuple(session.messages), ratings=tuple(ratings), place=place)
 
 
-USS = _Uss()
+USS = TextFormat("uss", _recognises, _read)
