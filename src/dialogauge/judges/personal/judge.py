@@ -92,8 +92,7 @@ class PersonalRubricJudge(JudgeByRubric):
     @property
     def reads(self) -> frozenset[Reads]:
         """What the rubric and its context stand on."""
-        profile: frozenset[Reads] = frozenset({"profile"} if "profile" in self.rubric.shows else ())
-        return profile if self.context is None else profile | self.context.reads
+        return super().reads if self.context is None else super().reads | self.context.reads
 
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model, context and settings as plain JSON values."""

@@ -24,7 +24,6 @@ from dialogauge.judges.rubric.prompt import (
 from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply, share
 from dialogauge.judges.rubric.rows import (
     decide,
-    failure_of,
     joined_notes,
     label_details,
     row,
@@ -264,8 +263,7 @@ async def _ask(
     result = await calls.make(call)
     outcome = result.outcome
     if isinstance(outcome, ChatFailure):
-        failure = failure_of(outcome)
-        failure = JudgeFailure(failure.kind, f"window of {span}: {failure.message}", failure.raw)
+        failure = JudgeFailure(outcome.kind, f"window of {span}: {outcome.message}", outcome.raw)
         return _Window(group, failure, result.usage)
     return _Window(group, outcome, result.usage, result.tool_results_cut)
 
