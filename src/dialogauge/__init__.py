@@ -37,13 +37,7 @@ __all__ = [
     "run",
 ]
 
-_HOMES = {
-    "core": ("Conversation", "DialogaugeError", "JudgeFailure", "Judgement", "Message", "Rating", "Score"),
-    "door.library": ("ajudge", "judge", "open_run", "read", "run"),
-    "door.run": ("Run",),
-    "rubrics": ("Rubric",),
-}
-__getattr__ = loading(__name__, _HOMES)
+__getattr__ = loading(__name__)
 
 
 def __dir__() -> list[str]:

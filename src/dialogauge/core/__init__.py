@@ -114,47 +114,4 @@ __all__ = [
     "whole_score",
 ]
 
-_HOMES = {
-    "conversation": ("ROLES", "Conversation", "Message", "PairRating", "Rating", "Role", "ToolCall", "Turn"),
-    "errors": (
-        "BudgetSpent",
-        "ConfigError",
-        "DialogaugeError",
-        "EndpointError",
-        "FileFault",
-        "InputError",
-        "MissingExtra",
-        "NotConverged",
-        "Place",
-        "RecordFault",
-        "RubricError",
-        "StoreError",
-        "UsageError",
-    ),
-    "judgement": (
-        "Evidence",
-        "FailureKind",
-        "Judged",
-        "JudgeFailure",
-        "Judgement",
-        "Level",
-        "Target",
-        "Usage",
-        "Verdict",
-        "VerdictBasis",
-    ),
-    "protocols": ("Agent", "DimensionSpec", "Judge", "PlainDimension", "Record", "Request"),
-    "scores": (
-        "NOT_APPLICABLE",
-        "ONE_TO_FIVE",
-        "NotApplicable",
-        "Number",
-        "Scale",
-        "Score",
-        "as_scores",
-        "score_of",
-        "whole_score",
-    ),
-    "unit": ("WorkUnit", "conversation_digest", "digest", "digest_text"),
-}
-__getattr__ = loading(__name__, _HOMES)
+__getattr__ = loading(__name__)

@@ -1,28 +1,42 @@
 """Packages whose public names are loaded when they are first used.
 
 A command imports dozens of packages and uses a few names of each. To load modules takes half of the time of
-a short run, so those that only other names need are left alone.
+a short run, so those that only other names need are left alone. The package's source says where each name
+lives, once, to us and to type checkers: the way of `lazy_loader`, without its stub files.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from typing import Any
 
 
-def loading(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
+def loading(package: str) -> Callable[[str], object]:
     """Return the `__getattr__` of a package: it loads a public name from its module.
 
-    `homes` has the names by module of the package.
+    Its module is the one that the package's `__init__` names to type checkers, under `if TYPE_CHECKING:`.
+
+    Args:
+        package: The package's `__name__`.
     """
-    home_of = {name: module for module, names in homes.items() for name in names}
+
+    @cache
+    def homes() -> dict[str, str]:
+        import ast
+
+        loader: Any = sys.modules[package].__loader__
+        shown = (node for node in ast.parse(loader.get_source(package)).body if isinstance(node, ast.If))
+        imports = (node for block in shown for node in block.body if isinstance(node, ast.ImportFrom))
+        return {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def load(name: str) -> object:
-        if name not in home_of:
+        if name not in homes():
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
-        value: object = getattr(import_module(f"{package}.{home_of[name]}"), name)
+        value: object = getattr(import_module(homes()[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 

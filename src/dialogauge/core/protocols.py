@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
 from dialogauge.core.conversation import Conversation, Message
-from dialogauge.core.judgement import FailureKind, Judged, JudgeFailure, Level, Target, Usage, usage_json
+from dialogauge.core.judgement import FailureKind, Judged, JudgeFailure, Level, Target, Usage
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import WorkUnit
 
@@ -310,16 +310,6 @@ class AgentTurn:
     def failed(self) -> bool:
         """Whether there is no reply."""
         return isinstance(self.outcome, AgentFailure)
-
-    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
-        """Write it as a row: `text`, null with a `failure` beside it, and what it took."""
-        o = self.outcome
-        row: dict[str, Any] = {"agent": unit.judge, "text": None, "failure": None}
-        if isinstance(o, AgentFailure):
-            row["failure"] = {"kind": o.kind, "message": o.message, "raw": o.raw}
-        else:
-            row |= {"text": o.text, "finish": o.finish, "model": o.model}
-        return {**row, "usage": usage_json(self.usage)}
 
 
 class Agent(Protocol):

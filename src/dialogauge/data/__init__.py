@@ -71,33 +71,4 @@ __all__ = [
     "usable_ratings",
 ]
 
-_HOMES = {
-    "datasets": ("DATA_SETS",),
-    "field_map": ("FieldMap", "read_field_map"),
-    "formats": ("format_names",),
-    "formats.recllmsim": ("RECLLMSIM_TASKS",),
-    "inspection": ("InputReport", "inspect_conversations"),
-    "mask": ("Mask",),
-    "memory_source": ("DataFrame", "is_table", "memory_conversations"),
-    "notes": ("Note",),
-    "personal_survey": ("PersonalReport",),
-    "rating_files": ("read_ratings",),
-    "ratings": (
-        "ADMIT_ALL",
-        "Admission",
-        "LEVELS",
-        "RatedDimensions",
-        "RatingTable",
-        "absent_turns",
-        "admission_for",
-        "off_scale",
-        "unknown_ids",
-        "unknown_turns",
-        "usable_ratings",
-    ),
-    "reader": ("read_conversations",),
-    "replies": ("ReplyRecord", "read_replies"),
-    "sources": ("is_message_list",),
-    "splits": ("UserSplit", "message_turns", "read_split", "split_users"),
-}
-__getattr__ = loading(__name__, _HOMES)
+__getattr__ = loading(__name__)

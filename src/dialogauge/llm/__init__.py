@@ -61,25 +61,4 @@ __all__ = [
     "split_reasoning",
 ]
 
-_HOMES = {
-    "budget": ("Budget", "BudgetedClient", "PrefixMeter", "PriceTable"),
-    "cache": ("CachedClient", "ResponseCache", "client_identity"),
-    "doctor": ("EndpointReport", "examine"),
-    "http": ("HttpChatClient", "HttpSettings"),
-    "limiter": ("LimiterState",),
-    "protocol": (
-        "ChatClient",
-        "ChatFailure",
-        "ChatReply",
-        "ChatRequest",
-        "ReplySchema",
-        "SamplingParameters",
-    ),
-    "retry": ("RetrySettings",),
-    "scripted": ("CallableClient", "ScriptedClient"),
-    "structured": ("NoJsonObject", "Structured", "ask", "extract_object"),
-    "transformers_client": ("TransformersClient",),
-    "transport": ("Endpoint",),
-    "wire": ("split_reasoning",),
-}
-__getattr__ = loading(__name__, _HOMES)
+__getattr__ = loading(__name__)

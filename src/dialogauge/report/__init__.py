@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from dialogauge.report.blocks import (
         Axis,
         Bars,
-        BarSeries,
         Block,
         Callout,
         Card,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
         RowGroup,
         Scored,
         Section,
-        Series,
         StackedBar,
         TableColumn,
         TableRow,
@@ -66,20 +64,12 @@ if TYPE_CHECKING:
         Tone,
         ordinal_tones,
     )
-    from dialogauge.report.html import (
-        to_html,
-    )
-    from dialogauge.report.terminal import (
-        to_text,
-    )
-    from dialogauge.report.visible import (
-        plain,
-        visible,
-    )
+    from dialogauge.report.html import to_html
+    from dialogauge.report.terminal import to_text
+    from dialogauge.report.visible import plain, visible
 
 __all__ = [
     "Axis",
-    "BarSeries",
     "Bars",
     "Block",
     "Callout",
@@ -116,7 +106,6 @@ __all__ = [
     "RowGroup",
     "Scored",
     "Section",
-    "Series",
     "Span",
     "StackedBar",
     "TableColumn",
@@ -139,71 +128,4 @@ __all__ = [
     "visible",
 ]
 
-_HOMES = {
-    "blocks": (
-        "Axis",
-        "BarSeries",
-        "Bars",
-        "Block",
-        "Callout",
-        "Card",
-        "Cards",
-        "Code",
-        "Column",
-        "Curve",
-        "DataTable",
-        "Definitions",
-        "DotPlot",
-        "DotRow",
-        "Finding",
-        "Fold",
-        "Items",
-        "Leaderboard",
-        "Matrix",
-        "Page",
-        "Point",
-        "Reference",
-        "RowGroup",
-        "Scored",
-        "Section",
-        "Series",
-        "StackedBar",
-        "LeaderboardRow",
-        "TableColumn",
-        "TableRow",
-        "Tile",
-        "Tiles",
-        "Transcript",
-        "TranscriptMessage",
-        "TranscriptTurn",
-        "data_table",
-        "shares_of_columns",
-        "shares_of_rows",
-        "to_json",
-    ),
-    "cells": (
-        "Cell",
-        "Count",
-        "Emphasis",
-        "Ends",
-        "Figure",
-        "Interval",
-        "Missing",
-        "Mix",
-        "Number",
-        "Part",
-        "Percent",
-        "Prose",
-        "Span",
-        "Text",
-        "Tone",
-        "ordinal_tones",
-    ),
-    "html": ("to_html",),
-    "terminal": ("to_text",),
-    "visible": (
-        "plain",
-        "visible",
-    ),
-}
-__getattr__ = loading(__name__, _HOMES)
+__getattr__ = loading(__name__)

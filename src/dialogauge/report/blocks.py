@@ -26,10 +26,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Final, Literal
 
-from dialogauge.report.cells import Cell, Emphasis, Ends, Figure, Part, Prose, Span, Text, Tone
+from dialogauge.report.cells import Cell, Emphasis, Ends, Figure, Part, Prose, Span, Text
 
 # Prose blocks
 
@@ -90,8 +90,6 @@ class TableColumn:
 
     title: str
     kind: Literal["text", "number", "prose"] = "number"
-    note: str = ""
-    """What it means, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +130,21 @@ class DataTable:
     shown: int | None = None
     """So many rows; the others fold away."""
 
+    @property
+    def parts(self) -> tuple[tuple[RowGroup, ...], tuple[RowGroup, ...]]:
+        """The groups with the rows that are shown, and with those that fold away."""
+        if self.shown is None:
+            return self.groups, ()
+        first: list[RowGroup] = []
+        rest: list[RowGroup] = []
+        room = self.shown
+        for group in self.groups:
+            head, tail = group.rows[:room], group.rows[room:]
+            first += [replace(group, rows=head)] if head or not tail else []
+            rest += [replace(group, rows=tail)] if tail else []
+            room -= len(head)
+        return tuple(first), tuple(rest)
+
     def __post_init__(self) -> None:
         for group in self.groups:
             for row in group.rows:
@@ -154,16 +167,7 @@ def data_table(
     headed: bool = True,
     shown: int | None = None,
 ) -> DataTable:
-    """Return a table of one group of rows.
-
-    Args:
-        title: What it shows.
-        columns: A `str` is the title of a column: the first of texts, the others of numbers.
-        rows: A plain sequence of cells is a row without emphasis.
-        captioned: Whether the title is printed above it.
-        headed: Whether the titles of the columns are shown.
-        shown: So many rows; the others fold away.
-    """
+    """Return a table of one group of rows; a plain sequence of cells is a row without emphasis."""
     wide = tuple(
         TableColumn(c, "number" if i else "text") if isinstance(c, str) else c for i, c in enumerate(columns)
     )
@@ -172,6 +176,9 @@ def data_table(
 
 
 # Charts. The title of a chart is read out, and printed where no heading says it.
+
+PLOT_DIGITS: Final = 3
+"""Decimals of the values of dot plots and leaderboards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,26 +214,16 @@ class StackedBar:
 
 
 @dataclass(frozen=True, slots=True)
-class BarSeries:
-    """One height for each label."""
-
-    values: tuple[float, ...]
-    name: str = ""
-    tone: Tone = "plain"
-
-
-@dataclass(frozen=True, slots=True)
 class Bars:
-    """Bars side by side: a distribution, or several in groups.
+    """A distribution.
 
     Raises:
-        ValueError: A series has not one value for each label.
+        ValueError: There is not one count for each label.
     """
 
     title: str
     labels: tuple[str, ...]
-    series: tuple[BarSeries, ...]
-    digits: int = 0
+    counts: tuple[int, ...]
     axis: Axis | None = None
     """What the bars span from the left edge of the first to the right edge of the last."""
     at_edges: bool = False
@@ -239,10 +236,9 @@ class Bars:
     """What stands along the axis."""
 
     def __post_init__(self) -> None:
-        for one in self.series:
-            if len(one.values) != len(self.labels):
-                message = f"bars {self.title!r}: {len(one.values)} values for {len(self.labels)} labels"
-                raise ValueError(message)
+        if len(self.counts) != len(self.labels):
+            message = f"bars {self.title!r}: {len(self.counts)} counts for {len(self.labels)} labels"
+            raise ValueError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,28 +255,17 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """Points of one kind."""
-
-    points: tuple[Point, ...]
-    name: str = ""
-    joined: bool = True
-    """Whether a line runs through them in their order."""
-    sized: bool = False
-    """Whether the area of a point is its share of all `n`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Curve:
-    """Lines along turns or positions, or points on two axes."""
+    """A line along turns or positions, or points on two axes."""
 
     title: str
-    series: tuple[Series, ...]
+    points: tuple[Point, ...]
     x: Axis
     y: Axis
     square: bool = False
-    """Whether both axes are the same scale; a diagonal is drawn then."""
-    digits: int = 2
+    """Whether both axes are the same scale: a diagonal is drawn then, and no line through the points."""
+    sized: bool = False
+    """Whether the area of a point is its share of all `n`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,10 +287,14 @@ class DotPlot:
 
     title: str
     rows: tuple[DotRow, ...]
-    digits: int = 3
-    axis: Axis | None = None
-    """What is drawn; without it what the rows and references need."""
     references: tuple[Reference, ...] = ()
+
+    @property
+    def axis(self) -> Axis:
+        """The range of all values, intervals and references."""
+        values = [v for r in self.rows for v in (r.value, *(r.interval or ())) if v is not None]
+        values += [r.value for r in self.references]
+        return Axis(min(values, default=0.0), max(values, default=1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,8 +357,6 @@ class LeaderboardRow:
     cells: tuple[Cell, ...] = ()
     """In the order of the board's further columns."""
     emphasis: Emphasis = "plain"
-    rank: str = ""
-    tags: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,12 +371,11 @@ class Leaderboard:
     rows: tuple[LeaderboardRow, ...]
     value_title: str
     """What the value is, with its interval: `user macro mean, 95 % by users`."""
-    axis: Axis | None = None
+    axis: Axis
     references: tuple[Reference, ...] = ()
     columns: tuple[TableColumn, ...] = ()
     mix_title: str = ""
     """What the parts are; empty where there are none."""
-    digits: int = 3
 
     def __post_init__(self) -> None:
         for one in self.rows:
@@ -408,10 +394,6 @@ class TranscriptMessage:
     role: str
     """`user`, `assistant`, `tool` or another; tools are shown small."""
     text: str
-    name: str = ""
-    """Who is named as the speaker, where it is not the role."""
-    marks: tuple[tuple[int, int], ...] = ()
-    """Places in the text, as pairs of positions in their order, that something below refers to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,7 +464,6 @@ class Card:
     blocks: tuple[Block, ...]
     aside: str = ""
     tags: tuple[Span, ...] = ()
-    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

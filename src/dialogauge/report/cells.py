@@ -38,8 +38,6 @@ class Span:
     text: str
     style: Literal["", "strong", "soft", "code", "quote", "tag", "warn"] = ""
     """`tag` and `warn` are short labels in a frame."""
-    link: str = ""
-    """The anchor of a section, card or transcript of this page; without such an anchor it is plain text."""
 
 
 Prose = str | Span | tuple[str | Span, ...]
@@ -66,7 +64,7 @@ class Text:
     tone: Tone | None = None
     """A colour swatch before it."""
     link: str = ""
-    strong: bool = False
+    """The anchor of a section or transcript of this page; without such an anchor it is plain text."""
     tags: tuple[Span, ...] = ()
 
 
@@ -103,10 +101,6 @@ class Percent:
 
     value: float | None
     interval: Ends | None = None
-    bar: bool = False
-    """Draw it as well."""
-    strong: bool = False
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +141,6 @@ class Figure:
     bounds: Ends | None = None
     """If every failure were the worst, and the best, value of the scale."""
     digits: int = 2
-    label: str = ""
-    rests_on: str = ""
-    """What else the reader needs: of how many users, in how many draws."""
 
 
 Cell = str | int | None | Missing | Text | Count | Number | Percent | Interval | Mix | Figure

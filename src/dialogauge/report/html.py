@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dialogauge.report import svg
 from dialogauge.report.blocks import (
+    PLOT_DIGITS,
     Bars,
     Block,
     Callout,
@@ -31,10 +32,11 @@ from dialogauge.report.blocks import (
     StackedBar,
     TableColumn,
     TableRow,
+    Tile,
     Tiles,
     Transcript,
 )
-from dialogauge.report.cells import Cell, Count, Figure, Mix, Number, Percent, Prose, Span, Text
+from dialogauge.report.cells import Cell, Count, Figure, Mix, Number, Prose, Span, Text
 from dialogauge.report.elements import Html, element, joined, text
 from dialogauge.report.html_transcript import transcript
 from dialogauge.report.words import (
@@ -120,7 +122,7 @@ class _Writer:
             DataTable: self._table,
             Definitions: self._definitions,
             DotPlot: self._dots,
-            Figure: self._figure,
+            Figure: lambda b: joined(_big(b), _counts(b)),
             Fold: self._fold,
             Items: self._items,
             Leaderboard: self._leaderboard,
@@ -150,12 +152,11 @@ class _Writer:
         return f"g{self._ids}"
 
     def _span(self, span: Span) -> Html:
-        words = self._linked(span.text, span.link)
         tags = {"strong": "b", "code": "code", "quote": "q"}
         classes = {"soft": "soft", "tag": "tag", "warn": "tag warn"}
         if span.style in tags:
-            return element(tags[span.style], words, dir="auto" if span.style == "quote" else None)
-        return element("span", words, class_=classes[span.style]) if span.style else words
+            return element(tags[span.style], span.text, dir="auto" if span.style == "quote" else None)
+        return element("span", span.text, class_=classes[span.style]) if span.style else text(span.text)
 
     def _linked(self, words: str, link: str) -> Html:
         return element("a", words, href=f"#{link}") if link in self._known else text(words)
@@ -184,32 +185,15 @@ class _Writer:
     # numbers
 
     def _tiles(self, block: Tiles) -> Html:
-        return element("dl", (self._tile(t.label, t.value, t.note) for t in block.tiles), class_="facts")
-
-    def _tile(self, label: str, value: Cell, note: str) -> Html:
-        main, beneath = cell_words(value)
-        lines = [element("small", line, class_="under") for line in (*beneath, note) if line]
-        whole = None
-        if isinstance(value, Count) and value.of is not None:
-            main, whole = f"{value.n:,}", element("small", f" of {value.of:,}")
-        return element("div", element("dt", label), element("dd", main, whole, lines))
-
-    def _figure(self, block: Figure) -> Html:
-        label = element("p", block.label, class_="figure") if block.label else None
-        return joined(label, _big(block), _counts(block))
+        return element("dl", map(_tile, block.tiles), class_="facts")
 
     def _table(self, block: DataTable) -> Html:
-        rows = sum(len(g.rows) for g in block.groups)
-        if block.shown is None or rows <= block.shown:
-            return self._framed_table(block, block.groups)
-        first, rest = _parted(block.groups, block.shown)
-        folded = element(
-            "details",
-            element("summary", f"The other {rows - block.shown:,}"),
-            self._framed_table(block, rest),
-            class_="more",
-        )
-        return joined(self._framed_table(block, first), folded)
+        first, rest = block.parts
+        table = self._framed_table(block, first)
+        if not rest:
+            return table
+        summary = element("summary", f"The other {sum(len(g.rows) for g in rest):,}")
+        return joined(table, element("details", summary, self._framed_table(block, rest), class_="more"))
 
     def _framed_table(self, block: DataTable, groups: Sequence[RowGroup]) -> Html:
         rows = [r for g in groups for r in g.rows]
@@ -275,16 +259,14 @@ class _Writer:
         main, beneath = cell_words(cell)
         if isinstance(cell, Mix) and cell.parts:
             return joined(element("small", f"{main} {' '.join(beneath)}"), svg.mix(self._id(), cell.parts))
-        drawn = _share_bar(cell.value) if isinstance(cell, Percent) and cell.bar else None
-        strong = isinstance(cell, Number | Percent) and cell.strong
-        value = element("b", main) if strong else text(main)
-        return joined(value, None if brief else (element("small", line) for line in beneath), drawn)
+        value = element("b", main) if isinstance(cell, Number) and cell.strong else text(main)
+        return joined(value, None if brief else (element("small", line) for line in beneath))
 
     def _text_cell(self, cell: Text) -> Html:
         words = self._linked(cell.text, cell.link)
         return joined(
             element("i", class_=f"sw t-{cell.tone}") if cell.tone else None,
-            element("b", words) if cell.strong else words,
+            words,
             (" ", element("span", cell.note, class_="soft")) if cell.note else None,
             self._tags(cell.tags),
         )
@@ -303,40 +285,31 @@ class _Writer:
         return joined(svg.stack(self._id(), block), element("ul", legend, class_="legend"))
 
     def _bars(self, block: Bars) -> Html:
-        names = [s.name for s in block.series if s.name]
-        colours = [
-            f"t-{s.tone}" if s.tone != "plain" else f"s{i % svg.SERIES_COLOURS}"
-            for i, s in enumerate(block.series)
-        ]
-        legend = _legend(zip(names, colours, strict=False)) if len(names) > 1 else None
         figure = block.figure
         return joined(
             None if figure is None else _big(figure),
             svg.bars(self._id(), block),
             element("p", block.label, class_="along") if block.label else None,
-            legend,
             None if figure is None else _counts(figure),
         )
 
     def _curve(self, block: Curve) -> Html:
-        names = [(s.name, f"s{i % svg.SERIES_COLOURS}") for i, s in enumerate(block.series) if s.name]
         return element(
             "div",
             element("p", f"↑ {block.y.label}", class_="along") if block.y.label else None,
             element("div", svg.curve(self._id(), block), class_="plot"),
             element("p", f"{block.x.label} →", class_="along across") if block.x.label else None,
-            _legend(names) if len(block.series) > 1 else None,
             class_="chart square" if block.square else "chart",
         )
 
     def _dots(self, block: DotPlot) -> Html:
-        axis = block.axis or svg.dot_axis(block.rows, block.references)
+        axis = svg.with_room(block.axis)
         rows = (
             element(
                 "tr",
                 element("th", row.name, scope="row", title=row.name, dir="auto"),
                 element("td", svg.track(row, axis, block.references), class_="draw"),
-                element("td", decimal(row.value, block.digits), title=_ends_title(row, block.digits)),
+                element("td", decimal(row.value, PLOT_DIGITS), title=_ends_title(row)),
                 element("td", row.sign, title=row.sign_means, class_="sign"),
                 class_="own" if row.emphasis == "strong" else None,
             )
@@ -377,35 +350,29 @@ class _Writer:
         return element("tr", element("th", block.rows[i], scope="row"), cells, total, class_=edge)
 
     def _leaderboard(self, block: Leaderboard) -> Html:
-        plots = [DotRow(s.name, s.value, s.interval, s.emphasis) for s in block.rows]
-        axis = block.axis or svg.dot_axis(plots, block.references)
-        ranked = any(s.rank for s in block.rows)
         head = element(
             "tr",
-            element("th", "", scope="col") if ranked else None,
             element("th", "", scope="col"),
             element("th", block.value_title, scope="col", colspan=2, class_="l"),
             element("th", block.mix_title, scope="col", class_="l") if block.mix_title else None,
             (_column_head(c, i + 1) for i, c in enumerate(block.columns)),
         )
-        rows = (
-            self._leaderboard_row(block, s, svg.track(p, axis, block.references), ranked=ranked)
-            for s, p in zip(block.rows, plots, strict=True)
-        )
-        empty = [element("td")] * (1 + ranked)
-        scale = element("td", svg.track_scale(axis, block.references), class_="draw")
+        rows = (self._leaderboard_row(block, row) for row in block.rows)
+        scale = element("td", svg.track_scale(block.axis, block.references), class_="draw")
         rest = [element("td")] * (1 + bool(block.mix_title) + len(block.columns))
-        foot = element("tr", empty, scale, rest, class_="scale")
+        foot = element("tr", element("td"), scale, rest, class_="scale")
         parts = next((s.parts for s in block.rows if s.parts), ())
-        legend = _legend([(p.name, f"t-{p.tone}") for p in parts]) if block.mix_title and parts else None
+        items = [element("li", element("i", class_=f"sw t-{p.tone}"), element("span", p.name)) for p in parts]
+        legend = element("ul", items, class_="legend") if block.mix_title and parts else None
         table = element("table", element("thead", head), element("tbody", rows, foot), class_="board")
         return joined(_scrolling(table, block.title), legend)
 
-    def _leaderboard_row(self, block: Leaderboard, one: LeaderboardRow, track: Html, *, ranked: bool) -> Html:
+    def _leaderboard_row(self, block: Leaderboard, one: LeaderboardRow) -> Html:
+        plot = DotRow(one.name, one.value, one.interval, one.emphasis)
         value = element(
             "td",
-            element("b", decimal(one.value, block.digits)),
-            element("small", interval(one.interval, block.digits)),
+            element("b", decimal(one.value, PLOT_DIGITS)),
+            element("small", interval(one.interval, PLOT_DIGITS)),
         )
         mixed = svg.mix(self._id(), one.parts, counted=True) if one.parts else None
         said = "; ".join(f"{p.name}: {p.n:,}" for p in one.parts)
@@ -415,9 +382,8 @@ class _Writer:
         )
         return element(
             "tr",
-            element("td", one.rank) if ranked else None,
-            element("th", one.name, self._tags(one.tags), scope="row", dir="auto"),
-            element("td", track, class_="draw"),
+            element("th", one.name, scope="row", dir="auto"),
+            element("td", svg.track(plot, block.axis, block.references), class_="draw"),
             value,
             element("td", mixed, class_="draw wide", title=said) if block.mix_title else None,
             cells,
@@ -438,7 +404,7 @@ class _Writer:
         )
         foot = element("p", tags, class_="tags") if card.aside and tags else None
         blocks = self.blocks(card.blocks)
-        return element("article", header, blocks, foot, class_="card", id=card.anchor or None)
+        return element("article", header, blocks, foot, class_="card")
 
     def _cards(self, block: Cards) -> Html:
         cards = self.blocks(block.cards)
@@ -473,9 +439,9 @@ def _name_places(blocks: Iterable[Block], anchors: dict[int, str], known: set[st
             known.add(anchors[id(block)])
 
 
-def _walk(blocks: Iterable[Block]) -> Iterator[Section | Card | Transcript]:
+def _walk(blocks: Iterable[Block]) -> Iterator[Section | Transcript]:
     for block in blocks:
-        if isinstance(block, Section | Card | Transcript):
+        if isinstance(block, Section | Transcript):
             yield block
         if isinstance(block, Section | Card | Fold):
             yield from _walk(block.blocks)
@@ -495,6 +461,15 @@ def _free(slug: str, known: set[str]) -> str:
     return free
 
 
+def _tile(tile: Tile) -> Html:
+    main, beneath = cell_words(tile.value)
+    lines = [element("small", line, class_="under") for line in (*beneath, tile.note) if line]
+    whole = None
+    if isinstance(tile.value, Count) and tile.value.of is not None:
+        main, whole = f"{tile.value.n:,}", element("small", f" of {tile.value.of:,}")
+    return element("div", element("dt", tile.label), element("dd", main, whole, lines))
+
+
 def _big(figure: Figure) -> Html:
     value, ends = figure_value(figure)
     if not figure.n:
@@ -507,25 +482,13 @@ def _counts(figure: Figure) -> Html:
     return element("p", Html(" · ".join(parts)), class_="figure")
 
 
-def _parted(groups: Sequence[RowGroup], shown: int) -> tuple[list[RowGroup], list[RowGroup]]:
-    first, rest, room = [], [], shown
-    for group in groups:
-        head, tail = group.rows[:room], group.rows[room:]
-        room -= len(head)
-        if head:
-            first.append(RowGroup(head, group.title, group.note, group.tag))
-        if tail:
-            rest.append(RowGroup(tail, group.title, group.note, group.tag))
-    return first, rest
-
-
 def _table_head(columns: Sequence[TableColumn]) -> Html:
     return element("thead", element("tr", (_column_head(c, i) for i, c in enumerate(columns))))
 
 
 def _column_head(column: TableColumn, place: int) -> Html:
     left = place and column.kind != "number"
-    return element("th", column.title, scope="col", class_="l" if left else None, title=column.note)
+    return element("th", column.title, scope="col", class_="l" if left else None)
 
 
 def _cell_attributes(cell: Cell, kind: str, *, brief: bool) -> str:
@@ -540,27 +503,12 @@ def _scrolling(table: Html, title: str, *, outset: bool = False, class_: str = "
     return element("div", table, class_=classes, tabindex=0, role="region", aria_label=title)
 
 
-def _share_bar(value: float | None) -> Html | None:
-    if value is None:
-        return None
-    bar = element("rect", class_="s0", width=svg.at(value), height="100%")
-    return element("svg", bar, class_="share", aria_hidden="true")
-
-
 def _soft_share(n: int, total: int) -> Html:
     return element("span", percent(part_share(n, total)), class_="soft")
 
 
-def _legend(names: Iterable[tuple[str, str]]) -> Html:
-    return element(
-        "ul",
-        (element("li", element("i", class_=f"sw {c}"), element("span", n)) for n, c in names),
-        class_="legend",
-    )
-
-
-def _ends_title(row: DotRow, digits: int) -> str | None:
-    return None if row.interval is None else interval(row.interval, digits)
+def _ends_title(row: DotRow) -> str | None:
+    return None if row.interval is None else interval(row.interval, PLOT_DIGITS)
 
 
 def _ring(ring: float, column: int) -> Html:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dialogauge.report.blocks import Finding, Scored, Transcript, TranscriptMessage, TranscriptTurn
-from dialogauge.report.elements import Child, Html, element, joined, text
+from dialogauge.report.elements import Html, element, joined, text
 from dialogauge.report.words import cell_words, name
 
 
@@ -94,23 +94,6 @@ def _finding(finding: Finding) -> Html:
 def _message(message: TranscriptMessage) -> Html:
     if message.role == "tool":
         return element("div", element("code", message.text, dir="auto"), class_="steps")
-    who = message.name or message.role.capitalize()
-    words = _marked(message.text, message.marks) if message.text else text("(no text)")
-    kind = "user" if message.role == "user" else "reply"
-    return element(
-        "div",
-        element("span", who, class_="who"),
-        element("p", words, class_="say", dir="auto"),
-        class_=f"msg {kind}",
-    )
-
-
-def _marked(words: str, marks: Sequence[tuple[int, int]]) -> Html:
-    pieces: list[Child] = []
-    done = 0
-    for start, end in sorted(marks):
-        if start < done or end > len(words) or start >= end:
-            continue  # marks that overlap, or point beyond the text, mark nothing
-        pieces += [words[done:start], element("mark", words[start:end])]
-        done = end
-    return joined(pieces, words[done:])
+    who = element("span", message.role.capitalize(), class_="who")
+    words = element("p", message.text or "(no text)", class_="say", dir="auto")
+    return element("div", who, words, class_="msg user" if message.role == "user" else "msg reply")

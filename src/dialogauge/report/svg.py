@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from dialogauge.report.blocks import Axis, Bars, Curve, DotRow, Point, Reference, Series, StackedBar
+from dialogauge.report.blocks import Axis, Bars, Curve, DotRow, Point, Reference, StackedBar
 from dialogauge.report.cells import Ends, Figure, Part
 from dialogauge.report.elements import Child, Html, element, joined
 from dialogauge.report.words import decimal, figure_line, interval, part_share, percent
 
-SERIES_COLOURS = 6
 _MOST_POINTS = 600
-"""Points drawn in a series; of more, evenly spread ones."""
+"""Points drawn in a chart; of more, evenly spread ones."""
 _MOST_WHISKERS = 40
 """Of a longer line, the intervals are a band."""
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
@@ -46,13 +45,10 @@ def ticks(axis: Axis, most: int = 5) -> list[float]:
     return [round(i * step, 10) for i in range(first, last + 1)]
 
 
-def dot_axis(rows: Iterable[DotRow], references: Sequence[Reference]) -> Axis:
-    """Return the axis that shows all values, intervals and references."""
-    values = [v for r in rows for v in (r.value, *(r.interval or ())) if v is not None]
-    values += [r.value for r in references]
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    room = 0.03 * (high - low) or 0.5
-    return Axis(low - room, high + room)
+def with_room(axis: Axis) -> Axis:
+    """Return an axis with a little room at both ends."""
+    room = 0.03 * (axis.high - axis.low) or 0.5
+    return Axis(axis.low - room, axis.high + room)
 
 
 def chart(id: str, title: str, words: str, height: str, *children: Child, class_: str = "") -> Html:
@@ -127,16 +123,16 @@ def _segments(id: str, parts: Sequence[Part], *, counted: bool = False) -> Itera
         x += width
 
 
-# Bars side by side
+# Distributions
 
 
 def bars(id: str, block: Bars) -> Html:
-    """Draw a distribution, or several in groups, with the mean of what is counted beneath."""
-    tallest = max((v for s in block.series for v in s.values), default=0.0) or 1.0
+    """Draw a distribution, with the mean of what is counted beneath."""
+    tallest = max(block.counts, default=0) or 1
     slot = 1 / max(len(block.labels), 1)
     whiskers = block.figure is not None and block.axis is not None
     height = 122 if whiskers else 106
-    children: list[Child] = [_group(block, i, slot, tallest) for i in range(len(block.labels))]
+    children: list[Child] = [_bar(n, i, slot, 64 * n / tallest) for i, n in enumerate(block.counts)]
     children.append(_line("axis", "0", "82", "100%", "82"))
     children.append(_bar_labels(block, slot, height - 4))
     if block.reference is not None and block.axis is not None:
@@ -148,39 +144,19 @@ def bars(id: str, block: Bars) -> Html:
 
 
 def _bar_words(block: Bars) -> str:
-    said = []
-    for one in block.series:
-        values = (
-            f"{label}: {decimal(v, block.digits)}" for label, v in zip(block.labels, one.values, strict=True)
-        )
-        said.append(f"{one.name}: {'; '.join(values)}" if one.name else "; ".join(values))
-    if block.figure is not None:
-        said.append(f"Mean {figure_line(block.figure)}")
-    return ". ".join(said)
+    words = "; ".join(f"{label}: {n:,}" for label, n in zip(block.labels, block.counts, strict=True))
+    return words if block.figure is None else f"{words}. Mean {figure_line(block.figure)}"
 
 
-def _group(block: Bars, i: int, slot: float, tallest: float) -> Iterable[Html]:
-    gap = slot * 0.16
-    width = (slot - gap) / len(block.series)
-    for j, one in enumerate(block.series):
-        value = one.values[i]
-        height = max(64 * value / tallest, 1.5 if value else 0)
-        x = i * slot + gap / 2 + j * width
-        colour = f"t-{one.tone}" if one.tone != "plain" else f"s{j % SERIES_COLOURS}"
-        if height:
-            yield element(
-                "rect",
-                class_=colour,
-                x=at(x),
-                y=f"{82 - height:.1f}",
-                width=at(width),
-                height=f"{height:.1f}",
-                rx="2",
-            )
-        if width > 0.05 or (value and width > 0.025):
-            yield _words(
-                at(x + width / 2), f"{77 - height:.1f}", decimal(value, block.digits), class_="count"
-            )
+def _bar(count: int, place: int, slot: float, height: float) -> Iterable[Html]:
+    width = 0.84 * slot
+    x = place * slot + (slot - width) / 2
+    if count:
+        height = max(height, 1.5)
+        y = f"{82 - height:.1f}"
+        yield element("rect", class_="s0", x=at(x), y=y, width=at(width), height=f"{height:.1f}", rx="2")
+    if width > 0.05 or (count and width > 0.025):
+        yield _words(at(x + width / 2), f"{77 - height:.1f}", f"{count:,}", class_="count")
 
 
 def _bar_labels(block: Bars, slot: float, y: int) -> Iterable[Html]:
@@ -238,39 +214,28 @@ def track_scale(axis: Axis, references: Sequence[Reference]) -> Html:
 
 
 def curve(id: str, block: Curve) -> Html:
-    """Draw lines along turns or positions, or points on two axes."""
+    """Draw a line along turns or positions, or points on two axes."""
     edge = 0.0 if block.square else 0.04
-    axes = [_grid(block, edge)]
-    if block.square:
-        axes.append(joined(_line("diag", "0", "100%", "100%", "0")))
-    drawn = [_series(s, i, block, edge) for i, s in enumerate(block.series)]
     return chart(
         id,
         block.title,
-        _curve_words(block),
+        "; ".join(_point_words(p, block) for p in block.points[:60]),
         "auto" if block.square else "8.2rem",
-        axes,
-        drawn,
+        _grid(block, edge),
+        _line("diag", "0", "100%", "100%", "0") if block.square else None,
+        element("g", _points(block, edge)),
         class_="square" if block.square else "curve",
     )
 
 
-def _curve_words(block: Curve) -> str:
-    said = []
-    for one in block.series:
-        points = "; ".join(point_words(p, block) for p in one.points[:60])
-        said.append(f"{one.name}: {points}" if one.name else points)
-    return ". ".join(said)
-
-
-def point_words(point: Point, block: Curve) -> str:
+def _point_words(point: Point, block: Curve) -> str:
     """Say what a point is, or where it lies."""
     if point.label:
         return point.label
     x = f"{block.x.label} {point.x:g}".strip()
-    ends = "" if point.interval is None else f" {interval(point.interval, block.digits)}"
+    ends = "" if point.interval is None else f" {interval(point.interval)}"
     n = "" if point.n is None else f", n {point.n:,}"
-    return f"{x}: {decimal(point.y, block.digits)}{ends}{n}"
+    return f"{x}: {decimal(point.y)}{ends}{n}"
 
 
 def _grid(block: Curve, edge: float) -> Html:
@@ -289,33 +254,30 @@ def _across(value: float, axis: Axis, edge: float) -> float:
     return edge + (1 - 2 * edge) * place(value, axis)
 
 
-def _series(series: Series, number: int, block: Curve, edge: float) -> Html:
-    step = -(-len(series.points) // _MOST_POINTS) or 1
-    points = series.points[::step]
-    colour = f"s{number % SERIES_COLOURS}"
+def _points(block: Curve, edge: float) -> Iterable[Html]:
+    step = -(-len(block.points) // _MOST_POINTS) or 1
+    points = block.points[::step]
     total = sum(p.n or 0 for p in points) or 1
-    banded = series.joined and len(points) > _MOST_WHISKERS
-    drawn: list[Child] = []
-    if series.joined and len(points) > 1:
-        drawn.append(_path(points, block, edge, colour, banded=banded))
-    few = len(points) < 60
+    banded = not block.square and len(points) > _MOST_WHISKERS
+    if not block.square and len(points) > 1:
+        yield _path(points, block, edge, banded=banded)
     for p in () if banded else points:
         x, y = at(_across(p.x, block.x, edge)), _up(p.y, block.y)
         if p.interval is not None:
             low, high = (_up(end, block.y) for end in p.interval)
-            drawn.append(_line(f"span {colour}", x, low, x, high))
-        radius = 2.5 + 9 * ((p.n or 0) / total) ** 0.5 if series.sized else (4.0 if few else 3.2)
-        kind = "dot" if series.sized or series.joined else "speck"
-        said = element("title", point_words(p, block))
-        drawn.append(element("circle", said, class_=f"{kind} {colour}", cx=x, cy=y, r=f"{radius:.1f}"))
-    return element("g", drawn)
+            yield _line("span s0", x, low, x, high)
+        plain = 4.0 if len(points) < 60 else 3.2
+        radius = 2.5 + 9 * ((p.n or 0) / total) ** 0.5 if block.sized else plain
+        kind = "speck" if block.square and not block.sized else "dot"
+        title = element("title", _point_words(p, block))
+        yield element("circle", title, class_=f"{kind} s0", cx=x, cy=y, r=f"{radius:.1f}")
 
 
 def _up(value: float, axis: Axis) -> str:
     return at(1 - place(value, axis))
 
 
-def _path(points: Sequence[Point], block: Curve, edge: float, colour: str, *, banded: bool) -> Html:
+def _path(points: Sequence[Point], block: Curve, edge: float, *, banded: bool) -> Html:
     def put(x: float, y: float) -> str:
         return f"{100 * _across(x, block.x, edge):.2f},{100 * (1 - place(y, block.y)):.2f}"
 
@@ -323,6 +285,6 @@ def _path(points: Sequence[Point], block: Curve, edge: float, colour: str, *, ba
     if banded:
         ends: list[tuple[float, Ends]] = [(p.x, p.interval) for p in points if p.interval is not None]
         ring = [put(x, e[1]) for x, e in ends] + [put(x, e[0]) for x, e in reversed(ends)]
-        band = element("polygon", class_=f"band {colour}", points=" ".join(ring)) if ring else None
-    line = element("polyline", class_=f"path {colour}", points=" ".join(put(p.x, p.y) for p in points))
+        band = element("polygon", class_="band s0", points=" ".join(ring)) if ring else None
+    line = element("polyline", class_="path s0", points=" ".join(put(p.x, p.y) for p in points))
     return element("svg", band, line, viewBox="0 0 100 100", preserveAspectRatio="none", class_="fill")

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text as Line
 
 from dialogauge.report.blocks import (
+    PLOT_DIGITS,
     Axis,
     Bars,
     Block,
@@ -46,7 +47,7 @@ from dialogauge.report.blocks import (
     TranscriptTurn,
     data_table,
 )
-from dialogauge.report.cells import Cell, Emphasis, Figure, Mix, Number, Text
+from dialogauge.report.cells import Cell, Emphasis, Figure, Mix, Number
 from dialogauge.report.visible import plain
 from dialogauge.report.words import (
     cell_words,
@@ -224,14 +225,14 @@ class _Lines:
         self._pairs([(t.label, " ".join(filter(None, (_in_line(t.value), t.note)))) for t in block.tiles])
 
     def _figure(self, block: Figure) -> None:
-        self.paragraph(figure_line(block), mark=f"{block.label}:" if block.label else "")
+        self.paragraph(figure_line(block))
 
     def _data_table(self, block: DataTable) -> None:
         if block.captioned and block.title and not self._named:
             self.heading(block.title)
         elif block.headed:
             self._apart()
-        groups, left = _first_rows(block)
+        groups, rest = block.parts
         if not any(g.rows or g.title for g in groups):
             self.paragraph("  none")
             return
@@ -240,8 +241,8 @@ class _Lines:
             if number:
                 self._apart()
             self._piece(block, columns, fit, groups, mixed=mixed)
-        if left:
-            self.paragraph(f"and {left:,} more")
+        if rest:
+            self.paragraph(f"and {sum(len(g.rows) for g in rest):,} more")
 
     def _pieces(
         self, columns: Sequence[TableColumn], groups: Sequence[RowGroup], *, mixed: bool
@@ -328,52 +329,36 @@ class _Lines:
     def _bars(self, block: Bars) -> None:
         if block.figure is not None:
             self._figure(block.figure)
-        tallest = max((v for s in block.series for v in s.values), default=0.0) or 1.0
-        columns = [TableColumn(block.label, "text")]
-        for one in block.series:
-            columns += [TableColumn(one.name), TableColumn("", "text")]
-        rows = []
-        for i, label in enumerate(block.labels):
-            cells: list[Cell] = [label]
-            for one in block.series:
-                drawn = "█" * round(24 * max(one.values[i], 0) / tallest)
-                cells += [Number(one.values[i], block.digits), drawn]
-            rows.append(cells)
-        named = bool(block.label) or any(s.name for s in block.series)
-        self._data_table(data_table(block.title, columns, rows, headed=named))
+        tallest = max(block.counts, default=0) or 1
+        columns = (TableColumn(block.label, "text"), "", TableColumn("", "text"))
+        rows = [
+            (label, n, "█" * round(24 * n / tallest))
+            for label, n in zip(block.labels, block.counts, strict=True)
+        ]
+        self._data_table(data_table(block.title, columns, rows, headed=bool(block.label)))
 
     def _curve(self, block: Curve) -> None:
-        if not all(s.joined for s in block.series):
+        if block.square:
             self._points(block)
             return
-        places = sorted({p.x for s in block.series for p in s.points})
-        heads = (block.x.label or "at", *(s.name or block.y.label or "value" for s in block.series))
-        by_place = [{p.x: p for p in s.points} for s in block.series]
-        rows: list[list[Cell]] = []
-        for x in places[:: -(-len(places) // _MOST_POINTS) or 1]:
-            row: list[Cell] = [f"{x:g}"]
-            for series in by_place:
-                p = series.get(x)
-                n = () if p is None or p.n is None else (f"n {p.n:,}",)
-                row.append(None if p is None else Number(p.y, block.digits, p.interval, notes=n))
-            rows.append(row)
+        step = -(-len(block.points) // _MOST_POINTS) or 1
+        rows = [
+            (f"{p.x:g}", Number(p.y, interval=p.interval, notes=() if p.n is None else (f"n {p.n:,}",)))
+            for p in block.points[::step]
+        ]
+        heads = (block.x.label or "at", block.y.label or "value")
         self._data_table(data_table(block.title, heads, rows))
 
     def _points(self, block: Curve) -> None:
         columns = ("", block.x.label or "x", block.y.label or "y", "n")
-        rows = [
-            (p.label, Number(p.x, block.digits), Number(p.y, block.digits, p.interval), p.n)
-            for s in block.series
-            for p in s.points
-        ]
+        rows = [(p.label, Number(p.x), Number(p.y, interval=p.interval), p.n) for p in block.points]
         self._data_table(data_table(block.title, columns, rows, shown=_MOST_POINTS))
 
     def _dots(self, block: DotPlot) -> None:
-        axis = block.axis or _axis(block)
         columns = ("", TableColumn("", "text"), "", "")
         references = [one.value for one in block.references]
         rows = [
-            (r.name, _track(r, axis, references), Number(r.value, block.digits, r.interval), r.sign)
+            (r.name, _track(r, block.axis, references), Number(r.value, PLOT_DIGITS, r.interval), r.sign)
             for r in block.rows
         ]
         self._data_table(data_table(block.title, columns, rows, headed=False))
@@ -391,15 +376,13 @@ class _Lines:
         mixed = [TableColumn(block.mix_title)] if block.mix_title else []
         rows = []
         for s in block.rows:
-            named = Text(f"{s.rank}. {s.name}" if s.rank else s.name, tags=s.tags)
             parts: list[Cell] = [mix_words(Mix(s.parts))] if block.mix_title else []
-            value = Number(s.value, block.digits, s.interval)
-            rows.append(TableRow((named, value, *parts, *s.cells)))
+            rows.append(TableRow((s.name, Number(s.value, PLOT_DIGITS, s.interval), *parts, *s.cells)))
         columns = [TableColumn("", "text"), TableColumn(block.value_title), *mixed, *block.columns]
         self._data_table(data_table(block.title, columns, rows))
         for one in block.references:
             if one.label:
-                self.paragraph(f"{one.label}: {decimal(one.value, block.digits)}")
+                self.paragraph(f"{one.label}: {decimal(one.value, PLOT_DIGITS)}")
 
     # conversations
 
@@ -423,7 +406,7 @@ class _Lines:
         if words:
             self.paragraph(words, "bold")
         for message in turn.messages:
-            who = f"{message.name or message.role}:"
+            who = f"{message.role}:"
             for line in message.text.split("\n"):
                 self.paragraph(line, mark=f"  {who}")
                 who = " " * cell_len(who)
@@ -531,22 +514,6 @@ def _one_line(lines: Sequence[str]) -> str:
 
 def _in_line(cell: Cell) -> str:
     return _one_line(_words(cell))
-
-
-def _first_rows(block: DataTable) -> tuple[list[RowGroup], int]:
-    total = sum(len(g.rows) for g in block.groups)
-    room = total if block.shown is None else block.shown
-    left, out = max(total - room, 0), []
-    for group in block.groups:
-        out.append(RowGroup(group.rows[:room], group.title, group.note, group.tag))
-        room = max(room - len(group.rows), 0)
-    return out, left
-
-
-def _axis(block: DotPlot) -> Axis:
-    values = [v for r in block.rows for v in (r.value, *(r.interval or ())) if v is not None]
-    values += [r.value for r in block.references]
-    return Axis(min(values, default=0.0), max(values, default=1.0))
 
 
 def _track(row: DotRow, axis: Axis, references: Sequence[float]) -> str:

@@ -77,6 +77,12 @@ def score(value: float | str | None) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value:z.2f}"
 
 
+def sign(side: str) -> str:
+    """Write how one figure stands to another (`Comparison.side`) as a sign; `?` where that is undefined."""
+    signs = {"above": "▲", "below": "▼", "not distinguishable": "≈", "too few to tell": "…"}
+    return signs.get(side, "?")
+
+
 def counts_of(figure: Figure) -> tuple[str, ...]:
     """Return the counts and bounds of a figure: `160/200 scored`, `40 failed`, `bounds 3.40–4.50`."""
     parts = [f"{figure.n:,}/{figure.requested:,} scored"]
@@ -85,7 +91,7 @@ def counts_of(figure: Figure) -> tuple[str, ...]:
     parts.append(f"{figure.n_failed:,} failed")
     if figure.bounds is not None:
         parts.append(f"bounds {bounds(figure.bounds, figure.digits)}")
-    return (*parts, figure.rests_on) if figure.rests_on else tuple(parts)
+    return tuple(parts)
 
 
 def figure_value(figure: Figure) -> tuple[str, str]:
@@ -134,8 +140,7 @@ def _number_words(cell: Number) -> tuple[str, tuple[str, ...]]:
 def _wider_words(cell: Percent | Interval | Mix | Figure) -> tuple[str, tuple[str, ...]]:
     if isinstance(cell, Percent):
         ends = cell.interval
-        lines = () if ends is None else (f"[{percent(ends[0])}, {percent(ends[1])}]",)
-        return percent(cell.value), (*lines, *cell.notes)
+        return percent(cell.value), () if ends is None else (f"[{percent(ends[0])}, {percent(ends[1])}]",)
     if isinstance(cell, Interval):
         return interval(cell.ends, cell.digits), ()
     if isinstance(cell, Mix):

@@ -50,20 +50,4 @@ __all__ = [
     "split_template",
 ]
 
-_HOMES = {
-    "load": ("load_personal", "load_rubric", "split_template"),
-    "reply_format": ("VERDICTS", "built_in_values", "closed_object", "reply_schema", "sketch"),
-    "rubric": (
-        "Dimension",
-        "ItemList",
-        "NO_RUBRIC",
-        "PERSONAL",
-        "Recent",
-        "Rubric",
-        "ScenarioRule",
-        "Scope",
-        "Template",
-    ),
-    "templates": ("memory_words", "own_template", "phrase", "placeholders", "render"),
-}
-__getattr__ = loading(__name__, _HOMES)
+__getattr__ = loading(__name__)

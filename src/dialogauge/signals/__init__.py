@@ -48,13 +48,4 @@ __all__ = [
     "reply_form",
 ]
 
-_HOMES = {
-    "answering": ("asks_something", "knows_nothing", "overlap"),
-    "dialogue": ("Dialogue", "TextView", "TurnView", "cut", "read_dialogue"),
-    "features": ("FORM_FEATURES", "Mode", "feature_names", "find_signals", "read_features", "reply_form"),
-    "reactions": ("react",),
-    "repair": ("find_concessions", "read_repairs"),
-    "signal": ("Dimension", "FaultKind", "Signal", "certainty", "is_fault"),
-    "tool_use": ("failed_tools",),
-}
-__getattr__ = loading(__name__, _HOMES)
+__getattr__ = loading(__name__)

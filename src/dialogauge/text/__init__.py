@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         Pieces,
         content_marks,
         content_terms,
-        count_units,
         normalise,
         pieces,
         sentences,
@@ -46,7 +45,6 @@ __all__ = [
     "content_marks",
     "content_terms",
     "count_personal",
-    "count_units",
     "counted",
     "detect_language",
     "find_personal",
@@ -66,31 +64,4 @@ __all__ = [
     "words",
 ]
 
-_HOMES = {
-    "counting": ("counted",),
-    "language": ("Language", "LanguageTally", "detect_language", "has_chinese"),
-    "needles": ("alternatives", "needles_of"),
-    "ngrams": (
-        "BUCKETS",
-        "containment",
-        "gram_buckets",
-        "gram_number",
-        "hashed_grams",
-        "presence",
-        "word_grams",
-    ),
-    "pii": ("PersonalKind", "count_personal", "find_personal", "redact"),
-    "shape": ("SHAPE", "TextShape", "shape_of"),
-    "tokens": (
-        "Pieces",
-        "content_marks",
-        "content_terms",
-        "count_units",
-        "normalise",
-        "pieces",
-        "sentences",
-        "stem",
-        "words",
-    ),
-}
-__getattr__ = loading(__name__, _HOMES)
+__getattr__ = loading(__name__)

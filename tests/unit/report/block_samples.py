@@ -6,7 +6,6 @@ import random
 from dialogauge.report.blocks import (
     Axis,
     Bars,
-    BarSeries,
     Callout,
     Card,
     Cards,
@@ -28,7 +27,6 @@ from dialogauge.report.blocks import (
     RowGroup,
     Scored,
     Section,
-    Series,
     StackedBar,
     TableColumn,
     TableRow,
@@ -98,7 +96,7 @@ def counts_section(word):
                             Part("no verdict", 15, "none"),
                         ),
                     ),
-                    Callout((("The verdict is computed from the ", Span("scores", link="scores"), "."),)),
+                    Callout((("The verdict is computed from the ", Span("scores", "strong"), "."),)),
                 ),
             ),
         ),
@@ -123,7 +121,7 @@ def dimension_card(name, counts, *, failed=3, tags=()):
     chart = Bars(
         f"Distribution of {name}",
         labels,
-        (BarSeries(tuple(map(float, counts))),),
+        tuple(counts),
         axis=Axis(0.5, len(counts) + 0.5),
         figure=figure,
     )
@@ -159,32 +157,14 @@ def charts_section(word):
                 (
                     Card(
                         "context use",
-                        (Curve("context use along the turns", (Series(wave(4, 8)),), turns, whole),),
-                    ),
-                    Card(
-                        "three judges",
-                        (
-                            Curve(
-                                "three judges",
-                                (
-                                    Series(wave(4, 8), "card"),
-                                    Series(wave(3, 8), "local"),
-                                    Series(wave(2, 8), word),
-                                ),
-                                turns,
-                                whole,
-                            ),
-                        ),
+                        (Curve("context use along the turns", wave(4, 8), turns, whole),),
                     ),
                     Card(
                         "learning",
                         (
                             Curve(
                                 "learning",
-                                (
-                                    Series(wave(3, 120, 0.6), "with memory"),
-                                    Series(wave(2, 120, 0.3), "without"),
-                                ),
+                                wave(3, 120, 0.6),
                                 Axis(1, 120, "session", whole=True),
                                 Axis(1, 5, "mean score"),
                             ),
@@ -224,10 +204,11 @@ def charts_section(word):
                         (
                             Curve(
                                 "Reliability",
-                                (Series(reliability, joined=False, sized=True),),
+                                reliability,
                                 Axis(1, 5, "the judge’s score"),
                                 Axis(1, 5, "the users’ mean"),
                                 square=True,
+                                sized=True,
                             ),
                         ),
                     ),
@@ -252,7 +233,7 @@ def charts_section(word):
                         (
                             Curve(
                                 "User by user",
-                                (Series(users, joined=False),),
+                                users,
                                 Axis(1, 5, "the judge’s mean"),
                                 Axis(1, 5, "the user’s mean"),
                                 square=True,
@@ -265,24 +246,11 @@ def charts_section(word):
                             Bars(
                                 "Correlation within each user",
                                 tuple(f"{-1 + i / 5:g}" for i in range(10)),
-                                (BarSeries((0, 0, 0, 0, 1, 2, 6, 6, 10, 3)),),
+                                (0, 0, 0, 0, 1, 2, 6, 6, 10, 3),
                                 axis=Axis(-1, 1),
                                 at_edges=True,
                                 reference=Reference(0.0),
                                 label="Pearson over this user’s own turns",
-                            ),
-                        ),
-                    ),
-                    Card(
-                        "People and judge",
-                        (
-                            Bars(
-                                "Scores of people and of the judge",
-                                digits,
-                                (
-                                    BarSeries((3, 9, 20, 44, 24), "people"),
-                                    BarSeries((0, 2, 30, 60, 8), "judge"),
-                                ),
                             ),
                         ),
                     ),
@@ -352,7 +320,7 @@ def tables_section(word):
                         30,
                         group,
                         Mix(scores((5, 3, 2), ("best", "neutral", "worst"))),
-                        Percent(0.25, bar=True),
+                        Percent(0.25),
                     ),
                     ("预订与旅行规划", 12, Figure(None, 0, 12, 12, 0), Mix(()), None),
                     ("support", 9, Missing("n/a"), "–", Percent(0.9995)),
@@ -423,8 +391,6 @@ def board_section(word):
             scores((2, 8, 20, 60, 10 + i)),
             (Percent(0.3 - 0.05 * i), 100 - i, note),
             "quiet" if name == "original" else "plain",
-            str(i + 1),
-            (Span("at the ceiling", "warn"),) if i == 0 else (),
         )
         for i, (name, value, note) in enumerate(
             (
@@ -473,7 +439,7 @@ def talk_section(word):
             2,
             (
                 TranscriptMessage("user", "No, I said four people,\nnot six."),
-                TranscriptMessage("assistant", reply, marks=((0, len(quote)), (3, 9), (900, 950))),
+                TranscriptMessage("assistant", reply),
             ),
             (Scored("context_use", 1),),
             (Finding("ignores the correction"), Finding(quote, "context_use", 2, quoted=True)),
@@ -565,7 +531,7 @@ def sample_page(word="aubergine"):
                             ),
                         )
                     ),
-                    Figure(0.512, 160, 200, 0, 40, (0.41, 0.6), (0.3, 0.9), 3, "agreement", "of 24 users"),
+                    Figure(0.512, 160, 200, 0, 40, (0.41, 0.6), (0.3, 0.9), 3),
                 ),
                 anchor="scores",
             ),

@@ -1,12 +1,12 @@
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
 from dialogauge.report.blocks import (
     Axis,
     Bars,
-    BarSeries,
     DataTable,
     DotPlot,
     DotRow,
@@ -89,14 +89,14 @@ def test_ragged_records_are_refused():
     columns = (TableColumn("a"), TableColumn("b"))
     with pytest.raises(ValueError, match="table 't': a row has 1 cells for 2 columns"):
         DataTable("t", columns, (RowGroup((TableRow(("x",)),)),))
-    with pytest.raises(ValueError, match="2 values for 1 labels"):
-        Bars("b", ("1",), (BarSeries((1, 2)),))
+    with pytest.raises(ValueError, match="2 counts for 1 labels"):
+        Bars("b", ("1",), (1, 2))
     with pytest.raises(ValueError, match="cells are not 2 rows of 1"):
         Matrix("m", ("1", "2"), ("1",), ((1,),), ((0.0,),))
     with pytest.raises(ValueError, match="rings and totals"):
         Matrix("m", ("1", "2"), ("1",), ((1,), (2,)), ((0.0,), (0.0,)), totals=(1,))
     with pytest.raises(ValueError, match="'x' has 1 further cells"):
-        Leaderboard("l", (LeaderboardRow("x", 1.0, cells=(1,)),), "mean")
+        Leaderboard("l", (LeaderboardRow("x", 1.0, cells=(1,)),), "mean", Axis(0, 1))
 
 
 def test_tones_go_from_worst_to_best_for_any_scale():
@@ -112,4 +112,19 @@ def test_shares_for_the_shades_of_a_matrix():
     assert shares_of_rows(((1, 3), (0, 0))) == ((0.25, 0.75), (0.0, 0.0))
     assert shares_of_columns(((1, 0), (3, 0))) == ((0.25, 0.0), (0.75, 0.0))
     assert StackedBar("s", (Part("a", 2), Part("b", 3))).total == 5
-    assert DotPlot("d", (), axis=Axis(0, 1), references=(Reference(0),)).rows == ()
+
+
+def test_a_dot_plot_spans_values_intervals_and_references():
+    rows = (DotRow("a", 0.5, (0.4, 0.7)), DotRow("b", None))
+    assert DotPlot("d", rows, (Reference(0),)).axis == Axis(0, 0.7)
+    assert DotPlot("d", ()).axis == Axis(0, 1)
+
+
+def test_a_table_keeps_its_groups_where_rows_fold_away():
+    rows = [TableRow((str(i),)) for i in range(3)]
+    groups = (RowGroup(tuple(rows[:2]), "one"), RowGroup((), "none"), RowGroup((rows[2],), "two"))
+    table = DataTable("t", (TableColumn("a"),), groups)
+    assert table.parts == (groups, ())
+    first, rest = replace(table, shown=1).parts
+    assert [(g.title, len(g.rows)) for g in first] == [("one", 1), ("none", 0)]
+    assert [(g.title, len(g.rows)) for g in rest] == [("one", 1), ("two", 1)]

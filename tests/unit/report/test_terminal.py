@@ -6,7 +6,6 @@ from rich.cells import cell_len
 from dialogauge.report.blocks import (
     Axis,
     Bars,
-    BarSeries,
     Callout,
     Code,
     Curve,
@@ -65,7 +64,6 @@ def test_what_the_blocks_say_is_shown():
         ">99.9 %",
         "5 / 3 / 2",
         "and 55 more",
-        "1. aubergine at the ceiling",
         "all 5: 4.700",
         "not judged: timeout: no reply",
         "turn 2, weakest turn",
@@ -155,13 +153,13 @@ def test_small_blocks():
     ]
     assert lines(Items(("a", "b"), 2), 80) == ["- a", "- b", "  and 2 more"]
     assert lines(Code("x" * 90), 80) == ["  " + "x" * 90]
-    dots = DotPlot("D", (DotRow("a", 0.5, (0.0, 1.0), "strong", "▲"), DotRow("b", None)), axis=Axis(0, 1))
+    dots = DotPlot("D", (DotRow("a", 0.5, (0.0, 1.0), "strong", "▲"), DotRow("b", None)))
     assert lines(dots, 100) == [
         "D",
         f"a  {'─' * 16}●{'─' * 15}  0.500 [0.000, 1.000]  ▲",
         f"b  {' ' * 32}                     –",
     ]
-    assert lines(Bars("B", ("1", "2"), (BarSeries((1, 2)),)), 80) == [
+    assert lines(Bars("B", ("1", "2"), (1, 2)), 80) == [
         "B",
         f"1  1  {'█' * 12}",
         f"2  2  {'█' * 24}",
@@ -180,11 +178,11 @@ def test_blocks_of_nothing():
     empty = (
         Tiles(()),
         StackedBar("none", ()),
-        Bars("none", (), (BarSeries(()),)),
+        Bars("none", (), ()),
         Curve("none", (), Axis(0, 0), Axis(0, 0)),
         DotPlot("none", ()),
         Matrix("none", (), (), (), ()),
-        Leaderboard("none", (), "mean"),
+        Leaderboard("none", (), "mean", Axis(0, 1)),
         Transcript("none", ()),
         data_table("none", ("a", "b"), []),
         Section("none", ()),

@@ -32,9 +32,9 @@ from dialogauge.report.words import (
         (Number(0.5, 3, (0.4, 0.6), interval_digits=2), "0.500", ("[0.40, 0.60]",)),
         (Number(0.5, 1, bounds=(-0.1, 0.9), signed=True), "+0.5", ("bounds -0.1 to +0.9",)),
         (
-            Percent(0.25, (0.2, 0.3), notes=("by chance 1 %",)),
+            Percent(0.25, (0.2, 0.3)),
             "25.0 %",
-            ("[20.0 %, 30.0 %]", "by chance 1 %"),
+            ("[20.0 %, 30.0 %]",),
         ),
         (Percent(None), "–", ()),
         (Interval((1, 2)), "[1.00, 2.00]", ()),
@@ -51,11 +51,8 @@ def test_cells_in_words(cell, main, beneath):
 
 
 def test_a_figure_in_a_line():
-    whole = Figure(4.123, 160, 200, 0, 40, (3.98, 4.25), (3.4, 4.5), rests_on="of 24 users")
-    assert (
-        figure_line(whole)
-        == "4.12 [3.98, 4.25] · 160/200 scored · 40 failed · bounds 3.40–4.50 · of 24 users"
-    )
+    whole = Figure(4.123, 160, 200, 0, 40, (3.98, 4.25), (3.4, 4.5))
+    assert figure_line(whole) == "4.12 [3.98, 4.25] · 160/200 scored · 40 failed · bounds 3.40–4.50"
     assert figure_line(Figure(4, 1, 1)) == "4.00 [no interval] · 1/1 scored · 0 failed"
     assert figure_line(Figure(None, 0, 9, 9)) == "no score · 0/9 scored · 9 n/a · 0 failed"
     assert "bounds 0.100–0.900" in figure_line(Figure(0.5, 1, 2, 0, 1, None, (0.1, 0.9), 3))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from dialogauge.core import Usage
 from dialogauge.report import (
     Axis,
     Bars,
-    BarSeries,
     Block,
     Callout,
     Card,
@@ -30,7 +30,6 @@ from dialogauge.report import (
     Point,
     Prose,
     Section,
-    Series,
     Span,
     StackedBar,
     TableColumn,
@@ -48,7 +47,6 @@ from dialogauge.studies.judging.summary import (
     ConversationCounts,
     DimensionSummary,
     GroupSummary,
-    Spending,
     Summary,
     VerdictSummary,
 )
@@ -325,7 +323,7 @@ def _distribution(d: DimensionSummary) -> Bars:
     return Bars(
         f"Distribution of {words.name(d.name)}",
         tuple(labels),
-        (BarSeries(tuple(float(b.count) for b in d.bins)),),
+        tuple(b.count for b in d.bins),
         axis=Axis(d.scale.low - half, d.scale.high + half),
         at_edges=not whole,
         figure=figure_of(d),
@@ -351,7 +349,7 @@ def _curves_section(summary: Summary) -> list[Section]:
             (
                 Curve(
                     f"{words.name(d.name)} along the turns",
-                    (Series(points),),
+                    points,
                     Axis(points[0].x, points[-1].x, "turn", whole=True),
                     Axis(d.scale.low, d.scale.high),
                 ),
@@ -472,8 +470,9 @@ def _cost_section(summary: Summary) -> Section:
     return Section("Cost", tuple(blocks), lead, anchor="cost")
 
 
-def _cost_row(role: str, s: Spending) -> tuple[Cell, ...]:
-    return (role, s.calls, s.cached, s.prompt_tokens, s.completion_tokens, words.cost(s.cost))
+def _cost_row(role: str, usage: Usage) -> tuple[Cell, ...]:
+    counts = (usage.calls, usage.cached, usage.prompt_tokens, usage.completion_tokens)
+    return (role, *counts, words.cost(usage.cost))
 
 
 def _settings_section(manifest: Manifest) -> Section:

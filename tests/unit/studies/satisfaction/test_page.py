@@ -16,6 +16,7 @@ from dialogauge.stats import CALIBRATIONS, ScoreHistory
 from dialogauge.studies.satisfaction.answers import JudgedReply
 from dialogauge.studies.satisfaction.behaviour import drift_of
 from dialogauge.studies.satisfaction.evaluation import EvaluationSettings, evaluate
+from dialogauge.studies.satisfaction.figures import NO_DRAWS
 from dialogauge.studies.satisfaction.page import users_sections
 from parsed_pages import ParsedPage, judged_html, judged_page, manifest_of, needs_chromium
 from report_samples import Made, dimension, row
@@ -54,7 +55,10 @@ def summary(users=24, name="u") -> dict:
     found = evaluate(answers, histories, EvaluationSettings("none", draws=60, shuffles=3))
     told = {
         **found.to_json(),
-        "drift": {**drift_of([], Population(())).to_json(), "warnings": [f"Score drift in {name}."]},
+        "drift": {
+            **drift_of([], Population(()), NO_DRAWS).to_json(),
+            "warnings": [f"Score drift in {name}."],
+        },
         "study": {
             "users": users,
             "blocks": 2 * users,
@@ -168,23 +172,23 @@ def test_charts_show_what_the_summary_holds() -> None:
         assert [r.emphasis for r in plot.rows] == ["strong", *["plain"] * 7]
         assert all(r.sign for r in plot.rows[1:])
     reliability, users = (c for c in blocks_of(Curve, whole) if c.square)
-    assert [len(c.series[0].points) for c in (reliability, users)] == [len(found["reliability"]), 24]
+    assert [len(c.points) for c in (reliability, users)] == [len(found["reliability"]), 24]
     for square in (reliability, users):
         assert square.x.low == square.y.low
-        assert all(square.x.low <= p.x <= 5 and square.y.low <= p.y <= 5 for p in square.series[0].points)
+        assert all(square.x.low <= p.x <= 5 and square.y.low <= p.y <= 5 for p in square.points)
     (matrix,) = blocks_of(Matrix, whole)
     assert sum(map(sum, matrix.cells)) == found["metrics"]["n"]
     assert sum(row[4] for row in matrix.shades) == pytest.approx(1)
     assert (matrix.rows, matrix.row_edge, matrix.column_edge) == (("5", "4", "3", "2", "1"), 2, 3)
     (within,) = (b for b in blocks_of(Bars, whole) if b.title == "Correlation within each user")
     undefined = sum(u["pearson"] is None for u in found["users"])
-    assert sum(within.series[0].values) + undefined == len(found["users"])
+    assert sum(within.counts) + undefined == len(found["users"])
 
 
 def test_charts_of_nothing() -> None:
     nothing = {**summary(), "users": [], "reliability": []}
     squares = [c for c in blocks_of(Curve, page(nothing)) if c.square]
-    assert [c.series[0].points for c in squares] == [(), ()]
+    assert [c.points for c in squares] == [(), ()]
     assert "nan" not in to_html(page(nothing)).lower()
 
 
