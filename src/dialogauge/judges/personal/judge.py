@@ -121,7 +121,7 @@ class PersonalRubricJudge(JudgeByRubric):
             context = await self.context.context_for(reply, block, request.others, request.notes, language)
         if context.failure is not None:
             row = Judged(reply.target, context.failure, prompt_digest=self.rubric.prompt_digest(language))
-            return _booked(row, context)
+            return _with_context(row, context)
         known = dict(context.values)
         if "profile" in self.rubric.shows:
             profile = as_json(dict(block.profile)) if block.profile else phrase(language, "none")
@@ -131,7 +131,7 @@ class PersonalRubricJudge(JudgeByRubric):
         )
         shown = tuple(t for t in reply.conversation.turns if t.number <= reply.turn)
         result = await calls.make(Call(Scope((reply.turn,), ("turn",)), shown))
-        return _booked(self._row(calls, result, reply), context)
+        return _with_context(self._row(calls, result, reply), context)
 
     def _language(self, view: BlockView) -> str:
         """Return the language of the prompts: one for a block, so that a block has one memory."""
@@ -151,7 +151,7 @@ class PersonalRubricJudge(JudgeByRubric):
         return replace(row, outcome=replace(row.outcome, details=details))
 
 
-def _booked(row: Judged, context: PromptContext) -> Judged:
+def _with_context(row: Judged, context: PromptContext) -> Judged:
     """Book on the row what the context took, and put its details into those of the row."""
     usage, by_role = row.usage, dict(row.role_usage)
     for role, spent in context.usage.items():
