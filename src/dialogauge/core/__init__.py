@@ -45,9 +45,8 @@ if TYPE_CHECKING:
         Target,
         Usage,
         Verdict,
-        VerdictBasis,
     )
-    from dialogauge.core.protocols import Agent, DimensionSpec, Judge, PlainDimension, Record, Request
+    from dialogauge.core.protocols import DimensionSpec, Judge, PlainDimension, Record, Request
     from dialogauge.core.scores import (
         NOT_APPLICABLE,
         ONE_TO_FIVE,
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
         Scale,
         Score,
         as_scores,
-        score_of,
         whole_score,
     )
     from dialogauge.core.unit import WorkUnit, conversation_digest, digest, digest_text
@@ -65,7 +63,6 @@ __all__ = [
     "NOT_APPLICABLE",
     "ONE_TO_FIVE",
     "ROLES",
-    "Agent",
     "BudgetSpent",
     "ConfigError",
     "Conversation",
@@ -104,13 +101,11 @@ __all__ = [
     "Usage",
     "UsageError",
     "Verdict",
-    "VerdictBasis",
     "WorkUnit",
     "as_scores",
     "conversation_digest",
     "digest",
     "digest_text",
-    "score_of",
     "whole_score",
 ]
 

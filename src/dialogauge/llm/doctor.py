@@ -6,17 +6,18 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.llm.http import HttpChatClient
 from dialogauge.llm.problems import Problem, error_text
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
-from dialogauge.llm.schema_support import PROBE, obeys
+from dialogauge.llm.schema_support import PROBE, QUESTIONS, obeys
 from dialogauge.llm.wire import parse_json
 
 Status = Literal["ok", "limited", "failed", "not_checked"]
 """The client works around `limited`; only `failed` prevents judging."""
+Finding = tuple[Status, str]
 
 _QUESTION = "Write one plain sentence about the sea."
 _ROUNDS = 3
@@ -68,8 +69,7 @@ async def examine(client: ChatClient, *, clock: Callable[[], float] = time.perf_
     schema: str | None = None
     if isinstance(client, HttpChatClient) and speed.status != "failed":
         check, schema = await _schema(client)
-        checks += [check, await _json_object(client), await _logprobs(client), await _several(client)]
-        checks.append(await _seed(client))
+        checks += [check, *[await _probe(client, *probe) for probe in _PROBES]]
     dropped = client.describe().get("dropped") or {}
     checks.append(_parameters(dropped))
     return EndpointReport(client.describe(), tuple(checks), schema, latency, tokens, dropped)
@@ -108,7 +108,7 @@ async def _listed(client: ChatClient) -> tuple[EndpointCheck, ...]:
 
 
 async def _schema(client: HttpChatClient) -> tuple[EndpointCheck, str | None]:
-    message = {"role": "user", "content": "Reply with a JSON object."}
+    message = {"role": "user", "content": QUESTIONS["json_schema"]}
     reply = await client.complete(ChatRequest((message,), schema=PROBE))
     support = client.describe()["schema_support"]
     rung = support["rung"]
@@ -119,43 +119,6 @@ async def _schema(client: HttpChatClient) -> tuple[EndpointCheck, str | None]:
     return EndpointCheck("schema", "limited", sentence), rung
 
 
-async def _json_object(client: HttpChatClient) -> EndpointCheck:
-    content = "Which city is the capital of France? The format of the reply is JSON."
-    fields = {"messages": [{"role": "user", "content": content}], "response_format": {"type": "json_object"}}
-
-    def check(payload: Mapping[str, Any]) -> tuple[Status, str]:
-        text = (_choice(payload).get("message") or {}).get("content")
-        if isinstance(text, str) and obeys("json_object", text):
-            return "ok", "it replies with a JSON object when asked for one"
-        return "limited", "it accepts json_object and ignores it"
-
-    return await _probe(client, "json_object", fields, check)
-
-
-async def _logprobs(client: HttpChatClient) -> EndpointCheck:
-    def check(payload: Mapping[str, Any]) -> tuple[Status, str]:
-        if _choice(payload).get("logprobs"):
-            return "ok", "it gives the probabilities of tokens"
-        return "limited", "it accepts logprobs and gives none; nothing here needs them"
-
-    return await _probe(client, "logprobs", {"logprobs": True, "top_logprobs": 5}, check)
-
-
-async def _several(client: HttpChatClient) -> EndpointCheck:
-    def check(payload: Mapping[str, Any]) -> tuple[Status, str]:
-        count = len(payload["choices"])
-        if count == 2:
-            return "ok", "it gives several replies in one call"
-        return "limited", f"asked for 2 replies it gives {count}; each repeat is its own call"
-
-    return await _probe(client, "n", {"n": 2}, check)
-
-
-async def _seed(client: HttpChatClient) -> EndpointCheck:
-    sentence = "it accepts a seed; whether it keeps to it only repeats can show"
-    return await _probe(client, "seed", {"seed": 7}, lambda _: ("ok", sentence))
-
-
 def _parameters(dropped: Mapping[str, str]) -> EndpointCheck:
     if not dropped:
         return EndpointCheck("parameters", "ok", "it takes every parameter that is set")
@@ -163,11 +126,47 @@ def _parameters(dropped: Mapping[str, str]) -> EndpointCheck:
     return EndpointCheck("parameters", "limited", f"it does not take: {names}")
 
 
+def _json_object(payload: Mapping[str, Any]) -> Finding:
+    text = (_choice(payload).get("message") or {}).get("content")
+    if isinstance(text, str) and obeys("json_object", text):
+        return "ok", "it replies with a JSON object when asked for one"
+    return "limited", "it accepts json_object and ignores it"
+
+
+def _logprobs(payload: Mapping[str, Any]) -> Finding:
+    if _choice(payload).get("logprobs"):
+        return "ok", "it gives the probabilities of tokens"
+    return "limited", "it accepts logprobs and gives none; nothing here needs them"
+
+
+def _several(payload: Mapping[str, Any]) -> Finding:
+    count = len(payload["choices"])
+    if count == 2:
+        return "ok", "it gives several replies in one call"
+    return "limited", f"asked for 2 replies it gives {count}; each repeat is its own call"
+
+
+def _choice(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    choices = payload["choices"]
+    return choices[0] if choices and isinstance(choices[0], dict) else {}
+
+
+_SEED_TAKEN: Final = "it accepts a seed; whether it keeps to it only repeats can show"
+_FOR_JSON: Final = {"messages": [{"role": "user", "content": QUESTIONS["json_object"]}]}
+_PROBES: Final[tuple[tuple[str, Mapping[str, Any], Callable[[Mapping[str, Any]], Finding]], ...]] = (
+    ("json_object", {**_FOR_JSON, "response_format": {"type": "json_object"}}, _json_object),
+    ("logprobs", {"logprobs": True, "top_logprobs": 5}, _logprobs),
+    ("n", {"n": 2}, _several),
+    ("seed", {"seed": 7}, lambda _: ("ok", _SEED_TAKEN)),
+)
+"""Name of a check, the fields of its request, and what the answer shows."""
+
+
 async def _probe(
     client: HttpChatClient,
     name: str,
     fields: Mapping[str, Any],
-    check: Callable[[Mapping[str, Any]], tuple[Status, str]],
+    check: Callable[[Mapping[str, Any]], Finding],
 ) -> EndpointCheck:
     """Send a request and check the JSON of its answer; after a broken connection once more."""
     fields = {"messages": [{"role": "user", "content": _QUESTION}], **fields}
@@ -183,8 +182,3 @@ async def _probe(
     if response.status in (400, 404, 422, 501):
         return EndpointCheck(name, "limited", f"it refuses {name}: {message}")
     return EndpointCheck(name, "not_checked", f"HTTP {response.status}: {message}")
-
-
-def _choice(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    choices = payload["choices"]
-    return choices[0] if choices and isinstance(choices[0], dict) else {}

@@ -256,7 +256,7 @@ class HttpChatClient:
         After the deadline the item fails with the problem of the attempt before: `last`.
         """
         self._health.raise_if_failed(earlier)
-        if not await self._place(retries):
+        if not await self._wait_for_slot(retries):
             return _out_of_time(last, "no place before the deadline")
         try:
             self._health.raise_if_failed(earlier)
@@ -265,7 +265,7 @@ class HttpChatClient:
             retries.start()
             outcome = await self._exchange(content, retries.attempt_limit, expected)
             # Before the release: the limit must change before the next request is admitted.
-            self._tell_limiter(outcome)
+            self._inform_limiter(outcome)
         finally:
             self._limiter.release()
         if isinstance(outcome, Completion):
@@ -276,7 +276,7 @@ class HttpChatClient:
         retries.note_problem(outcome)
         return outcome
 
-    def _tell_limiter(self, outcome: Completion | Problem) -> None:
+    def _inform_limiter(self, outcome: Completion | Problem) -> None:
         if isinstance(outcome, Completion):
             self._limiter.succeeded()
         elif outcome.status == 503 and outcome.retry_after is None:
@@ -287,7 +287,7 @@ class HttpChatClient:
         elif outcome.kind in _STRAIN:
             self._limiter.strained()
 
-    async def _place(self, retries: RetryState) -> bool:
+    async def _wait_for_slot(self, retries: RetryState) -> bool:
         """Wait for the limiter; False if the item's deadline comes first."""
         remaining = retries.remaining
         try:

@@ -28,7 +28,7 @@ PROBE: Final = ReplySchema(
         "additionalProperties": False,
     },
 )
-_QUESTIONS: Final[Mapping[Rung, str]] = {
+QUESTIONS: Final[Mapping[Rung, str]] = {
     "json_schema": "Reply with a JSON object.",
     "json_object": "Which city is the capital of France? The format of the reply is JSON.",
 }
@@ -90,7 +90,7 @@ class SchemaLadder:
     async def _probe(self, ask: Ask, role: str) -> Usage:
         usage = Usage()
         answered = False
-        for rung, question in _QUESTIONS.items():
+        for rung, question in QUESTIONS.items():
             message = {"role": "user", "content": question}
             outcome = await ask(ChatRequest((message,), role=role, schema=PROBE), rung)
             usage += outcome.usage

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from dialogauge.core.errors import Place, RubricError
 from dialogauge.core.judgement import Level
@@ -108,8 +108,6 @@ def _parse(path: Path) -> dict[str, Any]:
 
 
 def _validate(path: Path, content: dict[str, Any]) -> RubricFile:
-    from pydantic import ValidationError
-
     try:
         return RubricFile.model_validate(content)
     except ValidationError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, get_args
 
@@ -169,10 +169,6 @@ class ScenarioRule:
     dimension: str
     at_most: float
     """The highest valid score of the dimension."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the rule."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import orjson
 from dialogauge.core.conversation import Conversation, Message, Turn
 from dialogauge.core.scores import Scale
 from dialogauge.llm import ChatClient, ChatFailure, ChatRequest, ReplySchema, Structured, ask
-from dialogauge.rubrics import VERDICTS, own_template, render, split_template
+from dialogauge.rubrics import VERDICTS, closed_object, own_template, render, split_template
 from dialogauge.runs.records import own_scores
 
 
@@ -166,15 +166,7 @@ def _is_reply(conversation: Conversation, index: int) -> bool:
     return message.role == "assistant" and not message.tool_calls
 
 
-_SCHEMA = ReplySchema(
-    "repaired_reply",
-    {
-        "type": "object",
-        "properties": {"reply": {"type": "string"}},
-        "required": ["reply"],
-        "additionalProperties": False,
-    },
-)
+_SCHEMA = ReplySchema("repaired_reply", closed_object({"reply": {"type": "string"}}))
 
 Repaired = Structured[str] | ChatFailure
 

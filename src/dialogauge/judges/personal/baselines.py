@@ -220,46 +220,38 @@ def _exchange(reply: Reply) -> str:
     return f"{reply.request} {reply.request} {reply.text}"
 
 
-def global_mean(view: BlockView, population: Population) -> Sequence[Guess]:
-    """The mean score of the training users, halves upward."""
-    return _same(view, _mean(population.scores))
+Value = Callable[[BlockView, Population], float]
 
 
-def global_majority(view: BlockView, population: Population) -> Sequence[Guess]:
-    """The score that the training users gave most."""
-    return _same(view, majority(population.scores))
-
-
-def task_mean(view: BlockView, population: Population) -> Sequence[Guess]:
-    """The mean score of the training users in the target's scenario, else in all."""
-    return _same(view, _mean(population.scores_in(view.scenario) or population.scores))
-
-
-def task_majority(view: BlockView, population: Population) -> Sequence[Guess]:
-    """The score that the training users gave most in the target's scenario, else the rounded mean of all."""
+def _task_majority(view: BlockView, population: Population) -> float:
     scores = population.scores_in(view.scenario)
-    return _same(view, majority(scores) if scores else whole_score(_mean(population.scores)))
+    return majority(scores) if scores else whole_score(_mean(population.scores))
 
 
-def _same(view: BlockView, value: float) -> Sequence[Guess]:
-    return [Guess(whole_score(value), value, prior=not view.history)] * len(view.targets)
+def _history_majority(view: BlockView, population: Population) -> float:
+    return majority(view.scores) if view.history else whole_score(_mean(population.scores))
 
 
-def history_mean(view: BlockView, population: Population) -> Sequence[Guess]:
-    """The mean of the user's scores, halves upward; without history that of the training users."""
-    return _same(view, _mean(view.scores or population.scores))
+_VALUES: Final[Mapping[str, Value]] = {
+    "global-mean": lambda _, population: _mean(population.scores),
+    "global-majority": lambda _, population: majority(population.scores),
+    "task-mean": lambda view, population: _mean(population.scores_in(view.scenario) or population.scores),
+    "task-majority": _task_majority,
+    "history-mean": lambda view, population: _mean(view.scores or population.scores),
+    "history-median": lambda view, population: float(median(_known(view.scores or population.scores))),
+    "history-majority": _history_majority,
+}
+"""Of the training users, of these in the target's scenario, or of the user: one value for the whole block.
+
+Without scores in the scenario, or without a history, all training users stand in; for a majority their
+rounded mean.
+"""
 
 
-def history_median(view: BlockView, population: Population) -> Sequence[Guess]:
-    """The median of the user's scores, halves upward."""
-    return _same(view, float(median(_known(view.scores or population.scores))))
-
-
-def history_majority(view: BlockView, population: Population) -> Sequence[Guess]:
-    """The score that the user gave most, the lowest of several; without history the rounded prior."""
-    if not view.history:
-        return _same(view, whole_score(_mean(population.scores)))
-    return _same(view, majority(view.scores))
+def _same(view: BlockView, population: Population, *, value: Value) -> Sequence[Guess]:
+    """One value for all targets, halves upward."""
+    number = value(view, population)
+    return [Guess(whole_score(number), number, prior=not view.history)] * len(view.targets)
 
 
 def history_cdf_hash(view: BlockView, population: Population) -> Sequence[Guess]:
@@ -280,13 +272,7 @@ def quantile_at(ordered: Sequence[float], q: float) -> float:
 
 
 _PLAIN: Final[Mapping[str, Rule]] = {
-    "global-mean": global_mean,
-    "global-majority": global_majority,
-    "task-mean": task_mean,
-    "task-majority": task_majority,
-    "history-mean": history_mean,
-    "history-median": history_median,
-    "history-majority": history_majority,
+    **{name: partial(_same, value=value) for name, value in _VALUES.items()},
     "history-cdf-hash": history_cdf_hash,
     "nearest-1": partial(nearest, k=1),
     "nearest-3": partial(nearest, k=3),
@@ -301,7 +287,7 @@ _K: Final = 6
 
 
 def build_history_judge(name: str, *, strategy: Strategy | None = None, k: int | None = None) -> HistoryJudge:
-    """Build one of `HISTORY_JUDGES`; without them, `episodic-nearest` has the strategy `topk` and k = 6.
+    """Build one of `HISTORY_JUDGES`; the defaults of `episodic-nearest` are the strategy `topk` and k = 6.
 
     Raises:
         UsageError: No judge is called so, or it takes no strategy or k.

@@ -92,8 +92,7 @@ class PersonalRubricJudge(JudgeByRubric):
     @property
     def reads(self) -> frozenset[Reads]:
         """What the rubric and its context stand on."""
-        profile: frozenset[Reads] = frozenset({"profile"} if "profile" in self.rubric.shows else ())
-        return profile if self.context is None else profile | self.context.reads
+        return super().reads if self.context is None else super().reads | self.context.reads
 
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model, context and settings as plain JSON values."""
@@ -122,7 +121,7 @@ class PersonalRubricJudge(JudgeByRubric):
             context = await self.context.context_for(reply, block, request.others, request.notes, language)
         if context.failure is not None:
             row = Judged(reply.target, context.failure, prompt_digest=self.rubric.prompt_digest(language))
-            return _booked(row, context)
+            return _with_context(row, context)
         known = dict(context.values)
         if "profile" in self.rubric.shows:
             profile = as_json(dict(block.profile)) if block.profile else phrase(language, "none")
@@ -132,7 +131,7 @@ class PersonalRubricJudge(JudgeByRubric):
         )
         shown = tuple(t for t in reply.conversation.turns if t.number <= reply.turn)
         result = await calls.make(Call(Scope((reply.turn,), ("turn",)), shown))
-        return _booked(self._row(calls, result, reply), context)
+        return _with_context(self._row(calls, result, reply), context)
 
     def _language(self, view: BlockView) -> str:
         """Return the language of the prompts: one for a block, so that a block has one memory."""
@@ -152,7 +151,7 @@ class PersonalRubricJudge(JudgeByRubric):
         return replace(row, outcome=replace(row.outcome, details=details))
 
 
-def _booked(row: Judged, context: PromptContext) -> Judged:
+def _with_context(row: Judged, context: PromptContext) -> Judged:
     """Book on the row what the context took, and put its details into those of the row."""
     usage, by_role = row.usage, dict(row.role_usage)
     for role, spent in context.usage.items():

@@ -18,6 +18,7 @@ BUDGET = 24_000
 _CONTEXT, _REQUEST, _REPLY = 150, 300, 500
 """Characters of a text that are shown; the middle of a longer one is cut."""
 _SCORES = (5, 4, 3, 2, 1)
+"""The highest first: the order of what a prompt shows."""
 
 
 @dataclass(frozen=True, slots=True)

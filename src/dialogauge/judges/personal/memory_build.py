@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from dialogauge.core import JudgeFailure, StoreError, Usage, digest
 from dialogauge.core.protocols import BlockView, Notes, Population, Reads, Reply
@@ -90,12 +90,13 @@ class MemoryContext:
     and is not tried again in the same run.
     """
 
+    reads: ClassVar[frozenset[Reads]] = frozenset({"profile", "history"})
+
     client: ChatClient
     """The memory builder's."""
     languages: tuple[str, ...] = ("en", "zh")
     """Those that the rubric has."""
     budget: int = BUDGET
-    reads: frozenset[Reads] = frozenset({"profile", "history"})
     _memories: dict[str, UserMemory | JudgeFailure] = field(default_factory=dict)
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 

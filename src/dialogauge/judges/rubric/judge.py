@@ -56,6 +56,11 @@ class JudgeByRubric(ABC):
         """The rubric's dimensions, computed ones included."""
         return self.rubric.dimensions
 
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """The profile, where the rubric shows it."""
+        return frozenset({"profile"} if "profile" in self.rubric.shows else ())
+
     @cached_property
     def _fixed(self) -> FixedPrompts:
         return FixedPrompts(self.rubric)
@@ -131,11 +136,6 @@ class RubricJudge(JudgeByRubric):
     def name(self) -> str:
         """`rubric/model`."""
         return f"{self.rubric.id}/{self.client.name}"
-
-    @property
-    def reads(self) -> frozenset[Reads]:
-        """The profile, where the rubric shows it."""
-        return frozenset({"profile"} if "profile" in self.rubric.shows else ())
 
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model and settings as plain JSON values."""

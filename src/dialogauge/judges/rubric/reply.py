@@ -60,9 +60,9 @@ class ParsedReply:
     """Keys that nobody asked for; ignored."""
 
 
-def share(items: ItemList, found: Items) -> Number:
-    """Return the mean worth of the items whose option has a worth; `n/a` if there is none."""
-    worth = [items.worth[option] for _, option in found if option in items.worth]
+def share(items: ItemList, entries: Items) -> Number:
+    """Return the mean worth of the entries whose option has a worth; `n/a` if there is none."""
+    worth = [items.worth[option] for _, option in entries if option in items.worth]
     return sum(worth) / len(worth) if worth else NOT_APPLICABLE
 
 
@@ -71,7 +71,7 @@ def cut_basis(text: str) -> tuple[str, bool]:
     text = text.strip()
     ends = [match.end() for match in re.finditer(r"\S+", text)][BASIS_WORDS - 1 : BASIS_WORDS + 1]
     han = [match.end() for match in _HAN.finditer(text)][BASIS_HAN - 1 : BASIS_HAN + 1]
-    limits = [found[0] for found in (ends, han) if len(found) == 2]
+    limits = [places[0] for places in (ends, han) if len(places) == 2]
     return (text[: min(limits)] + "…", True) if limits else (text, False)
 
 
@@ -115,8 +115,8 @@ class _Table:
         """How many keys nobody asked for."""
         return len(self.data.keys() - self.known)
 
-    def fault(self, key: str, expected: str, found: object) -> None:
-        self.faults.append(f"{self.path}{key}: expected {expected}, found {_shown(found)}")
+    def fault(self, key: str, expected: str, value: object) -> None:
+        self.faults.append(f"{self.path}{key}: expected {expected}, found {_shown(value)}")
 
     def take(self, key: str) -> Any:  # noqa: ANN401
         """Return the value of a key that must be there, or `...` with a fault."""
@@ -262,7 +262,7 @@ class _Reader:
 
     def _items(self, table: _Table, items: ItemList) -> Items:
         names = [o.name for o in items.options]
-        found = []
+        entries = []
         for index, entry in enumerate(table.typed(items.name, list, "a list") or ()):
             text = entry.get(items.key) if isinstance(entry, dict) else None
             option = entry.get("label") if isinstance(entry, dict) else None
@@ -270,8 +270,8 @@ class _Reader:
                 what = f"{{{items.key}, label}} with a label of {', '.join(names)}"
                 table.fault(f"{items.name}[{index}]", what, entry)
             else:
-                found.append((text.strip(), str(option)))
-        return tuple(found)
+                entries.append((text.strip(), str(option)))
+        return tuple(entries)
 
     def _labels(self, table: _Table, level: Level, scores: Mapping[str, Number]) -> dict[str, str]:
         labels: dict[str, str] = {}

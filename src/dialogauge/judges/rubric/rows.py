@@ -97,8 +97,8 @@ def label_details(part: ParsedPart) -> dict[str, Any]:
         details["labels"] = dict(part.labels)
     if part.items:
         details["items"] = {
-            name: [{"text": text, "label": option} for text, option in found]
-            for name, found in part.items.items()
+            name: [{"text": text, "label": option} for text, option in items]
+            for name, items in part.items.items()
         }
     return details
 

@@ -24,7 +24,6 @@ from dialogauge.judges.rubric.prompt import (
 from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply, share
 from dialogauge.judges.rubric.rows import (
     decide,
-    failure_of,
     joined_notes,
     label_details,
     row,
@@ -103,12 +102,7 @@ def roll_up(dimension: Dimension, scores: Sequence[Number], lengths: Sequence[in
     """Make one score of the windows' scores, in the way that the rubric names for the dimension.
 
     n/a takes no part; if all are n/a, so is the whole. On a scale of whole numbers the result is rounded,
-    halves towards the worse score.
-
-    Args:
-        dimension: What is scored.
-        scores: One for each window, in order.
-        lengths: How many turns each window has.
+    halves towards the worse score. Scores and lengths (in turns) are one for each window, in order.
     """
     applicable = [(s, n) for s, n in zip(scores, lengths, strict=True) if not isinstance(s, str)]
     if not applicable:
@@ -182,15 +176,10 @@ class _Window:
 async def judge_in_windows(
     calls: ConversationCalls, plan: Sequence[tuple[int, int]], before: Sequence[Judged], *, with_turns: bool
 ) -> tuple[Judged, ...]:
-    """Judge a conversation in windows and put together what they say.
+    """Judge a conversation in windows, of positions among the replied turns, and put together what they say.
 
-    Args:
-        calls: The conversation and how to ask.
-        plan: The windows, by position among the replied turns.
-        before: The rows of turns that were judged one by one, in foresight; else empty.
-        with_turns: Whether the windows score the turns too.
-
-    All usage, that of the summaries included, is booked on the conversation's row.
+    `before` are the rows of turns that were judged one by one, in foresight; else the windows score the turns
+    too, `with_turns`. All usage, that of the summaries included, is booked on the conversation's row.
     """
     windows, spent = await _ask_windows(calls, plan, with_turns=with_turns)
     rows = _turn_rows(calls, windows) if with_turns else ()
@@ -264,8 +253,7 @@ async def _ask(
     result = await calls.make(call)
     outcome = result.outcome
     if isinstance(outcome, ChatFailure):
-        failure = failure_of(outcome)
-        failure = JudgeFailure(failure.kind, f"window of {span}: {failure.message}", failure.raw)
+        failure = JudgeFailure(outcome.kind, f"window of {span}: {outcome.message}", outcome.raw)
         return _Window(group, failure, result.usage)
     return _Window(group, outcome, result.usage, result.tool_results_cut)
 

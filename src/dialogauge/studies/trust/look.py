@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby, islice
 from typing import Any
 
@@ -50,7 +50,7 @@ def rubric_facts(rubric: str) -> dict[str, Any]:
     loaded = load_rubric(rubric)
     return {
         "shows_scenario": "scenario" in loaded.shows,
-        "scenario_rules": [r.to_json() for r in loaded.scenario_rules],
+        "scenario_rules": [asdict(rule) for rule in loaded.scenario_rules],
     }
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from dialogauge.core import JudgeFailure, Judgement, StoreError, Usage
 from dialogauge.core.protocols import request_for
+from dialogauge.core.unit import conversation_digest
 from dialogauge.data import UserSplit
+from dialogauge.judges.personal import spur
 from dialogauge.judges.personal.judge import PersonalRubricJudge
 from dialogauge.judges.personal.spur import InducedCriteria, InductionSettings
 from dialogauge.llm.protocol import ChatFailure
@@ -84,6 +86,18 @@ async def test_criteria_are_induced_once_and_kept() -> None:
     again = Model()
     assert [r.outcome for r in await turns(again.judge(), kept)] == [r.outcome for r in rows]
     assert again.count("spur_find") == 0
+
+
+async def test_a_population_is_read_once_for_all_targets(monkeypatch) -> None:
+    read = []
+
+    def counted(conversation):
+        read.append(conversation.id)
+        return conversation_digest(conversation)
+
+    monkeypatch.setattr(spur, "conversation_digest", counted)
+    await turns(Model().judge(), Memory())
+    assert sorted(read) == sorted(set(read))
 
 
 async def test_other_ratings_or_settings_make_other_criteria() -> None:
