@@ -80,22 +80,20 @@ def _averages(
             f"{only(n, 'conversation has', 'conversations have')} turns with different scores; "
             f"{_ENOUGH} are needed.",
         )
-    share_near = (
-        f"{_percent(share)} of {n:,} conversations lie within half a point of the mean of their turns"
-    )
+    near = f"{_percent(share)} of {n:,} conversations lie within half a point of the mean of their turns"
     if r is not None and r >= limits.aggregation_correlation:
-        return "flagged", f"{judge} only averages: {share_near}, and the two correlate at {r:z.2f}."
+        return "flagged", f"{judge} only averages: {near}, and the two correlate at {r:z.2f}."
     if share < limits.aggregation_share:
         end = "" if r is None else f"; the two correlate at {r:z.2f}"
-        return "ok", f"The scores of the whole are not the average of the turns: {share_near}{end}."
+        return "ok", f"The scores of the whole are not the average of the turns: {near}{end}."
     if chance >= limits.aggregation_share:
         return (
             "cannot tell",
-            f"{share_near.capitalize()}, but so would unrelated ones: the scores hardly vary.",
+            f"{near.capitalize()}, but so would unrelated ones: the scores hardly vary.",
         )
     return (
         "flagged",
-        f"{judge} only averages: {share_near}; between unrelated conversations it would be {_percent(chance)}.",
+        f"{judge} only averages: {near}; between unrelated conversations it would be {_percent(chance)}.",
     )
 
 
