@@ -16,12 +16,12 @@ import pytest
 
 import dialogauge
 from dialogauge.core import EndpointError, MissingExtra, RecordFault, StoreError, UsageError
-from dialogauge.data.memory_source import conversation_record
 from flows.conftest import EXAMPLES, rows_of
 from flows.test_interrupt import wait_for
 from rated import rated_users
 from servers.faults import FaultPlan
 from servers.verdicts import ideal
+from talks import conversation_record
 
 FILE = EXAMPLES / "held_out.jsonl"
 

@@ -117,3 +117,17 @@ def read_key(settings: RoleSettings, role: str) -> str | None:
         msg = f"the role {role!r} takes its key from the variable {settings.api_key_env}, which is not set"
         raise ConfigError(msg, hint=f"export {settings.api_key_env}=... or name another with --api-key-env")
     return key
+
+
+def shown_role(role: RoleSettings) -> dict[str, Any]:
+    """Return a role's settings as a manifest may hold them: no headers' values, no secrets in the URL.
+
+    A key is never among them, only the name of its variable.
+    """
+    from dialogauge.llm.transport import Endpoint  # with it comes the HTTP client
+
+    shown = role.model_dump(exclude={"headers"}, exclude_none=True)
+    shown["headers"] = sorted(role.headers)
+    # User info and query of a URL may be secrets too.
+    shown["base_url"] = None if role.base_url is None else Endpoint(role.base_url).shown_url
+    return shown

@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
-from dialogauge.app.config import RoleSettings
+from dialogauge.app.config import shown_role
 from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.sources import (
@@ -19,13 +18,12 @@ from dialogauge.app.sources import (
     is_run,
     open_source,
     ratings_of_file,
+    shown_notes,
 )
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import recorded
 from dialogauge.core.unit import digest
 from dialogauge.data import (
-    Mask,
-    Note,
     RatingTable,
     off_scale,
     unknown_ids,
@@ -141,11 +139,6 @@ def plan_log(options: JudgeOptions) -> Plan:
     )
 
 
-def shown_notes(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
-    """Return notes on the input as lines, masked if they are to be."""
-    return tuple(str(mask.note(n) if mask is not None and isinstance(n, Note) else n) for n in notes)
-
-
 def _study(
     options: JudgeOptions,
     source: Source,
@@ -185,20 +178,6 @@ def _run_settings(options: JudgeOptions) -> RunSettings:
         command=options.command,
         seed=options.seed,
     )
-
-
-def shown_role(role: RoleSettings) -> dict[str, Any]:
-    """Return a role's settings as a manifest may hold them: no headers' values, no secrets in the URL.
-
-    A key is never among them, only the name of its variable.
-    """
-    from dialogauge.llm.transport import Endpoint  # with it comes the HTTP client
-
-    shown = role.model_dump(exclude={"headers"}, exclude_none=True)
-    shown["headers"] = sorted(role.headers)
-    # User info and query of a URL may be secrets too.
-    shown["base_url"] = None if role.base_url is None else Endpoint(role.base_url).shown_url
-    return shown
 
 
 def _count_ahead(options: JudgeOptions, source: Source) -> int | None:

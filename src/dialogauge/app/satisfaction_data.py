@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dialogauge.app.judge import shown_notes
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
-from dialogauge.app.sources import JUDGED, InputData, is_run, open_source, ratings_of_file
+from dialogauge.app.sources import JUDGED, InputData, is_run, open_source, ratings_of_file, shown_notes
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import Mask, RatingTable, UserSplit, read_split

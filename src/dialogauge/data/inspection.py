@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dialogauge.core import Conversation, FileFault, RecordFault
@@ -78,25 +78,19 @@ class InputReport:
     personal: PersonalReport | None = None
     """Personal data; None unless requested."""
 
-    def share(self, count: int, of: int) -> float | None:
-        """Return a share, 0..1; None of nothing."""
-        return count / of if of else None
-
     def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values, shares included."""
-        from dataclasses import asdict
-
+        """Return the report as plain JSON values, with shares, 0..1; a share of nothing is None."""
         out = asdict(self)
         out["notes"] = [note.to_json() for note in self.notes]
         out["faults"] = list(self.faults)
-        out["shares"] = {
-            "empty_conversations": self.share(self.empty_conversations, self.conversations),
-            "short_conversations": self.share(self.short_conversations, self.conversations),
-            "turns_without_reply": self.share(self.turns_without_reply, self.turns),
-            "empty_replies": self.share(self.empty_replies, self.replies),
-            "short_replies": self.share(self.short_replies, self.replies),
+        parts = {
+            "empty_conversations": self.conversations,
+            "short_conversations": self.conversations,
+            "turns_without_reply": self.turns,
+            "empty_replies": self.replies,
+            "short_replies": self.replies,
         }
-        return out
+        return out | {"shares": {part: out[part] / of if of else None for part, of in parts.items()}}
 
 
 def inspect_conversations(

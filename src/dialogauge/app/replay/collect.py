@@ -217,8 +217,11 @@ class _Replies:
         else:
             self._refuse_own(record)
             text = reply_of(record.reply or "")
-            empty = AgentFailure("empty_reply", f"{record.place}: the reply is empty")
-            self._turns[record.item] = AgentTurn(AgentReply(text) if text else empty)
+            self._turns[record.item] = AgentTurn(
+                AgentReply(text)
+                if text
+                else AgentFailure("empty_reply", f"{record.place}: the reply is empty")
+            )
 
     def finish(self) -> dict[str, AgentTurn]:
         if self._unknown:
@@ -233,6 +236,8 @@ class _Replies:
     def _hidden(self, record: ReplyRecord) -> ReplyRecord:
         """Return the record under the ids of the item set: a file may name the turns of the open data."""
         hides = self.opened.hides
+        if hides.mask is None:
+            return record
         item = record.item if record.item in self._items else hides.turn(record.item)
         memory = tuple(m if _talk(m) in self._scenarios else hides.turn(m) for m in record.memory)
         return replace(record, item=item, memory=memory)

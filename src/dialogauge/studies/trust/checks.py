@@ -14,7 +14,7 @@ from dialogauge.signals import cut, read_dialogue, read_repairs
 from dialogauge.stats import clustered_mean, pearson, spearman, wilson_interval
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
 from dialogauge.studies.trust.tally import LONG, Sampled, TrustTally
-from dialogauge.text import count_units, counted, words
+from dialogauge.text import counted, pieces
 
 
 def only(n: int, one: str, several: str) -> str:
@@ -54,7 +54,7 @@ def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) ->
     table: Floats = np.array(tally.pairs, dtype=np.float64).reshape(-1, 2)
     n = len(table)
     near = np.abs(table[:, 0] - table[:, 1]) <= _NEAR
-    r = pearson(table[:, 0], table[:, 1]).value
+    r = pearson(table[:, 0], table[:, 1])
     share = float(near.mean()) if n else None
     chance = _chance(table)
     interval = wilson_interval(int(near.sum()), n)
@@ -215,7 +215,7 @@ def _measure(texts: TextFindings, conversation: Conversation, scores: Mapping[in
         if turn.number in scores:
             text = turn.reply_text
             texts.scores.append(scores[turn.number])
-            texts.tokens.append(count_units(words(text)))
+            texts.tokens.append(pieces(text).units)
             texts.characters.append(len(text))
             texts.clusters.append(conversation.id)
 
@@ -257,10 +257,10 @@ def check_length(texts: TextFindings, tally: TrustTally, limits: TrustThresholds
     """Whether long replies are scored as more helpful."""
     name, n = (tally.helpful or "helpfulness").replace("_", " "), len(texts.scores)
     coefficients = (
-        ("Pearson, tokens", pearson(texts.scores, texts.tokens).value),
-        ("Spearman, tokens", spearman(texts.scores, texts.tokens).value),
-        ("Pearson, characters", pearson(texts.scores, texts.characters).value),
-        ("Spearman, characters", spearman(texts.scores, texts.characters).value),
+        ("Pearson, tokens", pearson(texts.scores, texts.tokens)),
+        ("Spearman, tokens", spearman(texts.scores, texts.tokens)),
+        ("Pearson, characters", pearson(texts.scores, texts.characters)),
+        ("Spearman, characters", spearman(texts.scores, texts.characters)),
     )
     figures = tuple(TrustFigure(label, value, n) for label, value in coefficients)
     known = [value for _, value in coefficients if value is not None]
