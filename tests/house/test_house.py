@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "dialogauge"
 FILES = sorted(SOURCE.rglob("*.py"))
 HEAVY = ("torch", "transformers", "ray", "fastapi", "pandas", "matplotlib", "scipy", "sklearn", "pyarrow")
+HEAVY += ("numpy", "pydantic", "aiohttp", "asyncio", "sqlite3", "rich")
 
 
 def test_imports_point_downward() -> None:

@@ -232,11 +232,11 @@ def load_callable(reference: str) -> Callable[..., Any]:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found = getattr(importlib.import_module(module_name), name)
+        function = getattr(importlib.import_module(module_name), name)
     except (ImportError, AttributeError) as error:
         msg = f"{reference}: {error}"
         raise ConfigError(msg, hint="the module must be importable from here") from error
-    if not callable(found):
+    if not callable(function):
         msg = f"{reference} is not callable"
         raise ConfigError(msg, hint="give a function that takes OpenAI messages and returns a text")
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]

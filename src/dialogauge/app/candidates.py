@@ -108,11 +108,11 @@ def read_candidates(
         UsageError: None is given, a name is taken twice or is that of the original replies, or a reference
             is of no known form.
     """
-    given = references or [a.name for a in agents.values() if a.candidate is not None]
-    if not given:
+    chosen = references or [a.name for a in agents.values() if a.candidate is not None]
+    if not chosen:
         msg = "no candidate is given"
         raise UsageError(msg, hint=_FORMS)
-    candidates = [_candidate(text, agents, config) for text in given]
+    candidates = [_candidate(text, agents, config) for text in chosen]
     names: set[str] = set()
     for name in (candidate.name for candidate in candidates):
         if not name:

@@ -98,8 +98,8 @@ async def fit_data(
     examples: list[RatedPlace] = []
     data = data or _open(options)
     for conversation in read_rated(options, data, faults, unreadable):
-        found, wrong = rated_places(conversation, options.dimension)
-        examples += found
+        places, wrong = rated_places(conversation, options.dimension)
+        examples += places
         faults += wrong
     _check(examples, options)
     study = FitStudy(

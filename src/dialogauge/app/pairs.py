@@ -123,15 +123,15 @@ async def _repaired(
                 left_out["not asked: the run ended early"] += 1
                 return None
             try:
-                found = await repair(built.client, fork, language=_language(fork))
+                reply = await repair(built.client, fork, language=_language(fork))
             except DialogaugeError as error:
                 ended.append(error)
                 left_out["not asked: the run ended early"] += 1
                 return None
-        if isinstance(found, ChatFailure):
-            left_out[f"no better reply: {found.kind}"] += 1
+        if isinstance(reply, ChatFailure):
+            left_out[f"no better reply: {reply.kind}"] += 1
             return None
-        return dpo_row(fork, found.value), _provenance(judged, fork.turn, chosen_from=built.client.name)
+        return dpo_row(fork, reply.value), _provenance(judged, fork.turn, chosen_from=built.client.name)
 
     try:
         rows = await asyncio.gather(*(one(judged, fork) for judged, fork in forks))
@@ -177,8 +177,8 @@ def _active(options: PairOptions, run: StoredRun, left_out: Counter[str]) -> Ite
     limit = options.limit or _ACTIVE_DEFAULT
     left_out["ranked lower"] += max(0, len(judged) - limit)
     for item in rank_for_labelling(judged.values(), limit):
-        found = judged[item.conversation_id]
-        yield item.to_row(found), _provenance(found, item.weakest_turn)
+        conversation = judged[item.conversation_id]
+        yield item.to_row(conversation), _provenance(conversation, item.weakest_turn)
 
 
 def _provenance(judged: JudgedConversation, turn: int | None, **more: str) -> dict[str, Any]:

@@ -77,10 +77,10 @@ def read_signals(options: SatisfactionOptions, study: StudyData) -> tuple[Stored
     if run_directory(options).path.resolve() in paths:
         msg = f"the run would be written over its own signal, {run_directory(options).path}"
         raise UsageError(msg, hint="choose another directory with -o")
-    found = tuple(_read(run, options) for run in options.signals)
-    for stored in found:
+    scores = tuple(_read(run, options) for run in options.signals)
+    for stored in scores:
         refuse_strangers(stored, study)
-    return found
+    return scores
 
 
 def _read(path: str, options: SatisfactionOptions) -> StoredScores:
@@ -101,8 +101,8 @@ def _refuse(path: str, run: StoredRun, options: SatisfactionOptions) -> None:
         raise UsageError(msg, hint=hint)
     if ratings := sorted({"history", "others"} & set(judge["reads"])):
         whose = {"history": "the user's own in other scenarios", "others": "those of other users"}
-        told = " and ".join(whose[name] for name in ratings)
-        msg = f"{who} was made by reading ratings, {told}: its scores would tell what is to be predicted"
+        read = " and ".join(whose[name] for name in ratings)
+        msg = f"{who} was made by reading ratings, {read}: its scores would tell what is to be predicted"
         raise UsageError(msg, hint=may)
     if settings["level"] != "turn":
         msg = f"{who} judged sessions, not replies"
@@ -138,7 +138,7 @@ def read_rated(options: RatedDataOptions, data: InputData | None = None) -> Rate
         source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
         data = InputData(source, ratings_of_file(options.ratings_file, options.map_file))
     source, ratings = data.source, data.ratings or RatingTable()
-    found: dict[str, Conversation] = {}
+    conversations: dict[str, Conversation] = {}
     unreadable: list[InputError] = []
     unused: list[RecordFault] = []
     for item in source:
@@ -147,15 +147,17 @@ def read_rated(options: RatedDataOptions, data: InputData | None = None) -> Rate
             if options.level == "session":
                 joined, mute = rated_as_session(joined, options.dimension)
                 unused += mute
-            found[item.id] = joined
+            conversations[item.id] = joined
         else:
             unreadable.append(item)
     strangers = [
         RecordFault("the rated conversation is not in the data", place=first.place, hint="it is left out")
-        for first in (ratings.for_conversation(name)[0] for name in sorted(ratings.ids - found.keys()))
+        for first in (
+            ratings.for_conversation(name)[0] for name in sorted(ratings.ids - conversations.keys())
+        )
     ]
     faults = (*ratings.faults, *strangers, *unused)
-    return RatedData(found, tuple(unreadable), faults, (*source.notes, *ratings.notes))
+    return RatedData(conversations, tuple(unreadable), faults, (*source.notes, *ratings.notes))
 
 
 def chosen_split(options: RatedDataOptions) -> UserSplit | None:

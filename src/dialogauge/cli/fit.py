@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import typer
 
 from dialogauge.app.settings import FitOptions
@@ -19,6 +17,8 @@ def fit(options: FitOptions, as_json: AsJson = False) -> None:
     directory the whole ratings before each point of a conversation are predicted, words included: use it
     with `dialogauge judge LOG --judge fitted --fitted-model RUN`.
     """
+    import asyncio
+
     from dialogauge.app.fit import fit_data, fit_file
     from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
     from dialogauge.report import plain

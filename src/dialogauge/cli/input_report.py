@@ -71,16 +71,16 @@ def _odd_ratings(report: InputReport) -> Iterator[str]:
             yield (f"{dimension}: most ratings are whole numbers from 1 to 5, these are not: {named}{more}")
 
 
-def _personal(found: PersonalReport, report: InputReport) -> Iterator[tuple[str, str]]:
-    if not found.kinds:
+def _personal(personal: PersonalReport, report: InputReport) -> Iterator[tuple[str, str]]:
+    if not personal.kinds:
         yield "found", "nothing found that looks like it"
         return
-    yield "found", _listed(found.kinds)
-    for role, kinds in found.roles.items():
+    yield "found", _listed(personal.kinds)
+    for role, kinds in personal.roles.items():
         yield f"  {role}", _listed(kinds)
-    share = _part(found.conversations, report.conversations)
-    yield "where", f"in {share} of the conversations, {counted(found.turns, 'turn')}; those with most:"
-    for entry in found.top:
+    share = _part(personal.conversations, report.conversations)
+    yield "where", f"in {share} of the conversations, {counted(personal.turns, 'turn')}; those with most:"
+    for entry in personal.top:
         where = f" ({entry.place})" if entry.place else ""
         turns = "; ".join(
             f"{f'turn {turn}' if turn.isdigit() else turn}: {_listed(kinds)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import typer
@@ -23,6 +22,8 @@ def judge(options: JudgeOptions, dry_run: DryRun = False, as_json: AsJson = Fals
     Without a model the local judge is used: no key, no network. The same command again continues where
     it stopped.
     """
+    import asyncio
+
     from dialogauge.app.judge import judge_data
 
     if dry_run:

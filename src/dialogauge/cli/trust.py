@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import typer
 
 from dialogauge.app.settings import RecheckOptions
@@ -18,6 +16,8 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     anything again: two judgements for each conversation of the sample, by the judge of the run. They are kept
     in the run, so the same command goes on after an interrupt.
     """
+    import asyncio
+
     from dialogauge.app.trust import recheck_run
     from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_json
     from dialogauge.report import plain

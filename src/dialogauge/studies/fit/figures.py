@@ -85,13 +85,13 @@ def figures_with_controls(
     _, above = _sided(predicted, predicted.above, ">3", tuple(_ABOVE.values()), chance, shuffles)
     out = {}
     for name, versions in columns.items():
-        found = {mine: (below[name], theirs) for mine, theirs in _BELOW.items()}
-        found |= {mine: (above[name], theirs) for mine, theirs in _ABOVE.items()}
+        measured = {mine: (below[name], theirs) for mine, theirs in _BELOW.items()}
+        measured |= {mine: (above[name], theirs) for mine, theirs in _ABOVE.items()}
         if name in (_MODEL, "shuffled"):
             # Without a boundary nothing is ranked by it.
             absent = {"auc_below3": predicted.below is None, "auc_above3": predicted.above is None}
-            found = {mine: found[mine] for mine in found if not absent.get(mine)}
-        out[name] = _json(predicted.gold, versions[0], found, below[name], draws)
+            measured = {mine: measured[mine] for mine in measured if not absent.get(mine)}
+        out[name] = _json(predicted.gold, versions[0], measured, below[name], draws)
     return {"metrics": out.pop(_MODEL), "controls": out}
 
 
@@ -118,9 +118,9 @@ def _sided(
 
 
 def _json(
-    gold: Whole, column: Scores, found: dict[str, tuple[Figures, str]], basis: Figures, draws: int
+    gold: Whole, column: Scores, measured: dict[str, tuple[Figures, str]], basis: Figures, draws: int
 ) -> dict[str, Any]:
-    estimates = {name: figures.estimate(measure) for name, (figures, measure) in found.items()}
+    estimates = {name: figures.estimate(measure) for name, (figures, measure) in measured.items()}
     out: dict[str, Any] = dict.fromkeys(FIGURES)
     out |= {name: _number(e.value) for name, e in estimates.items()}
     if draws:

@@ -209,11 +209,11 @@ class FitStudy(Study[FitResult]):
         parts: dict[str, dict[str, Any]] = {
             way: {
                 "what": WAYS[way],
-                "split_conversations": _split(examples, found.fold),
-                "ridges": list(found.ridges),
-                **{view: self._view(found, mask) for view, mask in views.items() if mask.any()},
+                "split_conversations": _split(examples, validation.fold),
+                "ridges": list(validation.ridges),
+                **{view: self._view(validation, mask) for view, mask in views.items() if mask.any()},
             }
-            for way, found in validated.items()
+            for way, validation in validated.items()
         }
         first = parts.get("lines", {}).get("all", {})
         return {
@@ -233,13 +233,13 @@ class FitStudy(Study[FitResult]):
             "ridge_grid": list(RIDGES),
         }
 
-    def _view(self, found: CrossValidation, mask: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    def _view(self, validation: CrossValidation, mask: npt.NDArray[np.bool_]) -> dict[str, Any]:
         """Return the figures of some of the examples, and of the controls on them."""
         chosen = [e for e, kept in zip(self.examples, mask, strict=True) if kept]
-        gold, (low, high) = self.table.gold[mask], (_shares(found, side, mask) for side in (2, 3))
+        gold, (low, high) = self.table.gold[mask], (_shares(validation, side, mask) for side in (2, 3))
         predicted = PredictedRatings(
             gold,
-            found.called[mask],
+            validation.called[mask],
             low,
             None if high is None else 1 - high,
             [e.reply_length for e in chosen],
@@ -254,8 +254,8 @@ class FitStudy(Study[FitResult]):
         seen = {id(e.conversation): e.conversation for e in self.examples}
         spoken = {key: _language(conversation) for key, conversation in seen.items()}
         often = Counter(spoken[id(e.conversation)] for e in self.examples)
-        found = summary["parts"]["conversations"]["all"]
-        shown = {"model": found["metrics"]} | {name: found["controls"][name] for name in _BESIDE}
+        left_out = summary["parts"]["conversations"]["all"]
+        shown = {"model": left_out["metrics"]} | {name: left_out["controls"][name] for name in _BESIDE}
         return FittedOn(
             examples=len(self.examples),
             conversations=len(seen),
@@ -278,11 +278,13 @@ class FitStudy(Study[FitResult]):
                 "votes": list(example.votes),
                 "majority": int(self.table.gold[i]),
             }
-            for way, found in validated.items():
-                shares = dict(zip(map(str, found.boundaries), found.shares[i].round(4).tolist(), strict=True))
+            for way, validation in validated.items():
+                shares = dict(
+                    zip(map(str, validation.boundaries), validation.shares[i].round(4).tolist(), strict=True)
+                )
                 row[way] = {
-                    "part": int(found.fold[i]),
-                    "called": int(found.called[i]),
+                    "part": int(validation.fold[i]),
+                    "called": int(validation.called[i]),
                     "share_up_to": shares,
                 }
             yield json_line(row)
@@ -296,12 +298,12 @@ def _language(conversation: Conversation) -> str:
 
 
 def _shares(
-    found: CrossValidation, boundary: int, mask: npt.NDArray[np.bool_]
+    validation: CrossValidation, boundary: int, mask: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.float64] | None:
     """Return the predicted share of votes up to a rating; None where that boundary has no model."""
-    if boundary not in found.boundaries:
+    if boundary not in validation.boundaries:
         return None
-    column: npt.NDArray[np.float64] = found.shares[mask, found.boundaries.index(boundary)]
+    column: npt.NDArray[np.float64] = validation.shares[mask, validation.boundaries.index(boundary)]
     return column
 
 

@@ -348,8 +348,8 @@ def _dimension(tally: JudgingTally, sums: Floats, position: int, lost: int) -> D
 
 def _mean(total: Floats, count: Floats, clusters: npt.NDArray[np.intp], scale: Scale) -> Estimate:
     sums = np.bincount(clusters, total).astype(np.float64)
-    found = clustered_mean_of_sums(sums, np.bincount(clusters, count))
-    return found.within(scale.low, scale.high)
+    mean = clustered_mean_of_sums(sums, np.bincount(clusters, count))
+    return mean.within(scale.low, scale.high)
 
 
 def _point(sums: Sequence[float]) -> Estimate:
@@ -386,8 +386,8 @@ def _breakdowns(
         if not any(name is not None for name in names):
             continue
         sizes = np.bincount(code, minlength=len(names))
-        held = [g for g in range(len(names)) if sizes[g]]
-        order = sorted(held, key=lambda g: (-sizes[g], names[g] or ""))
+        groups = [g for g in range(len(names)) if sizes[g]]
+        order = sorted(groups, key=lambda g: (-sizes[g], names[g] or ""))
         shown[group] = tuple(_group(tally, sums, names[g], code == g) for g in order[:MAX_GROUPS])
         left_out[group] = max(len(order) - MAX_GROUPS, 0)
     return shown, left_out

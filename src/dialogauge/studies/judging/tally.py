@@ -70,8 +70,8 @@ class Extras:
             self._label(name, option)
 
     def _items(self, lists: Mapping[str, list[Mapping[str, object]]]) -> None:
-        for name, found in lists.items():
-            for item in found:
+        for name, items in lists.items():
+            for item in items:
                 self._label(name, item["label"])
 
     def _differ(self, differences: Mapping[str, float]) -> None:
@@ -221,9 +221,9 @@ class JudgingTally:
     def _name_language(self, cell: int, row: Mapping[str, Any]) -> None:
         """A judge may say only on the conversation's row which language it found."""
         codes, of = self._groups["language"], self._group_of["language"]
-        found = _group(row, "language")
-        if found is not None and of[cell] == codes.get(None):
-            of[cell] = codes.setdefault(found, len(codes))
+        language = _group(row, "language")
+        if language is not None and of[cell] == codes.get(None):
+            of[cell] = codes.setdefault(language, len(codes))
 
     def _fail(self, cell: int, kind: str) -> None:
         self.outcomes["failed"] += 1

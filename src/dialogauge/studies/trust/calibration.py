@@ -38,7 +38,7 @@ def calibrate(
         limits: The kappa and the number of dialogues that are asked for.
         settings: Of the bootstrap.
     """
-    found = tuple(
+    dimensions = tuple(
         _dimension(t, scales[t.pair.judge], limits, settings or AgreementSettings())
         for t in tables
         if t.counts.rated
@@ -48,11 +48,11 @@ def calibrate(
     for t in tables:
         for language, n in t.languages.items():
             languages[language] = max(n, languages.get(language, 0))
-    sentence = _sentence(found, dialogues, limits)
+    sentence = _sentence(dimensions, dialogues, limits)
     if refused := sum(t.counts.refused for t in tables):
-        told = "1 rating is" if refused == 1 else f"{refused:,} ratings are"
-        sentence += f" {told} not used: off the scale, or not of the kind of the others."
-    return Calibration(ratings, dialogues, sentence, found, languages)
+        which = "1 rating is" if refused == 1 else f"{refused:,} ratings are"
+        sentence += f" {which} not used: off the scale, or not of the kind of the others."
+    return Calibration(ratings, dialogues, sentence, dimensions, languages)
 
 
 def _dimension(
@@ -76,36 +76,38 @@ def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDim
         sentence = f"{_title(name)}: {reason}, so there is no kappa."
         return CalibrationDimension(name, "cannot tell", sentence, None, None, n, dialogues, controls, {})
     interval = estimate.interval
-    told = f"kappa {kappa:z.2f}" + ("" if interval is None else f" [{interval[0]:z.2f}, {interval[1]:z.2f}]")
-    told += f" on {counted(n, 'target')} of {counted(dialogues, 'dialogue')}"
-    status, sentence = _ready(_title(name), told, kappa, dialogues, limits)
+    figures = f"kappa {kappa:z.2f}" + (
+        "" if interval is None else f" [{interval[0]:z.2f}, {interval[1]:z.2f}]"
+    )
+    figures += f" on {counted(n, 'target')} of {counted(dialogues, 'dialogue')}"
+    status, sentence = _ready(_title(name), figures, kappa, dialogues, limits)
     above = {name: _ABOVE.get(side, False) for name, side in judge.sides("qwk").items()}
     return CalibrationDimension(name, status, sentence, kappa, interval, n, dialogues, controls, above)
 
 
 def _ready(
-    title: str, told: str, kappa: float, dialogues: int, limits: TrustThresholds
+    title: str, figures: str, kappa: float, dialogues: int, limits: TrustThresholds
 ) -> tuple[Readiness, str]:
     asked, limit = limits.calibration_dialogues, limits.calibration_kappa
     if dialogues < asked:
-        return "cannot tell", f"{title}: {told}; {asked} dialogues are needed to say whether it is ready."
+        return "cannot tell", f"{title}: {figures}; {asked} dialogues are needed to say whether it is ready."
     if kappa < limit:
-        return "not ready", f"{title} is not ready: {told}, below {limit:g}."
-    return "ready", f"{title} is ready: {told}, at least {limit:g}."
+        return "not ready", f"{title} is not ready: {figures}, below {limit:g}."
+    return "ready", f"{title} is ready: {figures}, at least {limit:g}."
 
 
 def _title(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _sentence(found: Sequence[CalibrationDimension], dialogues: int, limits: TrustThresholds) -> str:
-    if not found:
+def _sentence(dimensions: Sequence[CalibrationDimension], dialogues: int, limits: TrustThresholds) -> str:
+    if not dimensions:
         return "None of the rated dimensions is called like one of the judge's, so nothing was calibrated."
     if dialogues < limits.calibration_dialogues:
         seen, needed = only(dialogues, "rated dialogue", "rated dialogues"), limits.calibration_dialogues
         return f"{seen}: {needed} are needed to say whether a dimension is ready."
     compared = f"Compared with people on {counted(dialogues, 'dialogue')}"
-    not_ready = [d.name for d in found if d.status == "not ready"]
+    not_ready = [d.name for d in dimensions if d.status == "not ready"]
     if not not_ready:
         return f"{compared}; no dimension is below the threshold."
     names = ", ".join(n.replace("_", " ") for n in not_ready)

@@ -80,17 +80,20 @@ def _averages(
             f"{only(n, 'conversation has', 'conversations have')} turns with different scores; "
             f"{_ENOUGH} are needed.",
         )
-    told = f"{_percent(share)} of {n:,} conversations lie within half a point of the mean of their turns"
+    near = f"{_percent(share)} of {n:,} conversations lie within half a point of the mean of their turns"
     if r is not None and r >= limits.aggregation_correlation:
-        return "flagged", f"{judge} only averages: {told}, and the two correlate at {r:z.2f}."
+        return "flagged", f"{judge} only averages: {near}, and the two correlate at {r:z.2f}."
     if share < limits.aggregation_share:
         end = "" if r is None else f"; the two correlate at {r:z.2f}"
-        return "ok", f"The scores of the whole are not the average of the turns: {told}{end}."
+        return "ok", f"The scores of the whole are not the average of the turns: {near}{end}."
     if chance >= limits.aggregation_share:
-        return "cannot tell", f"{told.capitalize()}, but so would unrelated ones: the scores hardly vary."
+        return (
+            "cannot tell",
+            f"{near.capitalize()}, but so would unrelated ones: the scores hardly vary.",
+        )
     return (
         "flagged",
-        f"{judge} only averages: {told}; between unrelated conversations it would be {_percent(chance)}.",
+        f"{judge} only averages: {near}; between unrelated conversations it would be {_percent(chance)}.",
     )
 
 
@@ -196,43 +199,43 @@ class TextFindings:
 
 def read_texts(sampled: Sequence[Sampled], conversations: Iterable[Conversation]) -> TextFindings:
     """Read the sampled conversations, one after the other."""
-    found = TextFindings()
+    texts = TextFindings()
     known = {(s.conversation_id, s.candidate): s for s in sampled}
     for conversation in conversations:
         sample = known.get((conversation.id, conversation.candidate))
         if sample is not None:
-            _measure(found, conversation, sample.helpfulness)
+            _measure(texts, conversation, sample.helpfulness)
             if sample.repair is not None:
-                _look_for_repairs(found, conversation, sample)
-    return found
+                _look_for_repairs(texts, conversation, sample)
+    return texts
 
 
-def _measure(found: TextFindings, conversation: Conversation, scores: Mapping[int, float]) -> None:
+def _measure(texts: TextFindings, conversation: Conversation, scores: Mapping[int, float]) -> None:
     for turn in conversation.replied_turns:
         if turn.number in scores:
             text = turn.reply_text
-            found.scores.append(scores[turn.number])
-            found.tokens.append(pieces(text).units)
-            found.characters.append(len(text))
-            found.clusters.append(conversation.id)
+            texts.scores.append(scores[turn.number])
+            texts.tokens.append(pieces(text).units)
+            texts.characters.append(len(text))
+            texts.clusters.append(conversation.id)
 
 
-def _look_for_repairs(found: TextFindings, conversation: Conversation, sample: Sampled) -> None:
+def _look_for_repairs(texts: TextFindings, conversation: Conversation, sample: Sampled) -> None:
     # Corrections are read alike in every language; to detect it would take a quarter of the time.
     repairs = [r for r in read_repairs(read_dialogue(conversation, "en")) if r.on_assistant]
     if not repairs:
         return
-    found.corrected += 1
+    texts.corrected += 1
     if sample.repair == NOT_APPLICABLE:
         number = repairs[0].turn
-        said = f"“{cut(conversation.turn(number).user_text)}”"
+        quote = f"“{cut(conversation.turn(number).user_text)}”"
         note = f" The judge notes: {cut(sample.repair_note)}" if sample.repair_note else ""
-        found.passed_over.append(TrustCase(conversation.id, number, said + note))
+        texts.passed_over.append(TrustCase(conversation.id, number, quote + note))
 
 
-def check_repair(found: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
+def check_repair(texts: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether corrections by the user are passed over as not applicable."""
-    n, passed = found.corrected, len(found.passed_over)
+    n, passed = texts.corrected, len(texts.passed_over)
     figure = _share("repair handling n/a although the user corrects", passed, n)
     status: Status = "cannot tell"
     if "repair_handling" not in tally.whole:
@@ -246,18 +249,18 @@ def check_repair(found: TextFindings, tally: TrustTally, limits: TrustThresholds
             f"In {passed:,} of {n:,} conversations in which the user corrects or objects, "
             "repair handling is n/a."
         )
-    name, title, cases = "repair_false_na", "Corrections passed over", found.passed_over
+    name, title, cases = "repair_false_na", "Corrections passed over", texts.passed_over
     return conclude(name, title, status, sentence, n, limits, "repair_na_share", (figure,), cases)
 
 
-def check_length(found: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
+def check_length(texts: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether long replies are scored as more helpful."""
-    name, n = (tally.helpful or "helpfulness").replace("_", " "), len(found.scores)
+    name, n = (tally.helpful or "helpfulness").replace("_", " "), len(texts.scores)
     coefficients = (
-        ("Pearson, tokens", pearson(found.scores, found.tokens)),
-        ("Spearman, tokens", spearman(found.scores, found.tokens)),
-        ("Pearson, characters", pearson(found.scores, found.characters)),
-        ("Spearman, characters", spearman(found.scores, found.characters)),
+        ("Pearson, tokens", pearson(texts.scores, texts.tokens)),
+        ("Spearman, tokens", spearman(texts.scores, texts.tokens)),
+        ("Pearson, characters", pearson(texts.scores, texts.characters)),
+        ("Spearman, characters", spearman(texts.scores, texts.characters)),
     )
     figures = tuple(TrustFigure(label, value, n) for label, value in coefficients)
     known = [value for _, value in coefficients if value is not None]
@@ -276,18 +279,18 @@ def check_length(found: TextFindings, tally: TrustTally, limits: TrustThresholds
         )
         if status == "ok" and most > limits.length_correlation / 2:
             sentence = sentence.replace("hardly rewards length", "leans a little towards length")
-    figures += _terciles(found, name)
+    figures += _terciles(texts, name)
     return conclude(
         "length", "Length taken for help", status, sentence, n, limits, "length_correlation", figures
     )
 
 
-def _terciles(found: TextFindings, name: str) -> tuple[TrustFigure, ...]:
+def _terciles(texts: TextFindings, name: str) -> tuple[TrustFigure, ...]:
     """Mean score of the shortest, the middling and the longest third of the replies."""
-    if not found.scores:
+    if not texts.scores:
         return ()
-    tokens = np.array(found.tokens)
-    scores, clusters = np.array(found.scores), np.array(found.clusters, dtype=object)
+    tokens = np.array(texts.tokens)
+    scores, clusters = np.array(texts.scores), np.array(texts.clusters, dtype=object)
     low, high = np.quantile(tokens, [1 / 3, 2 / 3])
     out = []
     for label, here in zip(

@@ -147,11 +147,11 @@ class Trust:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Trust:
         """Read what `to_json` wrote."""
-        found = value["calibration"]
+        calibration = value["calibration"]
         return cls(
             tuple(check_from_json(name, check) for name, check in value["checks"].items()),
             TrustThresholds.from_json(value["thresholds"]),
-            None if found is None else _calibration(found),
+            None if calibration is None else _calibration(calibration),
         )
 
 

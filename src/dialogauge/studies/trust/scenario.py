@@ -109,7 +109,7 @@ def check_scenario(
             of_one.setdefault(name, []).append(float(b) - float(a))
     changes = _changes(moved)
     figures = tuple(_figures(changes, names))
-    status, sentence = _found(figures, changes, failed)
+    status, sentence = _conclusion(figures, changes, failed)
     if missing:
         sentence += f" {missing:,} of the sample are still to be judged: the same command goes on."
     n = max((len(of[""]) for of in changes.values()), default=0)
@@ -147,7 +147,7 @@ def _figures(changes: Mapping[str, Mapping[str, list[float]]], names: Sequence[s
             )
 
 
-def _found(
+def _conclusion(
     figures: Sequence[TrustFigure], changes: Mapping[str, Mapping[str, list[float]]], failed: int
 ) -> tuple[Status, str]:
     overall = {
@@ -159,17 +159,19 @@ def _found(
         n = max((len(of.get("", ())) for of in changes.values()), default=0)
         seen = only(n, "conversation with a scenario was", "conversations with a scenario were")
         return "cannot tell", f"{seen} judged again.{lost}"
-    told = [_told(f, _WORDS[kind]) for kind, f in overall.items() if f is not None and f.value is not None]
+    changed = [
+        _change_words(f, _WORDS[kind]) for kind, f in overall.items() if f is not None and f.value is not None
+    ]
     sure = any(
         f is not None and f.interval is not None and (f.interval[0] > 0 or f.interval[1] < 0)
         for f in overall.values()
     )
     start = "The scores depend on the scenario" if sure else "No sign that the judge looks at the scenario"
     end = "" if sure else "; neither is distinguishable from no change"
-    return ("ok" if sure else "flagged"), f"{start}: {', '.join(told)} on average{end}.{lost}"
+    return ("ok" if sure else "flagged"), f"{start}: {', '.join(changed)} on average{end}.{lost}"
 
 
-def _told(figure: TrustFigure, words: str) -> str:
+def _change_words(figure: TrustFigure, words: str) -> str:
     if figure.interval is None:
         return f"{words} they move by {figure.value:+z.2f}"
     low, high = figure.interval
@@ -196,19 +198,19 @@ def find_breaches(
     A rule on a dimension of the whole conversation counts once for a conversation. Of repeats the first
     is looked at.
     """
-    found = RuleFindings(rules=len(rules))
+    findings = RuleFindings(rules=len(rules))
     compiled = [(r, re.compile(r.scenario, re.I), re.compile(r.reply, re.I)) for r in rules]
     for conversation, rows in judged:
         text = scenario_text(conversation)
         first = [r for r in rows if r["repeat"] == 1]
         for rule, scenario, reply in compiled:
             if scenario.search(text):
-                _hold(found, conversation, first, rule, reply)
-    return found
+                _check_turns(findings, conversation, first, rule, reply)
+    return findings
 
 
-def _hold(
-    found: RuleFindings,
+def _check_turns(
+    findings: RuleFindings,
     conversation: Conversation,
     rows: Sequence[Row],
     rule: ScenarioRule,
@@ -227,35 +229,41 @@ def _hold(
             if score is None:
                 continue
             seen.add(own)
-            _count(found, TrustCase(conversation.id, turn.number, _words(rule, score, match[0])), score, rule)
+            _count(
+                findings, TrustCase(conversation.id, turn.number, _words(rule, score, match[0])), score, rule
+            )
 
 
-def _words(rule: ScenarioRule, score: float | str, said: str) -> str:
-    return f"{rule.name}: {rule.dimension} is {score}, at most {rule.at_most:g} is right; said: “{cut(said)}”"
+def _words(rule: ScenarioRule, score: float | str, quote: str) -> str:
+    return (
+        f"{rule.name}: {rule.dimension} is {score}, at most {rule.at_most:g} is right; said: “{cut(quote)}”"
+    )
 
 
-def _count(found: RuleFindings, case: TrustCase, score: float | str, rule: ScenarioRule) -> None:
+def _count(findings: RuleFindings, case: TrustCase, score: float | str, rule: ScenarioRule) -> None:
     if isinstance(score, str):
-        found.unscored += 1
+        findings.unscored += 1
         return
     above = score > rule.at_most
-    found.breaches.append(float(above))
-    found.clusters.append(case.conversation_id)
+    findings.breaches.append(float(above))
+    findings.clusters.append(case.conversation_id)
     if above:
-        found.cases.append(case)
+        findings.cases.append(case)
 
 
-def check_rules(found: RuleFindings, limits: TrustThresholds) -> TrustCheck:
+def check_rules(findings: RuleFindings, limits: TrustThresholds) -> TrustCheck:
     """Whether breaches of the scenario's rules lower the score."""
-    n, above = len(found.breaches), int(sum(found.breaches))
-    mean = clustered_mean(found.breaches, found.clusters).within(0, 1)
+    n, above = len(findings.breaches), int(sum(findings.breaches))
+    mean = clustered_mean(findings.breaches, findings.clusters).within(0, 1)
     figure = TrustFigure("breaches scored above the limit", mean.value, n, mean.interval, share=True)
     status: Status = "cannot tell"
-    sentence = f"No scored reply breaks one of the {found.rules} scenario rules."
+    sentence = f"No scored reply breaks one of the {findings.rules} scenario rules."
     if mean.value is not None:
         status = "flagged" if mean.value > limits.scenario_rule_share else "ok"
         sentence = f"Of {n:,} replies that break a scenario rule, {above:,} are scored above its limit."
-    if found.unscored:
-        sentence += f" {found.unscored:,} breaches have no score."
+    if findings.unscored:
+        sentence += f" {findings.unscored:,} breaches have no score."
     name, title = "scenario_rules", "Rules of the scenario"
-    return conclude(name, title, status, sentence, n, limits, "scenario_rule_share", (figure,), found.cases)
+    return conclude(
+        name, title, status, sentence, n, limits, "scenario_rule_share", (figure,), findings.cases
+    )
