@@ -77,10 +77,10 @@ async def score(
         },
     )
     try:
-        run = await run_study(study, settings, observer, built.limits, stop)
+        done = await run_study(study, settings, observer, built.limits, stop)
     finally:
         await built.close()
-    return ScoringOutcome(run, opened.faults, judge=built.judge.name)
+    return ScoringOutcome(done, opened.faults, judge=built.judge.name)
 
 
 def _about(options: ScoreOptions, built: BuiltJudge, opened: OpenStage) -> dict[str, Any]:

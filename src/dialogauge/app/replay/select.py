@@ -10,6 +10,7 @@ from dialogauge.app.replay.stage import data_settings, hidden_items, mask_for_it
 from dialogauge.app.satisfaction import study_settings
 from dialogauge.app.satisfaction_data import masked_words
 from dialogauge.app.settings import SelectOptions
+from dialogauge.app.sources import InputData
 from dialogauge.core.errors import InputError
 from dialogauge.data import DATA_SETS, format_names
 from dialogauge.runs.directory import write_whole

@@ -9,6 +9,7 @@ from typing import Any
 
 from dialogauge.app.satisfaction_data import chosen_split, masked_words, read_rated
 from dialogauge.app.settings import RatedDataOptions
+from dialogauge.app.sources import InputData
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import Mask, UserSplit
