@@ -111,7 +111,7 @@ def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  
         both = [
             (scores[r.reply.id], r.score) for b in study.blocks for r in b.ratings if r.reply.id in scores
         ]
-        out["own"] = pearson([s for s, _ in both], [g for _, g in both]).value
+        out["own"] = pearson([s for s, _ in both], [g for _, g in both])
         out["weight"] = judge.weights["signal"]
     return out
 

@@ -18,6 +18,7 @@ from dialogauge.core import (
     JudgeFailure,
     Judgement,
     Message,
+    Rating,
     Request,
     Role,
     Scale,
@@ -30,7 +31,6 @@ from dialogauge.core import (
     digest_text,
 )
 from dialogauge.core.protocols import Reads
-from dialogauge.data.memory_source import conversation_record
 
 ROLES: dict[str, Role] = {"s": "system", "d": "developer", "u": "user", "a": "assistant", "t": "tool"}
 JUDGE_DIGEST = digest_text("judge")
@@ -40,6 +40,34 @@ def write_conversations(path: Path, conversations: Iterable[Conversation]) -> No
     """Write one conversation a line, as OpenAI JSONL."""
     lines = [orjson.dumps(conversation_record(c), default=dict) for c in conversations]
     path.write_bytes(b"".join(line + b"\n" for line in lines))
+
+
+def conversation_record(conversation: Conversation) -> dict[str, Any]:
+    """Return a conversation as a record of OpenAI JSONL, without unknown fields."""
+    record: dict[str, Any] = {"conversation_id": conversation.id}
+    for name in ("user_id", "scenario", "context", "candidate", "language"):
+        value = getattr(conversation, name)
+        if value is not None:
+            record[name] = value
+    if conversation.profile is not None:
+        record["profile"] = dict(conversation.profile)
+    record["messages"] = [message.to_openai() for message in conversation.messages]
+    if conversation.ratings:
+        record["ratings"] = [_rating_record(rating, conversation.id) for rating in conversation.ratings]
+    if conversation.metadata:
+        record["metadata"] = dict(conversation.metadata)
+    return record
+
+
+def _rating_record(rating: Rating, conversation_id: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"dimension": rating.dimension, "score": rating.score}
+    if rating.conversation_id != conversation_id:
+        row["conversation_id"] = rating.conversation_id
+    for name in ("turn", "rater", "candidate", "note"):
+        value = getattr(rating, name)
+        if value is not None:
+            row[name] = value
+    return row
 
 
 def message(line: str) -> Message:

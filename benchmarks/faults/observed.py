@@ -7,6 +7,7 @@ judges LOG with the role `stub` of CONFIG and writes the series and the exit cod
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dialogauge.app.judge import judge_log
+from dialogauge.app.judge import judge_data
 from dialogauge.app.merging import load_config
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.llm import LimiterState
@@ -76,7 +77,7 @@ def main() -> None:
     role = load_config(config).roles["stub"]
     options = JudgeOptions(inputs=(log,), rubric=rubric, judge="llm", role=role, out=run, cache=False)
     watcher = Watcher()
-    outcome = judge_log(options, watcher)
+    outcome = asyncio.run(judge_data(options, watcher))
     seen = {"code": outcome.exit_code, "series": watcher.series}
     Path(out).write_text(json.dumps(seen), encoding="utf-8")
 

@@ -8,9 +8,9 @@ import sqlite3
 
 import pytest
 
-from dialogauge.data.memory_source import conversation_record
 from flows.conftest import rows_of
 from rated import rated_talk
+from talks import conversation_record
 
 
 def test_a_line_that_is_not_json_is_named_and_the_rest_judged(dialogauge, log, talk, tmp_path):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dialogauge.data.memory_source import conversation_record
 from rated import rated_users
+from talks import conversation_record
 
 
 def uss_file(path, sessions=60, seed=4):

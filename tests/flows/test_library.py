@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -14,13 +15,13 @@ from pathlib import Path
 import pytest
 
 import dialogauge
-from dialogauge.core import EndpointError, RecordFault, StoreError, UsageError
-from dialogauge.data.memory_source import conversation_record
+from dialogauge.core import EndpointError, MissingExtra, RecordFault, StoreError, UsageError
 from flows.conftest import EXAMPLES, rows_of
 from flows.test_interrupt import wait_for
 from rated import rated_users
 from servers.faults import FaultPlan
 from servers.verdicts import ideal
+from talks import conversation_record
 
 FILE = EXAMPLES / "held_out.jsonl"
 
@@ -215,6 +216,54 @@ def test_satisfaction_by_name(dialogauge, log, tmp_path) -> None:
         run.gate("failed<=0.5")
     with pytest.raises(UsageError, match="'judge' is missing"):
         library.run("satisfaction", data)
+
+
+def test_fit_by_name(dialogauge, log, tmp_path) -> None:
+    import dialogauge as library
+
+    data = [conversation_record(c) for c in rated_users(12)]
+    dialogauge("fit", log(*data), "--draws", 100, "-o", "command")
+    run = library.run("fit", data, draws=100)
+    of_command = library.open_run(tmp_path / "command")
+    assert run.study == "fit"
+    assert run.summary["metrics"] == of_command.summary["metrics"]
+    assert list(run.rows()) == list(of_command.rows())
+    assert "<title>" in run.page()
+    for use in (run.judgements, run.to_pandas, run.to_polars):
+        with pytest.raises((UsageError, MissingExtra), match=r"has no judgements|needs"):
+            list(use())
+    judged = library.judge(data, judge="fitted", fitted_model=run.path)
+    assert judged.summary.requested == judged.summary.scored
+    with pytest.raises(UsageError, match="no name for a run directory"):
+        library.run("fit", data, out="coefficients.json")
+    assert not (tmp_path / "coefficients.json").exists()
+
+
+def test_trust_by_name(talk, serve, tmp_path) -> None:
+    stub = serve(ideal)
+    at = {"model": "m", "base_url": stub.url, "cache": False}
+    run = dialogauge.judge([talk("a", scenario="a shop"), talk("b", scenario="a bank")], **at)
+    rated = dialogauge.run("trust", run, ratings=[dialogauge.Rating("a", "helpfulness", 4, 1)])
+    assert rated.path == run.path
+    assert rated.temporary
+    assert run.summary.trust.calibration is None
+    assert rated.summary.trust.calibration.dimensions[0].n == 1
+    path = rated.path
+    del run
+    gc.collect()
+    assert path.exists()  # the later Run keeps it
+    asked = len(stub.asked)
+    sampled = dialogauge.run("trust", rated, scenario_sample=1)
+    assert len(stub.asked) > asked
+    assert sampled.summary.trust.checks.scenario_ignored.n == 1
+    del rated, sampled
+    gc.collect()
+    assert not path.exists()
+    for source, more in (([talk("a")], {}), (tmp_path, {"out": "elsewhere"})):
+        with pytest.raises(UsageError, match="trust checks a finished run"):
+            dialogauge.run("trust", source, **more)
+    with pytest.raises(StoreError):
+        dialogauge.run("trust", tmp_path / "nowhere")
 
 
 def test_a_script_is_quiet_and_progress_can_be_asked_for(talk, capfd) -> None:

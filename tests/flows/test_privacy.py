@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 
 import pytest
 
+from dialogauge.core.packing import unsqueeze
 from dialogauge.runs import RunDirectory
 from flows.conftest import rows_of
 from servers.verdicts import ideal
@@ -73,6 +74,10 @@ def stored(path):
     """Everything in an SQLite file, blobs unpacked where they are packed."""
     with closing(sqlite3.connect(path)) as db:
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if "units" in tables:
+            packed = db.execute("SELECT rows, dictionary FROM units JOIN judges ON judge = id").fetchall()
+            assert db.execute("SELECT COUNT(*) FROM units").fetchone() == (len(packed),)
+            yield from (unsqueeze(rows, dictionary).decode() for rows, dictionary in packed)
         for table in tables:
             for row in db.execute(f"SELECT * FROM {table}"):
                 for value in row:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from benchmarks.replay_candidates import main as make_candidates
 
-from dialogauge.data.memory_source import conversation_record
 from rated import rated_users
 from servers.contented import contented
 from servers.faults import FaultPlan
+from talks import conversation_record
 
 MARKS = ("REASON-7731", "PROFILE-7731", "SCORE-7731")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dialogauge.data.memory_source import conversation_record
 from rated import rated_users
 from servers.contented import contented, shown_to
 from servers.faults import FaultPlan
+from talks import conversation_record
 
 
 @pytest.fixture

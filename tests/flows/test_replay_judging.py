@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dialogauge.data.memory_source import conversation_record
 from rated import rated_users
 from servers.contented import contented, shown_to
+from talks import conversation_record
 
 
 @pytest.fixture

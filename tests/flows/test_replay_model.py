@@ -11,13 +11,13 @@ import pytest
 
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import request_for
-from dialogauge.data.memory_source import conversation_record
 from dialogauge.judges.personal.judge import PersonalRubricJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_personal
 from dialogauge.studies.satisfaction.blocks import study_data
 from servers.contented import contented
 from servers.tiny_model import build_tiny_model, serve_model
+from talks import conversation_record
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch")]
 

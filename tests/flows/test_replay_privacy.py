@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from dialogauge.data.memory_source import conversation_record
 from flows.test_privacy import assert_none, everything
 from rated import rated_users
+from talks import conversation_record
 
 PHONE, MAIL, WRITTEN = "13800138000", "ann.lee@example.org", "desk@example.net"
 RUN = ("replay", "run", "data.jsonl", "--rule", "stratified", "-n", 20, "--draws", 100, "-o", "run")

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from dialogauge.data.memory_source import conversation_record
 from dialogauge.runs.records import own_scores
 from dialogauge.stats import CALIBRATIONS
 from flows.conftest import rows_of
 from rated import rated_talk, rated_users
+from talks import conversation_record
 from tiny_encoder import build_tiny_encoder
 
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from dialogauge.data.memory_source import conversation_record
 from flows.conftest import rows_of
 from rated import rated_talk, rated_users
+from talks import conversation_record
 
 WORDS = ("--judge", "history-mean", "--split", "all", "--draws", 0)
 

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from dialogauge.data.memory_source import conversation_record
 from flows.conftest import rows_of
 from flows.test_satisfaction_model import judging, manifest_of
 from rated import rated_users
 from servers.contented import contented, shown_to
+from talks import conversation_record
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import signal
 
 import pytest
 
-from dialogauge.data.memory_source import conversation_record
 from flows.conftest import rows_of
 from flows.test_interrupt import start, wait_for
 from rated import rated_talk, rated_users
 from servers.contented import contented, shown_to
+from talks import conversation_record
 
 SMALL = ("--split", "all", "--draws", 0)
 

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from dialogauge.data.memory_source import conversation_record
 from dialogauge.runs import RunDirectory
 from rated import rated_users
 from servers.contented import contented, shown_to
+from talks import conversation_record
 
 
 def telling(body):

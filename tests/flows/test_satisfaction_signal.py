@@ -9,10 +9,10 @@ import re
 import pytest
 
 from dialogauge.core import Conversation, Message, Rating
-from dialogauge.data.memory_source import conversation_record
 from flows.conftest import rows_of
 from rated import rated_talk
 from servers.contented import contented
+from talks import conversation_record
 
 USERS, SCENARIOS, TURNS = 10, ("cook", "gift", "trip"), 5
 SPLIT = {"train": [f"user{u}" for u in range(6)], "test": [f"user{u}" for u in range(6, USERS)]}

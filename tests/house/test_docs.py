@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import pytest
 
@@ -189,13 +190,13 @@ def test_examples_of_formats_are_read(name: str, tmp_path: Path) -> None:
 
 
 def test_findings_of_the_local_judge_exist() -> None:
-    from dialogauge.signals.signal import _NOTES, FAULT_KINDS
+    from dialogauge.signals.signal import _NOTES, FaultKind
 
     text = (ROOT / "docs" / "local-judge.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     named = {name for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[1])}
     assert named - set(_NOTES) == set()
-    assert [kind for kind in FAULT_KINDS if kind not in text] == []
+    assert [kind for kind in get_args(FaultKind) if kind not in text] == []
 
 
 def test_dependencies_are_argued_for() -> None:

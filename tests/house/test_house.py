@@ -80,10 +80,17 @@ def test_face_lists_what_other_rooms_use(room: str) -> None:
     others += [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
     used: set[str] = set()
     for path in others:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-            if f"{module}.".startswith(f"dialogauge.{room}."):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+        for node in imports:
+            if f"{node.module}.".startswith(f"dialogauge.{room}."):
                 used |= {alias.name for alias in node.names}
+        whole = [
+            a.asname or a.name for n in imports if n.module == "dialogauge" for a in n.names if a.name == room
+        ]
+        used |= {
+            n.attr for n in nodes if isinstance(n, ast.Attribute) and getattr(n.value, "id", None) in whole
+        }
     assert set(names) - used == set(), "nobody outside the room uses these"
     assert used - set(names) == set(), "other rooms use these"
 

@@ -25,7 +25,7 @@ from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import ratings_as_stored
 from dialogauge.runs.records import json_document
-from dialogauge.stats import DissatisfiedRule, parse_rule
+from dialogauge.stats import ClusterDraws, DissatisfiedRule, parse_rule
 from dialogauge.studies.agreement.agreement import (
     AgreementResult,
     AgreementSettings,
@@ -96,7 +96,7 @@ def _satisfaction(
             dimension = rated or settings.get("dimension", SATISFACTION)
             runs.append(collect_predictions(about, _judged(run, ratings), dimension))
             summaries.append(run.directory.read_json("summary"))
-    found = compare_runs(runs, draws=options.draws, seed=options.seed)
+    found = compare_runs(runs, ClusterDraws(options.draws, options.seed))
     return SatisfactionMeta(found, tuple(runs), tuple(summaries))
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from dialogauge.app.config import RoleSettings, cache_folder, read_key
-from dialogauge.app.settings import JudgeOptions
+from dialogauge.app.config import RoleSettings, read_key
+from dialogauge.app.environment import cache_folder
+from dialogauge.app.settings import JudgeOptions, LimitOptions, RetryOptions
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.llm import Budget, LimiterState, PriceTable, SamplingParameters
@@ -22,13 +23,7 @@ class BuiltClient:
     """A client for a role, with its cache around it and what it can tell of its endpoint."""
 
     def __init__(self, inner: ChatClient, cache_folder: Path | None, *, read_cache: bool = True) -> None:
-        """Put the response cache around a client, if a cache is wanted.
-
-        Args:
-            inner: The client itself.
-            cache_folder: Where its replies are kept; None for nowhere.
-            read_cache: False to ask everything anew and keep the new replies.
-        """
+        """Put the response cache of a folder around a client; it may write new replies and read none."""
         self.inner = inner
         self._stack = AsyncExitStack()
         self._stack.push_async_callback(inner.close)
@@ -51,34 +46,27 @@ class BuiltClient:
         await self._stack.aclose()
 
 
-class Asked(Protocol):
-    """The clients that a judge asks."""
+Limits = Callable[[], LimiterState | None]
+"""What the adaptive limiter of an endpoint does just now; None where there is none."""
 
-    def limits(self) -> LimiterState | None:
-        """Return what the adaptive limiter does just now; None where there is none."""
 
-    async def close(self) -> None:
-        """Free what the clients hold."""
+def no_limits() -> None:
+    """Return what a judge without an endpoint has to say."""
+
+
+async def _close_nothing() -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltJudge:
-    """A judge, and what it asks."""
+    """A judge, and what goes with the clients that it asks, where it asks any."""
 
     judge: Judge
-    client: Asked | None = None
-    """None for a judge that asks no model."""
+    limits: Limits = no_limits
+    close: Callable[[], Coroutine[Any, Any, None]] = _close_nothing
+    """Frees what the clients hold."""
     worked_examples: frozenset[str] = frozenset()
     """Ids of conversations that its prompt shows solved, and that it may not judge."""
-
-    def limits(self) -> LimiterState | None:
-        """Return what the adaptive limiter does just now; None where there is none."""
-        return None if self.client is None else self.client.limits()
-
-    async def close(self) -> None:
-        """Free what the clients hold."""
-        if self.client is not None:
-            await self.client.close()
 
 
 def build_judge(options: JudgeOptions) -> BuiltJudge:
@@ -98,15 +86,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
     source = None
     if options.source_file is not None:
         source = _read(Path(options.source_file), "source", "--source takes a UTF-8 text file")
-    built = build_client(
-        options.role,
-        "judge",
-        max_concurrency=options.max_concurrency,
-        budget=Budget(options.max_calls, options.max_cost),
-        prices=None if options.prices_file is None else PriceTable.load(Path(options.prices_file)),
-        cache=options.cache,
-        read_cache=not options.retry_failed,
-    )
+    built = build_client(options.role, "judge", options)
     judge = RubricJudge(
         rubric,
         built.client,
@@ -115,7 +95,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
         mode=options.mode,
         source=source,
     )
-    return BuiltJudge(judge, built, worked_examples=rubric.example_ids)
+    return BuiltJudge(judge, built.limits, built.close, rubric.example_ids)
 
 
 def _read(path: Path, what: str, hint: str) -> str:
@@ -164,30 +144,32 @@ def _local(options: JudgeOptions, rubric: str) -> Judge:
     return LocalJudge(options.mode, options.language, coefficients, rubric)
 
 
-def build_client(  # noqa: PLR0913 - what a client is put together from, each with a default
-    settings: RoleSettings,
-    role: str,
-    *,
-    max_concurrency: int = 64,
-    budget: Budget | None = None,
-    prices: PriceTable | None = None,
-    cache: bool = True,
-    read_cache: bool = True,
+def build_client(
+    settings: RoleSettings, role: str, limits: LimitOptions, budget: Budget | None = None
 ) -> BuiltClient:
     """Build the client of a role from its settings.
 
     A model in process or a callable is kept within the budget too; its replies are cached like others.
+    What failed is asked anew where it is to be done again: the cache is then written, and not read.
+
+    Args:
+        settings: Of the model.
+        role: Who it is.
+        limits: What asking it may take.
+        budget: That it shares with other clients; else one of its own.
     """
-    budget = budget or Budget()
+    budget = budget or Budget(limits.max_calls, limits.max_cost)
+    prices = None if limits.prices_file is None else PriceTable.load(Path(limits.prices_file))
     if settings.model.startswith(("py:", "file:")):
         from dialogauge.llm.budget import BudgetedClient
 
         budget.require_price(settings.model, prices)
         inner: ChatClient = BudgetedClient(_in_process(settings), budget)
     else:
-        inner = _http(settings, role, max_concurrency, budget, prices)
-    folder = cache_folder() if cache and not settings.model.startswith("py:") else None
-    return BuiltClient(inner, folder, read_cache=read_cache)
+        inner = _http(settings, role, limits.max_concurrency, budget, prices)
+    folder = cache_folder() if limits.cache and not settings.model.startswith("py:") else None
+    again = isinstance(limits, RetryOptions) and limits.retry_failed
+    return BuiltClient(inner, folder, read_cache=not again)
 
 
 def _in_process(settings: RoleSettings) -> ChatClient:

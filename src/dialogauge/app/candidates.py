@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dialogauge.app.build import BuiltClient, build_client
 from dialogauge.app.config import RoleSettings, parse_role, with_defaults
-from dialogauge.app.merging import FileConfig
+from dialogauge.app.merging import FileConfig, read_toml
+from dialogauge.app.settings import CandidateOptions
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
 from dialogauge.core.unit import digest, digest_text
 from dialogauge.llm import (
@@ -23,7 +23,6 @@ from dialogauge.llm import (
     ChatFailure,
     ChatReply,
     ChatRequest,
-    PriceTable,
     client_identity,
 )
 from dialogauge.studies.replay.diagnostics import family_of
@@ -60,21 +59,14 @@ def read_agents(path: str | None) -> dict[str, AgentEntry]:
     if path is None:
         return {}
     try:
-        raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        found = _File.model_validate(raw).agent
-    except OSError as error:
-        msg = f"the agents file {path} cannot be read: {error.strerror}"
-        raise ConfigError(msg) from error
+        listed = _File.model_validate(read_toml(Path(path), "agents file")).agent
     except ValidationError as error:
         first = error.errors()[0]
-        msg = f"{path}: {'.'.join(str(part) for part in first['loc'])}: {first['msg'].lower()}"
+        msg = f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}"
         keys = ", ".join(AgentEntry.model_fields)
         raise ConfigError(msg, hint=f"an [[agent]] has {keys}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        msg = f"{path} is not a TOML file: {error}"
-        raise ConfigError(msg) from error
     agents: dict[str, AgentEntry] = {}
-    for agent in found:
+    for agent in listed:
         if agent.name in agents:
             msg = f"{path}: the agent {agent.name!r} is there twice"
             raise ConfigError(msg)
@@ -121,20 +113,20 @@ def read_candidates(
     if not given:
         msg = "no candidate is given"
         raise UsageError(msg, hint=_FORMS)
-    found = [_candidate(text, agents, config) for text in given]
+    candidates = [_candidate(text, agents, config) for text in given]
     names: set[str] = set()
-    for candidate in found:
-        if not candidate.name:
+    for name in (candidate.name for candidate in candidates):
+        if not name:
             msg = "a candidate has no name"
             raise UsageError(msg, hint="give it a name: --candidate NAME=...")
-        if candidate.name == ORIGINAL:
+        if name == ORIGINAL:
             msg = f"no candidate may be called {ORIGINAL!r}: the replies in the data are"
             raise UsageError(msg, hint="give it a name: --candidate NAME=...")
-        if candidate.name in names:
-            msg = f"two candidates are called {candidate.name!r}"
+        if name in names:
+            msg = f"two candidates are called {name!r}"
             raise UsageError(msg, hint="give one of them a name: --candidate NAME=...")
-        names.add(candidate.name)
-    return tuple(found)
+        names.add(name)
+    return tuple(candidates)
 
 
 def _candidate(text: str, agents: Mapping[str, AgentEntry], config: FileConfig) -> Candidate:
@@ -161,9 +153,9 @@ def _name_of(text: str) -> str:
 
 
 def _described(name: str, reference: str, agent: AgentEntry | None, config: FileConfig) -> Candidate:
-    about: dict[str, Any] = {"organisation": None, "version": None, "licence": None, "family": None}
-    if agent is not None:
-        about |= {key: getattr(agent, key) for key in about}
+    about: dict[str, Any] = {
+        key: getattr(agent, key, None) for key in ("organisation", "version", "licence", "family")
+    }
     if reference.startswith(_REPLIES):
         path = reference.removeprefix(_REPLIES)
         if not Path(path).is_file():
@@ -224,39 +216,19 @@ class ClientPool:
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask the member that the request falls to."""
-        told = digest([[dict(m) for m in request.messages], self._seed])
-        client = self._clients[int(digest_text(told)[:8], 16) % len(self._clients)]
-        found = await client.complete(request)
-        if isinstance(found, ChatReply) and found.model is None:
-            return ChatReply(found.text, found.finish, found.usage, found.reasoning, client.name)
-        return found
+        asked = digest([[dict(m) for m in request.messages], self._seed])
+        client = self._clients[int(digest_text(asked)[:8], 16) % len(self._clients)]
+        reply = await client.complete(request)
+        return replace(reply, model=reply.model or client.name) if isinstance(reply, ChatReply) else reply
 
     async def close(self) -> None:
         """Nothing: the members are closed by who built them."""
 
 
-def build_candidate_client(  # noqa: PLR0913 - what a client is put together from
-    candidate: Candidate,
-    *,
-    max_concurrency: int,
-    budget: Budget,
-    prices: PriceTable | None,
-    cache: bool,
-    read_cache: bool,
-    seed: int,
+def build_candidate_client(
+    candidate: Candidate, options: CandidateOptions, budget: Budget
 ) -> tuple[ChatClient, tuple[BuiltClient, ...]]:
     """Build the client of a candidate, and what is to be closed afterwards."""
-    built = tuple(
-        build_client(
-            settings,
-            "candidate",
-            max_concurrency=max_concurrency,
-            budget=budget,
-            prices=prices,
-            cache=cache,
-            read_cache=read_cache,
-        )
-        for settings in candidate.models
-    )
+    built = tuple(build_client(settings, "candidate", options, budget) for settings in candidate.models)
     clients = [b.client for b in built]
-    return (ClientPool(candidate.name, clients, seed) if candidate.pool else clients[0]), built
+    return (ClientPool(candidate.name, clients, options.seed) if candidate.pool else clients[0]), built

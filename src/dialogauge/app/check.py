@@ -38,9 +38,8 @@ def check_input(options: CheckOptions) -> InputReport:
 
     def rated(conversation: Conversation) -> Conversation:
         seen.add(conversation.id)
-        given = ratings.for_conversation(conversation.id)
-        absent.update(absent_turns(conversation, given))
-        return replace(conversation, ratings=(*conversation.ratings, *given))
+        absent.update(absent_turns(conversation, ratings.for_conversation(conversation.id)))
+        return ratings.joined(conversation)
 
     report = inspect_conversations(reader, options.min_turns, rated, mask=mask)
     unknown = [

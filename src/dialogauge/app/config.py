@@ -1,4 +1,4 @@
-"""Models by role, and the only place that reads the environment.
+"""Models by role: where each is reached, and how it is sampled.
 
 Precedence: what the command line says, then the file, then the environment (endpoint and key variable
 of the main role), then the default. Keys are named by their variable and never written anywhere.
@@ -6,14 +6,13 @@ of the main role), then the default. Keys are named by their variable and never 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from dialogauge.app.environment import variable
 from dialogauge.core.errors import ConfigError
 
 _FORMS = "MODEL@URL#KEYVAR, the name of a role in the configuration file, file:PATH or py:MODULE:NAME"
@@ -101,10 +100,10 @@ def with_defaults(settings: RoleSettings, role: str) -> RoleSettings:
         k: v for k, v in ROLE_DEFAULTS.get(role, {}).items() if getattr(settings, k) is None
     }
     if not settings.model.startswith(("file:", "py:")) and settings.base_url is None:
-        named = os.environ.get("OPENAI_BASE_URL")
+        named = variable("OPENAI_BASE_URL")
         filled["base_url"] = named or "https://api.openai.com/v1"
         # A server of one's own often needs no key; the vendor's always does.
-        if settings.api_key_env is None and (not named or os.environ.get("OPENAI_API_KEY")):
+        if settings.api_key_env is None and (not named or variable("OPENAI_API_KEY")):
             filled["api_key_env"] = "OPENAI_API_KEY"
     return settings.model_copy(update=filled)
 
@@ -113,22 +112,22 @@ def read_key(settings: RoleSettings, role: str) -> str | None:
     """Read the key of a role from its variable; None when the role names no variable."""
     if settings.api_key_env is None:
         return None
-    key = os.environ.get(settings.api_key_env)
+    key = variable(settings.api_key_env)
     if not key:
         msg = f"the role {role!r} takes its key from the variable {settings.api_key_env}, which is not set"
         raise ConfigError(msg, hint=f"export {settings.api_key_env}=... or name another with --api-key-env")
     return key
 
 
-def cache_folder() -> Path:
-    """Return the user's cache folder for model replies."""
-    named = os.environ.get("DIALOGAUGE_CACHE")
-    if named:
-        return Path(named)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "dialogauge"
+def shown_role(role: RoleSettings) -> dict[str, Any]:
+    """Return a role's settings as a manifest may hold them: no headers' values, no secrets in the URL.
 
+    A key is never among them, only the name of its variable.
+    """
+    from dialogauge.llm.transport import Endpoint  # with it comes the HTTP client
 
-def colour_wanted() -> bool:
-    """Say whether a terminal may be written to in colour; see https://no-color.org."""
-    return not os.environ.get("NO_COLOR")
+    shown = role.model_dump(exclude={"headers"}, exclude_none=True)
+    shown["headers"] = sorted(role.headers)
+    # User info and query of a URL may be secrets too.
+    shown["base_url"] = None if role.base_url is None else Endpoint(role.base_url).shown_url
+    return shown

@@ -10,7 +10,7 @@ from typing import Any
 from dialogauge.app.build import build_client
 from dialogauge.app.config import parse_role, with_defaults
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.settings import DoctorOptions
+from dialogauge.app.settings import DoctorOptions, LimitOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.judges.known_answers import KnownAnswerReport, known_answers, unfit
 from dialogauge.llm.doctor import EndpointReport, examine
@@ -77,7 +77,7 @@ def examine_endpoint(options: DoctorOptions) -> Examination:
     role = with_defaults(parse_role(reference, config.roles), "judge")
 
     async def run() -> Examination:
-        built = build_client(role, "judge", cache=False)
+        built = build_client(role, "judge", LimitOptions(cache=False))
         try:
             endpoint = await examine(built.client)
             asked = options.known_answers and endpoint.usable

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,12 @@ from dialogauge.runs.records import json_line
 from dialogauge.runs.run import open_run
 
 _BATCH = 10_000
+# The columns that are taken over from a row as they are, in their order; lists are written as JSON.
+_TARGET = ("conversation_id", "user_id", "scenario", "candidate", "level", "turn", "repeat")
+_VERDICT = ("verdict", "verdict_basis", "weakest_turn")
+_LISTS = ("issues", "evidence")
+_JUDGE = ("rationale", "judge", "prompt_digest")
+_USAGE = ("calls", "cached", "prompt_tokens", "completion_tokens", "cost")
 # A cell that begins with one of these is run as a formula by spreadsheet programs.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 # Where the list separator is a semicolon or a tab, a cell begins behind each, and behind a line break.
@@ -65,9 +72,7 @@ def flat_row(row: Mapping[str, Any], dimensions: Sequence[str]) -> dict[str, Any
     """Write a row as one level of plain values."""
     scores = row["scores"] or {}
     failure, usage = row["failure"] or {}, row["usage"]
-    flat = {
-        k: row[k] for k in ("conversation_id", "user_id", "scenario", "candidate", "level", "turn", "repeat")
-    }
+    flat = {k: row[k] for k in _TARGET}
     for name in dimensions:
         value = scores.get(name)
         flat[f"score_{name}"] = None if value is None or isinstance(value, str) else float(value)
@@ -76,12 +81,10 @@ def flat_row(row: Mapping[str, Any], dimensions: Sequence[str]) -> dict[str, Any
     flat["overall"] = row["overall"]
     flat["not_applicable"] = " ".join(k for k, v in scores.items() if isinstance(v, str)) or None
     flat["failure_kind"], flat["failure_message"] = failure.get("kind"), failure.get("message")
-    flat.update({k: row[k] for k in ("verdict", "verdict_basis", "weakest_turn")})
-    flat["issues"] = orjson.dumps(row["issues"]).decode()
-    flat["evidence"] = orjson.dumps(row["evidence"]).decode()
-    flat.update({k: row[k] for k in ("rationale", "judge", "prompt_digest")})
-    flat.update({k: usage[k] for k in ("calls", "cached", "prompt_tokens", "completion_tokens", "cost")})
-    return flat
+    flat |= {k: row[k] for k in _VERDICT}
+    flat |= {k: orjson.dumps(row[k]).decode() for k in _LISTS}
+    flat |= {k: row[k] for k in _JUDGE}
+    return flat | {k: usage[k] for k in _USAGE}
 
 
 def _whole(row: Mapping[str, Any], name: str) -> int | None:
@@ -91,7 +94,9 @@ def _whole(row: Mapping[str, Any], name: str) -> int | None:
 
 def flat_columns(dimensions: Sequence[str]) -> tuple[str, ...]:
     """Return the names of what `flat_row` writes."""
-    return tuple(flat_row(_BLANK, dimensions))
+    single = (*_TARGET, *_VERDICT, *_JUDGE, "scores", "whole", "raw", "overall", "failure")
+    blank = {**dict.fromkeys(single), **dict.fromkeys(_LISTS, ()), "usage": dict.fromkeys(_USAGE)}
+    return tuple(flat_row(blank, dimensions))
 
 
 def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: Sequence[str]) -> None:
@@ -129,20 +134,15 @@ def _write_parquet(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: 
         msg = "writing Parquet needs pyarrow"
         raise MissingExtra(msg, hint="pip install 'dialogauge[parquet]', or export .csv or .jsonl") from error
     schema = pyarrow.schema(list(_parquet_fields(dimensions, pyarrow)))
-    sink = io.BytesIO()
+    sink, flat = io.BytesIO(), (flat_row(row, dimensions) for row in rows)
     with pyarrow.parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
-        batch: list[dict[str, Any]] = []
-        for row in rows:
-            batch.append(flat_row(row, dimensions))
-            if len(batch) == _BATCH:
-                writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
-                batch = []
-        writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+        while batch := list(islice(flat, _BATCH)):
+            writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
     write_whole(target, [sink.getvalue()])
 
 
 def _parquet_fields(dimensions: Sequence[str], arrow: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - a module
-    whole = {"turn", "repeat", "weakest_turn", "calls", "cached", "prompt_tokens", "completion_tokens"}
+    whole = {"turn", "repeat", "weakest_turn", *_USAGE[:-1]}
     whole |= {f"whole_{name}" for name in dimensions}
     scores = {f"{what}_{name}" for what in ("score", "raw") for name in dimensions} | {"overall", "cost"}
     kinds: Callable[[str], Any] = lambda c: (  # noqa: E731 - one expression, used once
@@ -150,15 +150,3 @@ def _parquet_fields(dimensions: Sequence[str], arrow: Any) -> Iterator[tuple[str
     )
     for column in flat_columns(dimensions):
         yield column, kinds(column)
-
-
-_BLANK: dict[str, Any] = {
-    **dict.fromkeys(("conversation_id", "user_id", "scenario", "candidate", "level", "turn", "repeat")),
-    **dict.fromkeys(
-        ("scores", "whole", "raw", "overall", "failure", "verdict", "verdict_basis", "weakest_turn")
-    ),
-    **dict.fromkeys(("rationale", "judge", "prompt_digest")),
-    "issues": [],
-    "evidence": [],
-    "usage": dict.fromkeys(("calls", "cached", "prompt_tokens", "completion_tokens", "cost")),
-}

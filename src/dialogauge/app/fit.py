@@ -2,49 +2,52 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.settings import FitOptions
+from dialogauge.app.sources import InputData, open_source, ratings_of_file
 from dialogauge.core import Conversation, InputError, UsageError
 from dialogauge.core.settings import recorded
-from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings, read_split
+from dialogauge.data import RatingTable, read_split
 from dialogauge.data.ratings import usable_ratings
 from dialogauge.judges.fitted.features import RatedPlace, rated_places
 from dialogauge.judges.fitted.model import table_of
 from dialogauge.judges.local.fit import fit_local
-from dialogauge.runs import Observer, RunDirectory, RunSettings, StudyRun, run_study
+from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.runs.directory import write_whole
 from dialogauge.studies.fit.study import LEAST, FitResult, FitStudy
 from dialogauge.text import counted
 
 
 def read_rated(
-    options: FitOptions, faults: list[InputError], unreadable: list[InputError]
+    options: FitOptions, data: InputData, faults: list[InputError], unreadable: list[InputError]
 ) -> Iterator[Conversation]:
-    """Read the conversations with all their ratings.
+    """Yield the conversations with all their ratings.
 
     What cannot be read goes to `faults`, records that are no conversations to `unreadable` too.
 
     Raises ConfigError for a faulty split file.
     """
-    mapping = read_field_map(options.map_file) if options.map_file is not None else None
-    ratings = RatingTable()
-    if options.ratings_file is not None:
-        ratings = read_ratings(options.ratings_file, mapping=mapping)
+    ratings = data.ratings or RatingTable()
     faults += ratings.faults
     users = None if options.split_file is None else read_split(options.split_file).train
-    for item in read_conversations(options.inputs, format=options.format, mapping=mapping):
+    for item in data.source:
         if not isinstance(item, Conversation):
             faults.append(item)
             unreadable.append(item)
         elif users is None or item.user_id in users:
-            yield replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
+            yield ratings.joined(item)
+
+
+def _open(options: FitOptions) -> InputData:
+    source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
+    return InputData(source, ratings_of_file(options.ratings_file, options.map_file))
 
 
 def fit_file(options: FitOptions) -> dict[str, Any]:
@@ -53,7 +56,7 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
     Raises UsageError when there is too little to fit, ConfigError for a faulty split file.
     """
     faults: list[InputError] = []
-    usable = (_usable(c, options.dimension, faults) for c in read_rated(options, faults, []))
+    usable = (_usable(c, options.dimension, faults) for c in read_rated(options, _open(options), faults, []))
     fitted = fit_local(usable, dimension=options.dimension, folds=options.folds)
     text = fitted.to_json()
     write_whole(Path(options.out), [text.encode()])
@@ -68,35 +71,33 @@ def _usable(conversation: Conversation, dimension: str, faults: list[InputError]
     return replace(conversation, ratings=(*others, *(rating for rating, _ in usable)))
 
 
-@dataclass(frozen=True, slots=True)
-class FitOutcome:
-    """What came of a fitted run."""
-
-    run: StudyRun[FitResult]
-    faults: tuple[InputError, ...]
-    """What could not be used."""
-
-    @property
-    def exit_code(self) -> int:
-        """130 when it was interrupted, 1 after an error or with faults."""
-        ended = self.run.ending.outcome
-        if ended.ended == "interrupted":
-            return 130
-        return 1 if ended.error is not None or self.faults else 0
-
-
-def fit_run(options: FitOptions, observer: Observer) -> FitOutcome:
+async def fit_data(
+    options: FitOptions,
+    observer: Observer,
+    data: InputData | None = None,
+    stop: StopSignal | None = None,
+) -> StudyOutcome[FitResult]:
     """Validate, fit, and write the run; a cross-validation that it holds is not done again.
+
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        data: Read in place of what `inputs` and `ratings_file` of the options name.
+        stop: Ends the run early when it is requested.
 
     Raises:
         UsageError: Too few examples, fewer conversations than parts, or ratings that are all alike.
         StoreError: The directory cannot be written, or holds a run of another study.
     """
+    if not options.is_run:
+        msg = f"{options.out} is no name for a run directory"
+        raise UsageError(msg, hint="a name in .json is for the coefficients that the command writes")
     started = time.process_time()
     faults: list[InputError] = []
     unreadable: list[InputError] = []
     examples: list[RatedPlace] = []
-    for conversation in read_rated(options, faults, unreadable):
+    data = data or _open(options)
+    for conversation in read_rated(options, data, faults, unreadable):
         found, wrong = rated_places(conversation, options.dimension)
         examples += found
         faults += wrong
@@ -119,7 +120,9 @@ def fit_run(options: FitOptions, observer: Observer) -> FitOutcome:
         command=options.command,
         seed=options.seed,
     )
-    return FitOutcome(asyncio.run(run_study(study, settings, observer)), tuple(faults))
+    run = await run_study(study, settings, observer, stop=stop)
+    notes = (*data.source.notes, *(data.ratings.notes if data.ratings else ()))
+    return StudyOutcome(run, tuple(faults), tuple(map(str, notes)))
 
 
 def _check(examples: Sequence[RatedPlace], options: FitOptions) -> None:

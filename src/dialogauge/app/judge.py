@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
-from dialogauge.app.config import RoleSettings
+from dialogauge.app.config import shown_role
+from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.sources import (
     InputData,
@@ -18,13 +18,12 @@ from dialogauge.app.sources import (
     is_run,
     open_source,
     ratings_of_file,
+    shown_notes,
 )
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import recorded
 from dialogauge.core.unit import digest
 from dialogauge.data import (
-    Mask,
-    Note,
     RatingTable,
     off_scale,
     unknown_ids,
@@ -44,28 +43,21 @@ from dialogauge.studies.judging.gate import parse_gate
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeOutcome:
-    """What came of a judging run."""
+@dataclass(frozen=True)
+class JudgeOutcome(StudyOutcome[JudgingResult]):
+    """What comes of a judging run."""
 
-    run: StudyRun[JudgingResult]
-    faults: tuple[InputError, ...]
-    """Records, files and ratings that could not be used."""
-    notes: tuple[str, ...]
-    """What was recognised and assumed of the input."""
-    max_failed: float
+    max_failed: float = 1.0
 
     @property
     def exit_code(self) -> int:
         """130 or 1 before 3 before 100: interrupted, error or faults, too many failures, a gate not met."""
-        ended, result = self.run.ending.outcome, self.run.result
-        if ended.ended == "interrupted":
-            return 130
-        if ended.error is not None or self.faults:
-            return 1
+        result = self.run.result
+        if code := super().exit_code:
+            return code
         if (result.summary.failed_share or 0.0) > self.max_failed:
             return 3
-        return 100 if any(not gate.met for gate in result.gates) else 0
+        return 0 if all(result.gates) else 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +74,6 @@ class Plan:
     judge: str
 
 
-def judge_log(options: JudgeOptions, observer: Observer) -> JudgeOutcome:
-    """Judge what the options name, and write the run directory.
-
-    Raises UsageError before anything is done, StoreError when the run directory is of no use. What
-    goes wrong in between ends up in the outcome, and everything finished by then is stored.
-    """
-    return asyncio.run(judge_data(options, observer))
-
-
 def spare_the_input(inputs: Sequence[str], directory: RunDirectory, *, fresh: bool) -> None:
     """Raise UsageError where `--fresh` would delete the run that is to be judged."""
     path = directory.path
@@ -105,13 +88,16 @@ async def judge_data(
     data: InputData | None = None,
     stop: StopSignal | None = None,
 ) -> JudgeOutcome:
-    """Judge what the options name, or data that was read elsewhere; see `judge_log`.
+    """Judge conversations, and write the run directory.
 
     Args:
         options: What is asked for.
         observer: Who is told.
         data: Judged in place of what `inputs` and `ratings_file` of the options name.
         stop: Ends the run early when it is requested.
+
+    Raises UsageError before anything is done, StoreError when the run directory is of no use. What
+    goes wrong in between ends up in the outcome, and everything finished by then is stored.
     """
     for gate in options.gates:
         parse_gate(gate)
@@ -138,8 +124,10 @@ def plan_log(options: JudgeOptions) -> Plan:
     ratings = ratings_of_file(options.ratings_file, options.map_file)
     study = _study(options, source, ratings, built, None)
     settings = _run_settings(options)
-    units, left, mask = units_left(study, settings)
-    asyncio.run(built.close())
+    try:
+        units, left, mask = units_left(study, settings)
+    finally:
+        asyncio.run(built.close())
     return Plan(
         settings.directory.path,
         units // options.repeats,
@@ -149,11 +137,6 @@ def plan_log(options: JudgeOptions) -> Plan:
         shown_notes(source.notes, mask),
         built.judge.name,
     )
-
-
-def shown_notes(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
-    """Return notes on the input as lines, masked if they are to be."""
-    return tuple(str(mask.note(n) if mask is not None and isinstance(n, Note) else n) for n in notes)
 
 
 def _study(
@@ -197,20 +180,6 @@ def _run_settings(options: JudgeOptions) -> RunSettings:
     )
 
 
-def shown_role(role: RoleSettings) -> dict[str, Any]:
-    """Return a role's settings as a manifest may hold them: no headers' values, no secrets in the URL.
-
-    A key is never among them, only the name of its variable.
-    """
-    from dialogauge.llm.transport import Endpoint  # with it comes the HTTP client
-
-    shown = role.model_dump(exclude={"headers"}, exclude_none=True)
-    shown["headers"] = sorted(role.headers)
-    # User info and query of a URL may be secrets too.
-    shown["base_url"] = None if role.base_url is None else Endpoint(role.base_url).shown_url
-    return shown
-
-
 def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
     """Count the units at most, so that the time left can be said; None where that is not to be had.
 
@@ -246,6 +215,5 @@ def _rating_faults(
     faults: list[InputError] = [*ratings.faults, *off_scale(ratings.ratings, scales)]
     faults += unknown_turns(study.absent_turns, str(options.ratings_file))
     if run.ending.outcome.ended == "finished" and options.limit is None and options.sample is None:
-        unknown = {i for i in ratings.ids if not study.knows(i)}
-        faults += unknown_ids(unknown, str(options.ratings_file))
+        faults += unknown_ids(ratings.ids - study.rated_ids, str(options.ratings_file))
     return faults

@@ -24,10 +24,10 @@ from dialogauge.app.settings import (
 )
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.settings import Setting, nearest, settings_of
-from dialogauge.studies.trust.result import TrustThresholds
 
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings  # with it comes pydantic, which not every command needs
+    from dialogauge.studies.trust.result import TrustThresholds
 
 S = TypeVar("S", bound=Options)
 
@@ -68,22 +68,28 @@ def merged(kind: type[S], values: Mapping[str, Any], called: Callable[[Setting],
         made: Fields that are no settings.
     """
     known = settings_of(kind)
-    explicit = {}
-    for name, value in values.items():
-        try:
-            explicit[name] = known[name].checked(value)
-        except ValueError as error:
-            msg = f"{called(known[name])} {error}"
-            raise UsageError(msg) from None
-    config = (
-        load_config(explicit.get("config_file")) if "config_file" in known or kind.from_file else FileConfig()
-    )
+    explicit = _checked(values, known, lambda name, why: UsageError(f"{called(known[name])} {why}"))
+    config = FileConfig()
+    if "config_file" in known or kind.from_file:
+        config = load_config(explicit.get("config_file"))
     stored = {}
     if kind.from_file:
-        open = [one for name, one in known.items() if name not in explicit and one.key in config.judge]
-        stored = {one.name: config.judge[str(one.key)] for one in open}
-    whole: S = resolved(kind(**stored, **explicit, **made), config, explicit)
+        stored = {name: config.judge[str(one.key)] for name, one in known.items() if one.key in config.judge}
+    whole: S = resolved(kind(**stored | explicit, **made), config, explicit)
     return whole
+
+
+def _checked(
+    values: Mapping[str, Any], known: Mapping[str, Setting], refusal: Callable[[str, str], UsageError]
+) -> dict[str, Any]:
+    """Return values in the form in which settings hold them; raise the refusal of a name and a reason."""
+    checked = {}
+    for name, value in values.items():
+        try:
+            checked[name] = known[name].checked(value)
+        except ValueError as error:
+            raise refusal(name, str(error)) from None
+    return checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +98,16 @@ class FileConfig:
 
     judge: Mapping[str, Any] = field(default_factory=dict)
     """The table of settings, by key."""
-    trust: TrustThresholds = field(default_factory=TrustThresholds)
+    thresholds: Mapping[str, Any] = field(default_factory=dict)
+    """The table of the trust checks' thresholds."""
     roles: Mapping[str, RoleSettings] = field(default_factory=dict)
+
+    @property
+    def trust(self) -> TrustThresholds:
+        """The thresholds, with those that the file leaves out."""
+        from dialogauge.studies.trust.result import TrustThresholds
+
+        return TrustThresholds(**self.thresholds)
 
 
 _EXAMPLE: Final = "`dialogauge init` writes a commented example"
@@ -107,37 +121,38 @@ def load_config(path: str | None) -> FileConfig:
     source = Path(path) if path is not None else Path("dialogauge.toml")
     if path is None and not source.is_file():
         return FileConfig()
-    try:
-        raw = tomllib.loads(source.read_text(encoding="utf-8"))
-    except OSError as error:
-        msg = f"the configuration file {source} cannot be read: {error.strerror}"
-        raise ConfigError(msg) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        msg = f"{source} is not a TOML file: {error}"
-        raise ConfigError(msg) from error
+    raw = read_toml(source, "configuration file")
     _know(source, "", raw, ("judge", "trust", "roles"), "table")
     for name, table in raw.items():
         if not isinstance(table, dict):
             msg = f"{source}: {name}: a table is needed"
             raise ConfigError(msg, hint=_EXAMPLE)
+    from dialogauge.studies.trust.result import TrustThresholds
+
     keys = {one.key: one for one in settings_of(JudgeOptions).values() if one.key is not None}
     return FileConfig(
         judge=_values(source, "judge", raw.get("judge", {}), keys),
-        trust=TrustThresholds(**_values(source, "trust", raw.get("trust", {}), settings_of(TrustThresholds))),
+        thresholds=_values(source, "trust", raw.get("trust", {}), settings_of(TrustThresholds)),
         roles={name: _role(source, name, role) for name, role in raw.get("roles", {}).items()},
     )
 
 
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """Read a TOML file; ConfigError where it cannot be read or is none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        msg = f"the {what} {path} cannot be read: {error.strerror}"
+        raise ConfigError(msg) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        msg = f"{path} is not a TOML file: {error}"
+        raise ConfigError(msg) from error
+
+
 def _values(source: Path, table: str, raw: Mapping[str, Any], known: Mapping[str, Setting]) -> dict[str, Any]:
     _know(source, f"{table}.", raw, known, "setting")
-    values = {}
-    for key, value in raw.items():
-        try:
-            values[key] = known[key].checked(value)
-        except ValueError as error:
-            msg = f"{source}: {table}.{key}: {error}"
-            raise ConfigError(msg, hint=_EXAMPLE) from None
-    return values
+    at = f"{source}: {table}"
+    return _checked(raw, known, lambda key, why: ConfigError(f"{at}.{key}: {why}", hint=_EXAMPLE))
 
 
 def _know(source: Path, before: str, names: Iterable[str], known: Collection[str], what: str) -> None:
@@ -285,10 +300,8 @@ def references(settings: ModelOptions) -> dict[str, str]:
         msg = f"the model is given twice, by --model and by --role {main}=..."
         raise UsageError(msg, hint="keep one of the two")
     at = f"@{settings.base_url}" if settings.base_url else ""
-    return {
-        main: f"{settings.model}{at}{'#' + settings.api_key_env if settings.api_key_env else ''}",
-        **named,
-    }
+    key = f"#{settings.api_key_env}" if settings.api_key_env else ""
+    return {main: f"{settings.model}{at}{key}", **named}
 
 
 def _split_role(text: str) -> tuple[str, str]:
@@ -307,14 +320,11 @@ def _roles(named: Mapping[str, str], config: FileConfig) -> dict[str, RoleSettin
     if "judge" not in known:
         return {}
     judge = parse_role(known["judge"], config.roles)
+    builder = judge.model_copy(update={"temperature": None})
     if "memory_builder" in known:
         builder = parse_role(known["memory_builder"], config.roles)
-    else:
-        builder = judge.model_copy(update={"temperature": None})
-    return {
-        "judge": with_defaults(judge, "judge"),
-        "memory_builder": with_defaults(builder, "memory_builder"),
-    }
+    roles = {"judge": judge, "memory_builder": builder}
+    return {role: with_defaults(settings, role) for role, settings in roles.items()}
 
 
 _READS_WHAT_FOLLOWS: Final = ("local", "local-user")

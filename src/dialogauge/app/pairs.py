@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dialogauge.app.build import build_client
 from dialogauge.app.config import parse_role, with_defaults
@@ -15,7 +15,7 @@ from dialogauge.app.merging import load_config, references
 from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.errors import DialogaugeError
-from dialogauge.llm import Budget, ChatFailure, PriceTable
+from dialogauge.llm import ChatFailure
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import StoredRun, open_run
@@ -34,6 +34,7 @@ from dialogauge.training import (
 
 _ACTIVE_DEFAULT = 50
 
+T = TypeVar("T")
 Row = tuple[Mapping[str, Any], Mapping[str, Any]]
 """A training row, and where it comes from."""
 
@@ -58,20 +59,23 @@ def write_pairs(options: PairOptions) -> PairResult:
         "active": _active,
     }
     left_out: Counter[str] = Counter()
-    errors: list[DialogaugeError] = []
+    error = None
     with open_run(options.run, options.privacy, studies=JUDGED) as run:
         if options.kind == "dpo" and options.chosen_field is None:
             rows, error = asyncio.run(_repaired(options, run, left_out))
-            errors += [error] if error is not None else []
         else:
             rows = list(makers[options.kind](options, run, left_out))
-    if options.limit is not None and len(rows) > options.limit:
-        left_out["over --limit"] += len(rows) - options.limit
-        rows = rows[: options.limit]
+    rows = _limited(rows, options.limit, left_out)
     target = Path(options.out)
-    write_whole(target, (_line(row) for row, _ in rows))
-    write_whole(target.with_suffix(".provenance.jsonl"), (_line(source) for _, source in rows))
-    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, errors[0] if errors else None)
+    write_whole(target, (json_line(row) for row, _ in rows))
+    write_whole(target.with_suffix(".provenance.jsonl"), (json_line(source) for _, source in rows))
+    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, error)
+
+
+def _limited(items: list[T], limit: int | None, left_out: Counter[str]) -> list[T]:
+    """Return the first of the items; the others are counted."""
+    left_out["over --limit"] += max(0, len(items) - limit) if limit is not None else 0
+    return items[:limit]
 
 
 def _judged(run: StoredRun) -> Iterator[JudgedConversation]:
@@ -108,18 +112,8 @@ async def _repaired(
     """Have a model write the better replies, in parallel; the rows keep the order of the run."""
     config = load_config(options.config_file)
     settings = with_defaults(parse_role(references(options)["repair"], config.roles), "repair")
-    built = build_client(
-        settings,
-        "repair",
-        max_concurrency=options.max_concurrency,
-        budget=Budget(options.max_calls, options.max_cost),
-        prices=None if options.prices_file is None else PriceTable.load(Path(options.prices_file)),
-        cache=options.cache,
-    )
-    forks = list(_forks(run, left_out))
-    if options.limit is not None and len(forks) > options.limit:
-        left_out["over --limit"] += len(forks) - options.limit
-        forks = forks[: options.limit]
+    built = build_client(settings, "repair", options)
+    forks = _limited(list(_forks(run, left_out)), options.limit, left_out)
     gate = asyncio.Semaphore(options.max_concurrency)
     ended: list[DialogaugeError] = []
 
@@ -199,7 +193,3 @@ def _provenance(judged: JudgedConversation, turn: int | None, **more: str) -> di
         "issues": [] if figures is None else list(figures.issues),
         **more,
     }
-
-
-def _line(value: Mapping[str, Any]) -> bytes:
-    return json_line(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from dialogauge.app.build import BuiltClient, BuiltJudge, build_client
@@ -15,7 +14,7 @@ from dialogauge.judges.encoder.text import ENCODER_JUDGES
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local_user.judge import LocalUserJudge
 from dialogauge.judges.personal.baselines import HISTORY_JUDGES, Strategy, build_history_judge
-from dialogauge.llm import Budget, LimiterState, PriceTable
+from dialogauge.llm import Budget, LimiterState
 
 if TYPE_CHECKING:
     from dialogauge.judges.personal.judge import ContextSource
@@ -42,15 +41,7 @@ class Models:
             hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration file"
             raise UsageError(msg, hint=hint)
         if role not in self._built:
-            self._built[role] = build_client(
-                o.roles[role],
-                role,
-                max_concurrency=o.max_concurrency,
-                budget=self._budget,
-                prices=None if o.prices_file is None else PriceTable.load(Path(o.prices_file)),
-                cache=o.cache,
-                read_cache=not o.retry_failed,
-            )
+            self._built[role] = build_client(o.roles[role], role, o, self._budget)
         return self._built[role].client
 
     def limits(self) -> LimiterState | None:
@@ -134,7 +125,7 @@ def build_satisfaction_judge(
     o = options
     if o.judge in MODEL_JUDGES:
         models = Models(o)
-        return BuiltJudge(MODEL_JUDGES[o.judge](models), models)
+        return BuiltJudge(MODEL_JUDGES[o.judge](models), models.limits, models.close)
     judge = build_personal_judge(o.judge, mode=mode, strategy=o.strategy, k=o.k, encoder=encoder)
     return BuiltJudge(judge)
 

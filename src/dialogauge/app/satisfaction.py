@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dialogauge.app.build import BuiltJudge
-from dialogauge.app.judge import shown_notes, shown_role, spare_the_input
+from dialogauge.app.config import shown_role
+from dialogauge.app.judge import spare_the_input
 from dialogauge.app.personal_judges import MODEL_JUDGES, build_satisfaction_judge
 from dialogauge.app.satisfaction_data import (
     chosen_split,
@@ -18,7 +19,7 @@ from dialogauge.app.satisfaction_data import (
     run_directory,
 )
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
-from dialogauge.app.sources import InputData
+from dialogauge.app.sources import InputData, shown_notes
 from dialogauge.core.errors import InputError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, StudyRun, run_study, units_left

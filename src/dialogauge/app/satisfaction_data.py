@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dialogauge.app.judge import shown_notes
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
-from dialogauge.app.sources import JUDGED, InputData, is_run, open_source, ratings_of_file
+from dialogauge.app.sources import JUDGED, InputData, is_run, open_source, ratings_of_file, shown_notes
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import Mask, RatingTable, UserSplit, read_split
@@ -144,7 +143,7 @@ def read_rated(options: RatedDataOptions, data: InputData | None = None) -> Rate
     unused: list[RecordFault] = []
     for item in source:
         if isinstance(item, Conversation):
-            joined = replace(item, ratings=(*item.ratings, *ratings.for_conversation(item.id)))
+            joined = ratings.joined(item)
             if options.level == "session":
                 joined, mute = rated_as_session(joined, options.dimension)
                 unused += mute

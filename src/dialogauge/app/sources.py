@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.data import RatingTable, read_conversations, read_field_map, read_ratings
+from dialogauge.data import Mask, Note, RatingTable, read_conversations, read_field_map, read_ratings
 from dialogauge.runs import RunDirectory, expect_study
 
 JUDGED: Final = ("judge", "satisfaction")
@@ -99,3 +99,8 @@ def default_run_directory(inputs: Sequence[str], *, rubric: str, judge: str) -> 
         return run.parent / f"{run.name}-{Path(rubric).stem}-{judge}"
     name = "stdin" if first == "-" else Path(first).resolve().name
     return Path("runs") / (name.split(".")[0] or "run")
+
+
+def shown_notes(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:
+    """Return notes on the input as lines, masked if they are to be."""
+    return tuple(str(mask.note(n) if mask is not None and isinstance(n, Note) else n) for n in notes)

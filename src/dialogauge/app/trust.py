@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.build import BuiltJudge, build_judge
+from dialogauge.app.build import Limits, build_judge, no_limits
 from dialogauge.app.config import RoleSettings, parse_role, with_defaults
 from dialogauge.app.merging import FileConfig, load_config, references
+from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
 from dialogauge.app.sources import JUDGED, ratings_of_file
 from dialogauge.core import Judge, UsageError
+from dialogauge.data import RatingTable
 from dialogauge.runs import (
     Manifest,
     Observer,
-    Outcome,
     RunDirectory,
     RunSettings,
+    StopSignal,
     StoredRun,
     open_run,
     run_study,
     versions,
 )
-from dialogauge.studies.trust.result import Trust
 from dialogauge.studies.trust.scenario import Variant, draw_variants
-from dialogauge.studies.trust.study import TrustStudy
+from dialogauge.studies.trust.study import TrustResult, TrustStudy
 
 _SHOWN = {"model": "model", "base_url": "endpoint"}
 _PROMPTS = ("rubric", "rubric_version", "prompts")
@@ -60,25 +60,21 @@ def differences(manifest: Manifest, described: Mapping[str, Any]) -> tuple[str, 
     return tuple(out)
 
 
-@dataclass(frozen=True, slots=True)
-class Recheck:
-    """What came of it."""
-
-    trust: Trust
-    ending: Outcome
-
-    @property
-    def exit_code(self) -> int:
-        """130 when it was interrupted, 1 when an error or a budget ended it."""
-        if self.ending.ended == "interrupted":
-            return 130
-        return 0 if self.ending.error is None else 1
-
-
-def recheck(options: RecheckOptions, observer: Observer) -> Recheck:
+async def recheck_run(
+    options: RecheckOptions,
+    observer: Observer,
+    ratings: RatingTable | None = None,
+    stop: StopSignal | None = None,
+) -> StudyOutcome[TrustResult]:
     """Make the checks of a run anew, and write them into its summary and its page.
 
     What was judged of the scenario sample is kept in the run: the same call again goes on with the rest.
+
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        ratings: Taken in place of what `ratings_file` of the options names.
+        stop: Ends the scenario sample early when it is requested.
 
     Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run.
     """
@@ -87,32 +83,23 @@ def recheck(options: RecheckOptions, observer: Observer) -> Recheck:
         JUDGED,
         page_of,
         thresholds=config.trust,
-        ratings=ratings_of_file(options.ratings_file, options.map_file),
+        ratings=ratings or ratings_of_file(options.ratings_file, options.map_file),
         seed=options.seed,
     )
-    built = None
-    with open_run(options.run, studies=JUDGED) as run:
-        if options.scenario_sample is not None:
-            study.variants = _variants(run, options)
-            built = build_judge(_judge_options(run, options, config))
-            study.judge = _same_judge(run, built.judge)
-    return asyncio.run(_recheck(study, options, built, observer))
-
-
-async def _recheck(
-    study: TrustStudy, options: RecheckOptions, built: BuiltJudge | None, observer: Observer
-) -> Recheck:
     settings = RunSettings(
         directory=RunDirectory(Path(options.run)),
         workers=options.max_concurrency,
         retry_failed=options.retry_failed,
     )
-    try:
-        run = await run_study(study, settings, observer, lambda: built.limits() if built else None)
-    finally:
-        if built is not None:
-            await built.close()
-    return Recheck(run.result.trust, run.ending.outcome)
+    async with AsyncExitStack() as clients:
+        limits: Limits = no_limits
+        with open_run(options.run, studies=JUDGED) as run:
+            if options.scenario_sample is not None:
+                study.variants = _variants(run, options)
+                built = build_judge(_judge_options(run, options, config))
+                clients.push_async_callback(built.close)
+                study.judge, limits = _same_judge(run, built.judge), built.limits
+        return StudyOutcome(await run_study(study, settings, observer, limits, stop))
 
 
 def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import typer
 
 from dialogauge.app.settings import FitOptions
@@ -17,12 +19,15 @@ def fit(options: FitOptions, as_json: AsJson = False) -> None:
     directory the whole ratings before each point of a conversation are predicted, words included: use it
     with `dialogauge judge LOG --judge fitted --fitted-model RUN`.
     """
-    from dialogauge.app.fit import fit_file, fit_run
+    from dialogauge.app.fit import fit_data, fit_file
     from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
     from dialogauge.report import plain
+    from dialogauge.runs import Outcome
     from dialogauge.studies.fit.page import file_brief, run_brief
 
-    outcome = fit_run(options, TerminalObserver(quiet=as_json)) if options.is_run else None
+    outcome = None
+    if options.is_run:
+        outcome = asyncio.run(fit_data(options, TerminalObserver(quiet=as_json)))
     fitted = fit_file(options) if outcome is None else outcome.run.result.to_json()
     print_faults(fitted["faults"])
     if as_json:
@@ -30,8 +35,8 @@ def fit(options: FitOptions, as_json: AsJson = False) -> None:
     else:
         print_blocks(file_brief(fitted) if outcome is None else run_brief(fitted))
         typer.echo(f"{'coefficients' if outcome is None else 'run'}: {options.out}")
-    if outcome is not None and outcome.run.ending.outcome.ended != "finished":
-        error = outcome.run.ending.outcome.error
-        why = "interrupted" if error is None else str(error)
+    ending = Outcome("finished") if outcome is None else outcome.run.ending.outcome
+    if ending.ended != "finished":
+        why = "interrupted" if ending.error is None else str(ending.error)
         typer.echo(f"dialogauge: {plain(why)}; there is no model yet, the same command goes on", err=True)
-    raise typer.Exit(int(bool(fitted["faults"])) if outcome is None else outcome.exit_code)
+    raise typer.Exit(ending.exit_code(fitted["faults"]))

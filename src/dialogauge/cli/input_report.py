@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from dialogauge.data import InputReport, PersonalReport
 from dialogauge.report import Block, Callout, Definitions, Section
 from dialogauge.text import counted
+
+if TYPE_CHECKING:
+    from dialogauge.data import InputReport, PersonalReport
 
 
 def report_blocks(report: InputReport) -> tuple[Block, ...]:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING
+
 import typer
 
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.cli.options import AsJson, DryRun, takes
+from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json, print_plan
+from dialogauge.report import plain
+
+if TYPE_CHECKING:
+    from dialogauge.app.judge import JudgeOutcome
 
 
 @takes(JudgeOptions)
@@ -15,6 +23,57 @@ def judge(options: JudgeOptions, dry_run: DryRun = False, as_json: AsJson = Fals
     Without a model the local judge is used: no key, no network. The same command again continues where
     it stopped.
     """
-    from dialogauge.cli.judging import run_and_print
+    from dialogauge.app.judge import judge_data
 
-    raise typer.Exit(run_and_print(options, dry_run=dry_run, as_json=as_json))
+    if dry_run:
+        _print_plan(options, as_json=as_json)
+    outcome = asyncio.run(judge_data(options, TerminalObserver(quiet=as_json)))
+    _print_faults(outcome)
+    run = outcome.run
+    nothing = run.ending.outcome.error is not None and not run.progress.done + run.progress.resumed
+    if as_json:
+        print_json({**run.result.summary.to_json(), "trust": run.result.trust.to_json()})
+    elif nothing:
+        typer.echo("nothing was judged: mend what the error says, and give the same command again")
+    else:
+        _print_summary(outcome)
+    raise typer.Exit(outcome.exit_code)
+
+
+def _print_summary(outcome: JudgeOutcome) -> None:
+    from dialogauge.studies.judging.brief import brief
+
+    run = outcome.run
+    for note in outcome.notes:
+        typer.echo(f"  {plain(note)}")
+    if run.progress.resumed:
+        typer.echo(f"  {run.progress.resumed} already judged by an earlier run, taken from it")
+    typer.echo()
+    print_blocks(brief(run.result.summary, run.result.sample, run.result.trust, run.manifest))
+    for gate in run.result.gates:
+        typer.echo(plain(gate.sentence))
+    typer.echo()
+    typer.echo(f"report: {run.directory.file('report')}")
+
+
+def _print_faults(outcome: JudgeOutcome) -> None:
+    print_faults(outcome.faults, ", listed in manifest.json")
+    ended, done = outcome.run.ending.outcome, outcome.run.progress.done
+    if ended.error is not None:
+        typer.echo(f"dialogauge: {plain(str(ended.error))}", err=True)
+        if done:
+            typer.echo(f"dialogauge: the {done} judged before that are kept", err=True)
+    if ended.ended == "interrupted":
+        typer.echo("dialogauge: interrupted; the same command goes on from here", err=True)
+
+
+def _print_plan(options: JudgeOptions, *, as_json: bool) -> None:
+    from dialogauge.app.judge import plan_log
+
+    plan = plan_log(options)
+    if not as_json:
+        for note in plan.notes:
+            typer.echo(f"  {plain(note)}")
+    done = plan.units - plan.left
+    text = f"would judge {plan.left} of {plan.units} ({done} done already) with {plan.judge}"
+    print_plan(plan, text, {"conversations": plan.conversations, "units": plan.units}, as_json=as_json)

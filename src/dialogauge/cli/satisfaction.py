@@ -8,7 +8,7 @@ import typer
 
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.cli.options import AsJson, DryRun, takes
-from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
+from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json, print_plan
 from dialogauge.report import plain
 from dialogauge.text import counted
 
@@ -16,13 +16,19 @@ if TYPE_CHECKING:
     from dialogauge.app.satisfaction import SatisfactionOutcome
 
 
-def run_and_print(options: SatisfactionOptions, *, dry_run: bool, as_json: bool) -> int:
-    """Run the study, print what a person or a machine wants to know, return the exit code."""
+@takes(SatisfactionOptions)
+def satisfaction(options: SatisfactionOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+    """Judge each reply for its own user, from what this user rated in other scenarios.
+
+    Every judge stands raw and under each calibration, beside controls that read nothing and the ceiling:
+    the users' own scores through the same map. With a model the same command again continues where it
+    stopped.
+    """
     from dialogauge.app.satisfaction import judge_satisfaction
     from dialogauge.studies.satisfaction.page import brief
 
     if dry_run:
-        return _print_plan(options, as_json=as_json)
+        _print_plan(options, as_json=as_json)
     outcome = judge_satisfaction(options, TerminalObserver(quiet=as_json))
     print_faults(outcome.faults)
     _print_end(outcome)
@@ -34,11 +40,7 @@ def run_and_print(options: SatisfactionOptions, *, dry_run: bool, as_json: bool)
             typer.echo(plain(note))
         print_blocks(brief(result.figures, result.summary, run.manifest, run.ending, result.failures))
         typer.echo(f"report: {run.directory.file('report')}")
-    if outcome.run.ending.outcome.ended == "interrupted":
-        return 130
-    if outcome.run.ending.outcome.error is not None or outcome.faults:
-        return 1
-    return 3 if outcome.mostly_failed else 0
+    raise typer.Exit(run.ending.outcome.exit_code(outcome.faults) or (3 if outcome.mostly_failed else 0))
 
 
 def _print_end(outcome: SatisfactionOutcome) -> None:
@@ -54,36 +56,10 @@ def _print_end(outcome: SatisfactionOutcome) -> None:
         )
 
 
-def _print_plan(options: SatisfactionOptions, *, as_json: bool) -> int:
+def _print_plan(options: SatisfactionOptions, *, as_json: bool) -> None:
     from dialogauge.app.satisfaction import plan_satisfaction
 
     plan = plan_satisfaction(options)
-    if as_json:
-        value = {
-            "run": str(plan.directory),
-            "judge": plan.judge,
-            "turns": plan.turns,
-            "left": plan.left,
-            "faults": [str(f) for f in plan.faults],
-        }
-        print_json(value)
-    else:
-        done = plan.turns - plan.left
-        judge = plain(plan.judge)
-        typer.echo(
-            f"would judge {plan.left:,} of {counted(plan.turns, 'turn')} ({done:,} done already) by {judge}"
-        )
-        typer.echo(f"into {plan.directory}")
-    print_faults(plan.faults)
-    return 1 if plan.faults else 0
-
-
-@takes(SatisfactionOptions)
-def satisfaction(options: SatisfactionOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
-    """Judge each reply for its own user, from what this user rated in other scenarios.
-
-    Every judge stands raw and under each calibration, beside controls that read nothing and the ceiling:
-    the users' own scores through the same map. With a model the same command again continues where it
-    stopped.
-    """
-    raise typer.Exit(run_and_print(options, dry_run=dry_run, as_json=as_json))
+    turns, done = counted(plan.turns, "turn"), plan.turns - plan.left
+    text = f"would judge {plan.left:,} of {turns} ({done:,} done already) by {plan.judge}"
+    print_plan(plan, text, {"turns": plan.turns}, as_json=as_json)

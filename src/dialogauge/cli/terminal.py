@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from dialogauge.app.environment import colour_wanted
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.report import plain
 
 if TYPE_CHECKING:
+    from dialogauge.app.judge import Plan
+    from dialogauge.app.satisfaction import SatisfactionPlan
     from dialogauge.report import Block
-
 
 _WIDTH = 110
 _FAULTS_SHOWN = 20
@@ -22,7 +24,6 @@ _FAULTS_SHOWN = 20
 
 def print_blocks(blocks: Iterable[Block]) -> None:
     """Print blocks, as wide as the terminal is; what is piped has the usual width and no colour."""
-    from dialogauge.app.config import colour_wanted
     from dialogauge.report import to_text
 
     screen = sys.stdout.isatty()
@@ -46,6 +47,20 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - any JSON value
     from dialogauge.runs.records import json_document  # with it comes SQLite, which `--help` does without
 
     sys.stdout.buffer.write(json_document(value))
+
+
+def print_plan(
+    plan: Plan | SatisfactionPlan, text: str, counts: Mapping[str, int], *, as_json: bool
+) -> NoReturn:
+    """Print what a command would do, in words or with its counts as JSON, and exit."""
+    if as_json:
+        whole = {"run": str(plan.directory), "judge": plan.judge, **counts, "left": plan.left}
+        print_json({**whole, "faults": [str(f) for f in plan.faults]})
+    else:
+        typer.echo(plain(text))
+        typer.echo(f"into {plan.directory}")
+    print_faults(plan.faults)
+    raise typer.Exit(1 if plan.faults else 0)
 
 
 class TerminalObserver(ProgressObserver):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import typer
 
 from dialogauge.app.settings import RecheckOptions
@@ -16,18 +18,19 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     anything again: two judgements for each conversation of the sample, by the judge of the run. They are kept
     in the run, so the same command goes on after an interrupt.
     """
-    from dialogauge.app.trust import recheck
+    from dialogauge.app.trust import recheck_run
     from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_json
     from dialogauge.report import plain
     from dialogauge.studies.trust.page import trust_brief
 
-    outcome = recheck(options, TerminalObserver(quiet=as_json))
+    outcome = asyncio.run(recheck_run(options, TerminalObserver(quiet=as_json)))
+    checks, error = outcome.run.result.trust, outcome.run.ending.outcome.error
     if as_json:
-        print_json(outcome.trust.to_json())
+        print_json(checks.to_json())
     else:
-        print_blocks(trust_brief(outcome.trust))
-    if outcome.ending.error is not None:
-        typer.echo(f"dialogauge: {plain(str(outcome.ending.error))}", err=True)
+        print_blocks(trust_brief(checks))
+    if error is not None:
+        typer.echo(f"dialogauge: {plain(str(error))}", err=True)
     if outcome.exit_code:
         typer.echo("dialogauge: what was judged is kept; the same command goes on from here", err=True)
     raise typer.Exit(outcome.exit_code)

@@ -1,55 +1,65 @@
-"""Ground floor: the records that everything else speaks in."""
+"""Ground floor: the records that everything else speaks in.
 
-from dialogauge.core.conversation import (
-    ROLES,
-    Conversation,
-    Message,
-    PairRating,
-    Rating,
-    Role,
-    ToolCall,
-    Turn,
-)
-from dialogauge.core.errors import (
-    BudgetSpent,
-    ConfigError,
-    DialogaugeError,
-    EndpointError,
-    FileFault,
-    InputError,
-    MissingExtra,
-    NotConverged,
-    Place,
-    RecordFault,
-    RubricError,
-    StoreError,
-    UsageError,
-)
-from dialogauge.core.judgement import (
-    Evidence,
-    FailureKind,
-    Judged,
-    JudgeFailure,
-    Judgement,
-    Level,
-    Target,
-    Usage,
-    Verdict,
-    VerdictBasis,
-)
-from dialogauge.core.protocols import Agent, DimensionSpec, Judge, PlainDimension, Record, Request
-from dialogauge.core.scores import (
-    NOT_APPLICABLE,
-    ONE_TO_FIVE,
-    NotApplicable,
-    Number,
-    Scale,
-    Score,
-    as_scores,
-    score_of,
-    whole_score,
-)
-from dialogauge.core.unit import WorkUnit, conversation_digest, digest, digest_text
+Names load on first use: a command starts with the errors and settings alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.core.conversation import (
+        ROLES,
+        Conversation,
+        Message,
+        PairRating,
+        Rating,
+        Role,
+        ToolCall,
+        Turn,
+    )
+    from dialogauge.core.errors import (
+        BudgetSpent,
+        ConfigError,
+        DialogaugeError,
+        EndpointError,
+        FileFault,
+        InputError,
+        MissingExtra,
+        NotConverged,
+        Place,
+        RecordFault,
+        RubricError,
+        StoreError,
+        UsageError,
+    )
+    from dialogauge.core.judgement import (
+        Evidence,
+        FailureKind,
+        Judged,
+        JudgeFailure,
+        Judgement,
+        Level,
+        Target,
+        Usage,
+        Verdict,
+        VerdictBasis,
+    )
+    from dialogauge.core.protocols import Agent, DimensionSpec, Judge, PlainDimension, Record, Request
+    from dialogauge.core.scores import (
+        NOT_APPLICABLE,
+        ONE_TO_FIVE,
+        NotApplicable,
+        Number,
+        Scale,
+        Score,
+        as_scores,
+        score_of,
+        whole_score,
+    )
+    from dialogauge.core.unit import WorkUnit, conversation_digest, digest, digest_text
 
 __all__ = [
     "NOT_APPLICABLE",
@@ -103,3 +113,5 @@ __all__ = [
     "score_of",
     "whole_score",
 ]
+
+__getattr__ = loading(__name__)

@@ -233,11 +233,7 @@ class Conversation:
         raise IndexError(msg)
 
     def place_of(self, rating: Rating) -> Place:
-        """Return where one of its ratings was read: its own line if that is known, else the conversation's.
-
-        Args:
-            rating: One of this conversation.
-        """
+        """Return where one of its ratings was read: its own line if known, else the conversation's place."""
         place = rating.place or self.place or Place("ratings")
         return replace(place, conversation_id=self.id, turn=rating.turn)
 

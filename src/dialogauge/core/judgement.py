@@ -55,6 +55,11 @@ class Usage:
     repeated_chars: int = 0
     """Of these, how many repeat the beginning of the previous prompt to the same endpoint."""
 
+    @property
+    def repeated_share(self) -> float | None:
+        """What a prefix cache can save at the least, as a share of the prompts; None without any."""
+        return self.repeated_chars / self.prompt_chars if self.prompt_chars else None
+
     def __add__(self, other: Usage) -> Usage:
         """Add two usages; an unknown cost makes the sum unknown."""
         cost = None if self.cost is None or other.cost is None else self.cost + other.cost

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
-from dialogauge.core.conversation import Conversation, Message, Turn
-from dialogauge.core.judgement import FailureKind, Judged, JudgeFailure, Level, Target, Usage, usage_json
+from dialogauge.core.conversation import Conversation, Message
+from dialogauge.core.judgement import FailureKind, Judged, JudgeFailure, Level, Target, Usage
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import WorkUnit
 
@@ -45,8 +45,7 @@ class Reply:
     @property
     def request(self) -> str:
         """The last user message before the reply; empty when there is none."""
-        before = self.conversation.messages[: self.message]
-        return next((m.text for m in reversed(before) if m.role == "user"), "")
+        return next((m.text for m in reversed(self.before) if m.role == "user"), "")
 
     @property
     def context(self) -> str:
@@ -57,11 +56,6 @@ class Reply:
     def before(self) -> tuple[Message, ...]:
         """All messages before the reply."""
         return self.conversation.messages[: self.message]
-
-    @property
-    def whole_turn(self) -> Turn:
-        """The turn that the reply belongs to."""
-        return self.conversation.turn(self.turn)
 
     @property
     def target(self) -> Target:
@@ -123,8 +117,7 @@ class Population:
 
     def scores_in(self, scenario: str) -> tuple[float, ...]:
         """The scores of the targets in one scenario."""
-        held = [block for block in self.blocks if block.view.scenario == scenario]
-        return Population(tuple(held)).scores
+        return tuple(r.score for b in self.blocks if b.view.scenario == scenario for r in b.ratings)
 
     def without(self, user: str) -> Population:
         """Leave one user out: a user is never part of their own prior."""
@@ -318,16 +311,6 @@ class AgentTurn:
         """Whether there is no reply."""
         return isinstance(self.outcome, AgentFailure)
 
-    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
-        """Write it as a row: `text`, null with a `failure` beside it, and what it took."""
-        o = self.outcome
-        row: dict[str, Any] = {"agent": unit.judge, "text": None, "failure": None}
-        if isinstance(o, AgentFailure):
-            row["failure"] = {"kind": o.kind, "message": o.message, "raw": o.raw}
-        else:
-            row |= {"text": o.text, "finish": o.finish, "model": o.model}
-        return {**row, "usage": usage_json(self.usage)}
-
 
 class Agent(Protocol):
     """Writes: a conversation that ends where a reply is due in, the reply or a failure out.
@@ -347,11 +330,8 @@ class Agent(Protocol):
         """Return the settings for the manifest, as plain JSON values, without secrets."""
 
     async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
-        """Write the reply that the conversation waits for.
+        """Write the reply that the conversation waits for; another seed may give another reply.
 
-        Args:
-            conversation: All that the agent is shown, system messages and examples included.
-            seed: Another seed may give another reply.
-
-        Raises `EndpointError` or `BudgetSpent` when going on makes no sense for any conversation.
+        The conversation is all that the agent is shown, system messages and examples included. Raises
+        `EndpointError` or `BudgetSpent` when going on makes no sense for any conversation.
         """

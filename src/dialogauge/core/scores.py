@@ -33,6 +33,11 @@ class Scale:
         """The score that a failure counts as in the least favourable bound."""
         return self.low if self.higher_is_better else self.high
 
+    def quality(self, value: float) -> float:
+        """Return where a value lies: 0 the worst, 1 the best; 1 on a scale of one number."""
+        worst, best = self.worst, self.best
+        return (value - worst) / (best - worst) if best != worst else 1.0
+
     def admits(self, value: object) -> bool:
         """Say whether `value` is a score on this scale: a number in range, and whole where asked.
 

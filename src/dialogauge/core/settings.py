@@ -36,15 +36,17 @@ class Setting:
     many: bool
     """Whether there may be several values."""
     choices: tuple[str, ...]
-    """The values that there are; empty where there are others."""
+    """All values there are; empty where any value of the kind may stand."""
     default: Any
     """`dataclasses.MISSING` where the setting is required."""
     otherwise: str | None
-    """What holds where none is given, if no fixed value does: words for `--help`."""
+    """In words for `--help`: what holds without a value, where that is no fixed default."""
     help: str
+    """One line, for `--help` and the command reference."""
     flags: tuple[str, ...]
     """On the command line, where they do not follow from the name."""
     metavar: str | None
+    """What stands for the value on the command line."""
     argument: bool
     """Whether it stands on the command line without a flag."""
     low: float | None
@@ -118,25 +120,11 @@ def setting(  # noqa: PLR0913 - all there is to say of a setting
 ) -> Any:  # noqa: ANN401 - a dataclass field
     """Declare a field as a setting; its type is the annotation, and a Literal gives the choices.
 
-    Args:
-        default: The value where none is given; `...` where one is required.
-        help: One line for `--help` and the command reference.
-        flags: On the command line; without any, `--` and the name.
-        otherwise: What holds where none is given, if no fixed value does.
-        metavar: What stands for the value on the command line.
-        low: The smallest value.
-        high: The largest value.
-        key: In the table `[judge]` of a configuration file.
-        recorded: Whether `manifest.json` holds it.
+    The arguments are the fields of `Setting`. The default is `...` where a value is required; without
+    flags, the flag is `--` and the name.
     """
-    declared: dict[str, Any] = {
-        "help": help,
-        "flags": flags,
-        "otherwise": otherwise,
-        "metavar": metavar,
-        "argument": False,
-    }
-    declared |= {"low": low, "high": high, "key": key, "recorded": recorded}
+    words = {"help": help, "flags": flags, "otherwise": otherwise, "metavar": metavar, "argument": False}
+    declared = {**words, "low": low, "high": high, "key": key, "recorded": recorded}
     default = dataclasses.MISSING if default is ... else default
     return dataclasses.field(default=default, metadata={_DECLARED: declared})
 

@@ -24,8 +24,8 @@ def digest(value: Mapping[str, Any] | list[Any] | str | float | None) -> str:
 def conversation_digest(conversation: Conversation) -> str:
     """Return the digest of all that a judge may see of a conversation, its id included."""
     c = conversation
-    known = (c.id, c.user_id, c.scenario, c.context, c.candidate, c.language)
-    parts = ["-" if value is None else f"{len(value)}:{value}" for value in known]
+    fields = (c.id, c.user_id, c.scenario, c.context, c.candidate, c.language)
+    parts = ["-" if value is None else f"{len(value)}:{value}" for value in fields]
     parts.append("-" if c.profile is None else digest(dict(c.profile)))
     # No two messages write the same: every text has its length before it. Nearly all are a role and a
     # text; to write these as JSON takes five times as long, and a run that goes on does it for all of them.
@@ -40,16 +40,7 @@ def conversation_digest(conversation: Conversation) -> str:
 
 def words_digest(conversation: Conversation) -> str:
     """Return 16 hex digits that only who says what decides: the same under other ids, ratings and fields."""
-    said = "".join(f"{m.role}:{len(m.text)}:{m.text}" for m in conversation.messages)
-    return digest_text(said)[:16]
-
-
-def unit_key(
-    study: str, target_digest: str, judge_digest: str, repeat: int, seed: int, part: str | None = None
-) -> str:
-    """Return the identity by which the stored result of a unit is found again: 32 hex digits."""
-    whole = f"{study}\x1f{target_digest}\x1f{judge_digest}\x1f{repeat}\x1f{seed}"
-    return digest_text(whole if part is None else f"{whole}\x1f{part}")
+    return digest_text("".join(f"{m.role}:{len(m.text)}:{m.text}" for m in conversation.messages))[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +62,13 @@ class WorkUnit:
     position: int = field(default=0, compare=False)
     """Place in the order of the run's rows."""
     key: str = field(init=False, compare=False)
-    """`unit_key` of the fields."""
+    """32 hex digits of the fields that are compared: the name of the stored result."""
 
     def __post_init__(self) -> None:
-        """Compute the key, once: it is asked for at every step of the work."""
-        key = unit_key(self.study, self.target_digest, self.judge_digest, self.repeat, self.seed, self.part)
-        object.__setattr__(self, "key", key)
+        """Compute the key, once: every step of the work reads it."""
+        parts = [self.study, self.target_digest, self.judge_digest, str(self.repeat), str(self.seed)]
+        parts += [] if self.part is None else [self.part]
+        object.__setattr__(self, "key", digest_text("\x1f".join(parts)))
 
     @property
     def conversation(self) -> Conversation:

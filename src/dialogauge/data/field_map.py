@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, cast
 
 import orjson
@@ -16,10 +15,6 @@ from dialogauge.data.notes import excerpt
 
 MISSING: Any = object()
 """The result of `look_up` for an empty path."""
-
-
-def _none() -> Mapping[str, Any]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -52,9 +47,9 @@ class FieldMap:
     """In files of pairs."""
     b: str | None = None
     winner: str | None = None
-    ratings: Mapping[str, str] = field(default_factory=_none)
+    ratings: Mapping[str, str] = field(default_factory=dict)
     """Dimension -> path of its score, in the message or else in the record."""
-    roles: Mapping[str, Role] = field(default_factory=_none)
+    roles: Mapping[str, Role] = field(default_factory=dict)
     """Role name -> our role."""
 
     def role_of(self, name: str) -> Role | None:

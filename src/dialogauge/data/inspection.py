@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from dialogauge.core import Conversation, FileFault, RecordFault
-from dialogauge.data.mask import Mask
 from dialogauge.data.notes import Note
-from dialogauge.data.personal_survey import PersonalReport, PersonalTally
 from dialogauge.data.reader import ConversationReader
+
+if TYPE_CHECKING:
+    from dialogauge.data.mask import Mask
+    from dialogauge.data.personal_survey import PersonalReport, PersonalTally
 
 VERY_SHORT_REPLY = 10
 """A reply of fewer characters is very short."""
@@ -76,25 +78,19 @@ class InputReport:
     personal: PersonalReport | None = None
     """Personal data; None unless requested."""
 
-    def share(self, count: int, of: int) -> float | None:
-        """Return a share, 0..1; None of nothing."""
-        return count / of if of else None
-
     def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values, shares included."""
-        from dataclasses import asdict
-
+        """Return the report as plain JSON values, with shares, 0..1; a share of nothing is None."""
         out = asdict(self)
         out["notes"] = [note.to_json() for note in self.notes]
         out["faults"] = list(self.faults)
-        out["shares"] = {
-            "empty_conversations": self.share(self.empty_conversations, self.conversations),
-            "short_conversations": self.share(self.short_conversations, self.conversations),
-            "turns_without_reply": self.share(self.turns_without_reply, self.turns),
-            "empty_replies": self.share(self.empty_replies, self.replies),
-            "short_replies": self.share(self.short_replies, self.replies),
+        parts = {
+            "empty_conversations": self.conversations,
+            "short_conversations": self.conversations,
+            "turns_without_reply": self.turns,
+            "empty_replies": self.replies,
+            "short_replies": self.replies,
         }
-        return out
+        return out | {"shares": {part: out[part] / of if of else None for part, of in parts.items()}}
 
 
 def inspect_conversations(
@@ -114,7 +110,11 @@ def inspect_conversations(
 
     Raises `FileFault` if nothing can be read.
     """
-    tally = _InputTally(min_turns, mask, None if mask is None else PersonalTally())
+    tally = _InputTally(min_turns, mask)
+    if mask is not None:
+        from dialogauge.data.personal_survey import PersonalTally
+
+        tally.personal = PersonalTally()
     for outcome in reader:
         if not isinstance(outcome, Conversation):
             tally.refuse(outcome)

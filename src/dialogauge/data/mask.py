@@ -12,14 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import orjson
 
+from dialogauge import text as texts  # the patterns behind its names are compiled when something is masked
 from dialogauge.core import Conversation, InputError, Message, Place, Rating, ToolCall
 from dialogauge.data.notes import Note
 from dialogauge.data.sources import too_deep
-from dialogauge.text import PersonalKind, count_personal, find_personal, redact
+
+if TYPE_CHECKING:
+    from dialogauge.text import PersonalKind
 
 
 def count_in_value(value: object) -> Counter[PersonalKind]:
@@ -27,10 +30,10 @@ def count_in_value(value: object) -> Counter[PersonalKind]:
     counts: Counter[PersonalKind] = Counter()
     for key, text in _texts("", value):
         if not key:
-            counts += count_personal(text)
+            counts += texts.count_personal(text)
         else:
             context = f"{key}: "
-            spans = find_personal(context + text)
+            spans = texts.find_personal(context + text)
             counts.update(span.kind for span in spans if span.start >= len(context))
     return counts
 
@@ -75,20 +78,20 @@ def _digits(value: int) -> str:
 
 def _redact_under(key: str, text: str) -> str:
     if not key:
-        return redact(text)
+        return texts.redact(text)
     context = f"{key}: "
-    spans = find_personal(context + text)
+    spans = texts.find_personal(context + text)
     if not spans:
         return text
     if spans[0].start < len(context):
-        return redact(text)
-    return redact(context + text)[len(context) :]
+        return texts.redact(text)
+    return texts.redact(context + text)[len(context) :]
 
 
 def _redact_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key, inner in value.items():
-        name = clean = redact(str(key))
+        name = clean = texts.redact(str(key))
         number = 1
         while name in out:  # two addresses as keys stay two entries
             number += 1
@@ -99,7 +102,7 @@ def _redact_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 def redact_json_text(text: str) -> str:
     """Redact a text that may be JSON (tool arguments and results) so that JSON stays valid."""
-    clean = redact(text)
+    clean = texts.redact(text)
     if clean == text or text.lstrip()[:1] not in ("{", "["):
         return clean
     try:
@@ -141,14 +144,14 @@ class Mask:
 
         Without `hash_ids`, only an id with personal data changes; marks would merge two people into one.
         """
-        if not self.hash_ids and not (self.redact and find_personal(name)):
+        if not self.hash_ids and not (self.redact and texts.find_personal(name)):
             return name
         text = f"{kind}\x1f{name}".encode("utf-8", "surrogatepass")
         return _PREFIX[kind] + hmac.new(self.salt, text, hashlib.sha256).hexdigest()[:_DIGEST]
 
     def text(self, text: str) -> str:
         """Return the masked text, apart from ids."""
-        return redact(text) if self.redact else text
+        return texts.redact(text) if self.redact else text
 
     def _text(self, text: str, names: Mapping[str, str]) -> str:
         return self.text(_rename(text, names))

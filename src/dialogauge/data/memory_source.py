@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from numbers import Number
 from typing import Any, Final, Protocol, TypeGuard, cast
 
 import orjson
 
-from dialogauge.core import ROLES, Conversation, InputError, Message, Place, Rating, RecordFault
+from dialogauge.core import ROLES, Conversation, InputError, Message, Place, RecordFault
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import Context, Format, Sample, format_of, named_format
 from dialogauge.data.formats.base import Entry, RecordFormat
@@ -132,7 +131,7 @@ class MemoryReader:
     def _read(self, item: object, index: int, context: Context) -> Conversation | InputError:
         if isinstance(item, InputError):
             return item
-        place = Place(f"{self._source.name}[{index}]")
+        place = self._place(index)
         if isinstance(item, Conversation):
             return _complete(item, place)
         if not isinstance(self._format, RecordFormat):
@@ -147,7 +146,7 @@ class MemoryReader:
         place = conversation.place or Place(self._source.name)
         first = first_places.setdefault(conversation.id, place)
         if first is not place:
-            before = first.file if first.line is None else f"{first.file}:{first.line}"
+            before = Place(first.file, first.line)
             return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
         try:
             note_order(conversation, place, self._book)
@@ -157,23 +156,24 @@ class MemoryReader:
 
     def _recognised(self, items: Sequence[object]) -> Format | None:
         """Return the format of the first records; None where there are conversations only."""
-        first: Place | None = None
-        for index, item in islice(enumerate(items), _SNIFFED):
-            place = Place(f"{self._source.name}[{index}]")
-            if isinstance(item, Conversation | InputError):
-                continue
-            first = first or place
+        records = [
+            (i, r) for i, r in enumerate(items[:_SNIFFED]) if not isinstance(r, Conversation | InputError)
+        ]
+        for index, record in records:
             try:
-                sample = Sample(self._source, self._mapping, record=_as_json(item, place))
+                sample = Sample(self._source, self._mapping, record=_as_json(record, self._place(index)))
             except RecordFault:
                 continue
             known = format_of(sample)
             if isinstance(known, RecordFormat):
                 return known
-        if first is None:
+        if not records:
             return None
-        item = items[int(first.file.partition("[")[2].rstrip("]"))]
-        raise record_fault(first, f"no known format: this is {excerpt(item)}", _KINDS)
+        index, record = records[0]
+        raise record_fault(self._place(index), f"no known format: this is {excerpt(record)}", _KINDS)
+
+    def _place(self, index: int) -> Place:
+        return Place(f"{self._source.name}[{index}]")
 
 
 _KINDS: Final = "give conversations, lists of messages, records with 'messages', a DataFrame, or paths"
@@ -195,36 +195,8 @@ def _complete(conversation: Conversation, place: Place) -> Conversation:
             msg = f"message {number} has the unknown role {excerpt(message.role)}"
             raise record_fault(place, msg, f"known: {known}")
     complete = replace(conversation, messages=messages, place=conversation.place or place)
-    _as_json(conversation_record(complete), place)
+    _as_json(complete, place)
     return complete
-
-
-def conversation_record(conversation: Conversation) -> dict[str, Any]:
-    """Return a conversation as a record of OpenAI JSONL, without unknown fields."""
-    record: dict[str, Any] = {"conversation_id": conversation.id}
-    for name in ("user_id", "scenario", "context", "candidate", "language"):
-        value = getattr(conversation, name)
-        if value is not None:
-            record[name] = value
-    if conversation.profile is not None:
-        record["profile"] = dict(conversation.profile)
-    record["messages"] = [message.to_openai() for message in conversation.messages]
-    if conversation.ratings:
-        record["ratings"] = [_rating_record(rating, conversation.id) for rating in conversation.ratings]
-    if conversation.metadata:
-        record["metadata"] = dict(conversation.metadata)
-    return record
-
-
-def _rating_record(rating: Rating, conversation_id: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"dimension": rating.dimension, "score": rating.score}
-    if rating.conversation_id != conversation_id:
-        row["conversation_id"] = rating.conversation_id
-    for name in ("turn", "rater", "candidate", "note"):
-        value = getattr(rating, name)
-        if value is not None:
-            row[name] = value
-    return row
 
 
 def _as_json(item: object, place: Place) -> Any:  # noqa: ANN401 - any JSON value

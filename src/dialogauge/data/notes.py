@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from dialogauge.core import FileFault, Place, RecordFault
@@ -140,12 +140,7 @@ class Note:
 
     def to_json(self) -> dict[str, Any]:
         """Return the note as plain JSON values."""
-        return {
-            "kind": self.kind,
-            "text": self.text,
-            "count": self.count,
-            "examples": [str(p) for p in self.examples],
-        }
+        return asdict(self) | {"examples": [str(place) for place in self.examples]}
 
 
 def _singular(text: str) -> str:

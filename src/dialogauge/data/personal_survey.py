@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final
 
-from dialogauge.core import Conversation, Message
+from dialogauge.core import Conversation, Message, Place
 from dialogauge.data.mask import count_in_value
 from dialogauge.data.splits import message_turns
 from dialogauge.text import PersonalKind, count_personal, redact
@@ -47,10 +47,6 @@ class PersonalReport:
     top: tuple[PersonalConversation, ...]
     """The 20 conversations with the most."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values."""
-        return asdict(self)
-
 
 @dataclass
 class PersonalTally:
@@ -87,24 +83,19 @@ class PersonalTally:
     def _keep(self, conversation: Conversation, by_turn: Mapping[str, Counter[str]]) -> None:
         self.conversations += 1
         self.turns += sum(turn != _BESIDE for turn in by_turn)
-        kinds: Counter[str] = Counter()
-        for counts in by_turn.values():
-            kinds.update(counts)
+        kinds = sum(by_turn.values(), Counter[str]())
         place = conversation.place
-        where = None if place is None else f"{place.file}:{place.line}" if place.line else place.file
         entry = PersonalConversation(
             redact(conversation.id),
-            where,
+            None if place is None else str(Place(place.file, place.line)),
             kinds.total(),
             dict(kinds.most_common()),
             {turn: dict(counts) for turn, counts in by_turn.items()},
         )
         # Of conversations with equal totals, the earlier ones stay.
-        item = (entry.total, -self._number, entry)
-        if len(self._top) < _TOP:
-            heapq.heappush(self._top, item)
-        else:
-            heapq.heappushpop(self._top, item)
+        heapq.heappush(self._top, (entry.total, -self._number, entry))
+        if len(self._top) > _TOP:
+            heapq.heappop(self._top)
 
     def report(self) -> PersonalReport:
         """Return the counts so far."""

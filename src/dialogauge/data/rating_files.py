@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,74 +43,49 @@ _MOST_CATEGORIES = 20
 _LONGEST_CATEGORY = 40
 
 
-@dataclass(frozen=True)
-class RatingColumns:
-    """The column or dotted path of each field; None without one."""
-
-    conversation_id: str | None = None
-    turn: str | None = None
-    candidate: str | None = None
-    dimension: str | None = None
-    rater: str | None = None
-    score: str | None = None
-    note: str | None = None
-    a: str | None = None
-    b: str | None = None
-    winner: str | None = None
-    wide: dict[str, str] = field(default_factory=dict)
-    """Dimension -> column, in a wide table."""
-
-    @property
-    def pairs(self) -> bool:
-        """Whether the rows compare two candidates."""
-        return None not in (self.a, self.b, self.winner)
-
-    def scores(self, cells: dict[str, Any]) -> dict[str, str]:
-        """Return dimension -> column for one row."""
-        if self.wide or self.score is None:
-            return self.wide
-        name = look_up(cells, self.dimension) if self.dimension is not None else MISSING
-        return {name if isinstance(name, str) and name else self.score: self.score}
-
-
-def find_columns(
-    rows: Sequence[dict[str, Any]], mapping: FieldMap, place: Place, notes: NoteBook
-) -> RatingColumns:
-    """Return the columns of a rating file, by the field map or their usual names.
+def _columns(rows: Sequence[dict[str, Any]], mapping: FieldMap, place: Place, notes: NoteBook) -> FieldMap:
+    """Return the field map with the columns under their usual names added; `ratings` in a wide table.
 
     Raises `FileFault` without an id, or without a score and any column that could be a dimension.
     """
     names = list(dict.fromkeys(key for row in rows for key in row))
-    columns_of = {
-        field: getattr(mapping, field) or find_column(names, usual) for field, usual in _USUAL.items()
+    named: dict[str, Any] = {
+        name: getattr(mapping, name) or find_column(names, usual) for name, usual in _USUAL.items()
     }
-    guessed = {f: c for f, c in columns_of.items() if c is not None and c != f and not getattr(mapping, f)}
+    guessed = {f: c for f, c in named.items() if c is not None and c != f and not getattr(mapping, f)}
     if guessed:
         notes.assume(f"files were read with {', '.join(f'{f} = {c}' for f, c in guessed.items())}", place)
-    columns = RatingColumns(**columns_of, wide=dict(mapping.ratings))
-    if columns.pairs:
+    columns = replace(mapping, **named)
+    if _compares(columns):
         notes.recognise("files of pairs", place)
-        return columns
-    if columns.conversation_id is None:
+    elif columns.conversation_id is None:
         raise _not_ratings(place, "column for the conversation id", names)
-    if columns.wide or columns.score is not None:
-        _note_form(columns, notes, place)
-        return columns
-    fields = set(columns_of.values())
-    wide = {name: name for name in names if name not in fields and _is_dimension(rows, name)}
-    if not wide:
-        raise _not_ratings(place, "score", names)
-    notes.assume(f"files are wide tables, with the dimensions {', '.join(wide)}", place)
-    return RatingColumns(**columns_of, wide=wide)
-
-
-def _note_form(columns: RatingColumns, notes: NoteBook, place: Place) -> None:
-    if columns.wide:
-        notes.recognise(f"files are wide tables, with the dimensions {', '.join(columns.wide)}", place)
+    elif columns.ratings:
+        notes.recognise(f"files are wide tables, with the dimensions {', '.join(columns.ratings)}", place)
+    elif columns.score is None:
+        wide = {n: n for n in names if n not in named.values() and _is_dimension(rows, n)}
+        if not wide:
+            raise _not_ratings(place, "score", names)
+        notes.assume(f"files are wide tables, with the dimensions {', '.join(wide)}", place)
+        return replace(columns, ratings=wide)
     elif columns.dimension is None:
         notes.assume(f"files name no dimension: it is called {columns.score!r}", place)
     else:
         notes.recognise("files in the long format", place)
+    return columns
+
+
+def _compares(columns: FieldMap) -> bool:
+    """Say whether the rows compare two candidates."""
+    return None not in (columns.a, columns.b, columns.winner)
+
+
+def _scores(cells: dict[str, Any], columns: FieldMap) -> Mapping[str, str]:
+    """Return dimension -> column for one row."""
+    if columns.ratings or columns.score is None:
+        return columns.ratings
+    name = _get(cells, columns.dimension)
+    return {name if isinstance(name, str) and name else columns.score: columns.score}
 
 
 def _not_ratings(place: Place, what: str, names: Sequence[str]) -> Exception:
@@ -205,20 +180,19 @@ class _RatingCollector:
                 raw.append(row)
         if not raw:
             raise file_fault(Place(name), "the file holds no ratings")
-        columns = find_columns([cells for cells, _ in raw], self.mapping, Place(name), self.notes)
+        columns = _columns([cells for cells, _ in raw], self.mapping, Place(name), self.notes)
         for cells, place in raw:
             try:
-                if columns.pairs:
+                if _compares(columns):
                     self.pairs.append(_pair(cells, columns, place))
                 else:
                     self._add(cells, columns, place)
             except RecordFault as fault:
                 self.faults.append(fault)
 
-    def _add(self, cells: dict[str, Any], columns: RatingColumns, place: Place) -> None:
+    def _add(self, cells: dict[str, Any], columns: FieldMap, place: Place) -> None:
         for rating in _ratings(cells, columns, place):
-            of = (rating.conversation_id, rating.turn, rating.dimension)
-            key = (*of, rating.rater, rating.candidate)
+            key = rating.conversation_id, rating.turn, rating.dimension, rating.rater, rating.candidate
             first = self._first.setdefault(key, place)
             if first is not place:
                 self.faults.append(_duplicate(rating, place, first))
@@ -236,7 +210,7 @@ def _duplicate(rating: Rating, place: Place, first: Place) -> RecordFault:
     )
 
 
-def _ratings(cells: dict[str, Any], columns: RatingColumns, place: Place) -> list[Rating]:
+def _ratings(cells: dict[str, Any], columns: FieldMap, place: Place) -> list[Rating]:
     name = _text(cells, columns.conversation_id)
     if name is None:
         hint = f"expected in {columns.conversation_id!r}"
@@ -246,17 +220,16 @@ def _ratings(cells: dict[str, Any], columns: RatingColumns, place: Place) -> lis
     try:
         turn = as_turn(_get(cells, columns.turn))
         out: list[Rating] = []
-        for dimension, column in columns.scores(cells).items():
+        for dimension, column in _scores(cells, columns).items():
             value = _get(cells, column)
-            if columns.wide and value in (None, ""):
-                continue
-            out.append(Rating(name, dimension, as_score(value), turn, rater, candidate, note))
+            if not columns.ratings or value not in (None, ""):
+                out.append(Rating(name, dimension, as_score(value), turn, rater, candidate, note))
     except ValueError as error:
         raise record_fault(Place(place.file, place.line, name), str(error)) from error
     return out
 
 
-def _pair(cells: dict[str, Any], columns: RatingColumns, place: Place) -> PairRating:
+def _pair(cells: dict[str, Any], columns: FieldMap, place: Place) -> PairRating:
     a, b = _text(cells, columns.a), _text(cells, columns.b)
     choice = _text(cells, columns.winner)
     if a is None or b is None or choice is None:

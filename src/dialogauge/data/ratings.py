@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -101,6 +101,11 @@ class RatingTable:
     def for_conversation(self, conversation_id: str) -> tuple[Rating, ...]:
         """Return the ratings of one conversation in file order; none for an unknown id."""
         return self._by_id.get(conversation_id, ())
+
+    def joined(self, conversation: Conversation) -> Conversation:
+        """Return the conversation with its ratings behind those that it has already."""
+        ratings = self.for_conversation(conversation.id)
+        return replace(conversation, ratings=(*conversation.ratings, *ratings)) if ratings else conversation
 
     @property
     def ids(self) -> frozenset[str]:

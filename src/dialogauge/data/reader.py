@@ -7,21 +7,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from dialogauge.core import Conversation, FileFault, Place, RecordFault
 from dialogauge.data.field_map import NO_MAP, FieldMap
-from dialogauge.data.formats import Context, Format, Sample, format_names, format_of, named_format
+from dialogauge.data.formats import Context, Format, Outcome, Sample, format_names, format_of, named_format
 from dialogauge.data.formats.recllmsim import reading_order
 from dialogauge.data.notes import IdPlaces, Note, NoteBook, excerpt, file_fault, record_fault
 from dialogauge.data.sources import (
     InputSource,
     JsonValue,
     LineStream,
+    as_utf8,
     first_values,
     is_document,
     locate,
-    utf8_fault,
 )
 from dialogauge.data.tables import read_header
 
@@ -126,9 +125,7 @@ class ConversationReader:
                     total += file_format.count(stream, Context(source, self._mapping, NoteBook()))
         return total
 
-    def _source(
-        self, source: InputSource, number: int, ids: IdPlaces
-    ) -> Iterator[Conversation | RecordFault]:
+    def _source(self, source: InputSource, number: int, ids: IdPlaces) -> Iterator[Outcome]:
         with closing(LineStream(source)) as stream:
             file_format = self._forced or _sniff(stream, self._mapping)
             if file_format is None:
@@ -156,7 +153,7 @@ class ConversationReader:
             if converted + failed == 0:
                 raise file_fault(Place(source.name), "the file holds no conversations", f"read as {name}")
 
-    def _checked(self, outcome: Conversation | RecordFault, number: int, ids: IdPlaces) -> Any:  # noqa: ANN401
+    def _checked(self, outcome: Outcome, number: int, ids: IdPlaces) -> Outcome:
         if isinstance(outcome, RecordFault):
             return outcome
         place = outcome.place or Place(self._sources[number].name)
@@ -244,15 +241,12 @@ def _columns(stream: LineStream) -> str | None:
 
 
 def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
-    """Return the fault of a file in no known format, with a description of its beginning."""
+    """Return the fault of a file in no known format; raises that of one that is not UTF-8."""
     place = Place(stream.source.name)
     content = "its first line is no JSON and no table with a role and a content"
     if not _starts_json(stream):
         for number, line in _first_lines(stream):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                return utf8_fault(stream.source.name, number, error)
+            as_utf8(line, stream.source.name, number)
         if columns := _columns(stream):
             content = f"as a table it has the columns {columns}; a role and a content are not both among them"
             hint = "name the columns of role and content with --map, or force another format with --format"

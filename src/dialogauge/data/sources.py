@@ -128,20 +128,16 @@ class LineStream:
         try:
             for number, line in enumerate(self._file, start=1):
                 yield number, self._without_mark(line) if number == 1 else line
-        except EOFError as error:
-            raise file_fault(
-                Place(self.source.name, number + 1),
-                "the gzip file breaks off here: it is truncated",
-                "the lines before were read; fetch or write the file again",
-            ) from error
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise file_fault(
-                Place(self.source.name, number + 1), f"the gzip file is damaged: {error}"
-            ) from error
-        except OSError as error:
-            raise file_fault(
-                Place(self.source.name, number + 1), f"cannot be read: {error.strerror}"
-            ) from error
+        except (EOFError, OSError, zlib.error) as error:
+            hint = None
+            if isinstance(error, EOFError):
+                message = "the gzip file breaks off here: it is truncated"
+                hint = "the lines before were read; fetch or write the file again"
+            elif isinstance(error, gzip.BadGzipFile | zlib.error):
+                message = f"the gzip file is damaged: {error}"
+            else:
+                message = f"cannot be read: {error.strerror}"
+            raise file_fault(Place(self.source.name, number + 1), message, hint) from error
 
     def _without_mark(self, line: bytes) -> bytes:
         if line.startswith(_UTF16):
@@ -181,10 +177,7 @@ class LineStream:
     def text(self) -> Iterator[tuple[int, str]]:
         """Yield the numbered lines as text; raises `FileFault` at the first that is not UTF-8."""
         for number, line in self:
-            try:
-                yield number, line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise utf8_fault(self.source.name, number, error) from error
+            yield number, as_utf8(line, self.source.name, number)
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
@@ -200,14 +193,18 @@ class LineStream:
         self.close()
 
 
-def utf8_fault(name: str, number: int, error: UnicodeDecodeError) -> FileFault:
-    """Return the fault of a line that is not UTF-8; the reader stops there."""
-    byte = error.object[error.start]
-    return file_fault(
-        Place(name, number),
-        f"not UTF-8: byte 0x{byte:02x} at column {error.start + 1}",
-        "save the file as UTF-8, e.g. iconv -f LATIN1 -t UTF-8",
-    )
+def as_utf8(raw: bytes, name: str, number: int = 1) -> str:
+    """Return text that begins at line `number`; raises `FileFault` with line and column if not UTF-8."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = error.start
+        column = at - raw.rfind(b"\n", 0, at)
+        raise file_fault(
+            Place(name, number + raw.count(b"\n", 0, at)),
+            f"not UTF-8: byte 0x{raw[at]:02x} at column {column}",
+            "save the file as UTF-8, e.g. iconv -f LATIN1 -t UTF-8",
+        ) from error
 
 
 _LOOK_AHEAD = 20
@@ -341,20 +338,17 @@ def _loaded(line: bytes) -> Any:  # noqa: ANN401  # any JSON value
 
 def _document(stream: LineStream) -> Any:  # noqa: ANN401  # any JSON value
     if _DOCUMENT not in stream.memo:
-        stream.memo[_DOCUMENT] = _parsed(stream.source.name, b"".join(line for _, line in stream))
+        name, raw = stream.source.name, b"".join(line for _, line in stream)
+        try:
+            stream.memo[_DOCUMENT] = orjson.loads(raw)
+        except orjson.JSONDecodeError as error:
+            as_utf8(raw, name)
+            raise file_fault(
+                Place(name, error.lineno),
+                f"not JSON: {error.msg} at column {error.colno}",
+                "looks like one JSON document, truncated or damaged; in JSONL each record is on one line",
+            ) from error
     return stream.memo[_DOCUMENT]
-
-
-def _parsed(name: str, raw: bytes) -> Any:  # noqa: ANN401  # any JSON value
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        _check_utf8(name, raw)
-        raise file_fault(
-            Place(name, error.lineno),
-            f"not JSON: {error.msg} at column {error.colno}",
-            "looks like one JSON document, truncated or damaged; in JSONL each record is on one line",
-        ) from error
 
 
 def _elements(name: str, document: Any) -> Iterator[JsonValue | RecordFault]:  # noqa: ANN401
@@ -369,20 +363,6 @@ def _elements(name: str, document: Any) -> Iterator[JsonValue | RecordFault]:  #
 
 
 def _broken(name: str, number: int, line: bytes, error: orjson.JSONDecodeError) -> RecordFault:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as bad:
-        raise utf8_fault(name, number, bad) from bad
-    return record_fault(
-        Place(name, number), f"not JSON: {error.msg} at column {error.colno}", json_hint(line, error.msg)
-    )
-
-
-def _check_utf8(name: str, raw: bytes) -> None:
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        number = raw.count(b"\n", 0, error.start) + 1
-        start = raw.rfind(b"\n", 0, error.start) + 1
-        at = UnicodeDecodeError("utf-8", raw[start : error.end], error.start - start, error.end - start, "")
-        raise utf8_fault(name, number, at) from error
+    as_utf8(line, name, number)
+    hint = json_hint(line, error.msg)
+    return record_fault(Place(name, number), f"not JSON: {error.msg} at column {error.colno}", hint)

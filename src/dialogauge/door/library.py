@@ -34,8 +34,7 @@ from dialogauge.data.sources import is_message_list
 from dialogauge.door.run import Run
 from dialogauge.door.working import carried_out, carry_out
 from dialogauge.rubrics import Rubric
-from dialogauge.runs import FILES, StopSignal
-from dialogauge.runs.execute import Outcome
+from dialogauge.runs import FILES, StopSignal, StudyRun
 
 if TYPE_CHECKING:
     from dialogauge.app.settings import Options
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("dialogauge")
 
 AnyPath = str | PathLike[str]
-StudyName = Literal["judge", "satisfaction"]
+StudyName = Literal["judge", "satisfaction", "fit", "trust"]
 Sources = (
     AnyPath
     | Run
@@ -192,13 +191,16 @@ def run(
     """Run a study by name, with the settings of its command; see `judge` for the rest.
 
     Args:
-        study: `judge` or `satisfaction`.
-        source: See `Sources`.
-        out: The run directory; a temporary one where None.
+        study: `judge`, `satisfaction`, `fit` (a model of the ratings, as a run) or `trust` (the checks of a
+            run, written into that run).
+        source: See `Sources`; for `trust` a run.
+        out: The run directory; a temporary one where None. Not for `trust`.
         ratings: People's ratings, joined by id.
         progress: Whether progress is shown; None for yes in a terminal or a notebook.
         settings: The settings of the command `dialogauge STUDY`, by their names in docs/library.md.
     """
+    if study == "trust":
+        return _trust(source, out, ratings, progress, settings)
     with _directory(out) as path:
         work = _work(study, source, path, ratings, progress, settings)
         return _finished(path, carry_out(work), temporary=out is None)
@@ -217,7 +219,7 @@ class _Ended(Protocol):
     """What came of a study, whichever it is."""
 
     @property
-    def run(self) -> Any: ...  # noqa: ANN401 - of any result
+    def run(self) -> StudyRun[Any]: ...
     @property
     def faults(self) -> tuple[InputError, ...]: ...
     @property
@@ -260,13 +262,38 @@ def _work(
     kind, carry = _study(study)
     values = {**settings, "out": path, "inputs": _names(source)}
     if ratings is not None:
-        values["ratings_file"] = ratings if isinstance(ratings, str | PathLike) else "ratings in memory"
+        in_file = isinstance(ratings, str | PathLike)
+        values["ratings_file"] = str(ratings) if in_file else "ratings in memory"
     options: Any = settings_from(kind, **values)
     strict = getattr(options, "strict", False)
     data = _input(source, ratings, format=options.format, map_file=options.map_file, strict=strict)
     observer = _observer(progress)
 
     return lambda stop: carry(options, observer, data, stop)
+
+
+def _trust(
+    source: Sources,
+    out: AnyPath | None,
+    ratings: Ratings | None,
+    progress: bool | None,  # noqa: FBT001 - handed on
+    settings: Mapping[str, Any],
+) -> Run:
+    """Check a run where it is, and open it anew."""
+    from dialogauge.app.merging import settings_from
+    from dialogauge.app.settings import RecheckOptions
+    from dialogauge.app.trust import recheck_run
+
+    if out is not None or not isinstance(source, Run | str | PathLike):
+        msg = "trust checks a finished run, and writes into it"
+        raise UsageError(msg, hint="give the run, or its path, as the source; and no out")
+    path = source.path if isinstance(source, Run) else Path(source)
+    options = settings_from(RecheckOptions, **settings, run=fspath(path))
+    mapping = None if options.map_file is None else read_field_map(options.map_file)
+    table = _rating_table(ratings, mapping)
+    observer = _observer(progress)
+    _raise_what_ended(carry_out(lambda stop: recheck_run(options, observer, table, stop)).run)
+    return Run(path, owner=source if isinstance(source, Run) else None)
 
 
 def _study(name: str) -> tuple[type[Options], Callable[..., Coroutine[Any, Any, _Ended]]]:
@@ -280,22 +307,30 @@ def _study(name: str) -> tuple[type[Options], Callable[..., Coroutine[Any, Any, 
         from dialogauge.app.judge import judge_data
 
         return settings.JudgeOptions, judge_data
+    if name == "fit":
+        from dialogauge.app.fit import fit_data
+
+        return settings.FitOptions, fit_data
     if name == "satisfaction":
         from dialogauge.app.satisfaction import judge_satisfaction_data
 
         return settings.SatisfactionOptions, judge_satisfaction_data
     msg = f"there is no study {name!r}"
-    raise UsageError(msg, hint=f"there are {' and '.join(get_args(StudyName))}")
+    raise UsageError(msg, hint=f"there are {', '.join(get_args(StudyName))}")
 
 
 def _finished(path: Path, ended: _Ended, *, temporary: bool) -> Run:
     """Return the run; raise what ended it, if that was an error or a Ctrl-C."""
-    outcome: Outcome = ended.run.ending.outcome
+    _raise_what_ended(ended.run)
+    return Run(path, faults=ended.faults, notes=ended.notes, temporary=temporary)
+
+
+def _raise_what_ended(run: StudyRun[Any]) -> None:
+    outcome = run.ending.outcome
     if outcome.ended == "interrupted":
         raise KeyboardInterrupt
     if outcome.ended == "error" and outcome.error is not None:
         raise outcome.error
-    return Run(path, faults=ended.faults, notes=ended.notes, temporary=temporary)
 
 
 def _chosen(

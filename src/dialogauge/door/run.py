@@ -94,14 +94,23 @@ class Run:
         faults: Sequence[InputError] | None = None,
         notes: Sequence[str] = (),
         temporary: bool = False,
+        owner: Run | None = None,
     ) -> None:
         """Open a finished run; `open_run` is the shorter way.
+
+        Args:
+            path: The directory.
+            faults: What could not be used; None for what the run lists.
+            notes: What was recognised and assumed.
+            temporary: Whether the directory is deleted with this Run.
+            owner: Another Run of the directory, which may be a temporary one: it lives as long as this.
 
         Raises:
             StoreError: There is no finished run in it, or it is of an older dialogauge.
         """
         self.path = path
-        self.temporary = temporary
+        self.temporary = temporary or (owner is not None and owner.temporary)
+        self._owner = owner
         if temporary:
             weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
         with self._open() as run:
@@ -132,7 +141,11 @@ class Run:
                 yield dict(row)
 
     def judgements(self) -> Iterator[Judged]:
-        """Yield the rows as records: a target, and a `Judgement` or a `JudgeFailure` as the outcome."""
+        """Yield the rows as records: a target, and a `Judgement` or a `JudgeFailure` as the outcome.
+
+        Raises UsageError for a run of a study that judges nothing, such as `fit`.
+        """
+        self._expect_judgements()
         return (judged_of(row) for row in self.rows())
 
     def conversations(self) -> list[Conversation]:
@@ -206,9 +219,17 @@ class Run:
     def _open(self) -> AbstractContextManager[StoredRun]:
         return open_run(fspath(self.path))
 
+    def _expect_judgements(self) -> None:
+        from dialogauge.app.sources import JUDGED
+
+        if self.study not in JUDGED:
+            msg = f"a run of {self.study} has no judgements"
+            raise UsageError(msg, hint="`rows()` yields what it holds, `summary` its figures")
+
     def _table(self) -> tuple[list[str], list[dict[str, Any]]]:
         from dialogauge.app.export import flat_columns, flat_row
 
+        self._expect_judgements()
         names = [d.name for d in self.manifest.dimensions]
         return list(flat_columns(names)), [flat_row(row, names) for row in self.rows()]
 
@@ -225,7 +246,9 @@ class Run:
         return ", ".join(parts)
 
     def _repr_html_(self) -> str:
-        head = f"<p><b>{escape(self.study)}</b> by {escape(str(self.manifest.judge.get('name', '')))}: "
+        judge = str(self.manifest.judge.get("name", ""))
+        by = f" by {escape(judge)}" if judge not in ("", self.study) else ""
+        head = f"<p><b>{escape(self.study)}</b>{by}: "
         head += f"{escape(self._counts())}<br><small>{escape(str(self.path))}</small></p>"
         dimensions = self.summary.get("dimensions") or {}
         if not dimensions:

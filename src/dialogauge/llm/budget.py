@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.core.errors import BudgetSpent, ConfigError, Place
-from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest, WrappedClient
 
 
 class PrefixMeter:
@@ -102,13 +102,9 @@ class PriceTable:
         return model in self._prices
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:
-        """Return the cost of a call; None if the model has no price.
+        """Return the cost of a call by its tokens; None if the model has no price.
 
-        Args:
-            model: The model's name in requests.
-            prompt: Prompt tokens, including cached ones.
-            completion: Completion tokens, including reasoning.
-            cached: Prompt tokens from the provider's cache.
+        `cached` tokens of the prompt come from the provider's cache; reasoning counts as completion.
         """
         price = self._prices.get(model)
         if price is None:
@@ -191,8 +187,7 @@ class Budget:
     def admit(self, expected: float = 0.0) -> None:
         """Count one call that is about to be sent; raises `BudgetSpent` when a cap is reached.
 
-        Args:
-            expected: Its cost, estimated from its size; ignored while no other call is in flight.
+        Its `expected` cost is ignored while no other call is in flight.
         """
         if self.max_calls is not None and self.calls >= self.max_calls:
             message = f"the cap of {self.max_calls} calls is reached"
@@ -226,36 +221,23 @@ class Budget:
         self.calls -= 1
 
 
-class BudgetedClient:
+class BudgetedClient(WrappedClient):
     """Keeps any client within a budget; one `complete` counts as one call.
 
     Do not wrap `HttpChatClient`: it takes the budget itself, so that its retries count.
     """
 
     def __init__(self, inner: ChatClient, budget: Budget) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._budget = budget
-
-    @property
-    def name(self) -> str:
-        """The inner client's name."""
-        return self._inner.name
-
-    def describe(self) -> Mapping[str, Any]:
-        """The inner client's description."""
-        return self._inner.describe()
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask the inner client; raises `BudgetSpent` when a cap is reached."""
         self._budget.admit()
         cost: float | None = None
         try:
-            reply = await self._inner.complete(request)
+            reply = await self.inner.complete(request)
             cost = reply.usage.cost
         finally:
             self._budget.settle(cost)
         return reply
-
-    async def close(self) -> None:
-        """Close the inner client."""
-        await self._inner.close()

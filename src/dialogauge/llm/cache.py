@@ -20,7 +20,7 @@ import orjson
 
 from dialogauge.core.judgement import Usage
 from dialogauge.core.packing import squeeze
-from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest, WrappedClient
 
 _log = logging.getLogger(__name__)
 
@@ -93,9 +93,7 @@ class ResponseCache:
         if self._connection is not None:
             self._connection.execute("PRAGMA busy_timeout = 10000")
             self.flush()
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._drop()
 
     def _open(self) -> None:
         for attempt in (1, 2):
@@ -163,7 +161,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-class CachedClient:
+class CachedClient(WrappedClient):
     """Answers from a cache, and asks the inner client for the rest.
 
     Failures and filtered replies are not stored. Without `read`, every request goes to the inner client and
@@ -171,19 +169,10 @@ class CachedClient:
     """
 
     def __init__(self, inner: ChatClient, cache: ResponseCache, *, read: bool = True) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self._cache = cache
         self._use_stored = read
         self._start = hashlib.sha256(_canonical(client_identity(inner)))
-
-    @property
-    def name(self) -> str:
-        """The inner client's name."""
-        return self.inner.name
-
-    def describe(self) -> Mapping[str, Any]:
-        """The inner client's description."""
-        return self.inner.describe()
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Return the stored reply (`cached` 1, no calls, no cost, its tokens), or ask."""
@@ -199,13 +188,12 @@ class CachedClient:
     async def close(self) -> None:
         """Write pending values and close the inner client; the cache stays open for other clients."""
         self._cache.flush()
-        await self.inner.close()
+        await super().close()
 
     def _key(self, request: ChatRequest) -> bytes:
         schema = None if request.schema is None else [request.schema.name, request.schema.schema]
-        whole = _canonical([request.messages, schema, request.max_tokens, request.salt])
         key = self._start.copy()
-        key.update(whole)
+        key.update(_canonical([request.messages, schema, request.max_tokens, request.salt]))
         return key.digest()
 
 

@@ -56,12 +56,8 @@ class EndpointReport:
 async def examine(client: ChatClient, *, clock: Callable[[], float] = time.perf_counter) -> EndpointReport:
     """Check one endpoint with about ten short calls.
 
-    An unusable endpoint raises nothing: the report says so and what to do. Raises `BudgetSpent` if the budget
-    does not allow the calls. The client stays open.
-
-    Args:
-        client: Any client; only clients over HTTP get all checks.
-        clock: Seconds, for the latency.
+    Only clients over HTTP get all checks. An unusable endpoint raises nothing: the report says so and what to
+    do. Raises `BudgetSpent` if the budget does not allow the calls. The client stays open.
     """
     try:
         speed, latency, tokens = await _speed(client, clock)

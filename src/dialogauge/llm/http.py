@@ -183,14 +183,7 @@ class HttpChatClient:
         *,
         probing: bool = False,
     ) -> ChatReply | ChatFailure:
-        """Ask until there is a reply or retries end.
-
-        Args:
-            request: The request.
-            rung: How its schema is enforced.
-            earlier: The `EndpointError` raised before this item began; a later one ends the item.
-            probing: Whether this is a probe of schema support.
-        """
+        """Ask until there is a reply or retries end; an `EndpointError` after `earlier` ends the item."""
         retries = RetryState(self._settings.retry, self._timing)
         usage, mends, crashes = Usage(), 0, 0
         last: Problem | None = None
@@ -297,11 +290,8 @@ class HttpChatClient:
     async def _place(self, retries: RetryState) -> bool:
         """Wait for the limiter; False if the item's deadline comes first."""
         remaining = retries.remaining
-        if remaining is None:
-            await self._limiter.acquire()
-            return True
         try:
-            async with asyncio.timeout(max(remaining, 0.0)):
+            async with asyncio.timeout(None if remaining is None else max(remaining, 0.0)):
                 await self._limiter.acquire()
         except TimeoutError:
             return False
@@ -338,12 +328,10 @@ class HttpChatClient:
 
     def _cost(self, answer: Completion, content: bytes) -> float | None:
         """Return the cost for the budget, from an estimate if the endpoint counts no tokens."""
-        if self._prices is None:
-            return None
-        if not answer.counted:
-            tokens = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
-            return self._prices.cost(self.model, *tokens)
-        return self._price(answer)
+        if self._prices is None or answer.counted:
+            return self._price(answer)
+        tokens = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
+        return self._prices.cost(self.model, *tokens)
 
     def _price(self, answer: Completion) -> float | None:
         if self._prices is None or not answer.counted:

@@ -129,11 +129,7 @@ class AdaptiveLimiter:
             self.strained()
 
     def overloaded(self, wait: float | None = None) -> None:
-        """Record "too many requests", or a request to wait.
-
-        Args:
-            wait: Seconds until the next request is admitted, if the endpoint asks to wait.
-        """
+        """Record "too many requests", or a request to `wait` that many seconds."""
         now = self._clock()
         self._successes = 0
         if now >= self._calm_after:

@@ -83,12 +83,7 @@ class ParameterSupport:
         return None if "max_tokens" in self.changes else "max_tokens"
 
     def learn(self, problem: Problem, sent: Collection[str]) -> bool:
-        """Record a refusal; False if the message names no field of the request.
-
-        Args:
-            problem: A problem with the remedy `mend`.
-            sent: The fields of the refused body.
-        """
+        """Record the refusal of a body; False if the message names none of the fields `sent`."""
         if _NO_SYSTEM.search(problem.message) and not self.no_system:
             self.no_system = True
             self.changes["system role"] = f"sent as part of the user message: {problem.message}"
@@ -125,13 +120,7 @@ def refused_parameter(problem: Problem, sent: Collection[str]) -> str | None:
 
 
 def read_problem(status: int, raw: bytes, retry_after: float | None) -> Problem:
-    """Classify an answer without a reply.
-
-    Args:
-        status: The HTTP status; 200 for a body that is no completion.
-        raw: The body.
-        retry_after: Seconds from the header, if any.
-    """
+    """Classify an answer without a reply; its status is 200 if the body is no completion."""
     payload = _json(raw)
     if status == 200:
         return _problem_of_body(raw, payload, retry_after)

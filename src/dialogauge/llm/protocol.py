@@ -123,3 +123,23 @@ class ChatClient(Protocol):
 
     async def close(self) -> None:
         """Free all resources; closing twice is harmless."""
+
+
+class WrappedClient:
+    """Has the name and the description of an inner client, and closes it; the base of caches and budgets."""
+
+    def __init__(self, inner: ChatClient) -> None:
+        self.inner = inner
+
+    @property
+    def name(self) -> str:
+        """The inner client's name."""
+        return self.inner.name
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the inner client's description."""
+        return self.inner.describe()
+
+    async def close(self) -> None:
+        """Close the inner client."""
+        await self.inner.close()

@@ -122,9 +122,7 @@ class RetryState:
 def read_retry_after(headers: Callable[[str], str | None], now: float) -> float | None:
     """Return the seconds that the headers ask to wait; None if they ask for none.
 
-    Args:
-        headers: Returns a header by its name.
-        now: Seconds since 1970, for dates.
+    `now` is in seconds since 1970, for dates.
     """
     in_ms = _number(headers("retry-after-ms"))
     if in_ms is not None:
@@ -176,13 +174,7 @@ class EndpointHealth:
             raise EndpointError(self.failure.message, hint=self.failure.hint)
 
     def is_at_fault(self, problem: Problem, retries: RetryState, *, probing: bool) -> bool:
-        """Say whether the endpoint, not the item, causes a problem that remains after all retries.
-
-        Args:
-            problem: The problem of the last attempt.
-            retries: The item's attempts.
-            probing: Whether the item is a probe of schema support.
-        """
+        """Say whether the endpoint, not the item, causes a problem that remains after all retries."""
         if problem.remedy == "endpoint":
             return problem.status != 403
         if problem.unreached:

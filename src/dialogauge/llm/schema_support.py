@@ -73,17 +73,10 @@ class SchemaLadder:
     async def settle(self, ask: Ask, role: str = "judge") -> Usage:
         """Probe if nobody has yet; return the usage of the probe, or none.
 
-        Args:
-            ask: Sends one request on one rung; a failure means that the endpoint refuses the rung.
-            role: The role that pays for the probe.
+        `ask` sends one request on one rung; its failure means that the endpoint refuses the rung.
         """
-        if self._has_rung():
-            return Usage()
-        async with self._lock:
-            # Another request may have probed in the meantime.
-            if self._has_rung():
-                return Usage()
-            return await self._probe(ask, role)
+        async with self._lock:  # other requests wait for the one that probes
+            return Usage() if self._rung is not None else await self._probe(ask, role)
 
     def demote(self, refused: Rung, reason: str) -> bool:
         """Replace a rung that the endpoint refuses during the run; False if there is no lower one."""
@@ -93,9 +86,6 @@ class SchemaLadder:
             self._rung = RUNGS[RUNGS.index(refused) + 1]
             self._findings[refused] = f"refused later: {reason}"
         return True
-
-    def _has_rung(self) -> bool:
-        return self._rung is not None
 
     async def _probe(self, ask: Ask, role: str) -> Usage:
         usage = Usage()

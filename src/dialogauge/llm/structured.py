@@ -137,15 +137,10 @@ class Structured(Generic[T]):
     value: T
     usage: Usage
     """Of all attempts."""
-    raw: str
-    """The reply with the value."""
     repaired: bool = False
     """Whether its JSON was faulty and had to be repaired."""
     reasked: bool = False
     """Whether an earlier reply could not be used."""
-    reasoning: str | None = None
-    model: str | None = None
-    """The model as the endpoint names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +167,8 @@ async def ask(
     truncated object is never used). So there are at most four calls and mostly one. After that the failure
     has the last reply as `raw`.
 
-    Args:
-        client: The client.
-        request: The request, with its schema.
-        validate: Turns the object into the value; raises a `ValueError` that names the error.
-        reask: Returns the message to the model about the error.
-
-    Raises the client's errors (`EndpointError`, `BudgetSpent`).
+    `validate` turns the object into the value, or raises a `ValueError` that names the error. Raises the
+    client's errors (`EndpointError`, `BudgetSpent`).
     """
     usage = Usage()
     causes: set[str] = set()
@@ -228,9 +218,7 @@ def _parse(reply: ChatReply, validate: Callable[[dict[str, Any]], T]) -> Structu
         value = validate(extracted.value)
     except ValueError as error:
         return _UnusableReply("invalid_schema", str(error), reply.text, "invalid")
-    return Structured(
-        value, reply.usage, reply.text, extracted.repaired, reasoning=reply.reasoning, model=reply.model
-    )
+    return Structured(value, reply.usage, extracted.repaired)
 
 
 def _no_object(reply: ChatReply, error: NoJsonObject) -> _UnusableReply:

@@ -32,11 +32,7 @@ class TransformersClient:
     ) -> None:
         """Loads nothing yet.
 
-        Args:
-            model: A folder with model and tokenizer, or a name that transformers knows.
-            parameters: Only `temperature`, `top_p`, `max_tokens` and `seed` have an effect.
-            device: The torch device.
-            name: The model's name in rows and on pages; by default its own.
+        Of the parameters, only `temperature`, `top_p`, `max_tokens` and `seed` have an effect.
         """
         self._model_name = model
         self._parameters = parameters or SamplingParameters()

@@ -72,10 +72,7 @@ class Endpoint:
     def error(self, problem: Problem, model: str, listed: Sequence[str] | None = None) -> EndpointError:
         """Return the error for an unusable endpoint, with a hint what to do.
 
-        Args:
-            problem: The endpoint's answer, or why it could not be reached.
-            model: The model in the request.
-            listed: The models that the endpoint lists; None without a list.
+        `listed` are the models that the endpoint lists; None without a list.
         """
         message = f"{self.shown_url}: {self.redact(problem.message)}"
         return EndpointError(message, hint=self._hint(problem, model, listed))
@@ -129,12 +126,7 @@ class Transport:
         self._session: aiohttp.ClientSession | None = None
 
     async def post_chat(self, content: bytes, deadline: float) -> Response | Problem:
-        """Send one chat completion request, without retries.
-
-        Args:
-            content: The JSON body.
-            deadline: Seconds for the whole exchange.
-        """
+        """Send one JSON body, without retries; the deadline in seconds is for the whole exchange."""
         return await self._send("POST", self._chat, content, deadline)
 
     async def get(self, path: str, deadline: float) -> Response | Problem:

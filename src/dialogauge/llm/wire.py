@@ -108,10 +108,8 @@ def with_schema(body: dict[str, Any], schema: ReplySchema, rung: Rung) -> dict[s
 def request_body(base: Mapping[str, Any], request: ChatRequest, limit_name: str | None) -> dict[str, Any]:
     """Return the body of a request without its schema.
 
-    Args:
-        base: Model and parameters, as the endpoint takes them.
-        request: The request.
-        limit_name: The endpoint's name for the token limit; None if it takes none.
+    `base` has model and parameters; `limit_name` is the endpoint's name for the token limit, None if it takes
+    none.
     """
     body = {**base, "messages": request.messages}
     if request.max_tokens is not None and limit_name is not None:

@@ -77,6 +77,12 @@ def score(value: float | str | None) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value:z.2f}"
 
 
+def sign(side: str) -> str:
+    """Write how one figure stands to another (`Comparison.side`) as a sign; `?` where that is undefined."""
+    signs = {"above": "▲", "below": "▼", "not distinguishable": "≈", "too few to tell": "…"}
+    return signs.get(side, "?")
+
+
 def counts_of(figure: Figure) -> tuple[str, ...]:
     """Return the counts and bounds of a figure: `160/200 scored`, `40 failed`, `bounds 3.40–4.50`."""
     parts = [f"{figure.n:,}/{figure.requested:,} scored"]

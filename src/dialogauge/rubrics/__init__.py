@@ -11,7 +11,7 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.rubrics.load import load_personal, load_rubric, split_template
-    from dialogauge.rubrics.reply_format import VERDICTS, built_in_values, reply_schema, sketch
+    from dialogauge.rubrics.reply_format import VERDICTS, built_in_values, closed_object, reply_schema, sketch
     from dialogauge.rubrics.rubric import (
         NO_RUBRIC,
         PERSONAL,
@@ -37,6 +37,7 @@ __all__ = [
     "Scope",
     "Template",
     "built_in_values",
+    "closed_object",
     "load_personal",
     "load_rubric",
     "memory_words",

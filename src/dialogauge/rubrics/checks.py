@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from dialogauge.core.judgement import Level, Verdict
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
-from dialogauge.rubrics.rubric import SHOWABLE, Dimension, ItemList, Label, Rubric
+from dialogauge.rubrics.rubric import SHOWABLE, Dimension, ItemList, Label, Rubric, VerdictRule
 from dialogauge.rubrics.templates import placeholders
 
 BUILT_IN: Final = ("dimensions", "reply_format", "asked", "examples")
@@ -50,11 +50,8 @@ def _scenario_rules(rubric: Rubric) -> Iterator[str]:
     dimensions = {d.name: d for d in rubric.dimensions}
     for rule in rubric.scenario_rules:
         key = f"scenario_rules.{rule.name}"
-        for name in ("scenario", "reply"):
-            try:
-                re.compile(getattr(rule, name))
-            except re.error as error:
-                yield f"{key}.{name}: not a regular expression: {error}"
+        yield from _pattern(f"{key}.scenario", rule.scenario)
+        yield from _pattern(f"{key}.reply", rule.reply)
         dimension = dimensions.get(rule.dimension)
         if dimension is None:
             yield f"{key}.dimension: there is no dimension {rule.dimension!r}"
@@ -64,10 +61,15 @@ def _scenario_rules(rubric: Rubric) -> Iterator[str]:
         yield f"scenario_rules.{name}: a rule of that name exists already"
 
 
+def _pattern(key: str, pattern: str) -> Iterator[str]:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        yield f"{key}: not a regular expression: {error}"
+
+
 def _recent(rubric: Rubric) -> Iterator[str]:
-    stated = {"turns": rubric.recent.turns, "chars": rubric.recent.chars}
-    for name, value in stated.items():
-        least = 1 if name == "turns" else 0
+    for name, value, least in (("turns", rubric.recent.turns, 1), ("chars", rubric.recent.chars, 0)):
         if value is not None and rubric.level != "turn":
             yield f"recent.{name}: a rubric of the level {rubric.level!r} shows all of the dialogue"
         elif value is not None and value < least:
@@ -79,10 +81,7 @@ def _criteria(rubric: Rubric) -> Iterator[str]:
     if in_shows != bool(rubric.criteria):
         yield "criteria: named in shows, but none is stated" if in_shows else "criteria: stated, not in shows"
     for number, criteria in enumerate(rubric.criteria, 1):
-        try:
-            re.compile(criteria.scenario)
-        except re.error as error:
-            yield f"criteria[{number}].scenario: not a regular expression: {error}"
+        yield from _pattern(f"criteria[{number}].scenario", criteria.scenario)
     if rubric.criteria and rubric.criteria[-1].scenario:
         yield "criteria: the last one must fit every scenario: leave its pattern out"
 
@@ -240,13 +239,10 @@ def _verdict(rubric: Rubric) -> Iterator[str]:
     verdicts = [name for name in rule.at_least if name in get_args(Verdict)]
     if verdicts and len(verdicts) < len(rule.at_least):
         yield "verdict.at_least: use names of your own, or only excellent, good, borderline, poor"
-    yield from _threshold_scale(rubric)
+    yield from _thresholds(rule, rubric)
 
 
-def _threshold_scale(rubric: Rubric) -> Iterator[str]:
-    rule = rubric.verdict
-    if rule is None:
-        return
+def _thresholds(rule: VerdictRule, rubric: Rubric) -> Iterator[str]:
     if rule.dimension is None:
         scales = {d.scale for d in rubric.at(rubric.level) if d.weight is None or d.weight > 0}
         if len(scales) != 1:

@@ -61,11 +61,7 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
 
 
 def load_personal(name: str) -> Rubric:
-    """Load a rubric of `dialogauge satisfaction`.
-
-    Args:
-        name: The stem of a file in `files/personal`, e.g. `zero_shot`.
-    """
+    """Load a rubric of `dialogauge satisfaction`, by the stem of its file (`zero_shot`)."""
     return load_rubric(_FILES / "personal" / f"{name}.toml")
 
 

@@ -23,25 +23,21 @@ def reply_schema(rubric: Rubric, scope: Scope, language: str) -> Schema:
     `language`. Notes come before scores.
     """
     if rubric.level in ("turn", "pair"):
-        return _closed(_entry(rubric, rubric.level, language))
+        return closed_object(_entry(rubric, rubric.level, language))
     fields: Schema = {}
     if "turn" in scope.levels and rubric.at("turn"):
         turn = {"type": "integer", "enum": list(scope.turns), "description": phrase(language, "hint_turn")}
-        entry = _closed({"turn": turn, **_entry(rubric, "turn", language)})
+        entry = closed_object({"turn": turn, **_entry(rubric, "turn", language)})
         count = len(scope.turns)
         fields["per_turn"] = {"type": "array", "items": entry, "minItems": count, "maxItems": count}
     if rubric.level in scope.levels:
         fields.update(_whole(rubric, scope, language))
-    return _closed(fields)
+    return closed_object(fields)
 
 
-def _closed(fields: Schema) -> Schema:
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
+def closed_object(fields: Schema) -> Schema:
+    """Return the schema of an object that has all of these fields and no others."""
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 def _entry(rubric: Rubric, level: Level, language: str) -> Schema:
@@ -56,7 +52,7 @@ def _entry(rubric: Rubric, level: Level, language: str) -> Schema:
     if rubric.reply.evidence:
         fields["evidence"] = {"type": "array", "items": _quote(asked, language), "maxItems": 2}
     if asked:
-        fields["scores"] = _closed({d.name: _score(d, language) for d in asked})
+        fields["scores"] = closed_object({d.name: _score(d, language) for d in asked})
     fields.update({x.name: _label(x, language) for x in rubric.labels if x.level == level})
     return fields
 
@@ -68,8 +64,8 @@ def _whole(rubric: Rubric, scope: Scope, language: str) -> Schema:
     asked = rubric.asked(level)
     if asked:
         note = _string(phrase(language, "hint_note"))
-        fields[f"{level}_level"] = _closed(
-            {d.name: _closed({"note": note, "score": _score(d, language)}) for d in asked}
+        fields[f"{level}_level"] = closed_object(
+            {d.name: closed_object({"note": note, "score": _score(d, language)}) for d in asked}
         )
     fields.update({x.name: _label(x, language) for x in rubric.labels if x.level == level})
     if rubric.reply.decision_basis:
@@ -93,7 +89,7 @@ def _string(hint: str) -> Schema:
 def _quote(dimensions: tuple[Dimension, ...], language: str) -> Schema:
     hint = phrase(language, "hint_dimension")
     names: Schema = {"type": "string", "enum": [d.name for d in dimensions], "description": hint}
-    return _closed({"dimension": names, "quote": _string(phrase(language, "hint_quote"))})
+    return closed_object({"dimension": names, "quote": _string(phrase(language, "hint_quote"))})
 
 
 def _items(items: ItemList, language: str) -> Schema:
@@ -101,7 +97,7 @@ def _items(items: ItemList, language: str) -> Schema:
         items.key: _string(phrase(language, "hint_item")),
         "label": _enum([o.name for o in items.options], language),
     }
-    return {"type": "array", "items": _closed(fields)}
+    return {"type": "array", "items": closed_object(fields)}
 
 
 def _label(label: Label, language: str) -> Schema:

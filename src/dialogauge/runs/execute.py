@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -144,6 +144,12 @@ class Outcome:
     ended: Literal["finished", "interrupted", "budget", "error"]
     error: DialogaugeError | None = None
     """What ended it, when it was not finished or interrupted."""
+
+    def exit_code(self, faults: Collection[object] = ()) -> int:
+        """Return the exit code of a command: 130 interrupted, 1 after an error or with faults, else 0."""
+        if self.ended == "interrupted":
+            return 130
+        return 1 if self.error is not None or faults else 0
 
 
 @dataclass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
-import zlib
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -13,7 +12,7 @@ import orjson
 
 from dialogauge.core.conversation import Conversation, Message, Rating, ToolCall
 from dialogauge.core.judgement import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
-from dialogauge.core.packing import squeeze
+from dialogauge.core.packing import squeeze, unsqueeze
 from dialogauge.core.scores import NotApplicable, Number, Score, score_of
 
 _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
@@ -25,21 +24,25 @@ _PLAIN = ("user_id", "scenario", "context", "candidate", "language")
 
 
 def pack(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
-    """Write a JSON value as compressed bytes.
+    """Write a JSON value as compressed bytes; see `packable`."""
+    return squeeze(packable(value))
+
+
+def packable(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
+    """Write a JSON value as bytes.
 
     What UTF-8 or 64 bits cannot hold is replaced: half a surrogate pair (a model that was cut off within
     an escaped emoji) by U+FFFD, a larger whole number by the nearest float.
     """
     try:
-        text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
     except orjson.JSONEncodeError:
-        text = orjson.dumps(_holdable(value), option=orjson.OPT_NON_STR_KEYS)
-    return squeeze(text)
+        return orjson.dumps(_holdable(value), option=orjson.OPT_NON_STR_KEYS)
 
 
-def unpack(blob: bytes) -> Any:  # noqa: ANN401 - any JSON value
-    """Read what `pack` wrote."""
-    return orjson.loads(zlib.decompress(blob))
+def unpack(blob: bytes, dictionary: bytes = b"") -> Any:  # noqa: ANN401 - any JSON value
+    """Read what `pack` wrote, or what was compressed with a dictionary."""
+    return orjson.loads(unsqueeze(blob, dictionary))
 
 
 def _holdable(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -17,15 +17,23 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
+from dialogauge.core.packing import squeeze, unsqueeze
 from dialogauge.core.protocols import Record
 from dialogauge.core.unit import WorkUnit
-from dialogauge.runs.records import ROW_SCHEMA, decode_conversation, encode_conversation, pack, unpack
+from dialogauge.runs.records import (
+    ROW_SCHEMA,
+    decode_conversation,
+    encode_conversation,
+    pack,
+    packable,
+    unpack,
+)
 
 # A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
 BATCH_SECONDS = 0.05
@@ -73,6 +81,9 @@ def _hint(text: str) -> str:
 # Under this name stand the keys of the units that the latest input plans, if it leaves others out.
 PLANNED = "planned"
 
+_DICTIONARY_BYTES = 1024
+"""Rows of one judge are much alike. As the dictionary of all others, its first ones halve their size."""
+
 _INSTEAD = (
     "judge its input again, into another directory or with --fresh, or read it with the dialogauge that "
     "wrote it"
@@ -84,12 +95,16 @@ CREATE TABLE IF NOT EXISTS conversations (
     target BLOB PRIMARY KEY, id TEXT NOT NULL, body BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS conversation_ids ON conversations (id);
+CREATE TABLE IF NOT EXISTS judges (
+    id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, dictionary BLOB NOT NULL
+);
 CREATE TABLE IF NOT EXISTS units (
-    key BLOB PRIMARY KEY, judge BLOB NOT NULL, target BLOB NOT NULL, position INTEGER NOT NULL,
-    repeat INTEGER NOT NULL, failed INTEGER NOT NULL, rows BLOB NOT NULL
+    judge INTEGER NOT NULL, key BLOB NOT NULL, target BLOB NOT NULL, position INTEGER NOT NULL,
+    repeat INTEGER NOT NULL, failed INTEGER NOT NULL, rows BLOB NOT NULL, PRIMARY KEY (judge, key)
 );
 CREATE TABLE IF NOT EXISTS settled (key BLOB PRIMARY KEY, changes BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS unit_order ON units (judge, position, repeat, failed, key);
+CREATE INDEX IF NOT EXISTS unit_order ON units (judge, position);
+CREATE INDEX IF NOT EXISTS failed_units ON units (judge, key) WHERE failed;
 """
 
 
@@ -102,6 +117,18 @@ class StoredUnit:
     rows: tuple[Mapping[str, Any], ...]
 
 
+_Pending = tuple[str, tuple[Any, ...], bytes]
+"""A unit that waits: the judge's digest, the unit's key, target, position, repeat and failure, its rows."""
+
+
+class _StoredJudge(NamedTuple):
+    """A judge as the file knows it."""
+
+    id: int
+    dictionary: bytes
+    """What its rows are compressed with."""
+
+
 class RunDatabase:
     """The SQLite file of one run. Not for use from several threads."""
 
@@ -112,7 +139,7 @@ class RunDatabase:
         self.path = path
         self.readonly = readonly
         self._clock = clock
-        self._pending: list[tuple[Any, ...]] = []
+        self._pending: list[_Pending] = []
         self._oldest = 0.0
         self._bodies: dict[bytes, tuple[str, bytes]] = {}
         self._latest: bytes | None = None
@@ -144,13 +171,6 @@ class RunDatabase:
         """Keep a JSON value under a name."""
         with store_errors(self.path), self._db:
             self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, pack(value)))
-
-    def _take(self, row: tuple[Any, ...]) -> None:
-        """Let a row wait for the next batch."""
-        if not self._pending:
-            self._oldest = self._clock()
-        self._pending.append(row)
-        self.flush_if_due()
 
     def flush_if_due(self) -> float | None:
         """Write the batch if it is full or old enough.
@@ -201,17 +221,12 @@ class RunDatabase:
             if target != self._latest and target not in self._bodies:
                 self._bodies[target] = (subject.id, encode_conversation(subject))
             self._latest = target
-        self._take(
-            (
-                bytes.fromhex(unit.key),
-                bytes.fromhex(unit.judge_digest),
-                target,
-                unit.position,
-                unit.repeat,
-                int(any(row.failed for row in rows)),
-                pack([row.to_row(unit) for row in rows]),
-            )
-        )
+        if not self._pending:
+            self._oldest = self._clock()
+        failed = int(any(row.failed for row in rows))
+        place = (bytes.fromhex(unit.key), target, unit.position, unit.repeat, failed)
+        self._pending.append((unit.judge_digest, place, packable([row.to_row(unit) for row in rows])))
+        self.flush_if_due()
 
     def flush(self) -> None:
         """Write all that is pending in one transaction; on an error it stays pending."""
@@ -220,15 +235,32 @@ class RunDatabase:
         bodies = [(target, *body) for target, body in self._bodies.items()]
         with store_errors(self.path), self._db:
             self._db.executemany("INSERT OR IGNORE INTO conversations VALUES (?, ?, ?)", bodies)
-            self._db.executemany("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?, ?)", self._pending)
+            self._insert(self._pending)
         self._pending.clear()
         self._bodies.clear()
 
-    def place_units(self, positions: Mapping[bytes, int]) -> None:
-        """Set the units' places in the input: what was stored earlier may stand elsewhere in it by now."""
-        moved = ((position, key, position) for key, position in positions.items())
+    def _insert(self, units: Sequence[_Pending]) -> None:
+        digests = {digest for digest, _, _ in units}
+        judges = {digest: self._judge(digest) or self._enter(digest, units) for digest in digests}
+        values = (
+            (judges[digest].id, *place, squeeze(rows, judges[digest].dictionary))
+            for digest, place, rows in units
+        )
+        self._db.executemany("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+    def _enter(self, judge_digest: str, units: Sequence[_Pending]) -> _StoredJudge:
+        own = b"".join(rows for digest, _, rows in units if digest == judge_digest)[:_DICTIONARY_BYTES]
+        query = "INSERT INTO judges (digest, dictionary) VALUES (?, ?)"
+        entered = self._db.execute(query, (bytes.fromhex(judge_digest), own))
+        return _StoredJudge(entered.lastrowid or 0, own)
+
+    def place_units(self, judge_digest: str, positions: Mapping[bytes, int]) -> None:
+        """Set the places of a judge's units in the input: they may have been stored at others."""
         with store_errors(self.path), self._db:
-            self._db.executemany("UPDATE units SET position = ? WHERE key = ? AND position <> ?", moved)
+            if (judge := self._judge(judge_digest)) is not None:
+                moved = ((position, judge.id, key, position) for key, position in positions.items())
+                query = "UPDATE units SET position = ? WHERE judge = ? AND key = ? AND position <> ?"
+                self._db.executemany(query, moved)
 
     def settle(self, changes: Mapping[bytes, Sequence[Mapping[str, Any]]]) -> None:
         """Keep what changes in rows once all are judged, by unit, in the place of what was kept before."""
@@ -243,20 +275,29 @@ class RunDatabase:
 
     def take_units(self, other: RunDatabase, judge_digest: str, keys: Collection[bytes]) -> None:
         """Take units of a judge over from another run, as they stand there."""
-        query = "SELECT * FROM units WHERE judge = ?"
+        query = "SELECT key, target, position, repeat, failed, rows FROM units WHERE judge = ?"
         with store_errors(self.path), self._db:
-            stored = other._db.execute(query, (bytes.fromhex(judge_digest),))
-            taken = (row for row in stored if row[0] in keys)
-            self._db.executemany("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?, ?)", taken)
+            if (judge := other._judge(judge_digest)) is not None:
+                stored = other._db.execute(query, (judge.id,))
+                self._insert(
+                    [
+                        (judge_digest, tuple(place), unsqueeze(rows, judge.dictionary))
+                        for *place, rows in stored
+                        if place[0] in keys
+                    ]
+                )
 
     # -- reading ---------------------------------------------------------------------------------
 
     def finished(self, judge_digest: str) -> dict[bytes, bool]:
         """Return the keys of the finished units of that judge, each with whether it failed."""
-        judge = bytes.fromhex(judge_digest)
+        if (judge := self._judge(judge_digest)) is None:
+            return {}
+        failures = "SELECT key FROM units INDEXED BY failed_units WHERE judge = ? AND failed"
         with store_errors(self.path):
-            found = self._db.execute("SELECT key, failed FROM units WHERE judge = ?", (judge,))
-            return {key: bool(failed) for key, failed in found}
+            finished = self._db.execute("SELECT key FROM units WHERE judge = ?", (judge.id,))
+            failed = self._db.execute(failures, (judge.id,))
+            return {key: False for (key,) in finished} | {key: True for (key,) in failed}
 
     def units(
         self,
@@ -274,8 +315,10 @@ class RunDatabase:
             ids: Yield only those of the conversations of these ids, when given.
             settled: Whether rows are as they were settled, and not as they were judged.
         """
+        if (judge := self._judge(judge_digest)) is None:
+            return
         query = "SELECT key, target, rows FROM units WHERE judge = ?"
-        values: list[bytes | str] = [bytes.fromhex(judge_digest)]
+        values: list[int | str] = [judge.id]
         if ids is not None:
             named = "SELECT target FROM conversations WHERE id IN (SELECT value FROM json_each(?))"
             query += f" AND target IN ({named})"
@@ -285,21 +328,28 @@ class RunDatabase:
             found = self._db.execute(f"{query} ORDER BY position, target, repeat", values)
             for key, target, rows in found:
                 if keys is None or key in keys:
-                    yield self._unit(key, target, rows, changed=changed)
+                    judged = unpack(rows, judge.dictionary)
+                    yield StoredUnit(key, target, self._as_settled(key, judged) if changed else tuple(judged))
 
-    def _unit(self, key: bytes, target: bytes, rows: bytes, *, changed: bool) -> StoredUnit:
-        judged = unpack(rows)
-        if changed:
-            query = "SELECT changes FROM settled WHERE key = ?"
-            if (found := self._db.execute(query, (key,)).fetchone()) is not None:
-                judged = [_with(row, more) for row, more in zip(judged, unpack(found[0]), strict=True)]
-        return StoredUnit(key, target, tuple(judged))
+    def _as_settled(self, key: bytes, judged: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+        found = self._db.execute("SELECT changes FROM settled WHERE key = ?", (key,)).fetchone()
+        if found is None:
+            return tuple(judged)
+        return tuple(_with(row, more) for row, more in zip(judged, unpack(found[0]), strict=True))
 
     def unit(self, key: bytes) -> StoredUnit | None:
         """Return one unit as it was stored; None where it is not done."""
+        # CROSS JOIN: judge by judge, each by the index.
+        query = "SELECT target, rows, dictionary FROM judges CROSS JOIN units ON judge = id WHERE key = ?"
         with store_errors(self.path):
-            row = self._db.execute("SELECT key, target, rows FROM units WHERE key = ?", (key,)).fetchone()
-            return None if row is None else self._unit(*row, changed=False)
+            row = self._db.execute(query, (key,)).fetchone()
+            return None if row is None else StoredUnit(key, row[0], tuple(unpack(row[1], row[2])))
+
+    def _judge(self, digest: str) -> _StoredJudge | None:
+        query = "SELECT id, dictionary FROM judges WHERE digest = ?"
+        with store_errors(self.path):
+            row = self._db.execute(query, (bytes.fromhex(digest),)).fetchone()
+            return None if row is None else _StoredJudge(*row)
 
     def planned(self, part: str = "") -> dict[bytes, int] | None:
         """Return the units that the latest input plans, in order; None where they are all that is stored.
@@ -313,7 +363,7 @@ class RunDatabase:
     def judges(self) -> list[str]:
         """Return the digests of the judges that have units in the file."""
         with store_errors(self.path):
-            return [row[0].hex() for row in self._db.execute("SELECT DISTINCT judge FROM units")]
+            return [digest.hex() for (digest,) in self._db.execute("SELECT digest FROM judges")]
 
     def conversations(self) -> Iterator[Conversation]:
         """Yield the conversations of the latest input, in its order."""

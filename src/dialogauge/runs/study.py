@@ -381,7 +381,7 @@ def _finish(
     directory, own = settings.directory, not study.works_on
     done = database.finished(study.judge_digest)
     if queue.progress.resumed:
-        database.place_units(queue.planned)
+        database.place_units(study.judge_digest, queue.planned)
     shown = _shown(study, database, queue, done) if own else queue.planned
     unread = unread_units(study, queue.progress, len(shown))
     pending = unread + sum(1 for key in shown if key not in done)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -77,10 +77,9 @@ def _drain(pending: list[T]) -> list[T]:
 class StatedFacts:
     """Values and names that the user or a tool states; each text is searched on demand, once."""
 
-    _messages: list[TextView] = field(default_factory=list)
-    _results: list[ToolResult] = field(default_factory=list)
-    _results_for_numbers: list[ToolResult] = field(default_factory=list)
-    _messages_for_names: list[TextView] = field(default_factory=list)
+    _turns: list[TurnView] = field(default_factory=list)
+    _searched: Counter[str] = field(default_factory=Counter)
+    """How many of the turns were searched, by what for."""
     _by_user: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _by_tools: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _numbers: set[str] = field(default_factory=set)
@@ -88,38 +87,44 @@ class StatedFacts:
 
     def add(self, turn: TurnView) -> None:
         """Add the user message and the tool results of a turn."""
-        self._messages.append(turn.user)
-        self._messages_for_names.append(turn.user)
-        self._results.extend(turn.tools)
-        self._results_for_numbers.extend(turn.tools)
+        self._turns.append(turn)
+
+    def _unsearched(self, purpose: str) -> list[TurnView]:
+        turns = self._turns[self._searched[purpose] :]
+        self._searched[purpose] = len(self._turns)
+        return turns
 
     def user_values(self, unit: str) -> set[str]:
         """Return the values of a unit that the user states."""
-        for message in _drain(self._messages):
-            for fact in message.facts:
-                self._by_user[fact.unit].add(fact.value)
+        for turn in self._unsearched("values of the user"):
+            _add_values(turn.user.facts, self._by_user)
         return self._by_user[unit]
 
     def values(self, unit: str) -> set[str]:
         """Return the values of a unit that the user or a tool states."""
-        for result in _drain(self._results):
-            text = _full_text(result)[:4000]
-            for fact in read_facts(text, normalise(text), 200):
-                self._by_tools[fact.unit].add(fact.value)
+        for turn in self._unsearched("values of tools"):
+            for text in (_full_text(result)[:4000] for result in turn.tools):
+                _add_values(read_facts(text, normalise(text), 200), self._by_tools)
         return self.user_values(unit) | self._by_tools[unit]
 
     def numbers(self) -> set[str]:
         """Return every number in a tool result, of any unit."""
-        for result in _drain(self._results_for_numbers):
-            self._numbers.update(f"{float(n):g}" for n in _NUMBER.findall(_full_text(result)))
+        for turn in self._unsearched("numbers"):
+            for result in turn.tools:
+                self._numbers.update(f"{float(n):g}" for n in _NUMBER.findall(_full_text(result)))
         return self._numbers
 
     def names(self) -> set[str]:
         """Return the names that the user gives for themselves."""
-        for message in _drain(self._messages_for_names):
-            for match in _OWN_NAME.finditer(message.text[:2000]):
+        for turn in self._unsearched("names"):
+            for match in _OWN_NAME.finditer(turn.user.text[:2000]):
                 self._names.update(g for g in match.groups() if g)
         return self._names
+
+
+def _add_values(facts: Iterable[Fact], values: defaultdict[str, set[str]]) -> None:
+    for fact in facts:
+        values[fact.unit].add(fact.value)
 
 
 def _full_text(result: ToolResult) -> str:
@@ -237,9 +242,8 @@ def _redirects(user: TextView) -> bool:
     reaction = react(user)
     if reaction.change or reaction.self_correction or reaction.other_options:
         return True
-    if "corrected" in reaction.complaints:
-        return True
-    return "called_wrong" in reaction.complaints and bool(user_markers.WRONG.search(user.edges))
+    wrong = "called_wrong" in reaction.complaints and bool(user_markers.WRONG.search(user.edges))
+    return wrong or "corrected" in reaction.complaints
 
 
 def _values(turn: TurnView, memory: _Memory) -> Iterator[Signal]:
@@ -339,8 +343,8 @@ def find_replaced_values(dialogue: Dialogue) -> Iterator[Signal]:
     for turn in dialogue.turns:
         if _may_replace(turn):
             for earlier in _drain(unread):
-                _add_values(earlier.user, by_user)
-                _add_values(earlier.reply, by_assistant)
+                _add_values(earlier.user.facts, by_user)
+                _add_values(earlier.reply.facts, by_assistant)
             yield from _stale_value(turn, by_user, by_assistant)
         unread.append(turn)
 
@@ -348,11 +352,6 @@ def find_replaced_values(dialogue: Dialogue) -> Iterator[Signal]:
 def _may_replace(turn: TurnView) -> bool:
     """Whether the user states a value in a request for a change, and the reply had to act on it."""
     return turn.replied and _asks_for_change(turn) and bool(turn.user.facts) and had_to_act(turn)
-
-
-def _add_values(text: TextView, values: defaultdict[str, set[str]]) -> None:
-    for fact in text.facts:
-        values[fact.unit].add(fact.value)
 
 
 def _asks_for_change(turn: TurnView) -> bool:

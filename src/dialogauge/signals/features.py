@@ -115,19 +115,22 @@ def feature_names(mode: Mode) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class _Norm:
-    """Running means of log lengths."""
+    """The mean log length of the texts so far."""
 
-    values: list[float] = field(default_factory=list)
+    total: float = 0.0
+    count: int = 0
 
     def ratio(self, units: float) -> float:
         """Return the log of length over mean length so far, within ±2; 0 without earlier texts."""
-        here = math.log1p(units)
-        if not self.values:
-            return 0.0
-        return max(-2.0, min(2.0, here - sum(self.values) / len(self.values)))
+        return _within_2(math.log1p(units) - self.total / self.count) if self.count else 0.0
 
     def add(self, units: float) -> None:
-        self.values.append(math.log1p(units))
+        self.total += math.log1p(units)
+        self.count += 1
+
+
+def _within_2(value: float) -> float:
+    return max(-2.0, min(2.0, value))
 
 
 def read_features(
@@ -248,7 +251,7 @@ def _hindsight(turn: TurnView, after: TurnView | None, reaction: Reaction | None
         min(1.0, repeats_request(after.user, turn.user)),
         len(terms & turn.reply.terms) / len(terms) if terms else 0.0,
         len(terms - turn.reply.terms - turn.user.terms) / (len(terms) + 1),
-        max(-2.0, min(2.0, math.log1p(after.user.units) - math.log1p(turn.user.units))),
+        _within_2(math.log1p(after.user.units) - math.log1p(turn.user.units)),
         float(asks_something(after.user.edges)),
         0.0,
     )

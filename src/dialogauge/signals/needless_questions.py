@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from dialogauge.signals.dialogue import Dialogue, Sentence, TurnView
 from dialogauge.signals.facts import ANY_QUESTION, ATTRIBUTES, Attribute
@@ -40,33 +42,14 @@ _IDENTIFIERS = frozenset(
 
 def find_needless_questions(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield questions for something that an earlier user message, or the current one, states."""
-    mentions = _FirstMentions()
-    for turn in dialogue.turns:
-        mentions.add(turn)
-        if turn.replied:
-            yield from (s for s in _needless_question(turn, mentions) if not _has_reason(turn))
 
+    @cache
+    def first_statement(attribute: Attribute) -> int:
+        users = ((t.number, t.user.plain) for t in dialogue.turns)
+        return next((number for number, plain in users if attribute.statement.search(plain)), sys.maxsize)
 
-class _FirstMentions:
-    """The turn in which the user first states an attribute, searched on demand."""
-
-    def __init__(self) -> None:
-        self._turns: list[TurnView] = []
-        self._searched: dict[str, int] = {}
-        self._first: dict[str, int] = {}
-
-    def add(self, turn: TurnView) -> None:
-        self._turns.append(turn)
-
-    def turn_of(self, attribute: Attribute) -> int | None:
-        name = attribute.english
-        if name not in self._first:
-            for turn in self._turns[self._searched.get(name, 0) :]:
-                if attribute.statement.search(turn.user.plain):
-                    self._first[name] = turn.number
-                    break
-            self._searched[name] = len(self._turns)
-        return self._first.get(name)
+    for turn in dialogue.replied:
+        yield from (s for s in _needless_question(turn, first_statement) if not _has_reason(turn))
 
 
 def _has_reason(turn: TurnView) -> bool:
@@ -74,7 +57,7 @@ def _has_reason(turn: TurnView) -> bool:
     return bool(failed_tools(turn) or _NOT_FOUND.search(turn.reply.edges) or _ANOTHER.search(turn.user.plain))
 
 
-def _needless_question(turn: TurnView, mentions: _FirstMentions) -> Iterator[Signal]:
+def _needless_question(turn: TurnView, first_statement: Callable[[Attribute], int]) -> Iterator[Signal]:
     questions = [
         (s.text, s.plain) for s in _candidates(turn) if _is_question(s) and ANY_QUESTION.search(s.plain)
     ]
@@ -82,14 +65,14 @@ def _needless_question(turn: TurnView, mentions: _FirstMentions) -> Iterator[Sig
         (a, text)
         for a in ATTRIBUTES
         for text, plain in questions
-        if a.question.search(plain) and mentions.turn_of(a)
+        if a.question.search(plain) and first_statement(a) <= turn.number
     ]
     if not hits:
         return
     # Several attributes asked for at once do not match by chance.
     names = {a.english for a, _ in hits}
     attribute, text = hits[0]
-    number = mentions.turn_of(attribute)
+    number = first_statement(attribute)
     # A number or an address is stated once; a date or a length of time may belong to something else.
     strength = 0.75 if names & _IDENTIFIERS else 0.6
     strength = min(0.95, strength + 0.15 * (len(names) - 1) - (0.1 if number == turn.number else 0.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dialogauge.signals import reply_markers
@@ -29,17 +29,19 @@ _COMPLAINTS: tuple[tuple[str, Marker, float, FaultKind | None], ...] = (
 )
 """Signal, broad marker, strength of an unambiguous wording, fault; in order of weight."""
 
+_OTHER_MARKERS: Mapping[str, Marker] = {
+    "self_correction": mark.SELF_CORRECTION,
+    "change": mark.CHANGE,
+    "thanks": mark.THANKS,
+    "closing": mark.CLOSING,
+    "more_detail": mark.MORE_DETAIL,
+    "other_options": mark.OTHER_OPTIONS,
+}
 _REACTIONS = MarkerSet(
     [
         *((name, wide) for name, wide, _, _ in _COMPLAINTS),
         *mark.PLAIN_COMPLAINTS.items(),
-        ("self_correction", mark.SELF_CORRECTION),
-        ("change", mark.CHANGE),
-        ("thanks", mark.THANKS),
-        ("closing", mark.CLOSING),
-        ("more_detail", mark.MORE_DETAIL),
-        ("other_options", mark.OTHER_OPTIONS),
-        ("repeat_please", mark.REPEAT_PLEASE),
+        *_OTHER_MARKERS.items(),
     ]
 )
 _BRIEF = 12
@@ -68,7 +70,6 @@ class Reaction:
     closing: bool
     more_detail: bool
     other_options: bool
-    repeat_please: bool
 
     @property
     def objects(self) -> bool:
@@ -80,20 +81,10 @@ class Reaction:
 def react(user: TextView) -> Reaction:
     """Return the markers of a user message; of a very long one only those at its edges."""
     names = _REACTIONS.matching(user.edges)
-    own = "self_correction" in names
     complaints = tuple(name for name, *_ in _COMPLAINTS if name in names)
-    if own:  # the user corrects the user: then an objection is not against the reply
+    if "self_correction" in names:  # the user corrects the user: an objection is not against the reply
         complaints = tuple(c for c in complaints if c in ("same_again", "off_topic", "not_answered"))
-    return Reaction(
-        complaints,
-        own,
-        change="change" in names,
-        thanks="thanks" in names,
-        closing="closing" in names,
-        more_detail="more_detail" in names,
-        other_options="other_options" in names,
-        repeat_please="repeat_please" in names,
-    )
+    return Reaction(complaints, **{name: name in names for name in _OTHER_MARKERS})
 
 
 def repeats_request(now: TextView, before: TextView) -> float:
@@ -117,10 +108,10 @@ def find_reactions(dialogue: Dialogue) -> Iterator[Signal]:
 def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
     reaction = react(after.user)
     repeated = repeats_request(after.user, turn.user)
-    complaints = [c for c in _COMPLAINTS if c[0] in reaction.complaints]
     if mark.CHALLENGED.search(after.user.edges) and refuses(turn):
-        yield _signal("refusal_challenged", (turn, after), 0.6, "refusal", "")
+        yield _signal("refusal_challenged", turn, after, 0.6, "refusal")
     weight = _weight(repeated, after, reaction)
+    complaints = (c for c in _COMPLAINTS if c[0] in reaction.complaints)
     for rank, (name, wide, strength, kind) in enumerate(complaints):
         plain = _plain(name, wide, after.user.edges) if _can_concern(name, turn) else None
         if plain:
@@ -129,19 +120,17 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
             doubt_of_tools = name == "doubted" and bool(turn.called)
             strength = min(_CAP, min(strength, _LOOSE) + weight - 0.02 * rank + 0.12 * doubt_of_tools)
         hit = plain or wide.search(after.user.edges)
-        yield _signal(name, (turn, after), max(0.2, strength), kind, hit.group() if hit else "")
+        yield _signal(name, turn, after, max(0.2, strength), kind, hit.group() if hit else "")
     strength = _repeated_request(turn, after, repeated)
     if strength and not reaction.thanks:
-        yield _signal("asked_again", (turn, after), strength, None, "")
+        yield _signal("asked_again", turn, after, strength, None)
 
 
 def _plain(name: str, wide: Marker, text: str) -> re.Match[str] | None:
     """Return the match of a complaint that can only mean the reply, and no third person."""
     pattern = mark.PLAIN_COMPLAINTS.get(name)
     hit = pattern.search(text) if pattern else None
-    if (
-        hit is None and name == "not_changed"
-    ):  # after a request for a change, the broad wording is clear enough
+    if hit is None and name == "not_changed":  # the broad wording is clear after a request for a change
         hit = wide.search(text)
     return None if hit and name != "not_changed" and _concerns_others(text, hit) else hit
 
@@ -190,9 +179,8 @@ def _weight(repeated: float, after: TurnView, reaction: Reaction) -> float:
 
 
 def _signal(
-    name: str, pair: tuple[TurnView, TurnView], strength: float, kind: FaultKind | None, hit: str
+    name: str, turn: TurnView, after: TurnView, strength: float, kind: FaultKind | None, hit: str = ""
 ) -> Signal:
-    turn, after = pair
     return Signal(
         name,
         turn.number,

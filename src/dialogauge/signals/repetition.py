@@ -7,7 +7,7 @@ the conversation.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,8 +96,7 @@ def repeated_within(sentences: tuple[Sentence, ...]) -> tuple[float, str]:
         return 0.0, ""
     counts = Counter(long)
     total = sum(len(s.text) for s in sentences)
-    sizes: Mapping[str, int] = {s.text: len(s.text) for s in sentences}
-    again = sum((n - 1) * sizes[text] for text, n in counts.items())
+    again = sum((n - 1) * len(text) for text, n in counts.items())
     return again / total, counts.most_common(1)[0][0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from dialogauge.signals.dialogue import TurnView, cut
 from dialogauge.text import Language
@@ -77,7 +77,6 @@ FaultKind = Literal[
     "tool_error",
     "drift",
 ]
-FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
 ADMISSION = "conceded"
 """The signal for a fault that the assistant admits."""

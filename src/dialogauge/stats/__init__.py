@@ -1,24 +1,8 @@
 """Statistics: arrays in, frozen results out. What is undefined is None, with n beside it."""
 
-from dialogauge.stats.agreement import (
-    Figures,
-    figures_of,
-    measures_for,
-)
-from dialogauge.stats.calibration import (
-    CALIBRATIONS,
-    CalibrationName,
-    CalibrationRun,
-    calibrate,
-)
-from dialogauge.stats.coefficients import (
-    auc_draws,
-    cohen_kappa,
-    confusion,
-    mid_ranks,
-    pearson,
-    spearman,
-)
+from dialogauge.stats.agreement import Figures, figures_of, measures_for
+from dialogauge.stats.calibration import CALIBRATIONS, CalibrationName, CalibrationRun, calibrate
+from dialogauge.stats.coefficients import auc_draws, cohen_kappa, confusion, mid_ranks, pearson, spearman
 from dialogauge.stats.comparison import (
     Comparison,
     adjusted,
@@ -27,12 +11,7 @@ from dialogauge.stats.comparison import (
     compare_replicates,
     draws_for,
 )
-from dialogauge.stats.controls import (
-    CONTROLS,
-    control_columns,
-    controls_of,
-    thirds,
-)
+from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, thirds
 from dialogauge.stats.estimate import (
     Basis,
     ClusterDraws,
@@ -50,20 +29,8 @@ from dialogauge.stats.intervals import (
     t_estimate,
     wilson_interval,
 )
-from dialogauge.stats.measures import (
-    MEASURES,
-    correlated_users,
-    pair_up,
-    title_of,
-    two_sided_users,
-)
-from dialogauge.stats.score_history import (
-    Calibrated,
-    RawScore,
-    ScoreHistory,
-    Ties,
-    half_even,
-)
+from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
+from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even
 from dialogauge.stats.table import (
     DissatisfiedRule,
     Scores,

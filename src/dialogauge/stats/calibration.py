@@ -6,7 +6,6 @@ maps of whole blocks look at all raw scores of the block, so they cannot be used
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +19,7 @@ MIN_HISTORY = 5
 """Rated turns below which a history says too little."""
 MIN_BLOCK = 2
 """Raw scores below which a block has no ranks and no mean of its own."""
-
+_NO_HISTORY = ScoreHistory((0,) * 5, None, 0)
 
 Apply = Callable[[Sequence[RawScore]], tuple[Calibrated, ...]]
 
@@ -50,64 +49,48 @@ def _shift(to: float, reference: Sequence[RawScore], scale: Scale) -> Calibratio
     return CalibrationMap(apply)
 
 
-def fit_mean_shift(history: ScoreHistory | None) -> CalibrationMap:
-    """Fit the mean shift; identity without a history, or with a thin one."""
-    return _thin(history) or _shift(_mean(history), (), _scale(history))
+def fit_mean_shift(history: ScoreHistory) -> CalibrationMap:
+    """Fit the mean shift; identity without a history, or with a thin or empty one."""
+    thin = _thin(history)
+    if thin is not None or history.mean is None:
+        return thin or _identity("empty_history", history.scale)
+    return _shift(history.mean, (), history.scale)
 
 
-def fit_cdf(history: ScoreHistory | None, ties: Ties = "mid") -> CalibrationMap:
+def fit_cdf(history: ScoreHistory, ties: Ties = "mid", reference: Sequence[RawScore] = ()) -> CalibrationMap:
     """Fit the CDF calibration: each rank within the block goes to that quantile of the history.
 
-    Identity without a history, or with a thin or empty one.
+    With a reference (the block's original replies), ranks are taken among the scores and it. Identity without
+    a history, or with a thin or empty one.
     """
-    return _fit_cdf(history, ties, ())
-
-
-def fit_reference_cdf(
-    history: ScoreHistory | None, reference: Sequence[RawScore], ties: Ties = "mid"
-) -> CalibrationMap:
-    """Fit the CDF with ranks among scores and original replies of the block; also identity without these."""
-    return _fit_cdf(history, ties, tuple(reference)) if reference else _identity("no_reference")
-
-
-def _fit_cdf(history: ScoreHistory | None, ties: Ties, reference: Sequence[RawScore]) -> CalibrationMap:
     thin = _thin(history)
-    if thin is not None or history is None:
-        return thin or _identity("no_history")
-    if history.empty:
-        return _identity("empty_history", history.scale)
+    if thin is not None or history.empty:
+        return thin or _identity("empty_history", history.scale)
     return CalibrationMap(lambda scores: _at(history, quantiles(scores, ties, reference)))
 
 
-def fit_reference_mean_shift(history: ScoreHistory | None, reference: Sequence[RawScore]) -> CalibrationMap:
+def fit_reference_mean_shift(history: ScoreHistory, reference: Sequence[RawScore]) -> CalibrationMap:
     """Fit the shift that brings the reference's mean to the history's."""
-    if not reference:
-        return _identity("no_reference")
     thin = _thin(history)
-    if thin is not None:
-        return thin
-    mean = _mean(history)
-    if not math.isfinite(mean) or mean <= 0:
-        return _identity("bad_history_mean", _scale(history))
-    return _shift(mean, reference, _scale(history))
+    if thin is not None or history.mean is None or history.mean <= 0:
+        return thin or _identity("bad_history_mean", history.scale)
+    return _shift(history.mean, reference, history.scale)
 
 
 def fit_reference_transfer(
-    history: ScoreHistory | None, reference: Sequence[RawScore], ties: Ties = "turn-index"
+    history: ScoreHistory, reference: Sequence[RawScore], ties: Ties = "turn-index"
 ) -> CalibrationMap:
     """Fit the table from raw scores to what the block's CDF calibration makes of the reference on average.
 
     A score that the reference never got takes the nearest one, the lower of two.
     """
-    if not reference:
-        return _identity("no_reference")
-    found, scale = fit_cdf(history, ties), _scale(history)
-    if found.identity is not None or len(reference) < MIN_BLOCK:
-        return _identity(found.identity or "small_block", scale)
-    sums: dict[int, list[int]] = {}
-    for raw, calibrated in zip(reference, found.apply(reference), strict=True):
-        sums.setdefault(half_even(raw.value, scale), []).append(calibrated.rounded)
-    table = {raw: sum(got) / len(got) for raw, got in sorted(sums.items())}
+    cdf, scale = fit_cdf(history, ties), history.scale
+    if cdf.identity is not None or len(reference) < MIN_BLOCK:
+        return _identity(cdf.identity or "small_block", scale)
+    by_raw: dict[int, list[int]] = {}
+    for raw, calibrated in zip(reference, cdf.apply(reference), strict=True):
+        by_raw.setdefault(half_even(raw.value, scale), []).append(calibrated.rounded)
+    table = {raw: sum(rounded) / len(rounded) for raw, rounded in sorted(by_raw.items())}
 
     def apply(scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
         wholes = (half_even(s.value, scale) for s in scores)
@@ -116,12 +99,12 @@ def fit_reference_transfer(
     return CalibrationMap(apply)
 
 
-def fit_pooled(history: ScoreHistory | None, scores: Sequence[RawScore]) -> CalibrationMap:
+def fit_pooled(history: ScoreHistory, scores: Sequence[RawScore]) -> CalibrationMap:
     """Fit ranks among the raw scores of all blocks to the distribution of all histories together.
 
     What the judge says of one user against another stays; only the marginal distribution becomes people's.
     """
-    if history is None or history.empty:
+    if history.empty:
         return _identity("no_history")
     pool = sorted(s.value for s in scores)
 
@@ -132,23 +115,15 @@ def fit_pooled(history: ScoreHistory | None, scores: Sequence[RawScore]) -> Cali
     return CalibrationMap(apply)
 
 
-def _thin(history: ScoreHistory | None) -> CalibrationMap | None:
-    if history is None or (history.mean is None and history.turns == 0):
+def _thin(history: ScoreHistory) -> CalibrationMap | None:
+    if history.mean is None and history.turns == 0:
         return _identity("no_history")
     return _identity("thin_history", history.scale) if history.turns < MIN_HISTORY else None
 
 
-def _mean(history: ScoreHistory | None) -> float:
-    return math.nan if history is None or history.mean is None else history.mean
-
-
-def _scale(history: ScoreHistory | None) -> Scale:
-    return ONE_TO_FIVE if history is None else history.scale
-
-
-def _at(history: ScoreHistory, found: Sequence[float]) -> tuple[Calibrated, ...]:
-    known = {q: Calibrated(history.smooth_quantile(q), history.quantile(q)) for q in set(found)}
-    return tuple(known[q] for q in found)
+def _at(history: ScoreHistory, places: Sequence[float]) -> tuple[Calibrated, ...]:
+    known = {q: Calibrated(history.smooth_quantile(q), history.quantile(q)) for q in set(places)}
+    return tuple(known[q] for q in places)
 
 
 def _rounded(value: float, scale: Scale) -> Calibrated:
@@ -219,44 +194,31 @@ def calibrate(
     identity: Counter[str] = Counter()
     pooled = _pooled(scores, histories) if method == "pooled" else {}
     for (block, candidate), indices in groups.items():
-        mine = [scores[i] for i in indices]
-        found = pooled.get(candidate) or _fit(
-            method, histories.get(block), originals.get(block, []), ties, len(mine)
-        )
-        for i, calibrated in zip(indices, found.apply(mine), strict=True):
-            out[i], changed[i] = calibrated, found.identity is None
-        if found.identity is not None:
-            identity[found.identity] += 1
-    return CalibrationRun(
-        method,
-        ties,
-        tuple(out),
-        tuple(changed),
-        len(groups),
-        len(groups) - identity.total(),
-        dict(identity),
-    )
+        mine, history = [scores[i] for i in indices], histories.get(block, _NO_HISTORY)
+        fitted = pooled.get(candidate) or _fit(method, history, originals.get(block, []), ties, len(mine))
+        for i, calibrated in zip(indices, fitted.apply(mine), strict=True):
+            out[i], changed[i] = calibrated, fitted.identity is None
+        if fitted.identity is not None:
+            identity[fitted.identity] += 1
+    real = len(groups) - identity.total()
+    return CalibrationRun(method, ties, tuple(out), tuple(changed), len(groups), real, dict(identity))
 
 
 def _fit(
-    method: CalibrationName,
-    history: ScoreHistory | None,
-    reference: Sequence[RawScore],
-    ties: Ties,
-    size: int,
+    method: CalibrationName, history: ScoreHistory, reference: Sequence[RawScore], ties: Ties, size: int
 ) -> CalibrationMap:
     if method == "none":
         return _identity("not_asked_for")
+    if method.startswith("reference-") and not reference:
+        return _identity("no_reference")
     if method == "reference-cdf":
-        return fit_reference_cdf(history, reference, ties)
+        return fit_cdf(history, ties, reference)
     if method == "reference-mean-shift":
         return fit_reference_mean_shift(history, reference)
     if method == "reference-transfer":
         return fit_reference_transfer(history, reference, ties)
-    found = fit_cdf(history, ties) if method == "cdf" else fit_mean_shift(history)
-    if found.identity is None and size < MIN_BLOCK:
-        return _identity("small_block")
-    return found
+    fitted = fit_cdf(history, ties) if method == "cdf" else fit_mean_shift(history)
+    return _identity("small_block") if fitted.identity is None and size < MIN_BLOCK else fitted
 
 
 def _pooled(
@@ -266,6 +228,6 @@ def _pooled(
     out: dict[str | None, CalibrationMap] = {}
     for candidate in dict.fromkeys(s.candidate for s in scores):
         mine = [s for s in scores if s.candidate == candidate]
-        held = [histories[b] for b in dict.fromkeys(s.block for s in mine) if b in histories]
-        out[candidate] = fit_pooled(ScoreHistory.pooled(held) if held else None, mine)
+        own = [histories[b] for b in dict.fromkeys(s.block for s in mine) if b in histories]
+        out[candidate] = fit_pooled(ScoreHistory.pooled(own) if own else _NO_HISTORY, mine)
     return out

@@ -9,26 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dialogauge.stats.table import Floats
+
 Whole = npt.NDArray[np.int64]
 Values = Sequence[float] | Floats | npt.NDArray[np.bool_]
 
 _SIDES: Final = ("left", "right")
-
-
-@dataclass(frozen=True, slots=True)
-class Coefficient:
-    """One coefficient; None when it is undefined for these values."""
-
-    value: float | None
-    n: int
-    """Pairs it stands on."""
 
 
 def divided(top: Floats, bottom: Floats, *, otherwise: float = np.nan) -> Floats:
@@ -38,12 +29,12 @@ def divided(top: Floats, bottom: Floats, *, otherwise: float = np.nan) -> Floats
     return out
 
 
-def pearson(x: Values, y: Values) -> Coefficient:
-    """Pearson's r; undefined with fewer than two pairs or when a column is constant."""
+def pearson(x: Values, y: Values) -> float | None:
+    """Pearson's r; None with fewer than two pairs or when a column is constant."""
     return _single(pearson_draws, x, y)
 
 
-def spearman(x: Values, y: Values) -> Coefficient:
+def spearman(x: Values, y: Values) -> float | None:
     """Spearman's rho: Pearson's r of the mid-ranks, so ties are allowed."""
     return _single(spearman_draws, x, y)
 
@@ -98,10 +89,10 @@ def mid_ranks(values: Values) -> Floats:
     return ranks
 
 
-def _single(draws: Callable[[Values, Values, Floats], Floats], x: Values, y: Values) -> Coefficient:
+def _single(draws: Callable[[Values, Values, Floats], Floats], x: Values, y: Values) -> float | None:
     n = max(len(x), len(y))
     value = float(draws(x, y, np.ones((1, n)))[0]) if n else math.nan
-    return Coefficient(value if math.isfinite(value) else None, n)
+    return value if math.isfinite(value) else None
 
 
 def _columns(x: Values, y: Values, weights: Floats) -> tuple[Floats, Floats, Floats]:

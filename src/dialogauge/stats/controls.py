@@ -24,15 +24,7 @@ import numpy as np
 
 from dialogauge.core import Scale
 from dialogauge.stats.coefficients import mid_ranks, spearman
-from dialogauge.stats.table import (
-    Codes,
-    DissatisfiedRule,
-    Floats,
-    Scores,
-    ScoreTable,
-    label_codes,
-    scores_of,
-)
+from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Scores, ScoreTable, label_codes, scores_of
 
 CONTROLS: Final[Mapping[str, str]] = {
     "constant": "always the score that people give most to these targets",
@@ -134,38 +126,35 @@ def thirds(lengths: Sequence[float] | Floats, of: Sequence[float] | Floats, scal
 
 
 def _constant(own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Control:
-    n = own.values.size
-    if n and people.numbers:
+    if own.values.size and people.numbers:
         levels, counts = np.unique(people.whole, return_counts=True)
         most = float(levels[int(np.argmax(counts))])
-        called = rule is not None and rule.holds(most)
-        column = _flat(n, most, own, rule, called=called)
+        column = _flat(most, own, rule, called=rule is not None and rule.holds(most))
         return Control(f"always says {most:g}, the score that people give most", (column,))
     named = people.dissatisfied
-    called = named is not None and bool(n) and float(named.mean()) > 0.5
-    level = own.scale.worst if called else own.scale.best
-    return Control(
-        "always names the class that people name most", (_flat(n, level, own, rule, called=called),)
-    )
+    called = named is not None and bool(named.size) and float(named.mean()) > 0.5
+    column = _flat(own.scale.worst if called else own.scale.best, own, rule, called=called)
+    return Control("always names the class that people name most", (column,))
 
 
 def _always_dissatisfied(own: Scores, rule: DissatisfiedRule) -> Control:
     low = own.scale.higher_is_better if rule.category is not None else rule.lower
     level = own.scale.low if low else own.scale.high
-    column = _flat(own.values.size, level, own, rule, called=True)
+    column = _flat(level, own, rule, called=True)
     return Control(f"always says {level:g}, and calls every user dissatisfied", (column,))
 
 
-def _flat(n: int, level: float, own: Scores, rule: DissatisfiedRule | None, *, called: bool) -> Scores:
-    classes = None if rule is None else np.full(n, float(called))
-    return scores_of(np.full(n, level), whole=np.full(n, level), scale=own.scale, dissatisfied=classes)
+def _flat(level: float, own: Scores, rule: DissatisfiedRule | None, *, called: bool) -> Scores:
+    column = np.full(own.values.size, level)
+    classes = None if rule is None else np.full(column.size, float(called))
+    return scores_of(column, whole=column, scale=own.scale, dissatisfied=classes)
 
 
 def _ranked(
     values: Floats, own: Scores, people: Scores, rule: DissatisfiedRule | None, words: tuple[str, str]
 ) -> Control:
-    found = spearman(values, _standard(people)).value if values.size else None
-    up = found is None or found >= 0
+    rho = spearman(values, _standard(people)) if values.size else None
+    up = rho is None or rho >= 0
     dealt = deal_by(values if up else -values, people, rule)
     if not dealt.numbers:
         level = np.full(values.size, own.scale.low)

@@ -14,12 +14,10 @@ from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from dialogauge.stats.coefficients import divided
-from dialogauge.stats.table import label_codes
+from dialogauge.stats.table import Floats, label_codes
 
-Floats = npt.NDArray[np.float64]
 Label = TypeVar("Label", bound=Hashable)
 
 _BLOCK_CELLS: Final = 4_000_000
@@ -188,11 +186,13 @@ def mean_estimate(
 
 def group_means(values: Sequence[float] | Floats, groups: Sequence[Label]) -> dict[Label, float]:
     """Return the mean of each group, in the order in which groups first come; NaN values take no part."""
-    sums: dict[Label, list[float]] = {}
-    for value, group in zip(values, groups, strict=True):
-        if not np.isnan(value):
-            sums.setdefault(group, []).append(float(value))
-    return {group: sum(of) / len(of) for group, of in sums.items()}
+    array = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(array)
+    codes: dict[Label, int] = {}
+    of = [codes.setdefault(g, len(codes)) for g, there in zip(groups, known.tolist(), strict=True) if there]
+    places = np.array(of, dtype=np.intp)
+    means = np.bincount(places, weights=array[known]) / np.bincount(places)
+    return dict(zip(codes, means.tolist(), strict=True))
 
 
 def macro_mean(means: Mapping[Any, float]) -> float | None:

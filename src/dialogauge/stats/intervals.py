@@ -18,9 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.stats.estimate import Estimate
-from dialogauge.stats.table import label_codes
-
-Floats = npt.NDArray[np.float64]
+from dialogauge.stats.table import Floats, label_codes
 
 METHOD: Final = "Student's t of clusters"
 

@@ -10,10 +10,10 @@ within users; Sun et al. (2021) for `uar` and the F1 of their code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import numpy as np
 
@@ -64,15 +64,22 @@ class Weights:
 class Pairs:
     """What a source and a reference say of the same n targets, tallied into cells. Made by `pair_up`."""
 
-    def __init__(self, columns: Mapping[str, Floats], table: ScoreTable, about: _About) -> None:
-        self.scale = about.scale
-        self.can = about.can
-        self.low_is_bad = about.low_is_bad
+    def __init__(
+        self,
+        columns: Mapping[str, Floats],
+        table: ScoreTable,
+        scale: Scale,
+        can: Set[Need],
+        *,
+        low_is_bad: bool,
+    ) -> None:
+        self.scale = scale
+        self.can = can
+        self.low_is_bad = low_is_bad
         self.n = table.n
         self.cluster, self.clusters = label_codes(table.clusters)
         """Shape (n,), and how many clusters there are."""
-        self._users = None if table.users is None else label_codes(table.users)
-        self._blocks = None if table.blocks is None else label_codes(table.blocks)
+        self._table = table
         every = np.column_stack(list(columns.values()))
         cells, self.cell = np.unique(every, axis=0, return_inverse=True)
         self.cell = self.cell.reshape(-1)
@@ -107,18 +114,18 @@ class Pairs:
     @cached_property
     def by_user(self) -> Groups:
         """The targets by user."""
-        if self._users is None:
-            msg = "the table does not say whose the targets are"
-            raise ValueError(msg)
-        return Groups(self, *self._users)
+        return self._groups(self._table.users, "users")
 
     @cached_property
     def by_block(self) -> Groups:
         """The targets by block."""
-        if self._blocks is None:
-            msg = "the table has no blocks"
+        return self._groups(self._table.blocks, "blocks")
+
+    def _groups(self, labels: Sequence[Hashable] | None, what: str) -> Groups:
+        if labels is None:
+            msg = f"the table has no {what}"
             raise ValueError(msg)
-        return Groups(self, *self._blocks)
+        return Groups(self, *label_codes(labels))
 
     @cached_property
     def levels(self) -> tuple[Codes, Codes, int]:
@@ -199,13 +206,6 @@ class Measure:
     prepare: Callable[[Pairs], Prepared]
 
 
-@dataclass(frozen=True, slots=True)
-class _About:
-    scale: Scale
-    can: frozenset[Need]
-    low_is_bad: bool
-
-
 def pair_up(
     table: ScoreTable, source: Scores, reference: Scores, rule: DissatisfiedRule | None = None
 ) -> Pairs:
@@ -244,9 +244,8 @@ def pair_up(
     }
     high = source.scale.higher_is_better
     low_is_bad = high if rule is None or rule.category is not None else rule.lower
-    return Pairs(
-        columns, table, _About(source.scale, frozenset(n for n, ok in can.items() if ok), low_is_bad)
-    )
+    able = frozenset(need for need, ok in can.items() if ok)
+    return Pairs(columns, table, source.scale, able, low_is_bad=low_is_bad)
 
 
 def _classes(scores: Scores, values: Floats, rule: DissatisfiedRule | None) -> Floats | None:
@@ -262,16 +261,22 @@ def _tally(rows: Codes, n_rows: int, columns: Codes, n_columns: int) -> Floats:
 
 # Over all targets ------------------------------------------------------------------------------------------
 
+_Prepare = Callable[[Pairs], Prepared]
+_CellFigure = Callable[[Pairs, Floats], Floats]
+"""A figure as a function of how often each cell occurs, shape (rows, cells) -> (rows,)."""
+_Coefficient = Callable[[Floats, Floats, Floats], Floats]
+"""Of a source's column, the reference's, and weights (rows, n) the figure of each row, shape (rows,)."""
 
-def _of_cells(figure: Callable[[Pairs, Floats], Floats]) -> Callable[[Pairs], Prepared]:
+
+def _of_cells(figure: _CellFigure) -> _Prepare:
     return lambda pairs: Prepared(lambda w: figure(pairs, w.cells))
 
 
-def _of_mean(value: Callable[[Pairs], Floats | Mask]) -> Callable[[Pairs], Prepared]:
+def _of_mean(value: Callable[[Pairs], Floats | Mask]) -> _Prepare:
     return lambda pairs: Prepared(pairs.mean(np.asarray(value(pairs), dtype=np.float64)))
 
 
-def _of_confusion(figure: Callable[[Floats], Floats]) -> Callable[[Pairs], Prepared]:
+def _of_confusion(figure: Callable[[Floats], Floats]) -> _Prepare:
     return lambda pairs: Prepared(lambda w: figure(pairs.confusion(w)))
 
 
@@ -285,31 +290,35 @@ def _far(pairs: Pairs) -> Mask:
     return far
 
 
-_CLASSES: Final[Mapping[str, Callable[[Pairs, Floats], Floats]]] = {
-    "accuracy": lambda p, c: divided(c @ (p.sat == p.gold_sat).astype(np.float64), c.sum(axis=1)),
-    "f1_macro": lambda p, c: (
-        (_zero(f1_draws(p.sat, p.gold_sat, c)) + _zero(f1_draws(1 - p.sat, 1 - p.gold_sat, c))) / 2
-    ),
-    "f1_sat": lambda p, c: f1_draws(p.sat, p.gold_sat, c),
-    "f1_dsat": lambda p, c: f1_draws(1 - p.sat, 1 - p.gold_sat, c),
-    "precision_sat": lambda p, c: precision_draws(p.sat, p.gold_sat, c),
-    "recall_sat": lambda p, c: recall_draws(p.sat, p.gold_sat, c),
-    "precision_dsat": lambda p, c: precision_draws(1 - p.sat, 1 - p.gold_sat, c),
-    "recall_dsat": lambda p, c: recall_draws(1 - p.sat, 1 - p.gold_sat, c),
-    "boundary_kappa": lambda p, c: kappa_draws(p.sat, p.gold_sat, c),
-    "auc": lambda p, c: auc_draws(p.order if p.low_is_bad else -p.order, p.gold_sat, c),
-    "false_sat": lambda p, c: 1 - recall_draws(1 - p.sat, 1 - p.gold_sat, c),
-    "false_dsat": lambda p, c: 1 - recall_draws(p.sat, p.gold_sat, c),
-}
-"""Figures of the two classes, as functions of how often each cell occurs, shape (rows, cells) -> (rows,)."""
+def _sat(of: _Coefficient) -> _CellFigure:
+    return lambda p, c: of(p.sat, p.gold_sat, c)
 
 
-def _published_f1(pairs: Pairs, cells: Floats) -> Floats:
+def _dsat(of: _Coefficient) -> _CellFigure:
+    return lambda p, c: of(1 - p.sat, 1 - p.gold_sat, c)
+
+
+def _accuracy(pairs: Pairs, cells: Floats) -> Floats:
+    return divided(cells @ (pairs.sat == pairs.gold_sat).astype(np.float64), cells.sum(axis=1))
+
+
+def _macro_f1(pairs: Pairs, cells: Floats) -> Floats:
+    return (_zero(_sat(f1_draws)(pairs, cells)) + _zero(_dsat(f1_draws)(pairs, cells))) / 2
+
+
+def _auc(pairs: Pairs, cells: Floats) -> Floats:
+    return auc_draws(pairs.order if pairs.low_is_bad else -pairs.order, pairs.gold_sat, cells)
+
+
+def _missed(called: Floats, positive: Floats, weights: Floats) -> Floats:
+    return 1 - recall_draws(called, positive, weights)
+
+
+def _published_f1(called: Floats, positive: Floats, weights: Floats) -> Floats:
     """2PR / max(P + R, 1): what the published code of USS computes in place of F1; never above it."""
-    called, true = 1 - pairs.sat, 1 - pairs.gold_sat
-    precision, recall = (_zero(of(called, true, cells)) for of in (precision_draws, recall_draws))
-    found: Floats = 2 * precision * recall / np.maximum(precision + recall, 1)
-    return found
+    precision, recall = (_zero(of(called, positive, weights)) for of in (precision_draws, recall_draws))
+    f1: Floats = 2 * precision * recall / np.maximum(precision + recall, 1)
+    return f1
 
 
 def _zero(values: Floats) -> Floats:
@@ -319,7 +328,7 @@ def _zero(values: Floats) -> Floats:
 # User by user ----------------------------------------------------------------------------------------------
 
 
-def _per_user(values: Callable[[Pairs], Floats]) -> Callable[[Pairs], Prepared]:
+def _per_user(values: Callable[[Pairs], Floats]) -> _Prepare:
     def prepare(pairs: Pairs) -> Prepared:
         own = values(pairs)
         return Prepared(pairs.by_user.over(own), int(np.isfinite(own).sum()))
@@ -327,9 +336,7 @@ def _per_user(values: Callable[[Pairs], Floats]) -> Callable[[Pairs], Prepared]:
     return prepare
 
 
-def _per_user_correlation(
-    of: Callable[[Floats, Floats, Floats], Floats], score: Callable[[Pairs], Floats]
-) -> Callable[[Pairs], Prepared]:
+def _per_user_correlation(of: _Coefficient, score: Callable[[Pairs], Floats]) -> _Prepare:
     def prepare(pairs: Pairs) -> Prepared:
         users = pairs.by_user
         own = np.where(users.sizes >= MIN_TURNS, of(score(pairs), pairs.gold, users.counts), np.nan)
@@ -352,17 +359,6 @@ def _user_kappa(pairs: Pairs) -> Floats:
     return np.where(known, kappa_draws(pairs.whole, pairs.gold_whole, users.counts), np.nan)
 
 
-def _user_error(pairs: Pairs) -> Floats:
-    error: Floats = pairs.by_user.counts @ np.abs(pairs.value - pairs.gold) / pairs.by_user.sizes
-    return error
-
-
-def _user_rmse(pairs: Pairs) -> Floats:
-    squares = pairs.by_user.counts @ np.abs(pairs.value - pairs.gold) ** 2 / pairs.by_user.sizes
-    root: Floats = np.sqrt(squares)
-    return root
-
-
 def correlated_users(pairs: Pairs) -> int:
     """Count the users with a Pearson correlation of their own."""
     users = pairs.by_user
@@ -378,48 +374,36 @@ def two_sided_users(pairs: Pairs) -> Mask:
     return used
 
 
-def _user_class(name: str) -> Callable[[Pairs], Floats]:
-    figure = _CLASSES[name]
+def _user_class(figure: _CellFigure) -> Callable[[Pairs], Floats]:
     return lambda pairs: np.where(two_sided_users(pairs), figure(pairs, pairs.by_user.counts), np.nan)
 
 
 # Within groups ---------------------------------------------------------------------------------------------
 
-_Columns = Callable[[Pairs], tuple[Groups, Floats, Floats]]
 
+def _within(of: Callable[[Pairs], tuple[Groups, Floats, Floats]], figure: _Coefficient) -> _Prepare:
+    """Prepare a figure of what is left of score and reference without each group's own means."""
 
-def _within_pearson(of: _Columns) -> Callable[[Pairs], Prepared]:
     def prepare(pairs: Pairs) -> Prepared:
         groups, gold, score = of(pairs)
         g, s, weights = groups.centred(gold, score)
-        return Prepared(lambda w: pearson_draws(s, g, weights(w)))
+        return Prepared(lambda w: figure(s, g, weights(w)))
 
     return prepare
 
 
-def _within_spearman(of: _Columns) -> Callable[[Pairs], Prepared]:
-    def prepare(pairs: Pairs) -> Prepared:
-        groups, gold, score = of(pairs)
-        g, s, weights = groups.centred(gold, score)
-        # Two users' equal distances from their means may differ by a rounding error: they are ties.
-        return Prepared(lambda w: spearman_draws(s.round(9), g.round(9), weights(w)))
-
-    return prepare
+def _centred_spearman(score: Floats, gold: Floats, weights: Floats) -> Floats:
+    # Two users' equal distances from their means may differ by a rounding error: they are ties.
+    return spearman_draws(score.round(9), gold.round(9), weights)
 
 
-def _within_error(of: _Columns, power: int) -> Callable[[Pairs], Prepared]:
-    def prepare(pairs: Pairs) -> Prepared:
-        groups, gold, score = of(pairs)
-        g, s, weights = groups.centred(gold, score)
-        error = np.abs(s - g) ** power
+def _mae_draws(score: Floats, gold: Floats, weights: Floats) -> Floats:
+    return divided(weights @ np.abs(score - gold), weights.sum(axis=1))
 
-        def mean(w: Weights) -> Floats:
-            held = weights(w)
-            return divided(held @ error, held.sum(axis=1))
 
-        return Prepared(mean if power == 1 else lambda w: np.sqrt(mean(w)))
-
-    return prepare
+def _rmse_draws(score: Floats, gold: Floats, weights: Floats) -> Floats:
+    root: Floats = np.sqrt(divided(weights @ np.abs(score - gold) ** 2, weights.sum(axis=1)))
+    return root
 
 
 def _confidence(pairs: Pairs) -> Floats:
@@ -429,39 +413,15 @@ def _confidence(pairs: Pairs) -> Floats:
     return sure if pairs.low_is_bad else 1 - sure
 
 
-def _user_values(pairs: Pairs) -> tuple[Groups, Floats, Floats]:
-    return pairs.by_user, pairs.gold, pairs.value
-
-
-def _user_order(pairs: Pairs) -> tuple[Groups, Floats, Floats]:
-    return pairs.by_user, pairs.gold, pairs.order
-
-
-def _user_confidence(pairs: Pairs) -> tuple[Groups, Floats, Floats]:
-    return pairs.by_user, pairs.gold_sat, _confidence(pairs)
-
-
-def _block_values(pairs: Pairs) -> tuple[Groups, Floats, Floats]:
-    return pairs.by_block, pairs.gold, pairs.value
-
-
-def _block_order(pairs: Pairs) -> tuple[Groups, Floats, Floats]:
-    return pairs.by_block, pairs.gold, pairs.order
-
-
 # The registry ----------------------------------------------------------------------------------------------
 
 
 def _measure(
-    name: str,
-    title: str,
-    needs: str,
-    prepare: Callable[[Pairs], Prepared],
-    better: Better = "high",
-    null: float | None = None,
+    name: str, title: str, needs: str, prepare: _Prepare, better: Better = "high", null: float | None = None
 ) -> Measure:
-    known: tuple[Need, ...] = ("numbers", "scale", "classes", "ranking", "users", "blocks")
-    return Measure(name, title, frozenset(n for n in known if n in needs.split()), better, null, prepare)
+    return Measure(
+        name, title, frozenset(n for n in get_args(Need) if n in needs.split()), better, null, prepare
+    )
 
 
 def _pooled() -> Iterable[Measure]:
@@ -473,76 +433,82 @@ def _pooled() -> Iterable[Measure]:
     within_one = _of_mean(lambda p: np.abs(p.whole - p.gold_whole) <= 1)
     error = _of_mean(lambda p: np.abs(p.value - p.gold))
     over, under = _of_mean(lambda p: p.value > p.gold), _of_mean(lambda p: p.value < p.gold)
-    yield _measure("pearson", "Pearson", "numbers", pearson, null=0.0)
-    yield _measure("spearman", "Spearman", "numbers", spearman, null=0.0)
+    yield from _correlations("", "{}", "numbers", pearson, spearman)
     yield _measure("qwk", "quadratic weighted kappa", "scale", kappa, null=0.0)
     yield _measure("kappa", "Cohen’s kappa", "scale", _of_confusion(cohen_kappa), null=0.0)
     yield _measure("uar", "mean recall over the levels", "scale", _of_confusion(average_recall))
     yield _measure("exact", "exact", "scale", exact)
     yield _measure("within_one", "within one", "scale", within_one)
-    yield _measure("mae", "mean absolute error", "scale", error, "low")
-    yield _measure("rmse", "root mean squared error", "scale", _rmse, "low")
+    yield from _errors("", "{}", "scale", error, _rmse)
     yield _measure("bias", "bias", "scale", _of_mean(lambda p: p.value - p.gold), "zero")
     yield _measure("over_rated", "rated too high", "scale", over, "low")
     yield _measure("under_rated", "rated too low", "scale", under, "low")
     yield _measure("far_off", "off by half the scale or more", "scale", _of_mean(_far), "low")
 
 
-_CLASS_TITLES: Final[Mapping[str, tuple[str, Better, float | None]]] = {
-    "accuracy": ("accuracy", "high", None),
-    "f1_macro": ("macro F1", "high", None),
-    "f1_sat": ("F1 of satisfied", "high", 0.0),
-    "f1_dsat": ("F1 of dissatisfied", "high", 0.0),
-    "precision_sat": ("precision of satisfied", "high", None),
-    "recall_sat": ("recall of satisfied", "high", None),
-    "precision_dsat": ("precision of dissatisfied", "high", None),
-    "recall_dsat": ("recall of dissatisfied", "high", None),
-    "boundary_kappa": ("kappa of the boundary", "high", 0.0),
-    "auc": ("AUC of dissatisfied", "high", 0.5),
-    "false_sat": ("dissatisfied called satisfied", "low", None),
-    "false_dsat": ("satisfied called dissatisfied", "low", None),
+_CLASSES: Final[Mapping[str, tuple[str, Better, float | None, _CellFigure]]] = {
+    "accuracy": ("accuracy", "high", None, _accuracy),
+    "f1_macro": ("macro F1", "high", None, _macro_f1),
+    "f1_sat": ("F1 of satisfied", "high", 0.0, _sat(f1_draws)),
+    "f1_dsat": ("F1 of dissatisfied", "high", 0.0, _dsat(f1_draws)),
+    "precision_sat": ("precision of satisfied", "high", None, _sat(precision_draws)),
+    "recall_sat": ("recall of satisfied", "high", None, _sat(recall_draws)),
+    "precision_dsat": ("precision of dissatisfied", "high", None, _dsat(precision_draws)),
+    "recall_dsat": ("recall of dissatisfied", "high", None, _dsat(recall_draws)),
+    "boundary_kappa": ("kappa of the boundary", "high", 0.0, _sat(kappa_draws)),
+    "auc": ("AUC of dissatisfied", "high", 0.5, _auc),
+    "false_sat": ("dissatisfied called satisfied", "low", None, _dsat(_missed)),
+    "false_dsat": ("satisfied called dissatisfied", "low", None, _sat(_missed)),
 }
+"""The figures of the two classes: title, which way is better, null, formula."""
 _BY_USER: Final = ("accuracy", "f1_macro", "f1_sat", "f1_dsat", "precision_sat", "recall_sat")
 
 
 def _boundary() -> Iterable[Measure]:
     """Yield the measures of the two classes: over all targets, user by user, within users."""
-    for name, (title, better, null) in _CLASS_TITLES.items():
+    for name, (title, better, null, figure) in _CLASSES.items():
         needs = "ranking" if name == "auc" else "classes"
-        yield _measure(name, title, needs, _of_cells(_CLASSES[name]), better, null)
+        yield _measure(name, title, needs, _of_cells(figure), better, null)
     published = "2PR / max(P + R, 1) of dissatisfied"
-    yield _measure("f1_dsat_published", published, "classes", _of_cells(_published_f1), null=0.0)
+    yield _measure("f1_dsat_published", published, "classes", _of_cells(_dsat(_published_f1)), null=0.0)
     for name in (*_BY_USER, "boundary_kappa", "auc"):
-        title, better, null = _CLASS_TITLES[name]
+        title, better, null, figure = _CLASSES[name]
         needs = "ranking users" if name == "auc" else "classes users"
-        own = _per_user(_user_class(name))
+        own = _per_user(_user_class(figure))
         yield _measure(f"per_user_{name}", f"{title}, by user", needs, own, better, null)
-    of, prefix, title = _user_confidence, "within_user_boundary_", "{} of the boundary within users"
-    yield from _correlations(prefix, title, "classes scale users", _within_pearson(of), _within_spearman(of))
-    yield from _errors(prefix, title, "classes scale users", _within_error(of, 1), _within_error(of, 2))
+
+    def confidence(p: Pairs) -> tuple[Groups, Floats, Floats]:
+        return p.by_user, p.gold_sat, _confidence(p)
+
+    prefix, title, needs = "within_user_boundary_", "{} of the boundary within users", "classes scale users"
+    figures = _within(confidence, pearson_draws), _within(confidence, _centred_spearman)
+    yield from _correlations(prefix, title, needs, *figures)
+    errors = _within(confidence, _mae_draws), _within(confidence, _rmse_draws)
+    yield from _errors(prefix, title, needs, *errors)
 
 
 def _grouped() -> Iterable[Measure]:
     """Yield the measures of numbers: user by user, within users, within blocks."""
-    own = (
-        _per_user_correlation(pearson_draws, lambda p: p.value),
-        _per_user_correlation(spearman_draws, lambda p: p.order),
-    )
-    within_user = _within_pearson(_user_values), _within_spearman(_user_order)
-    within_block = _within_pearson(_block_values), _within_spearman(_block_order)
+
+    def values(p: Pairs) -> tuple[Groups, Floats, Floats]:
+        return p.by_user, p.gold, p.value
+
+    pearson = _per_user_correlation(pearson_draws, lambda p: p.value)
+    spearman = _per_user_correlation(spearman_draws, lambda p: p.order)
+    yield from _correlations("per_user_", "{}, by user", "numbers users", pearson, spearman)
     kappa = _per_user(_user_kappa)
-    yield from _correlations("per_user_", "{}, by user", "numbers users", *own)
     yield _measure("per_user_qwk", "quadratic weighted kappa, by user", "scale users", kappa, null=0.0)
-    yield from _errors(
-        "per_user_", "{}, by user", "scale users", _per_user(_user_error), _per_user(_user_rmse)
-    )
-    yield from _correlations("within_user_", "{} within users", "numbers users", *within_user)
-    errors = _within_error(_user_values, 1), _within_error(_user_values, 2)
+    mae = _per_user(lambda p: _mae_draws(p.value, p.gold, p.by_user.counts))
+    rmse = _per_user(lambda p: _rmse_draws(p.value, p.gold, p.by_user.counts))
+    yield from _errors("per_user_", "{}, by user", "scale users", mae, rmse)
+    pearson = _within(values, pearson_draws)
+    spearman = _within(lambda p: (p.by_user, p.gold, p.order), _centred_spearman)
+    yield from _correlations("within_user_", "{} within users", "numbers users", pearson, spearman)
+    errors = _within(values, _mae_draws), _within(values, _rmse_draws)
     yield from _errors("within_user_", "{} within users", "scale users", *errors)
-    yield from _correlations("within_block_", "{} within blocks", "numbers blocks", *within_block)
-
-
-_Prepare = Callable[[Pairs], Prepared]
+    pearson = _within(lambda p: (p.by_block, p.gold, p.value), pearson_draws)
+    spearman = _within(lambda p: (p.by_block, p.gold, p.order), _centred_spearman)
+    yield from _correlations("within_block_", "{} within blocks", "numbers blocks", pearson, spearman)
 
 
 def _correlations(

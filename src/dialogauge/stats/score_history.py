@@ -48,9 +48,9 @@ class ScoreHistory:
             msg = "no history to pool"
             raise ValueError(msg)
         counts = tuple(sum(column) for column in zip(*(h.counts for h in several), strict=True))
-        held = [(h.mean, sum(h.counts)) for h in several if h.mean is not None]
-        total = sum(n for _, n in held)
-        mean = sum(m * n for m, n in held) / total if total else None
+        means = [(h.mean, sum(h.counts)) for h in several if h.mean is not None]
+        total = sum(n for _, n in means)
+        mean = sum(m * n for m, n in means) / total if total else None
         return cls(counts, mean, sum(h.turns for h in several), several[0].scale)
 
     @property
@@ -119,7 +119,6 @@ class Calibrated:
 
 
 Ties = Literal["mid", "turn-index", "sample-id"]
-TIES: tuple[Ties, ...] = ("mid", "turn-index", "sample-id")
 """`mid`: equal raw scores stay equal. The others order them, and so let a judge that always says the same
 profit from when a turn comes (`turn-index`, the order of the published block calibration) or from how it is
 called (`sample-id`, the order of the published reference calibration)."""

@@ -212,9 +212,3 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousl":
         word = word[:-1]
     return word[:-1] if len(word) > 3 and word[-1] in "eyi" else word
-
-
-def count_units(tokens: list[str]) -> float:
-    """Return the length in words of `words`, a Chinese character counting as 0.6 of a word."""
-    han = [len(t) for t in tokens if "\u3400" <= t[0] <= "\u9fff"]
-    return len(tokens) - len(han) + 0.6 * sum(han)

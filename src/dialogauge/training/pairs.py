@@ -97,8 +97,7 @@ def _figures(turn: int, rows: Sequence[Mapping[str, Any]], scales: Mapping[str, 
 def _qualities(row: Mapping[str, Any], scales: Mapping[str, Scale]) -> Iterable[float]:
     for name, score in own_scores(row).items():
         if name in scales and not isinstance(score, str):
-            scale = scales[name]
-            yield (score - scale.worst) / (scale.best - scale.worst)
+            yield scales[name].quality(score)
 
 
 def _most_frequent_turn(turns: Sequence[int | None]) -> int | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from dialogauge.app.build import BuiltJudge
-from dialogauge.app.judge import JudgeOutcome, judge_log
+from dialogauge.app.judge import JudgeOutcome, judge_data
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import Conversation
 from talks import FakeJudge
@@ -57,7 +58,8 @@ class Desk:
         return str(path)
 
     def run(self, *inputs: str, out: str = "run", **options: Any) -> JudgeOutcome:
-        return judge_log(JudgeOptions(inputs=inputs, out=str(self.folder / out), **options), self.watcher)
+        settings = JudgeOptions(inputs=inputs, out=str(self.folder / out), **options)
+        return asyncio.run(judge_data(settings, self.watcher))
 
     def rows(self, out: str = "run") -> list[dict[str, Any]]:
         lines = (self.folder / out / "judgements.jsonl").read_text(encoding="utf-8").splitlines()

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from dialogauge.app.config import RoleSettings, cache_folder, parse_role, read_key, with_defaults
+from dialogauge.app.config import RoleSettings, parse_role, read_key, with_defaults
+from dialogauge.app.environment import cache_folder
 from dialogauge.app.merging import FileConfig, load_config
 from dialogauge.core import ConfigError
 

@@ -234,14 +234,13 @@ def test_the_choices_are_those_of_the_studies() -> None:
 
     from dialogauge.judges.personal.baselines import Strategy
     from dialogauge.rubrics.reply_format import VERDICTS
-    from dialogauge.stats import CALIBRATIONS
-    from dialogauge.stats.score_history import TIES
+    from dialogauge.stats import CALIBRATIONS, Ties
     from dialogauge.studies.replay.contexts import CONTEXTS
     from dialogauge.studies.replay.items import RULES
 
     satisfaction, replay = settings_of(SatisfactionOptions), settings_of(BenchmarkOptions)
     assert satisfaction["calibrate"].choices == CALIBRATIONS
-    assert satisfaction["ties"].choices == TIES
+    assert satisfaction["ties"].choices == get_args(Ties)
     assert satisfaction["strategy"].choices == get_args(Strategy)
     assert replay["rule"].choices == RULES
     assert replay["context"].choices == CONTEXTS

@@ -9,8 +9,7 @@ import pytest
 
 from dialogauge.core import Conversation, InputError, Message, RecordFault, UsageError
 from dialogauge.data import FieldMap, is_table, memory_conversations
-from dialogauge.data.memory_source import conversation_record
-from talks import talk
+from talks import conversation_record, talk
 
 CHAT = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At nine."}]
 MESSAGES = (Message("user", "When?"), Message("assistant", "At nine."))

@@ -26,7 +26,7 @@ async def run(*lines, **options):
 
 async def test_a_good_reply_is_one_call():
     outcome, requests = await run(GOOD)
-    assert outcome == Structured(4, Usage(calls=1), GOOD, model="scripted")
+    assert outcome == Structured(4, Usage(calls=1))
     assert len(requests) == 1
 
 
@@ -46,7 +46,6 @@ async def test_a_repaired_reply_says_so():
 async def test_a_faulty_reply_is_shown_with_its_error_once(faulty, error):
     outcome, requests = await run(faulty, GOOD)
     assert (outcome.value, outcome.reasked, outcome.usage.calls) == (4, True, 2)
-    assert outcome.raw == GOOD
     assert requests[1].messages == (
         *requests[0].messages,
         {"role": "assistant", "content": faulty},

@@ -185,7 +185,7 @@ def test_units_move_with_the_input(database: RunDatabase) -> None:
     old = put(database, named("old"), 1)
     new = put(database, named("new"), 1)
     database.flush()
-    database.place_units({new: 1, old: 2})
+    database.place_units(JUDGE_DIGEST, {new: 1, old: 2})
     assert [id for id, _ in shown(database.units(JUDGE_DIGEST))] == ["new", "old"]
 
 

@@ -18,7 +18,6 @@ from dialogauge.stats import (
 from dialogauge.stats.calibration import (
     fit_cdf,
     fit_mean_shift,
-    fit_reference_cdf,
     fit_reference_mean_shift,
 )
 
@@ -105,6 +104,13 @@ def test_fallbacks_are_counted(method, out) -> None:
     assert run.identity == {"thin_history": 1, "small_block": 1, "no_history": 1}
 
 
+@pytest.mark.parametrize("method", ["cdf", "mean-shift"])
+def test_a_history_without_a_score_calibrates_nothing(method) -> None:
+    run = calibrate(raws([4, 3], block="A"), {"A": ScoreHistory((0,) * 5, None, 10)}, method)
+    assert [c.rounded for c in run.scores] == [4, 3]
+    assert run.identity == {"empty_history": 1}
+
+
 # PT-05: scores of replies ranked among those of the original replies.
 REFERENCE_IDS = ("0_0", "0_1", "0_2", "2_0", "2_1", "10_0", "10_1", "10_2")
 
@@ -140,7 +146,7 @@ def test_reference_methods(method) -> None:
 def test_reference_ladder() -> None:
     past = ScoreHistory((1, 2, 5, 8, 4), 3.6, 20)
     originals = raws([3, 3, 4, 4, 4, 4, 5, 5, 3, 4, 4, 3], ids=[f"S__x__0.json__turn_{i}" for i in range(12)])
-    cdf = fit_reference_cdf(past, originals, "sample-id")
+    cdf = fit_cdf(past, "sample-id", originals)
     shift = fit_reference_mean_shift(past, originals)
     ladder = [raws([raw], ids=["S__x__0.json__turn_7"]) for raw in (1, 2, 3, 4, 5)]
     assert [cdf.apply(one)[0].rounded for one in ladder] == [1, 1, 3, 4, 5]
@@ -154,7 +160,7 @@ def tied_reference():
 
 def test_equal_scores_by_the_order_of_their_names() -> None:
     originals, names = tied_reference()
-    found = fit_reference_cdf(ScoreHistory((0, 0, 3, 3, 3), 4.0, 9), originals, "sample-id")
+    found = fit_cdf(ScoreHistory((0, 0, 3, 3, 3), 4.0, 9), "sample-id", originals)
     alone = [found.apply(raws([4], ids=[published(n)]))[0].rounded for n in names]
     assert alone == [3, 4, 5, 5, 4, 4]
 

@@ -25,7 +25,7 @@ from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.core.settings import recorded
 from dialogauge.data import ReplyRecord, read_replies
-from dialogauge.llm import Budget, PriceTable
+from dialogauge.llm import Budget
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StudyRun, run_study
 from dialogauge.studies.replay.items import ItemSet, read_items
 from dialogauge.studies.replay.stored import open_replay, refuse_older
@@ -124,16 +124,7 @@ async def _collect(
 async def _asked(
     work: _Collection, study: RepliesStudy, candidate: Candidate, budget: Budget
 ) -> StudyRun[Tally]:
-    o = work.options
-    client, built = build_candidate_client(
-        candidate,
-        max_concurrency=o.max_concurrency,
-        budget=budget,
-        prices=None if o.prices_file is None else PriceTable.load(Path(o.prices_file)),
-        cache=o.cache,
-        read_cache=not o.retry_failed,
-        seed=o.seed,
-    )
+    client, built = build_candidate_client(candidate, work.options, budget)
     try:
         study.agent = ChatAgent(candidate.name, study.about["digest"], client)
         return await work.run(study, limits=built[0].limits)
@@ -226,8 +217,11 @@ class _Replies:
         else:
             self._refuse_own(record)
             text = reply_of(record.reply or "")
-            empty = AgentFailure("empty_reply", f"{record.place}: the reply is empty")
-            self._turns[record.item] = AgentTurn(AgentReply(text) if text else empty)
+            self._turns[record.item] = AgentTurn(
+                AgentReply(text)
+                if text
+                else AgentFailure("empty_reply", f"{record.place}: the reply is empty")
+            )
 
     def finish(self) -> dict[str, AgentTurn]:
         if self._unknown:
@@ -242,6 +236,8 @@ class _Replies:
     def _hidden(self, record: ReplyRecord) -> ReplyRecord:
         """Return the record under the ids of the item set: a file may name the turns of the open data."""
         hides = self.opened.hides
+        if hides.mask is None:
+            return record
         item = record.item if record.item in self._items else hides.turn(record.item)
         memory = tuple(m if _talk(m) in self._scenarios else hides.turn(m) for m in record.memory)
         return replace(record, item=item, memory=memory)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.build import BuiltJudge
-from dialogauge.app.judge import shown_role
+from dialogauge.app.config import shown_role
 from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.settings import ScoreOptions

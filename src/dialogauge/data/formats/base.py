@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dialogauge.core import Conversation, Place, RecordFault
@@ -34,6 +34,8 @@ class Context:
     source: InputSource
     mapping: FieldMap
     notes: NoteBook
+    memo: dict[str, Any] = field(default_factory=dict)
+    """What a format keeps for all records of the source."""
 
 
 @dataclass(slots=True)

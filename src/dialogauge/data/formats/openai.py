@@ -160,8 +160,6 @@ def content_of(content: object, number: int, entry: Entry) -> str | tuple[dict[s
         )
         raise fault_in(entry, message)
     entry.recognise("messages have content parts: kept, and read as their texts joined by newlines")
-    if all(isinstance(part, dict) for part in content):
-        return tuple(content)
     parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
     for part in parts:
         if not isinstance(part, dict):
@@ -178,22 +176,10 @@ def unknown_role(number: int, name: object) -> tuple[str, str]:
     )
 
 
-def legacy_role(mapping: FieldMap) -> Callable[[str], Role | None]:
-    """Return a `role_of` that reads the old role `function` as `tool`."""
-
-    def role_of(name: str) -> Role | None:
-        return mapping.role_of(name) or ("tool" if name == "function" else None)
-
-    return role_of
-
-
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
-    messages = record if isinstance(record, list) else look_up(record, mapping.messages or "messages")
-    if not isinstance(messages, list):
-        return False
-    if not isinstance(record, list):
-        return True
-    return is_message_list(messages) and (mapping.content or "content") in messages[0]
+    if isinstance(record, list):
+        return is_message_list(record) and (mapping.content or "content") in record[0]
+    return isinstance(look_up(record, mapping.messages or "messages"), list)
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
@@ -206,10 +192,10 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if messages is MISSING:
         keys = ", ".join(map(repr, record)) or "nothing"
         raise fault_in(entry, f"the record has no {key!r}", f"it has {keys}")
-    reader = MessageReader(entry, role_of=legacy_role(entry.mapping))
-    return conversation_from(
-        record, reader.read(messages), reader.rated, entry, messages_key=key.split(".")[0]
-    )
+    known = entry.mapping.role_of
+    reader = MessageReader(entry, role_of=lambda n: known(n) or ("tool" if n == "function" else None))
+    read = reader.read(messages)
+    return conversation_from(record, read, reader.rated, entry, messages_key=key.split(".")[0])
 
 
 OPENAI = RecordFormat("openai", _recognises, _convert)

@@ -54,7 +54,8 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     conversation_id, user = _names(entry)
     reader = MessageReader(entry)
     messages = reader.read(record["history"])
-    labels = [_labels(m, index, reader.rated) for index, m in enumerate(messages)]
+    rated = dict(reader.rated)
+    labels = [_labels(m, rated.get(index, {})) for index, m in enumerate(messages)]
     messages = tuple(_without_labels(m) for m in messages)
     context, (profile, bookkeeping) = record.get("task_context"), _profile(record)
     return Conversation(
@@ -90,11 +91,10 @@ def _names(entry: Entry) -> tuple[str, str | None]:
     return entry.made_id, None
 
 
-def _labels(message: Message, index: int, rated: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+def _labels(message: Message, rated: dict[str, Any]) -> dict[str, Any]:
     if message.role != "assistant":
         return {}
-    extra = {key: message.extra[key] for key in ("hallucination", "reason") if key in message.extra}
-    return next((labels for at, labels in rated if at == index), {}) | extra
+    return rated | {key: message.extra[key] for key in ("hallucination", "reason") if key in message.extra}
 
 
 def _without_labels(message: Message) -> Message:

@@ -7,42 +7,22 @@ user's hidden instruction goes into the metadata, which no judge sees.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from dialogauge.core import Conversation, Message, Place, Rating
-from dialogauge.data.field_map import FieldMap
-from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, fault_in
+from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import excerpt
+from dialogauge.data.notes import excerpt, file_fault
 from dialogauge.data.ratings import as_score
-from dialogauge.data.sources import InputSource, LineStream
+from dialogauge.data.sources import InputSource
 
 _PROMPTS = "tau_system_prompts.json"
 _USED = frozenset({"messages", "traj", "agent", "domain", "user_id", "reward"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Tau:
-    name: str = "tau"
-
-    def recognises(self, sample: Sample) -> bool:
-        return _recognises(sample.record, sample.mapping)
-
-    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
-        yield from self._records(context).read(stream, context)
-
-    def count(self, stream: LineStream, context: Context) -> int:
-        return self._records(context).count(stream, context)
-
-    def _records(self, context: Context) -> RecordFormat:
-        convert = partial(_convert, prompts=_prompts(context.source))
-        return RecordFormat(self.name, _recognises, convert)
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
@@ -52,29 +32,33 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
 
 
 def _prompts(source: InputSource) -> Mapping[str, str]:
-    """Return the system prompts from the file beside or above the source, if there is one."""
-    if source.path is None:
-        return {}
-    folder = source.path.resolve().parent
-    for place in (folder / _PROMPTS, folder.parent / _PROMPTS):
-        if place.is_file():
+    """Return the system prompts from the file beside or above the source, if there is one.
+
+    Raises `FileFault` for a file that is no JSON object.
+    """
+    folders = source.path.resolve().parents[:2] if source.path is not None else ()
+    for file in (folder / _PROMPTS for folder in folders):
+        if file.is_file():
             try:
-                prompts = orjson.loads(place.read_bytes())
-            except orjson.JSONDecodeError:
-                return {}
-            return prompts if isinstance(prompts, dict) else {}
+                prompts = orjson.loads(file.read_bytes())
+            except (OSError, orjson.JSONDecodeError) as error:
+                raise file_fault(Place(str(file)), f"the system prompts cannot be read: {error}") from error
+            if isinstance(prompts, dict):
+                return prompts
+            raise file_fault(Place(str(file)), f"the system prompts are {excerpt(prompts)}: not an object")
     return {}
 
 
-def _convert(record: Any, entry: Entry, *, prompts: Mapping[str, str]) -> Conversation:  # noqa: ANN401
+def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     if not isinstance(record, dict):
         raise fault_in(entry, f"the record is {excerpt(record)}: not an object")
     raw = record.get("messages", record.get("traj"))
     if not raw:
         entry.recognise("runs failed at the source: no messages, handed out as faults")
         raise fault_in(entry, f"the run failed at the source and has no messages (error: {_error(record)})")
-    messages = _system(record, prompts, entry) + MessageReader(entry).read(raw)
+    messages = _system(record, entry) + MessageReader(entry).read(raw)
     agent, domain = text_at(record, "agent"), text_at(record, "domain")
+    user = look_up(record, "info.task.user_id")
     if agent is not None and domain is not None:
         name = f"{domain}_{record.get('task_id')}__{agent}__{record.get('trial', 0)}"
     else:
@@ -83,7 +67,7 @@ def _convert(record: Any, entry: Entry, *, prompts: Mapping[str, str]) -> Conver
     return Conversation(
         name,
         messages,
-        user_id=text_at(record, "user_id") or _user(record),
+        user_id=text_at(record, "user_id") or (user if isinstance(user, str) and user else None),
         scenario=domain,
         candidate=agent,
         ratings=_reward(name, record, agent, entry),
@@ -92,11 +76,13 @@ def _convert(record: Any, entry: Entry, *, prompts: Mapping[str, str]) -> Conver
     )
 
 
-def _system(record: dict[str, Any], prompts: Mapping[str, str], entry: Entry) -> tuple[Message, ...]:
-    inline, key = record.get("system_prompt_inline"), record.get("system_prompt")
-    text = (
-        inline if isinstance(inline, str) and inline else prompts.get(key) if isinstance(key, str) else None
-    )
+def _system(record: dict[str, Any], entry: Entry) -> tuple[Message, ...]:
+    text, key = text_at(record, "system_prompt_inline"), record.get("system_prompt")
+    if text is None and isinstance(key, str):
+        memo = entry.context.memo
+        if _PROMPTS not in memo:
+            memo[_PROMPTS] = _prompts(entry.context.source)
+        text = memo[_PROMPTS].get(key)
     if isinstance(text, str):
         entry.recognise("runs got the system prompt that their record names put in front")
         return (Message("system", text),)
@@ -119,15 +105,8 @@ def _reward(name: str, record: dict[str, Any], agent: str | None, entry: Entry) 
 
 
 def _error(record: dict[str, Any]) -> str:
-    info = record.get("info")
-    error = record.get("error") or (info.get("error") if isinstance(info, dict) else None)
-    return excerpt(error, 120) if error else "none given"
+    error = record.get("error") or look_up(record, "info.error")
+    return excerpt(error, 120) if error and error is not MISSING else "none given"
 
 
-def _user(record: dict[str, Any]) -> str | None:
-    info = record.get("info")
-    task = info.get("task") if isinstance(info, dict) else None
-    return text_at(task, "user_id") if isinstance(task, dict) else None
-
-
-TAU = _Tau()
+TAU = RecordFormat("tau", _recognises, _convert)

@@ -103,17 +103,13 @@ def _finish(session: _UssSession, number: int, context: Context) -> Outcome:
     turns = message_turns(session.messages)
     ratings: list[Rating] = []
     for index, scores in session.rated:
-        turn = None if index is None else _turn_before(turns[index])
+        turn = None if index is None else max(0, (turns[index] or 0) - 1)
         ratings += [
             Rating(name, _DIMENSION, score, turn, f"rater{column}")
             for column, score in enumerate(scores, start=1)
         ]
     context.notes.recognise("ids made from the file name and the number of the session", place)
     return Conversation(name, tuple(session.messages), ratings=tuple(ratings), place=place)
-
-
-def _turn_before(turn: int | None) -> int:
-    return max(0, (turn or 0) - 1)
 
 
 USS = _Uss()

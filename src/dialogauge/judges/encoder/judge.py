@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import cached_property
 from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from dialogauge.core import (
-    Judged,
-    JudgeFailure,
-    Judgement,
-    MissingExtra,
-    Request,
-    UsageError,
-    digest,
-)
+from dialogauge.core import Judged, JudgeFailure, Judgement, MissingExtra, Request, UsageError, digest
 from dialogauge.core.protocols import Population, Reads, Reply
 from dialogauge.judges.encoder.text import ENCODER_JUDGES, EncoderSettings, decoded_score, encoder_text
 from dialogauge.judges.personal.baselines import NO_USER, SATISFACTION
@@ -67,16 +60,16 @@ class EncoderJudge:
         """`encoder` or `encoder-ordinal`."""
         return "encoder-ordinal" if self._settings.ordinal else "encoder"
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Changes with every setting; the weights behind a model's name are taken to stay."""
+        """Changes with every setting, not with the weights behind a model's name."""
         known = {"judge": self.name, "settings": asdict(self._settings), "version": _VERSION}
         return digest({**known, "reads": sorted(self.reads)})
 
     def describe(self) -> Mapping[str, Any]:
-        """Return the settings, and how each network that was trained came about."""
-        told: dict[str, Any] = {"kind": "encoder", "settings": asdict(self._settings)}
-        return {**told, "fits": [dict(r) for r in self._records]} if self._records else told
+        """Return the settings, and the record of each fit."""
+        fits = {"fits": [dict(r) for r in self._records]} if self._records else {}
+        return {"kind": "encoder", "settings": asdict(self._settings), **fits}
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
         """Judge the targets; all fail when no other user is known, or the user is not.
@@ -91,8 +84,8 @@ class EncoderJudge:
             return request.failed("no training user is known: there is nothing to learn from")
         network = self._fit(request.others).network
         texts = [encoder_text(view, r, messages=self._settings.messages) for r in view.targets]
-        found = network.probabilities([network.encode(text) for text in texts])
-        return tuple(self._row(r, p) for r, p in zip(view.targets, found, strict=True))
+        probabilities = network.probabilities([network.encode(text) for text in texts])
+        return tuple(self._row(r, p) for r, p in zip(view.targets, probabilities, strict=True))
 
     def _fit(self, population: Population) -> EncoderFit:
         blocks = population.blocks
@@ -109,7 +102,7 @@ class EncoderJudge:
         if not all(map(isfinite, probabilities)):
             failure = JudgeFailure("judge_error", "the network gives no finite probabilities: it diverged")
             return Judged(reply.target, failure)
-        what = "steps" if self._settings.ordinal else "probabilities"
-        details = {"turn_id": reply.id, what: [round(p, 4) for p in probabilities]}
+        kind = "steps" if self._settings.ordinal else "probabilities"
+        details = {"turn_id": reply.id, kind: [round(p, 4) for p in probabilities]}
         score = decoded_score(probabilities, self._settings)
         return Judged(reply.target, Judgement({SATISFACTION.name: score}, details=details))

@@ -11,7 +11,6 @@ from dialogauge.core import Score
 from dialogauge.core.protocols import BlockView, Reply
 from dialogauge.text import has_chinese
 
-DEFAULT_ENCODER: Final = "bert-base-chinese"
 ENCODER_JUDGES: Final = ("encoder", "encoder-ordinal")
 """Five classes, or four thresholds between the scores."""
 
@@ -20,13 +19,13 @@ ENCODER_JUDGES: Final = ("encoder", "encoder-ordinal")
 class EncoderSettings:
     """Model, text and training."""
 
-    model: str = DEFAULT_ENCODER
+    model: str = "bert-base-chinese"
     """A folder with config, weights and tokenizer, or a name that transformers finds."""
     ordinal: bool = False
     """Four sigmoids, one for each step between two scores, instead of a softmax over five."""
     max_tokens: int = 512
     messages: int = 12
-    """The last messages of the conversation that are shown, the reply among them."""
+    """The last messages of the conversation that it reads, the reply among them."""
     epochs: int = 5
     batch_size: int = 16
     eval_batch_size: int = 32

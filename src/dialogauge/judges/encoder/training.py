@@ -108,8 +108,8 @@ class Network:
         with torch.inference_mode():
             for start in range(0, len(encoded), size):
                 logits = self.logits(encoded[start : start + size]).float()
-                found = logits.sigmoid() if self.settings.ordinal else logits.softmax(dim=1)
-                out += [tuple(row) for row in found.tolist()]
+                batch = logits.sigmoid() if self.settings.ordinal else logits.softmax(dim=1)
+                out += map(tuple, batch.tolist())
         return out
 
 
@@ -119,14 +119,14 @@ def load_network(settings: EncoderSettings) -> Network:
     What is on this machine comes first. A model that is not is downloaded, if the model hub answers.
     """
     logging.disable_progress_bar()
-    tokenizer, config, encoder = _found(settings)
+    tokenizer, config, encoder = _loaded(settings)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     head = torch.nn.Linear(config.hidden_size, _SCORES - 1 if settings.ordinal else _SCORES)
     dropout = torch.nn.Dropout(settings.dropout)
     return Network(settings, tokenizer, encoder.to(device), dropout, head.to(device), device)
 
 
-def _found(settings: EncoderSettings) -> tuple[Any, Any, Any]:
+def _loaded(settings: EncoderSettings) -> tuple[Any, Any, Any]:
     try:
         return _pretrained(settings, local=True)
     except (OSError, ValueError) as error:
@@ -163,11 +163,8 @@ def _pretrained(settings: EncoderSettings, *, local: bool) -> tuple[Any, Any, An
     for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
         if hasattr(config, name):
             setattr(config, name, settings.dropout)
-    return (
-        tokenizer,
-        config,
-        AutoModel.from_pretrained(settings.model, config=config, local_files_only=local),
-    )
+    encoder = AutoModel.from_pretrained(settings.model, config=config, local_files_only=local)
+    return tokenizer, config, encoder
 
 
 def _edges(tokenizer: Any) -> tuple[list[int], list[int]]:  # noqa: ANN401 (a tokenizer has no useful type)
@@ -197,7 +194,7 @@ class EncoderFit:
 class _Example:
     encoded: Encoded
     score: float
-    """What the user gave; learnt is the whole score."""
+    """By the user; the network learns the whole score."""
 
 
 def fit_encoder(population: Population, settings: EncoderSettings) -> EncoderFit:
@@ -216,18 +213,16 @@ def fit_encoder(population: Population, settings: EncoderSettings) -> EncoderFit
         learnt, held_out = _split(population, settings)
         train, validation = _examples(network, learnt), _examples(network, held_out)
         errors, chosen = _train(network, train, validation)
-    return EncoderFit(
-        network,
-        {
-            "users": len({b.view.user for b in learnt}),
-            "validation_users": len({b.view.user for b in held_out}),
-            "examples": len(train),
-            "validation_examples": len(validation),
-            "validation_mae": errors,
-            "epoch": chosen,
-            "device": network.device,
-        },
-    )
+    record = {
+        "users": len({b.view.user for b in learnt}),
+        "validation_users": len({b.view.user for b in held_out}),
+        "examples": len(train),
+        "validation_examples": len(validation),
+        "validation_mae": errors,
+        "epoch": chosen,
+        "device": network.device,
+    }
+    return EncoderFit(network, record)
 
 
 def _split(population: Population, settings: EncoderSettings) -> tuple[list[RatedBlock], list[RatedBlock]]:
@@ -240,11 +235,9 @@ def _split(population: Population, settings: EncoderSettings) -> tuple[list[Rate
 
 
 def _examples(network: Network, blocks: Sequence[RatedBlock]) -> list[_Example]:
+    messages = network.settings.messages
     return [
-        _Example(
-            network.encode(encoder_text(block.view, rated.reply, messages=network.settings.messages)),
-            rated.score,
-        )
+        _Example(network.encode(encoder_text(block.view, rated.reply, messages=messages)), rated.score)
         for block in blocks
         for rated in block.ratings
     ]
@@ -267,10 +260,11 @@ def _train(
         # Without users held out there is nothing to choose by, and the last epoch stands.
         if best is None or error is None or error < best[0]:
             best = (math.inf if error is None else error, epoch, _weights(network))
-    if best is not None:
-        for module, state in zip(network.modules, best[2], strict=True):
-            module.load_state_dict(state)
-    return errors, best[1] if best else 0
+    if best is None:
+        return errors, 0
+    for module, state in zip(network.modules, best[2], strict=True):
+        module.load_state_dict(state)
+    return errors, best[1]
 
 
 def _epoch(
@@ -314,13 +308,11 @@ def _optimizer(network: Network, steps: int) -> tuple[Any, Any]:
 def _error(network: Network, examples: Sequence[_Example]) -> float | None:
     if not examples:
         return None
-    found = network.probabilities([e.encoded for e in examples])
-    if not all(math.isfinite(p) for probabilities in found for p in probabilities):
+    rows = network.probabilities([e.encoded for e in examples])
+    if not all(math.isfinite(p) for row in rows for p in row):
         return math.inf
-    errors = [
-        abs(decoded_score(p, network.settings).own - e.score) for p, e in zip(found, examples, strict=True)
-    ]
-    return sum(errors) / len(errors)
+    pairs = zip(rows, examples, strict=True)
+    return sum(abs(decoded_score(row, network.settings).own - e.score) for row, e in pairs) / len(examples)
 
 
 def _weights(network: Network) -> list[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ _NEAR = 3
 
 @dataclass(frozen=True, slots=True)
 class CrossValidation:
-    """What came of it."""
+    """The left-out predictions, and the settings chosen on them."""
 
     called: Whole
     """Shape (n,): the whole rating of each example, from the fit that had not seen its part."""
@@ -59,28 +59,19 @@ class CrossValidation:
 
     def to_json(self) -> dict[str, Any]:
         """Write as plain JSON values; numbers lose nothing."""
-        return {
-            "called": self.called.tolist(),
-            "shares": self.shares.tolist(),
-            "boundaries": list(self.boundaries),
-            "fold": self.fold.tolist(),
-            "ridges": list(self.ridges),
-            "cuts": {"usual": self.cuts.usual, "below": self.cuts.below, "above": self.cuts.above},
-            "ridge": self.ridge,
-        }
+        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in asdict(self).items()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> CrossValidation:
         """Read what `to_json` wrote."""
-        cuts, boundaries = value["cuts"], tuple(value["boundaries"])
-        below, above = ({int(k): share for k, share in cuts[side].items()} for side in ("below", "above"))
+        boundaries = tuple(value["boundaries"])
         return cls(
             np.array(value["called"], dtype=np.int64),
             np.array(value["shares"], dtype=np.float64).reshape(-1, len(boundaries)),
             boundaries,
             np.array(value["fold"], dtype=np.int64),
             tuple(value["ridges"]),
-            Cuts(cuts["usual"], below, above),
+            Cuts.from_json(value["cuts"]),
             value["ridge"],
         )
 
@@ -117,12 +108,7 @@ def boundaries_to_fit(table: PlaceTable, fold: Whole) -> tuple[int, ...]:
 async def cross_validate(table: PlaceTable, fold: Whole) -> CrossValidation:
     """Predict every part from the others; between two fits other tasks have their turn.
 
-    Args:
-        table: The examples.
-        fold: Shape (n,), the part of each example, from 0.
-
-    Raises:
-        UsageError: There are fewer than three parts, or all ratings are alike.
+    Arguments and errors are those of `boundaries_to_fit`.
     """
     boundaries = boundaries_to_fit(table, fold)
     parts = [int(k) for k in np.unique(fold)]
@@ -143,9 +129,9 @@ async def cross_validate(table: PlaceTable, fold: Whole) -> CrossValidation:
         shares[here] = fits.single[ridge][here]
         called[here] = np.where(table.prior_only[here], usual_there, decide(shares[here], boundaries, cuts))
         chosen.append(ridge)
-    said = ~table.prior_only
-    best = min(RIDGES, key=lambda r: fits.error(fits.single[r], said))
-    final = choose_cuts(fits.single[best][said], table.gold[said], boundaries, usual, agreement)
+    informed = ~table.prior_only
+    best = min(RIDGES, key=lambda r: fits.error(fits.single[r], informed))
+    final = choose_cuts(fits.single[best][informed], table.gold[informed], boundaries, usual, agreement)
     return CrossValidation(called, shares, boundaries, fold, tuple(chosen), final, best)
 
 

@@ -1,30 +1,27 @@
 """What the model reads of a context: words of the last and the earlier messages, and the local signals.
 
-Nothing here is learnt or chosen from the data: which columns there are, and their scale, hang on the
-context alone. The words of a block are counted (1 + ln of the count), and the block has length 1.
+Nothing here is learnt or chosen from the data: the columns and their scale depend on the context alone. The
+words of a block are counted (1 + ln of the count), and the block has length 1.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dialogauge.core import Conversation, InputError, Message, digest
+from dialogauge.core import Conversation, InputError, Message, digest, whole_score
 from dialogauge.data.ratings import LEVELS, usable_ratings
 from dialogauge.judges.local.model import ModeCoefficients, load_coefficients
 from dialogauge.signals import find_signals, read_dialogue, read_features
+from dialogauge.stats import reply_length
 from dialogauge.text import gram_number, word_grams
-
-Votes = tuple[int, ...]
-"""How many raters gave 1, 2 ... 5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,8 @@ class RatedPlace:
     """The turn that precedes the rating; None where the whole conversation was rated."""
     number: int
     """From 0; above 0 where the same raters rated the same turn again."""
-    votes: Votes
+    votes: tuple[int, ...]
+    """How many raters gave 1, 2 ... 5."""
 
     @property
     def stop(self) -> int:
@@ -62,9 +60,10 @@ class RatedPlace:
 
     @property
     def reply_length(self) -> int:
-        """Characters of the last reply before the rating; 0 without one."""
+        """Of the last reply before the rating; 0 without one."""
         seen = reversed(self.conversation.messages[: self.stop])
-        return next((len(m.text) for m in seen if m.role == "assistant" and not m.tool_calls), 0)
+        last = next((m for m in seen if m.role == "assistant" and not m.tool_calls), None)
+        return 0 if last is None else reply_length(last.text)
 
 
 def rated_places(
@@ -75,24 +74,18 @@ def rated_places(
     Several raters of one place are one example. Where a rater rated the same turn twice (two lines of the
     user in a row), the second time is an example of its own. Fractions count as the nearest whole rating.
     """
-    votes: dict[tuple[int, int], Counter[int]] = {}
+    votes: dict[tuple[int | None, int], Counter[int]] = {}
     times: Counter[tuple[int | None, str | None]] = Counter()
     usable, faults = usable_ratings(conversation, dimension)
     for rating, score in usable:
         number = times[rating.turn, rating.rater] if rating.rater is not None else 0
         times[rating.turn, rating.rater] += 1
-        key = (len(conversation.turns) + 1 if rating.turn is None else rating.turn, number)
-        votes.setdefault(key, Counter())[floor(score + 0.5)] += 1
-    whole = len(conversation.turns) + 1
-    examples = [
-        RatedPlace(
-            conversation,
-            None if turn == whole else turn,
-            number,
-            tuple(votes[turn, number][k] for k in range(1, LEVELS + 1)),
-        )
-        for turn, number in sorted(votes)
-    ]
+        votes.setdefault((rating.turn, number), Counter())[whole_score(score)] += 1
+    in_order = sorted(votes, key=lambda place: (place[0] is None, place[0] or 0, place[1]))
+    examples = (
+        RatedPlace(conversation, turn, number, tuple(votes[turn, number][k] for k in range(1, LEVELS + 1)))
+        for turn, number in in_order
+    )
     return tuple(examples), faults
 
 
@@ -180,28 +173,28 @@ def rows_of(examples: Sequence[RatedPlace]) -> Iterator[dict[int, float]]:
     """Return the features of each example, by column number; examples of one conversation stand together."""
     scale = load_coefficients().foresight
     for _, group in groupby(examples, key=lambda e: id(e.conversation)):
-        held = list(group)
-        conversation = held[0].conversation
+        places = list(group)
+        conversation = places[0].conversation
         dialogue = read_dialogue(conversation.blinded())
-        found = read_features(dialogue, find_signals(dialogue, "foresight"), "foresight")
-        stops = {t.number: t.stop for t in conversation.turns}
-        ends, summed = [stops[n] for n in sorted(found)], list(_summed(found[n] for n in sorted(found)))
-        said = _Said(conversation.messages)
-        for example in held:
+        features = read_features(dialogue, find_signals(dialogue, "foresight"), "foresight")
+        ends = [t.stop for t in conversation.turns if t.number in features]
+        summed = list(_summed(features.values()))
+        words = _MessageWords(conversation.messages)
+        for example in places:
             stop = example.stop
             if not stop:
                 yield {}
                 continue
             before = bisect_right(ends, stop)
             yield {
-                **said.before(stop),
+                **words.before(stop),
                 **(_signals(summed[before - 1], scale) if before else {}),
                 _WHOLE: float(example.turn is None),
                 _OPEN: float(conversation.messages[stop - 1].role == "user"),
             }
 
 
-class _Said:
+class _MessageWords:
     """The words of a conversation's messages, cut once."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
@@ -222,10 +215,10 @@ class _Said:
             if not count:
                 continue
             out.update(_block(newest, Counter(word_grams(texts[count - 1][1], 2))))
-            weights: Counter[str] = Counter()
+            weights: defaultdict[str, float] = defaultdict(float)
             for age, (_, text) in enumerate(reversed(texts[max(0, count - _OLDEST) : count])):
                 for gram in self._of(text):
-                    weights[gram] += _FADING**age  # type: ignore[assignment]
+                    weights[gram] += _FADING**age
             out.update(_block(all_of_it, weights))
         return out
 
@@ -245,7 +238,7 @@ def _summed(rows: Iterable[Sequence[float]]) -> Iterator[tuple[Sequence[float], 
         yield row, [s / count for s in sums], most
 
 
-def _block(name: str, counts: Counter[str]) -> dict[int, float]:
+def _block(name: str, counts: Mapping[str, float]) -> dict[int, float]:
     values: dict[int, float] = {}
     for gram, count in counts.items():
         number = gram_number(gram, name)
@@ -255,16 +248,16 @@ def _block(name: str, counts: Counter[str]) -> dict[int, float]:
 
 
 def _signals(of_each: Sequence[Sequence[float]], scale: ModeCoefficients) -> dict[int, float]:
-    """Return the signals of the last turn, their mean and their greatest value so far, standardised.
+    """Standardise the signals of the last turn, their mean and their greatest value so far.
 
-    The scale is that of the coefficients that ship, so that nothing of the data at hand is needed.
+    The scale is that of the coefficients that ship, so nothing of the data at hand is needed.
     """
     columns = len(scale.names)
-    room = math.sqrt(3 * columns)
+    length = math.sqrt(3 * columns)
     limits = list(zip(scale.centre, scale.spread, scale.low, scale.high, strict=True))
     out: dict[int, float] = {}
     for block, values in enumerate(of_each):
         for index, (value, (centre, spread, low, high)) in enumerate(zip(values, limits, strict=True)):
             z = (max(low, min(high, value)) - centre) / spread
-            out[_SIGNALS + block * columns + index] = z / room
+            out[_SIGNALS + block * columns + index] = z / length
     return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,9 @@ _NO_VOTES = (0,) * LEVELS
 
 
 class RatingsJudge:
-    """Says of every reply how people would rate it, from all that was said up to it (foresight).
+    """Predicts how people would rate every reply, from the conversation up to it (foresight).
 
-    Where whole conversations were among what was fitted, it also says how they would rate the whole.
+    Where it was fitted to ratings of whole conversations too, it also predicts that of the whole.
     """
 
     name = "fitted"
@@ -44,7 +45,7 @@ class RatingsJudge:
         """Take a fitted model."""
         self.model = model
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Changes with the model."""
         return digest({"judge": self.name, "version": _VERSION, "reads": [], "model": self.model.to_json()})
@@ -84,14 +85,13 @@ class RatingsJudge:
         asked = turns if len(self.dimensions) == 1 else [*turns, None]
         examples = [RatedPlace(conversation, turn, 0, _NO_VOTES) for turn in asked]
         shares, called = self.model.predict(examples)
-        found = chances(shares, self.model.boundaries)
         rows = []
-        for turn, score, chance in zip(asked, called, found, strict=True):
+        for turn, score, chance in zip(asked, called, chances(shares, self.model.boundaries), strict=True):
             level: Level = "conversation" if turn is None else "turn"
             name = self.dimensions[turn is None].name
             expected = float(chance @ np.arange(1, LEVELS + 1))
-            told = {str(k): round(float(p), 4) for k, p in enumerate(chance, start=1)}
-            judgement = Judgement({name: Score(round(expected, 4), int(score))}, details={"chances": told})
+            details = {"chances": {str(k): round(float(p), 4) for k, p in enumerate(chance, start=1)}}
+            judgement = Judgement({name: Score(round(expected, 4), int(score))}, details=details)
             target = Target(conversation.id, level, turn, conversation.candidate)
             rows.append(Judged(target, judgement))
         return tuple(rows)

@@ -1,8 +1,8 @@
-"""The fitted model: which share of people would rate what was said so far k or less, and the whole rating.
+"""The fitted model: which share of people would rate the conversation so far k or less, and the whole rating.
 
-Two to four linear models over the same features, one for each boundary between two ratings that is voted
-across often enough, fitted by ridge regression to the shares of the votes. What is stored are hashed
-column numbers and weights: no text.
+Up to four linear models over the same features, one for each boundary between two ratings with enough votes
+on either side, fitted by ridge regression to the shares of the votes. The file holds hashed column numbers
+and weights: no text.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dialogauge.core import FileFault, NotConverged, Place
+from dialogauge.core import NotConverged, UsageError
 from dialogauge.data.ratings import LEVELS
 from dialogauge.judges.fitted.features import RatedPlace, SparseRows, features_digest, rows_of
+from dialogauge.judges.local.model import read_model
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -41,6 +42,12 @@ class Cuts:
     """By rating k below the usual: from this predicted share of votes up to k the rating is k or less."""
     above: dict[int, float]
     """By rating k from the usual on: from this predicted share of votes beyond k it is k + 1 or more."""
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Cuts:
+        """Read the fields; the ratings may be texts."""
+        below, above = ({int(k): float(v) for k, v in value[s].items()} for s in ("below", "above"))
+        return cls(int(value["usual"]), below, above)
 
 
 def decide(shares: Floats, boundaries: tuple[int, ...], cuts: Cuts) -> Whole:
@@ -70,9 +77,9 @@ def place_cuts(
     for i, k in enumerate(boundaries):
         low = k < usual
         column = shares[:, i] if low else 1 - shares[:, i]
-        often = float(np.mean(gold <= k if low else gold > k)) * factors[0 if low else 1]
-        if often > 0:
-            (below if low else above)[k] = float(np.quantile(column, max(0.0, 1 - often)))
+        share = float(np.mean(gold <= k if low else gold > k)) * factors[0 if low else 1]
+        if share > 0:
+            (below if low else above)[k] = float(np.quantile(column, max(0.0, 1 - share)))
     return Cuts(usual, below, above)
 
 
@@ -80,9 +87,8 @@ def choose_cuts(
     shares: Floats, gold: Whole, boundaries: tuple[int, ...], usual: int, objective: Objective
 ) -> Cuts:
     """Return the cuts whose ratings do best; the shares must be of examples left out of the fit."""
-    pairs = product(_FACTORS, _FACTORS)
-    found = [place_cuts(shares, gold, boundaries, pair, usual) for pair in pairs]
-    return max(found, key=lambda cuts: objective(gold, decide(shares, boundaries, cuts)))
+    offered = (place_cuts(shares, gold, boundaries, pair, usual) for pair in product(_FACTORS, _FACTORS))
+    return max(offered, key=lambda cuts: objective(gold, decide(shares, boundaries, cuts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +122,25 @@ class FittedOn:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> FittedOn:
         """Read what `to_json` wrote; KeyError, TypeError or ValueError when it is something else."""
-        counts = {name: int(value[name]) for name in ("examples", "conversations", "users", "votes", "whole")}
+        names = ("examples", "conversations", "users", "votes", "whole", "folds")
+        counts = {name: int(value[name]) for name in names}
         figures = {
-            str(name): {str(k): None if v is None else float(v) for k, v in found.items()}
-            for name, found in value["figures"].items()
+            str(name): {str(k): None if v is None else float(v) for k, v in of.items()}
+            for name, of in value["figures"].items()
         }
-        if not all(v is None or math.isfinite(v) for found in figures.values() for v in found.values()):
+        if not all(v is None or math.isfinite(v) for of in figures.values() for v in of.values()):
             msg = "a left-out figure is no number"
             raise ValueError(msg)
-        languages = tuple(str(code) for code in value["languages"])
-        spoken = {str(code): int(n) for code, n in value.get("spoken", {}).items()}
-        seen = tuple(str(one) for one in value.get("seen", ()))
-        folds = int(value["folds"])
-        return cls(**counts, languages=languages, folds=folds, figures=figures, spoken=spoken, seen=seen)
+        return cls(
+            **counts,
+            languages=tuple(map(str, value["languages"])),
+            figures=figures,
+            spoken={str(code): int(n) for code, n in value.get("spoken", {}).items()},
+            seen=tuple(map(str, value.get("seen", ()))),
+        )
 
     def sentences(self, dimension: str) -> tuple[str, ...]:
-        """Say it to the reader of the scores."""
+        """Say to the reader of the scores what they stand on."""
         named = " and ".join(self.languages)
         if len(self.spoken) > 1:
             named = ", ".join(f"{code} {n:,}" for code, n in self.spoken.items())
@@ -142,18 +151,19 @@ class FittedOn:
         )
         if "model" not in self.figures:
             return (fitted,)
-        told = "; ".join(f"{name}: {_figures(found)}" for name, found in self.figures.items())
+        figures = "; ".join(f"{name}: {_figures(of)}" for name, of in self.figures.items())
         left_out = (
-            f"On those left out, {self.folds} parts of whole users or conversations: {told}. This holds for "
-            "logs like that one; hold them against ratings elsewhere (dialogauge meta RUN --ratings FILE)."
+            f"On those left out, {self.folds} parts of whole users or conversations: {figures}. "
+            "This holds for logs like that one; hold them against ratings elsewhere "
+            "(dialogauge meta RUN --ratings FILE)."
         )
         return (fitted, left_out)
 
 
-def _figures(found: Mapping[str, float | None]) -> str:
+def _figures(of: Mapping[str, float | None]) -> str:
     return ", ".join(
         f"{name.replace('_', ' ')} {'undefined' if value is None else format(value, '.3f')}"
-        for name, value in found.items()
+        for name, value in of.items()
     )
 
 
@@ -233,7 +243,7 @@ def solve_ridge(sums: Sums, ridge: float) -> tuple[Floats, Floats]:
 _FORMAT = "dialogauge-ratings/2"
 _COEFFICIENTS = "dialogauge-local/"
 _COLUMNS = 3000
-"""The most frequent columns are kept; which they are hangs on no rating."""
+"""The most frequent columns are kept; which they are depends on no rating."""
 _RARE = 0.01
 """A boundary with less than this share of the votes on one side has no model of its own."""
 
@@ -320,52 +330,41 @@ class RatingsModel:
 
     @classmethod
     def from_json(cls, text: str, *, file: str = "model") -> RatingsModel:
-        """Read what `to_json` wrote.
-
-        Raises:
-            FileFault: It is no such file, or one of another version; says what it is and what to do.
-        """
+        """Read what `to_json` wrote; raises FileFault like `read_model`."""
         hint = "write it with: dialogauge fit DATA -o RUN"
-        try:
-            value: dict[str, Any] = json.loads(text)
-            found = _refusal(value)
-            if found is not None:
-                raise FileFault(found[0], place=Place(file), hint=found[1])
-            return _read(cls, value)
-        except FileFault:
-            raise
-        except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
-            msg = f"no fitted model of ratings: {type(error).__name__}: {error}"
-            raise FileFault(msg, place=Place(file), hint=hint) from error
+        return read_model(text, _read, file=file, what="fitted model of ratings", hint=hint)
 
 
-def _refusal(value: dict[str, Any]) -> tuple[str, str] | None:
-    """Return why a file of ours is not this model, and what to do; None when it is."""
-    found = str(value["format"])
-    if found.startswith(_COEFFICIENTS):
+def _check_version(value: Mapping[str, Any]) -> None:
+    """Refuse a file of ours that is not this model."""
+    form = str(value["format"])
+    hint = "fit it anew: dialogauge fit DATA -o RUN"
+    if form.startswith(_COEFFICIENTS):
         msg = "no fitted model of ratings: these are coefficients of the local judge"
-        return msg, "give them with --local-model; a model comes of: dialogauge fit DATA -o RUN"
-    again = "fit it anew: dialogauge fit DATA -o RUN"
-    if found != _FORMAT:
-        return f"no fitted model of ratings of this version: {found[:40]!r} instead of {_FORMAT!r}", again
-    if value["features"] != features_digest():
-        return "the model was fitted to other features than this version reads", again
-    return None
+        hint = "give them with --local-model; a model comes of: dialogauge fit DATA -o RUN"
+    elif form != _FORMAT:
+        msg = f"no fitted model of ratings of this version: {form[:40]!r} instead of {_FORMAT!r}"
+    elif value["features"] != features_digest():
+        msg = "the model was fitted to other features than this version reads"
+    else:
+        return
+    raise UsageError(msg, hint=hint)
 
 
-def _read(cls: type[RatingsModel], value: dict[str, Any]) -> RatingsModel:
+def _read(value: Mapping[str, Any]) -> RatingsModel:
+    _check_version(value)
     columns = np.array(value["columns"], dtype=np.int64)
     boundaries = tuple(int(k) for k in value["boundaries"])
     weights = np.array(value["weights"], dtype=np.float64).reshape(columns.size, len(boundaries))
     prior = tuple(float(p) for p in value["prior"])
-    below, above = ({int(k): float(v) for k, v in value[s].items()} for s in ("below", "above"))
-    cuts = Cuts(int(value["usual"]), below, above)
-    _check(boundaries, columns, (*weights.ravel().tolist(), *prior, *below.values(), *above.values()), cuts)
+    cuts = Cuts.from_json(value)
+    numbers = (*weights.ravel().tolist(), *prior, *cuts.below.values(), *cuts.above.values())
+    _check(boundaries, columns, numbers, cuts)
     if len(prior) != len(boundaries):
         msg = "not one prior for each boundary"
         raise ValueError(msg)
     known = (float(value["ridge"]), str(value["dimension"]), FittedOn.from_json(value["fitted_on"]))
-    return cls(boundaries, columns, weights, prior, cuts, *known)
+    return RatingsModel(boundaries, columns, weights, prior, cuts, *known)
 
 
 def _check(boundaries: tuple[int, ...], columns: Whole, numbers: Sequence[float], cuts: Cuts) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -38,6 +38,7 @@ class _RatedTurns:
     """Rated turns: one row each."""
 
     features: Floats
+    """In hindsight; those of foresight are the first."""
     scores: Floats
     groups: NDArray[np.int64]
     """Users where they are known, else conversations."""
@@ -46,6 +47,8 @@ class _RatedTurns:
     forms: tuple[Form, ...]
     """Of the replies up to each turn."""
     languages: tuple[str, ...]
+    seen: frozenset[str]
+    """`words_digest` of the conversations."""
 
 
 def fit_local(
@@ -55,9 +58,9 @@ def fit_local(
 
     Several raters of one turn are averaged. Scores and features are centred within each user (the within
     estimator): users differ in how they rate, and that must not be read as a difference of the replies.
-    The ridge strength is the one with the least squared error within
-    users left out (five folds; conversations where no user is known). The figures in `measured` are those
-    of the same left-out predictions, beside a constant and the reply's length.
+    The ridge strength is the one with the least squared error within users left out (conversations where no
+    user is known). The figures in `measured` are those of the same left-out predictions, beside a constant
+    and the reply's length.
 
     Args:
         conversations: With turn-level ratings of `dimension` on 1-5; others are passed over.
@@ -68,23 +71,17 @@ def fit_local(
         UsageError: fewer than 50 rated turns, fewer groups than folds, or ratings all alike.
     """
     rated = RatedDimensions()
-    kept = [
-        c
-        for c in rated.watch(conversations)
-        if any(r.turn is not None and r.dimension == dimension for r in c.ratings)
-    ]
-    tables = {mode: _table(kept, dimension, mode) for mode in get_args(Mode)}
-    _check(tables["hindsight"], folds, dimension, rated.instead_of(dimension))
+    table = _table(rated.watch(conversations), dimension)
+    _check(table, folds, dimension, rated.instead_of(dimension))
+    fold = group_folds(table.groups, folds)
     fitted, measured = {}, {}
-    for mode, table in tables.items():
-        fold = group_folds(table.groups, folds)
-        ridge, predicted = _choose_ridge(table, fold)
+    for mode in get_args(Mode):
         names = feature_names(mode)
-        model = _solve(table.features, table.scores, table.groups, ridge, names)
-        fitted[mode] = replace(model, thresholds=_thresholds(predicted, table.scores))
-        measured[mode] = _measure(predicted, table, fold)
-    table = tables["hindsight"]
-    groups = int(np.unique(table.groups).size)
+        seen = replace(table, features=table.features[:, : len(names)])
+        ridge, predicted = _choose_ridge(seen, fold)
+        model = _solve(seen.features, seen.scores, seen.groups, ridge, names)
+        fitted[mode] = replace(model, thresholds=_thresholds(predicted, seen.scores))
+        measured[mode] = _measure(predicted, seen, fold)
     return LocalCoefficients(
         fitted["hindsight"],
         fitted["foresight"],
@@ -92,20 +89,26 @@ def fit_local(
         dimension,
         int(table.scores.size),
         table.conversations,
-        groups,
+        int(np.unique(table.groups).size),
         measured,
         dict(Counter(table.languages).most_common()),
-        tuple(sorted({words_digest(c) for c in kept})),
+        tuple(sorted(table.seen)),
     )
 
 
-def _table(conversations: Sequence[Conversation], dimension: str, mode: Mode) -> _RatedTurns:
+def _table(conversations: Iterable[Conversation], dimension: str) -> _RatedTurns:
     rows: list[tuple[tuple[float, ...], float, int, float, Form, str]] = []
     index: dict[str, int] = {}
-    names = feature_names(mode)
+    seen: set[str] = set()
+    names = feature_names("hindsight")
+    count = 0
     for conversation in conversations:
+        if not any(r.turn is not None and r.dimension == dimension for r in conversation.ratings):
+            continue
+        count += 1
+        seen.add(words_digest(conversation))
         dialogue = read_dialogue(conversation)
-        features = read_features(dialogue, find_signals(dialogue, mode), mode)
+        features = read_features(dialogue, find_signals(dialogue))
         form = running_form(features, names)
         group = index.setdefault(conversation.user_id or f"\0{conversation.id}", len(index))
         units = {t.number: t.reply.units for t in dialogue.turns}
@@ -119,10 +122,11 @@ def _table(conversations: Sequence[Conversation], dimension: str, mode: Mode) ->
         np.array(features_of, dtype=float).reshape(-1, len(names)),
         np.array(scores, dtype=float),
         np.array(groups, dtype=np.int64),
-        len(conversations),
+        count,
         np.array(lengths, dtype=float),
         forms,
         languages,
+        frozenset(seen),
     )
 
 
@@ -136,13 +140,13 @@ def _turn_scores(conversation: Conversation, dimension: str) -> dict[int, float]
 
 def _check(table: _RatedTurns, folds: int, dimension: str, instead: str | None) -> None:
     groups = np.unique(table.groups).size
-    found = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
+    size = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
     if table.scores.size < 50 or groups < max(2, folds):
-        msg = f"too little to fit: {found}"
+        msg = f"too little to fit: {size}"
         least = f"at least 50 rated turns of {folds} users or conversations are needed"
         raise UsageError(msg, hint=instead or least)
     if float(np.ptp(table.scores)) == 0:
-        msg = f"nothing to learn: {found}, all with the same score"
+        msg = f"nothing to learn: {size}, all with the same score"
         raise UsageError(msg, hint="give ratings that differ")
 
 
@@ -194,8 +198,8 @@ def _thresholds(predicted: Floats, scores: Floats) -> tuple[float, ...]:
 
 def _choose_ridge(table: _RatedTurns, fold: NDArray[np.int64]) -> tuple[float, Floats]:
     """Return the strength with the least squared error within users, and its left-out predictions."""
-    found = [(ridge, _left_out(table, fold, ridge)) for ridge in _RIDGES]
-    return min(found, key=lambda one: float(np.mean(_within(one[1] - table.scores, table.groups) ** 2)))
+    predictions = [(ridge, _left_out(table, fold, ridge)) for ridge in _RIDGES]
+    return min(predictions, key=lambda one: float(np.mean(_within(one[1] - table.scores, table.groups) ** 2)))
 
 
 def _left_out(table: _RatedTurns, fold: NDArray[np.int64], ridge: float) -> Floats:
@@ -220,9 +224,9 @@ def _measure(predicted: Floats, table: _RatedTurns, fold: NDArray[np.int64]) -> 
     constant = np.array([table.scores[fold != k].mean() for k in fold])
     return {
         "folds": int(np.unique(fold).size),
-        "pearson": _round(pearson(predicted, table.scores).value),
-        "spearman": _round(spearman(predicted, table.scores).value),
-        "pearson_within_users": _round(pearson(_within(predicted, table.groups), within).value),
+        "pearson": _round(pearson(predicted, table.scores)),
+        "spearman": _round(spearman(predicted, table.scores)),
+        "pearson_within_users": _round(pearson(_within(predicted, table.groups), within)),
         "auc_dissatisfied": _round(_auc(-predicted, low)),
         "dissatisfied": int(low.sum()),
         "mean_squared_error": _round(float(np.mean((predicted - table.scores) ** 2))),
@@ -231,8 +235,8 @@ def _measure(predicted: Floats, table: _RatedTurns, fold: NDArray[np.int64]) -> 
             "auc_dissatisfied": 0.5,
         },
         "control_reply_length": {
-            "spearman": _round(spearman(table.lengths, table.scores).value),
-            "pearson_within_users": _round(pearson(_within(table.lengths, table.groups), within).value),
+            "spearman": _round(spearman(table.lengths, table.scores)),
+            "pearson_within_users": _round(pearson(_within(table.lengths, table.groups), within)),
             "auc_dissatisfied": _round(_auc(-table.lengths, low)),
         },
     }

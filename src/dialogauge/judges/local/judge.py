@@ -1,14 +1,15 @@
 """The local judge: no model, no network, no key. It names the words that each score stands on.
 
-Turn scores come from findings (`dialogauge.signals`) by the table in `local_scores`; the satisfaction from
-a small fitted model (`local_model`). It cannot judge safety, and says so; it judges English and Chinese,
-and gives n/a for anything else.
+Turn scores come from findings (`dialogauge.signals`) by the table in `scores`; the satisfaction from a
+small fitted model (`model`). It cannot judge safety, and says so; it judges English and Chinese, and gives
+n/a for anything else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final, Literal, get_args
 
 from dialogauge.core import (
@@ -70,7 +71,7 @@ _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
 _SINGLE = "single_quality"
 _NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {"card": _UNCALIBRATED, "single": (_SINGLE,)}
 _CHECKED = ("zh", "en")
-"""Languages in which the satisfaction was held against people: docs/results/trust.md."""
+"""Languages in which the satisfaction was compared with people's ratings: docs/results/trust.md."""
 _SATISFIED = 4
 _SESSION = ("session", "session-guarded")
 _OF_HISTORY = 10
@@ -115,7 +116,7 @@ class LocalJudge:
         self.rubric_id = rubric_id
         self._coefficients = coefficients or load_coefficients()
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Changes with mode, language, rubric, coefficients and the version of the signals."""
         return digest(dict(self.describe()) | {"coefficients": self._coefficients.to_json()})
@@ -199,8 +200,8 @@ class LocalJudge:
         by_card = self.rubric_id == "card"
         judge_turn = _card_turn if by_card else _satisfaction
         turns = [judge_turn(reading, turn) for turn in dialogue.replied]
-        rows = [Judged(t, j) for t, j in zip(targets, turns, strict=True)]
-        return (*rows, Judged(whole, _card_whole(reading, turns))) if by_card else tuple(rows)
+        rows = tuple(Judged(t, j) for t, j in zip(targets, turns, strict=True))
+        return (*rows, Judged(whole, _card_whole(reading, turns))) if by_card else rows
 
     def _session(self, reading: _Reading, task: str | None) -> Judgement:
         """Judge the whole by the mean of its turns; guarded, the task's failures are judged first."""
@@ -231,8 +232,7 @@ class LocalJudge:
             "uncalibrated": [_SINGLE],
             "signals": judged.details.get("signals", []),
         }
-        scores = {_SINGLE: judged.scores["helpfulness"]}
-        return replace(judged, scores=scores, details=details)
+        return replace(judged, scores={_SINGLE: judged.scores["helpfulness"]}, details=details)
 
 
 class _Reading:
@@ -247,12 +247,10 @@ class _Reading:
         self.by_turn: dict[int, list[Signal]] = {t.number: [] for t in dialogue.replied}
         for signal in signals:
             self.by_turn[signal.turn].append(signal)
-        model = coefficients.mode(mode)
+        self._model, self._reach, self._log = coefficients.mode(mode), coefficients.reach, log
         features = read_features(dialogue, signals, mode)
-        self.satisfaction = {n: model.predict(f) for n, f in features.items()}
-        self._model, self._reach = model, coefficients.reach
-        self._log = log
-        self._form = running_form(features, model.names, log.forms if log is not None else ())
+        self.satisfaction = {n: self._model.predict(f) for n, f in features.items()}
+        self._form = running_form(features, self._model.names, log.forms if log is not None else ())
         self.after = dict(zip((t.number for t in dialogue.turns), dialogue.turns[1:], strict=False))
 
     def language(self, turn: TurnView) -> str:
@@ -352,25 +350,20 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
 
 def _unsupported(dimensions: tuple[str, ...]) -> Judgement:
     reason = "The language is neither English nor Chinese; the local judge was checked on no other."
-    return Judgement(
-        scores=dict.fromkeys(dimensions, NOT_APPLICABLE),
-        issues=(),
-        rationale=reason,
-        details={"language": "other", "not_judged": dict.fromkeys(dimensions, reason), "uncalibrated": []},
-    )
+    details = {"language": "other", "not_judged": dict.fromkeys(dimensions, reason), "uncalibrated": []}
+    return Judgement(dict.fromkeys(dimensions, NOT_APPLICABLE), rationale=reason, details=details)
 
 
 def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
     language = reading.language(turn)
     if language == "other":
         return _unsupported(("satisfaction",))
-    value = reading.satisfaction[turn.number]
+    signals = reading.by_turn[turn.number]
     score, stands_on = reading.whole_satisfaction(turn)
-    signals = [s for s in reading.by_turn[turn.number] if s.strength >= HINT]
     return Judgement(
-        scores={"satisfaction": Score(round(value, 3), score)},
-        issues=_issues(reading.by_turn[turn.number]),
-        evidence=tuple(_evidence(s) for s in signals),
+        scores={"satisfaction": Score(round(reading.satisfaction[turn.number], 3), score)},
+        issues=_issues(signals),
+        evidence=tuple(_evidence(s) for s in signals if s.strength >= HINT),
         details={
             "label": "SAT" if score >= _SATISFIED else "DSAT",
             "labels": {"level_from": stands_on},

@@ -1,7 +1,6 @@
 """The small satisfaction model of the local judge: named signals, standardised, ridge regression.
 
-Fitted by `local_fit.fit_local`. What ships is `local_coefficients.json`: names and numbers, no text of any
-data set.
+Fitted by `fit.fit_local`. What ships is `coefficients.json`: names and numbers, no text of any data set.
 """
 
 from __future__ import annotations
@@ -9,10 +8,11 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,6 @@ _LEAST_TURNS = 50
 _LEAST_SPREAD = 0.1
 """A tenth of a list, or of a length, is no other form, however alike the fitted replies are; nor is one
 spread."""
-
 
 Form = tuple[float, ...]
 """A value for each of `FORM_FEATURES`."""
@@ -105,7 +104,7 @@ def fit_reach(forms: Sequence[Form], languages: Sequence[str]) -> Reach:
 _FORMAT = "dialogauge-local/2"
 LOWEST, HIGHEST = 1.0, 5.0
 _COLUMNS = ("centre", "spread", "low", "high", "weight")
-_FIELDS = {name: "weights" if name == "weight" else name for name in _COLUMNS}
+"""What the file has of a signal, in the order of `ModeCoefficients`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +139,6 @@ class ModeCoefficients:
     def score(self, prediction: float) -> int:
         """Return the whole-number score, 1..5, of a prediction."""
         return 1 + sum(prediction > threshold for threshold in self.thresholds)
-
-    def check(self, names: tuple[str, ...]) -> None:
-        """Refuse features other than the ones it was fitted on."""
-        if names != self.names:
-            msg = "the coefficients were fitted on other signals than this version reads"
-            raise UsageError(msg, hint="fit them anew: dialogauge fit DATA -o MODEL.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,43 +185,57 @@ class LocalCoefficients:
 
     @classmethod
     def from_json(cls, text: str, *, file: str = "coefficients") -> LocalCoefficients:
-        """Read what `to_json` wrote.
-
-        Raises:
-            FileFault: it is no such file; says which key is missing or wrong.
-        """
-        try:
-            value = json.loads(text)
-            if not isinstance(value, dict) or value["format"] != _FORMAT:
-                msg = f"the file does not have the format {_FORMAT!r}"
-                raise UsageError(msg, hint=_other_format(value))
-            fitted = value["fitted_on"]
-            return cls(
-                _mode_from(value["hindsight"], "hindsight"),
-                _mode_from(value["foresight"], "foresight"),
-                _reach_from(value["cuts_hold_for"]),
-                str(value["dimension"]),
-                int(fitted["turns"]),
-                int(fitted["conversations"]),
-                int(fitted["groups"]),
-                dict(value["measured"]),
-                {str(code): int(n) for code, n in fitted.get("languages", {}).items()},
-                tuple(str(one) for one in fitted.get("seen", ())),
-            )
-        except UsageError as error:
-            raise FileFault(error.message, place=Place(file), hint=error.hint) from error
-        except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
-            msg = f"no coefficients of the local judge: {type(error).__name__}: {error}"
-            raise FileFault(
-                msg, place=Place(file), hint="write the file with: dialogauge fit DATA -o MODEL.json"
-            ) from error
+        """Read what `to_json` wrote; raises FileFault like `read_model`."""
+        hint = "write the file with: dialogauge fit DATA -o MODEL.json"
+        return read_model(text, _read, file=file, what="coefficients of the local judge", hint=hint)
 
 
-def _other_format(value: object) -> str:
-    found = value.get("format") if isinstance(value, dict) else None
-    if isinstance(found, str) and found.startswith("dialogauge-ratings/"):
-        return "it is a model of ratings: give it with --judge fitted --fitted-model"
-    return "fit it anew: dialogauge fit DATA -o MODEL.json"
+Model = TypeVar("Model")
+
+
+def read_model(text: str, read: Callable[[Any], Model], *, file: str, what: str, hint: str) -> Model:
+    """Read the JSON file of a fitted model.
+
+    Args:
+        text: The file.
+        read: Makes the model of the JSON value; raises UsageError to refuse a file.
+        file: Its name.
+        what: What it should be, for the message.
+        hint: What to do when it is something else.
+
+    Raises:
+        FileFault: It is no such file; says which key is missing or wrong.
+    """
+    try:
+        return read(json.loads(text))
+    except UsageError as error:
+        raise FileFault(error.message, place=Place(file), hint=error.hint) from error
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
+        msg = f"no {what}: {type(error).__name__}: {error}"
+        raise FileFault(msg, place=Place(file), hint=hint) from error
+
+
+def _read(value: Any) -> LocalCoefficients:  # noqa: ANN401 - any JSON value
+    form = value["format"] if isinstance(value, dict) else None
+    if form != _FORMAT:
+        hint = "fit it anew: dialogauge fit DATA -o MODEL.json"
+        if str(form).startswith("dialogauge-ratings/"):
+            hint = "it is a model of ratings: give it with --judge fitted --fitted-model"
+        msg = f"the file does not have the format {_FORMAT!r}"
+        raise UsageError(msg, hint=hint)
+    fitted = value["fitted_on"]
+    return LocalCoefficients(
+        _mode_from(value["hindsight"], "hindsight"),
+        _mode_from(value["foresight"], "foresight"),
+        _reach_from(value["cuts_hold_for"]),
+        str(value["dimension"]),
+        int(fitted["turns"]),
+        int(fitted["conversations"]),
+        int(fitted["groups"]),
+        dict(value["measured"]),
+        {str(code): int(n) for code, n in fitted.get("languages", {}).items()},
+        tuple(str(one) for one in fitted.get("seen", ())),
+    )
 
 
 def _mode_json(mode: ModeCoefficients) -> dict[str, Any]:
@@ -246,19 +253,14 @@ def _mode_json(mode: ModeCoefficients) -> dict[str, Any]:
 
 def _mode_from(value: Mapping[str, Any], mode: Mode) -> ModeCoefficients:
     signals = value["signals"]
-    columns = {_FIELDS[c]: tuple(_finite(s[c]) for s in signals.values()) for c in _COLUMNS}
-    if not all(spread > 0 for spread in columns["spread"]):
-        msg = "a spread is not above 0"
-        raise ValueError(msg)
-    out = ModeCoefficients(
-        names=tuple(signals),
-        intercept=_finite(value["intercept"]),
-        ridge=_finite(value["ridge"]),
-        thresholds=tuple(_finite(t) for t in value["thresholds"]),
-        **columns,
-    )
-    out.check(feature_names(mode))
-    return out
+    centre, spread, low, high, weights = (_numbers(s[c] for s in signals.values()) for c in _COLUMNS)
+    _check_spread(spread)
+    if tuple(signals) != feature_names(mode):
+        msg = "the coefficients were fitted on other signals than this version reads"
+        raise UsageError(msg, hint="fit them anew: dialogauge fit DATA -o MODEL.json")
+    intercept, ridge = _numbers((value["intercept"], value["ridge"]))
+    thresholds = _numbers(value["thresholds"])
+    return ModeCoefficients(tuple(signals), centre, spread, low, high, weights, intercept, ridge, thresholds)
 
 
 def _reach_json(reach: Reach) -> dict[str, Any]:
@@ -272,23 +274,31 @@ def _reach_json(reach: Reach) -> dict[str, Any]:
 
 def _reach_from(value: Mapping[str, Any]) -> Reach:
     centre, spread = (
-        tuple(_finite(value["form"][name][c]) for name in FORM_FEATURES) for c in ("centre", "spread")
+        _numbers(value["form"][name][c] for name in FORM_FEATURES) for c in ("centre", "spread")
     )
+    _check_spread(spread)
+    (distance,) = _numbers((value["distance"],))
+    return Reach(tuple(str(name) for name in value["languages"]), centre, spread, distance)
+
+
+def _check_spread(spread: Iterable[float]) -> None:
     if not all(s > 0 for s in spread):
         msg = "a spread is not above 0"
         raise ValueError(msg)
-    languages = tuple(str(name) for name in value["languages"])
-    return Reach(languages, centre, spread, _finite(value["distance"]))
 
 
-def _finite(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        msg = f"{str(value)[:40]!r} is no number"
-        raise ValueError(msg)
-    return float(value)
+def _numbers(values: Iterable[object]) -> tuple[float, ...]:
+    out = []
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            msg = f"{str(value)[:40]!r} is no number"
+            raise ValueError(msg)
+        out.append(float(value))
+    return tuple(out)
 
 
+@cache
 def load_coefficients() -> LocalCoefficients:
-    """Read the coefficients that ship with the package."""
+    """Return the coefficients that ship with the package."""
     file = resources.files("dialogauge.judges.local") / "coefficients.json"
-    return LocalCoefficients.from_json(file.read_text(encoding="utf-8"), file="local_coefficients.json")
+    return LocalCoefficients.from_json(file.read_text(encoding="utf-8"), file=file.name)

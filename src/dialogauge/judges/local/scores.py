@@ -141,7 +141,7 @@ def weakest(by_turn: dict[int, list[Signal]]) -> int | None:
 
 
 def faults(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[tuple[int, FaultKind]]:
-    """Name the kind of fault of every faulty turn: what was seen in the reply before what was said of it."""
+    """Name the kind of fault of every faulty turn: findings in the reply before those of later messages."""
     faulty = _faulty(by_turn)
     repairs = {r.turn for r in read_repairs(dialogue)} if faulty else set()
     turns = {t.number: t for t in dialogue.turns}
@@ -153,12 +153,10 @@ def faults(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[tuple[i
 
 
 def _kind(strong: Sequence[Signal], turn: TurnView, *, corrected: bool) -> FaultKind:
-    seen = [s for s in strong if s.kind and not s.hindsight]
-    if seen:
-        return max(seen, key=lambda s: s.strength).kind or "non_answer"
-    told = [s for s in strong if s.kind]
-    kind = max(told, key=lambda s: s.strength).kind if told else None
-    if corrected and kind in (None, "non_answer", "forgotten_fact"):
+    named = [s for s in strong if s.kind]
+    in_reply = [s for s in named if not s.hindsight]
+    kind = max(in_reply or named, key=lambda s: s.strength).kind if named else None
+    if corrected and not in_reply and kind in (None, "non_answer", "forgotten_fact"):
         return "ignored_correction"
     if kind is None and turn.tools:
         return "tool_error"
@@ -199,16 +197,16 @@ def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[N
     last, final = dialogue.replied[-1], dialogue.turns[-1]
     end = react(final.user)
     pending = final is not last and not end.thanks and not end.closing
-    score, said = (5, "content") if end.thanks or end.closing else (4, "answered")
+    score, outcome = (5, "content") if end.thanks or end.closing else (4, "answered")
     if last.number in broken or (pending and end.complaints):
-        score, said = 2, "ends_on_fault"
+        score, outcome = 2, "ends_on_fault"
     elif any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
-        score, said = 3, "handed_over"
+        score, outcome = 3, "handed_over"
     elif failed_tools(last) or pending or (final is last and knows_nothing(last)):
-        score, said = 3, "left_open"
+        score, outcome = 3, "left_open"
     elif len(broken) > len(dialogue.replied) / 2:
-        score, said = 3, "mostly_faulty"
-    return score, say(said, dialogue.language)
+        score, outcome = 3, "mostly_faulty"
+    return score, say(outcome, dialogue.language)
 
 
 def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Number, str]:

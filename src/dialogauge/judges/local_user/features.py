@@ -1,4 +1,4 @@
-"""A reply as numbers: its form, its place, and what it takes up of what was said. No word list, no label.
+"""A reply as numbers: its form, its place, and what it takes up of the conversation. No word list, no label.
 
 Everything is read off the messages up to the reply (in hindsight also off the user message that follows), so
 a reply has the same numbers whether or not its conversation goes on.
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,24 +54,23 @@ Floats = NDArray[np.float64]
 
 def feature_names_of(sight: Sight) -> tuple[str, ...]:
     """Return the names of a reply's numbers, in their order."""
-    told = (*(f"reply_{n}" for n in SHAPE), *(f"request_{n}" for n in _REQUEST), *_PLACE, *_RELATION)
-    return told + (_NEXT if sight == "hindsight" else ())
+    names = (*(f"reply_{n}" for n in SHAPE), *(f"request_{n}" for n in _REQUEST), *_PLACE, *_RELATION)
+    return names + (_NEXT if sight == "hindsight" else ())
 
 
 @cache
 def relation_columns() -> tuple[int, ...]:
-    """Return where the numbers stand that say how a reply stands to what was said before it.
+    """Return the positions of the numbers that relate a reply to the messages before it.
 
-    Its relation to the messages, and what these shares depend on: place and both lengths.
+    These are shares, and what the shares depend on: place and both lengths.
     """
-    wanted = ("reply_length", "request_length", *_PLACE, *_RELATION)
     names = feature_names_of("foresight")
-    return tuple(names.index(name) for name in wanted)
+    return tuple(names.index(name) for name in ("reply_length", "request_length", *_PLACE, *_RELATION))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ReadReply:
-    """The numbers of one reply; one that was read is equal to itself only."""
+    """The numbers of one reply; equal to itself only."""
 
     features: tuple[float, ...]
     """In the order of `feature_names_of`."""
@@ -98,7 +98,7 @@ _NOTHING: Final = np.zeros(BUCKETS, np.bool_)
 
 @dataclass(slots=True)
 class _Before:
-    """What was said before a message; grows as the conversation is walked."""
+    """The messages before one; grows as the conversation is walked."""
 
     context: Seen
     request: _Text | None = None
@@ -129,7 +129,7 @@ _EMPTY: Final = _Text("", shape_of(""), _NOTHING, 0)
 
 
 def _walked(conversation: Conversation) -> Iterator[tuple[int, Message, _Text, _Before]]:
-    """Yield every message of user and assistant with its index and what was said before it."""
+    """Yield every message of user and assistant with its index and what comes before it."""
     before = _Before(presence(gram_buckets((conversation.context or "")[:_READ], 2, shortest=2)))
     for index, message in enumerate(conversation.messages):
         if message.role in ("user", "assistant"):
@@ -145,8 +145,8 @@ def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int
             features = _foresight(text, before)
             if sight == "hindsight":
                 following = conversation.messages[index + 1 :]
-                said = next((m.text for m in following if m.role == "user"), None)
-                features += _hindsight(text, before, said)
+                after = next((m.text for m in following if m.role == "user"), None)
+                features += _hindsight(text, before, after)
             grams, counts = np.unique(gram_buckets(message.text[:_READ]), return_counts=True)
             yield index, ReadReply(features, grams, counts.astype(np.float32))
 
@@ -155,7 +155,7 @@ def read_instead(conversation: Conversation, texts: Mapping[int, str]) -> dict[i
     """Return the numbers in foresight that other texts would have in the place of replies.
 
     Args:
-        conversation: What was said; it goes on from its own replies.
+        conversation: It goes on from its own replies.
         texts: By index of an assistant message what to read in its place.
     """
     return {
@@ -192,10 +192,10 @@ def _foresight(reply: _Text, before: _Before) -> tuple[float, ...]:
     )
 
 
-def _hindsight(reply: _Text, before: _Before, said: str | None) -> tuple[float, ...]:
-    if said is None:
+def _hindsight(reply: _Text, before: _Before, following: str | None) -> tuple[float, ...]:
+    if following is None:
         return (1.0,) + (0.0,) * (len(_NEXT) - 1)
-    after, request = _Text.of(said), before.request or _EMPTY
+    after, request = _Text.of(following), before.request or _EMPTY
     of_next = dict(zip(SHAPE, after.shape, strict=True))
     return (
         0.0,
@@ -227,7 +227,7 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """Latent semantic analysis over hashed character n-grams; nothing of a text can be read back from it."""
+    """Latent semantic analysis over hashed character n-grams: no text can be read back from it."""
 
     column: NDArray[np.int64]
     """By bucket its column; -1 for one that is not looked at."""
@@ -237,6 +237,9 @@ class Topics:
     """Shape (columns, topics)."""
     scale: float
     """Makes the mean squared length of the known replies 1."""
+    _of: WeakKeyDictionary[ReadReply, Floats] = field(
+        default_factory=WeakKeyDictionary, repr=False, compare=False
+    )
 
     @property
     def size(self) -> int:
@@ -253,9 +256,12 @@ class Topics:
         return column, values / length if length else values
 
     def of(self, reply: ReadReply) -> Floats:
-        """Return the numbers of one reply, shape (topics,)."""
-        column, values = self.weighted(reply)
-        out: Floats = (values @ self.directions[column]).astype(np.float64) * self.scale
+        """Return the numbers of one reply, shape (topics,); computed once while the reply lives."""
+        out = self._of.get(reply)
+        if out is None:
+            column, values = self.weighted(reply)
+            out = (values @ self.directions[column]).astype(np.float64) * self.scale
+            self._of[reply] = out
         return out
 
 
@@ -266,14 +272,14 @@ def fit_topics(replies: Sequence[ReadReply]) -> Topics:
     """
     step = max(1, -(-len(replies) // _REPLIES))
     kept = replies[::step]
-    found = np.zeros(BUCKETS, np.int64)
+    often = np.zeros(BUCKETS, np.int64)
     for reply in kept:
-        found[reply.grams] += 1
-    order = np.argsort(-found, kind="stable")[:_COLUMNS]
-    order = order[found[order] >= _LEAST]
+        often[reply.grams] += 1
+    order = np.argsort(-often, kind="stable")[:_COLUMNS]
+    order = order[often[order] >= _LEAST]
     column = np.full(BUCKETS, -1, np.int64)
     column[order] = np.arange(order.size)
-    idf = (np.log((1 + len(kept)) / (1 + found[order])) + 1).astype(np.float32)
+    idf = (np.log((1 + len(kept)) / (1 + often[order])) + 1).astype(np.float32)
     empty = Topics(column, idf, np.zeros((order.size, 0), np.float32), 1.0)
     topics = min(_TOPICS, len(kept) - 1, order.size)
     if topics < 1:
@@ -295,26 +301,16 @@ def _directions(table: Singles, topics: int) -> Singles:
     for _ in range(_ROUNDS):
         basis, _r = np.linalg.qr(table.T @ (table @ basis))
     _u, _s, right = np.linalg.svd(table @ basis, full_matrices=False)
-    found: Singles = (basis @ right[:topics].T).astype(np.float32)
-    return found
+    directions: Singles = (basis @ right[:topics].T).astype(np.float32)
+    return directions
 
 
 @dataclass(slots=True)
 class Reader:
-    """Reads replies; keeps what it read until told to forget."""
+    """Reads replies; keeps what it read."""
 
     sight: Sight
-    _held: dict[str, tuple[Conversation, dict[int, ReadReply]]] = field(default_factory=dict)
-    _topics: dict[ReadReply, Floats] = field(default_factory=dict)
-
-    def forget(self) -> None:
-        """Let go of everything that was read."""
-        self._held.clear()
-        self.forget_topics()
-
-    def forget_topics(self) -> None:
-        """Let go of the topics, since others are to be asked for."""
-        self._topics.clear()
+    _walks: dict[str, tuple[Conversation, dict[int, ReadReply]]] = field(default_factory=dict)
 
     def read(self, replies: Sequence[Reply]) -> list[ReadReply]:
         """Return the numbers of the replies, in their order.
@@ -325,20 +321,11 @@ class Reader:
         walks = {name: self._walk(shown) for name, shown in _longest(replies).items()}
         return [walks[reply.conversation.id][reply.message] for reply in replies]
 
-    def topics_of(self, topics: Topics, read: ReadReply) -> Floats:
-        """Return the topics of a reply that was read here; `forget_topics` before asking for others."""
-        found = self._topics.get(read)
-        if found is None:
-            found = self._topics[read] = topics.of(read)
-        return found
-
     def _walk(self, shown: Conversation) -> dict[int, ReadReply]:
-        held = self._held.get(shown.id)
-        if held is not None and _goes_on(held[0], shown, self.sight):
-            return held[1]
-        walk = dict(read_replies(shown, self.sight))
-        self._held[shown.id] = (shown, walk)
-        return walk
+        known = self._walks.get(shown.id)
+        if known is None or not _goes_on(known[0], shown, self.sight):
+            known = self._walks[shown.id] = shown, dict(read_replies(shown, self.sight))
+        return known[1]
 
 
 def read_misplaced(replies: Sequence[Reply], texts: Sequence[str]) -> list[tuple[float, ...]]:
@@ -346,8 +333,8 @@ def read_misplaced(replies: Sequence[Reply], texts: Sequence[str]) -> list[tuple
     instead: dict[str, dict[int, str]] = {}
     for reply, text in zip(replies, texts, strict=True):
         instead.setdefault(reply.conversation.id, {})[reply.message] = text
-    found = {name: read_instead(shown, instead[name]) for name, shown in _longest(replies).items()}
-    return [found[reply.conversation.id][reply.message] for reply in replies]
+    read = {name: read_instead(shown, instead[name]) for name, shown in _longest(replies).items()}
+    return [read[reply.conversation.id][reply.message] for reply in replies]
 
 
 def _longest(replies: Sequence[Reply]) -> dict[str, Conversation]:
@@ -360,10 +347,7 @@ def _longest(replies: Sequence[Reply]) -> dict[str, Conversation]:
     return longest
 
 
-def _goes_on(held: Conversation, shown: Conversation, sight: Sight) -> bool:
+def _goes_on(known: Conversation, shown: Conversation, sight: Sight) -> bool:
     """Whether the one is the other, or in foresight begins with it."""
-    if held.context != shown.context:
-        return False
-    size = len(shown.messages)
-    same = held.messages[:size] == shown.messages
-    return same and (sight == "foresight" or len(held.messages) == size)
+    size = len(shown.messages) if sight == "foresight" else None
+    return known.context == shown.context and known.messages[:size] == shown.messages

@@ -1,13 +1,14 @@
-"""`local-user`: says how satisfied this user will be, from this user's rated history and the training users'.
+"""`local-user`: predicts how satisfied a user will be, from ratings of that user and of training users.
 
 No language model, no network. It reads form and topic of a reply, its place, and what it takes up of the
-conversation, and knows no word of any language; see `posterior` for the model.
+conversation, and knows no word of any language; see `process` for the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 from dialogauge.core import ONE_TO_FIVE, Judged, Judgement, Request, Score, digest
@@ -20,7 +21,7 @@ _VERSION = 2
 """Raised when anything changes that can change a judgement."""
 
 
-@dataclass(slots=True)
+@dataclass
 class LocalUserJudge:
     """Judges the targets of a block, each as if it stood alone.
 
@@ -35,47 +36,45 @@ class LocalUserJudge:
 
     mode: Sight = "foresight"
     signals: tuple[ScoreSignal, ...] = ()
-    """What judges that read no rating said of the targets, the histories and the training users' replies."""
-    _fitted: tuple[tuple[RatedBlock, ...], UserModel] | None = None
-    _population: Reader = field(init=False)
-    _own: Reader = field(init=False)
-    _user: str | None = None
+    """Scores of the targets, the histories and the training users' replies by judges that read no rating."""
+    _fitted: tuple[tuple[RatedBlock, ...], UserModel] | None = field(default=None, init=False)
+    _user: str | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         """Set up the readers."""
         self._population, self._own = Reader(self.mode), Reader(self.mode)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Changes with mode, version, and the scores of the signals."""
         known = {"judge": self.name, "mode": self.mode, "version": _VERSION, "reads": sorted(self.reads)}
         return digest({**known, "signals": [s.digest for s in self.signals]} if self.signals else known)
 
     def describe(self) -> Mapping[str, Any]:
-        """Return the settings, and once it is fitted to whom and how well it says of users left out."""
-        settings = {"mode": self.mode, "version": _VERSION}
-        told: dict[str, Any] = {"kind": self.name, "settings": settings}
-        if self._fitted is not None:
-            _, model = self._fitted
-            agreed = None if model.left_out is None else round(model.left_out, 4)
-            told["fitted_on"] = {
-                "users": model.users,
-                "turns": model.turns,
-                "left_out_pearson": agreed,
-                "knows_answers": model.answering is not None,
-            }
-            if self.signals:
-                told["signals"] = self.weights
-        return told
+        """Return the settings and, once it is fitted, to whom and how it agrees with users left out."""
+        settings = {"kind": self.name, "settings": {"mode": self.mode, "version": _VERSION}}
+        if self._fitted is None:
+            return settings
+        _, model = self._fitted
+        fitted_on = {
+            "users": model.users,
+            "turns": model.turns,
+            "left_out_pearson": None if model.left_out is None else round(model.left_out, 4),
+            "knows_answers": model.answering is not None,
+        }
+        return {**settings, "fitted_on": fitted_on, **({"signals": self.weights} if self.signals else {})}
 
     @property
     def weights(self) -> Mapping[str, float]:
-        """By signal, by how many points the expected rating moves with one of its points: 0 where it is not
-        read, as it does not help to tell training users who are left out; empty before the first block."""
+        """By signal, by how many points the expected rating moves with one of its points.
+
+        0 where it is not read, as it does not help to predict training users who are left out; empty before
+        the first block.
+        """
         if self._fitted is None:
             return {}
-        read = self._fitted[1].signals
-        return {s.name: round(read.get(s.name, 0.0), 4) for s in self.signals}
+        weights = self._fitted[1].signals
+        return {s.name: round(weights.get(s.name, 0.0), 4) for s in self.signals}
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
         """Judge the targets; all fail when nobody's ratings are known, or the user is not."""
@@ -86,20 +85,14 @@ class LocalUserJudge:
         if not view.history and not known:
             return request.failed(NOTHING_KNOWN)
         if view.user != self._user:
-            self._own.forget()
-            self._user = view.user
-        if known:
-            model = self._model(population)
-        else:  # the user's own history is all there is
-            self._own.forget_topics()
-            model = fit_user_model(population, self._own, view.history)
-        found = model.predict(view, self._own)
-        return tuple(_judged(r, f, model) for r, f in zip(view.targets, found, strict=True))
+            self._own, self._user = Reader(self.mode), view.user
+        # Without training users, the user's own history is all there is.
+        model = self._model(population) if known else fit_user_model(population, self._own, view.history)
+        predictions = model.predict(view, self._own)
+        return tuple(_judged(r, p, model) for r, p in zip(view.targets, predictions, strict=True))
 
     def _model(self, population: Population) -> UserModel:
         if self._fitted is None or not _same(self._fitted[0], population.blocks):
-            self._own.forget()
-            self._population.forget_topics()
             model = fit_user_model(population, self._population, signals=self.signals)
             self._fitted = population.blocks, model
         return self._fitted[1]
@@ -109,12 +102,12 @@ def _same(one: tuple[RatedBlock, ...], other: tuple[RatedBlock, ...]) -> bool:
     return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
 
 
-def _judged(reply: Reply, found: Prediction, model: UserModel) -> Judged:
-    value = min(max(found.value, ONE_TO_FIVE.low), ONE_TO_FIVE.high)
-    details: dict[str, Any] = {"turn_id": reply.id, "answers": round(found.answers, 4)}
-    if found.sources:
-        details["sources"] = [{"turn_id": name, "pull": round(pull, 4)} for name, pull in found.sources]
+def _judged(reply: Reply, prediction: Prediction, model: UserModel) -> Judged:
+    value = min(max(prediction.value, ONE_TO_FIVE.low), ONE_TO_FIVE.high)
+    details: dict[str, Any] = {"turn_id": reply.id, "answers": round(prediction.answers, 4)}
+    if prediction.sources:
+        details["sources"] = [{"turn_id": name, "pull": round(pull, 4)} for name, pull in prediction.sources]
     else:
         details["prior"] = True
-    score = Score(value, model.score(found.value))
+    score = Score(value, model.score(prediction.value))
     return Judged(reply.target, Judgement({SATISFACTION.name: score}, details=details))

@@ -1,6 +1,6 @@
 """The model of `local-user`: fitted to the training users, and then to each user's own history alone.
 
-What was read of a reply becomes a row: standardised, and weighted by what is expected of it.
+The numbers of a reply become a row: standardised, and weighted by the variance expected of them.
 """
 
 from __future__ import annotations
@@ -24,16 +24,15 @@ from dialogauge.judges.local_user.features import (
     relation_columns,
 )
 from dialogauge.judges.local_user.process import (
-    NOISE,
     Belief,
-    Known,
     ProcessFit,
+    RatedRows,
     Rows,
-    fit_known,
+    fit_process,
     prior,
     pulls,
 )
-from dialogauge.stats import pearson
+from dialogauge.stats import pearson, whole_scores
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +47,7 @@ class ScoreSignal:
     """The scores of a judge that reads no rating."""
 
     name: str
-    """What it is called where something is said of it."""
+    """Of the judge."""
     scores: Mapping[str, float]
     """By the reply's id; a reply without a score is not in it."""
 
@@ -75,10 +74,10 @@ class SignalColumns:
 
         Both have the prior deviation of their weights in them.
         """
-        found = np.array([self.signal.scores.get(r.id, np.nan) for r in replies], dtype=np.float64)
-        missing = np.isnan(found)
-        told = (np.clip(found, *self.ends) - self.centre) / self.spread
-        out: Floats = np.column_stack([np.where(missing, 0.0, told), missing]) * np.sqrt(_WEIGHT)
+        scores = np.array([self.signal.scores.get(r.id, np.nan) for r in replies], dtype=np.float64)
+        missing = np.isnan(scores)
+        standard = (np.clip(scores, *self.ends) - self.centre) / self.spread
+        out: Floats = np.column_stack([np.where(missing, 0.0, standard), missing]) * np.sqrt(_WEIGHT)
         return out
 
     def points(self, weight: float, spread: float) -> float:
@@ -97,11 +96,11 @@ def columns_of_signal(signal: ScoreSignal, known: Sequence[RatedReply]) -> Signa
     Returns:
         None where they have no scores, or such as do not differ: nothing can be learnt of the signal.
     """
-    held = [signal.scores[r.reply.id] for r in known if r.reply.id in signal.scores]
-    spread = float(np.std(held)) if held else 0.0
+    scores = [signal.scores[r.reply.id] for r in known if r.reply.id in signal.scores]
+    spread = float(np.std(scores)) if scores else 0.0
     if spread <= _ALIKE:
         return None
-    return SignalColumns(signal, float(np.mean(held)), spread, (min(held), max(held)))
+    return SignalColumns(signal, float(np.mean(scores)), spread, (min(scores), max(scores)))
 
 
 _FORM: Final = 0.05
@@ -130,11 +129,11 @@ class Columns:
         """How many columns all users share; those of the signals are the last."""
         return self.centre.size + self.topics.size + 1 + 2 * len(self.signals)
 
-    def form(self, told: Sequence[tuple[float, ...]]) -> Floats:
+    def form(self, features: Sequence[tuple[float, ...]]) -> Floats:
         """Standardise numbers of replies, all of them or those of foresight, shape (replies, numbers)."""
-        if not told:
+        if not features:
             return np.zeros((0, self.centre.size))
-        numbers = np.array(told)
+        numbers = np.array(features)
         width = numbers.shape[1]
         out: Floats = np.clip((numbers - self.centre[:width]) / self.spread[:width], -_FAR, _FAR)
         return out
@@ -143,13 +142,12 @@ class Columns:
         """Return the rows of some replies of one user."""
         read = reader.read(replies)
         form = self.form([r.features for r in read])
-        topics = [reader.topics_of(self.topics, r) for r in read]
-        about = np.array(topics).reshape(len(read), self.topics.size)
+        about = np.array([self.topics.of(r) for r in read]).reshape(len(read), self.topics.size)
         weight = np.sqrt(_FORM / self.centre.size)
         constant = np.full((len(read), 1), np.sqrt(_MEAN))
-        said = [signal.of(replies) for signal in self.signals]
+        scores = [signal.of(replies) for signal in self.signals]
         return Rows(
-            np.hstack([form * weight, about * np.sqrt(_TOPIC), constant, *said]),
+            np.hstack([form * weight, about * np.sqrt(_TOPIC), constant, *scores]),
             form,
             np.array([str(r.conversation.scenario) for r in replies], dtype=np.str_),
             np.array([r.conversation.id for r in replies], dtype=np.str_),
@@ -158,25 +156,25 @@ class Columns:
 
 def fit_columns(read: Sequence[ReadReply]) -> Columns:
     """Take means, deviations and topics from the known replies, at least one."""
-    told = np.array([r.features for r in read])
-    spread = told.std(axis=0)
-    return Columns(told.mean(axis=0), np.where(spread > 1e-6, spread, 1.0), fit_topics(read))
+    numbers = np.array([r.features for r in read])
+    spread = numbers.std(axis=0)
+    return Columns(numbers.mean(axis=0), np.where(spread > _ALIKE, spread, 1.0), fit_topics(read))
 
 
 _RARE: Final = 0.0025
-"""Share of the replies that users are given which do not answer: one in 400."""
+"""Share of replies that do not answer: one in 400."""
 _UNANSWERED: Final = 2.0
 """The rating of a reply that does not answer; a lower expected one stays."""
 _PAIRS: Final = 3000
 """Replies that are put in the place of others, evenly spread over all."""
 _LEAST: Final = 50
-"""Pairs below which nothing is told apart."""
+"""Fewer pairs, or ratings, are too few to fit to."""
 _RIDGE, _ROUNDS, _SEED = 1.0, 50, 0
 
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """A logistic function of how a reply stands to what was said before it."""
+    """A logistic function of how a reply relates to the messages before it."""
 
     weights: Floats
     """By number of `relation_columns`, and last the constant."""
@@ -198,44 +196,45 @@ def expected(rating: Floats, answers: Floats) -> Floats:
 
 
 def misplaced(users: Mapping[str, Sequence[RatedReply]]) -> tuple[list[Reply], list[str]]:
-    """Draw for replies of the users, by a fixed seed, what another user was told in the same scenario.
+    """Draw for replies of the users, by a fixed seed, a reply to another user in the same scenario.
 
     Returns:
         The replies, and for each the text to put in its place; none where a scenario has one user only.
     """
-    told: dict[str, list[str]] = {}
-    held: list[tuple[Reply, str, int, int]] = []
+    texts: dict[str, list[str]] = {}
+    places: list[tuple[Reply, list[str], range]] = []
+    """Each reply with the texts of its scenario, and which of them are to the same user."""
     for rated in users.values():
         own: dict[str, list[Reply]] = {}
         for one in rated:
             own.setdefault(str(one.reply.conversation.scenario), []).append(one.reply)
         for scenario, replies in own.items():
-            start = len(told.setdefault(scenario, []))
-            told[scenario] += [r.text for r in replies]
-            held += [(r, scenario, start, len(replies)) for r in replies]
-    held = [h for h in held if len(told[h[1]]) > h[3]]
+            start = len(of_scenario := texts.setdefault(scenario, []))
+            of_scenario += [r.text for r in replies]
+            places += [(r, of_scenario, range(start, len(of_scenario))) for r in replies]
+    places = [place for place in places if len(place[1]) > len(place[2])]
+    places = places[:: max(1, -(-len(places) // _PAIRS))]
     rng = random.Random(_SEED)
-    texts = []
-    held = held[:: max(1, -(-len(held) // _PAIRS))]
-    for _, scenario, start, count in held:
-        at = rng.randrange(len(told[scenario]) - count)
-        texts.append(told[scenario][at if at < start else at + count])
-    return [h[0] for h in held], texts
+    drawn = []
+    for _, of_scenario, same_user in places:
+        at = rng.randrange(len(of_scenario) - len(same_user))
+        drawn.append(of_scenario[at if at < same_user.start else at + len(same_user)])
+    return [reply for reply, _, _ in places], drawn
 
 
-def fit_answering(given: Floats, instead: Floats) -> Answering | None:
+def fit_answering(own: Floats, instead: Floats) -> Answering | None:
     """Tell replies in their place from others put there, by ridge logistic regression.
 
     Args:
-        given: Standardised numbers of the replies, shape (pairs, features).
+        own: Standardised numbers of the replies, shape (pairs, features).
         instead: The same of what was put in their places.
 
     Returns:
         None where there are too few pairs.
     """
-    if len(given) < _LEAST:
+    if len(own) < _LEAST:
         return None
-    design = np.vstack([_design(given), -_design(instead)])
+    design = np.vstack([_design(own), -_design(instead)])
     weights = np.zeros(design.shape[1])
     loss = _loss(design, weights)
     for _ in range(_ROUNDS):
@@ -264,17 +263,17 @@ def _loss(design: Floats, weights: Floats) -> float:
 ROUNDING: Final = (1.5, 2.5, 3.5, 4.5)
 """Plain rounding, where too little is known."""
 _MORE_THREES, _MORE_FIVES = 0.25, 0.2
-"""By how much oftener 3 and 5 are said than people say them; 4 gives way."""
+"""By how much oftener 3 and 5 are given than by people; 4 gives way."""
 
 
 def shares_of(scores: Floats) -> Floats:
-    """Return how often each score from 1 to 5 is to be said, shape (5,).
+    """Return how often each score from 1 to 5 is to be given, shape (5,).
 
-    As often as people said it, but a quarter more 3s and a fifth more 5s at the cost of the 4s, which keep at
-    least half: a prediction draws towards the middle, and the dissatisfied next to the boundary are what
-    it is made for.
+    As often as people gave it, but a quarter more 3s and a fifth more 5s at the cost of the 4s, which keep
+    at least half: a prediction draws towards the middle, and it is made for the dissatisfied next to the
+    boundary.
     """
-    whole = np.clip(np.floor(scores + 0.5), 1, 5).astype(np.intp)
+    whole = whole_scores(scores).astype(np.intp)
     shares: Floats = np.bincount(whole - 1, minlength=5) / whole.size
     more = np.array([0.0, 0.0, _MORE_THREES * shares[2], 0.0, _MORE_FIVES * shares[4]])
     if more.sum() > 0:
@@ -303,15 +302,15 @@ Taken = tuple[SignalColumns, ...]
 def choose_signals(
     offered: Sequence[SignalColumns], fit_with: Callable[[Taken], ProcessFit], golds: Sequence[Floats]
 ) -> tuple[Taken, ProcessFit]:
-    """Take one signal after another, the most helpful first, as long as users left out are told better by it.
+    """Take one signal after another, the most helpful first, as long as it helps to predict users left out.
 
-    It helps when their squared error falls by more than one standard error over users. A signal that says
-    nothing is not read at all, and the judge is the one without it.
+    It helps when their squared error falls by more than one standard error over users. A signal that does
+    not help is not read at all.
 
     Args:
         offered: The signals; may be empty.
         fit_with: Fits to the training users with some of them.
-        golds: By training user, the ratings that the fits are held against.
+        golds: By training user, the ratings that the fits are to predict.
 
     Returns:
         Those taken, and the fit with them.
@@ -321,7 +320,7 @@ def choose_signals(
     left = list(offered) if len(golds) > 1 else []
     while left:
         fits = [fit_with((*taken, columns)) for columns in left]
-        gains = [_surely(fit, other, golds) for other in fits]
+        gains = [_gain(fit, other, golds) for other in fits]
         best = int(np.argmax(gains))
         if gains[best] <= 0:
             break
@@ -329,15 +328,11 @@ def choose_signals(
     return taken, fit
 
 
-def _surely(fit: ProcessFit, other: ProcessFit, golds: Sequence[Floats]) -> float:
+def _gain(fit: ProcessFit, other: ProcessFit, golds: Sequence[Floats]) -> float:
     """Return by how much the squared error of a user falls on average, less the standard error of that."""
-    fallen = np.array(
-        [
-            float(((a - gold) ** 2 - (b - gold) ** 2).sum())
-            for a, b, gold in zip(fit.left_out, other.left_out, golds, strict=True)
-        ]
-    )
-    return float(fallen.mean() - fallen.std(ddof=1) / np.sqrt(fallen.size))
+    users = zip(fit.left_out, other.left_out, golds, strict=True)
+    fall = np.array([float(((a - gold) ** 2 - (b - gold) ** 2).sum()) for a, b, gold in users])
+    return float(fall.mean() - fall.std(ddof=1) / np.sqrt(fall.size))
 
 
 _HISTORY: Final = 512
@@ -354,13 +349,13 @@ class Prediction:
     """The expected rating; it may lie a little beyond 1 to 5."""
     sources: tuple[tuple[str, float], ...]
     """The turns of the history that moved it most, each with by how much, in points; the strongest first."""
-    answers: float = 1.0
+    answers: float
     """How likely the reply is to answer what was asked, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserModel:
-    """What is known of other users, ready to meet one user's history."""
+    """The fit to other users, to which a user's own history is added."""
 
     columns: Columns
     answering: Answering | None
@@ -377,26 +372,23 @@ class UserModel:
     turns: int
     """Rated replies that were read of them."""
     left_out: float | None
-    """Pearson of ratings with what is said of training users when their own ratings of the scenario are left
-    out and they are no training users; None where it is undefined."""
+    """Pearson of the training users' ratings with predictions of a fit to the other users, which know of a
+    user's own ratings those of the other scenarios; None where it is undefined."""
 
     @property
     def signals(self) -> Mapping[str, float]:
         """By name of a signal that is read: by how many points the expected rating moves with one of its."""
-        held = self.columns.signals
-        first = self.belief.mean[self.columns.size - 2 * len(held) :: 2]
-        return {
-            columns.signal.name: columns.points(float(weight), self.spread)
-            for columns, weight in zip(held, first, strict=True)
-        }
+        signals = self.columns.signals
+        weights = self.belief.mean[self.columns.size - 2 * len(signals) :: 2].tolist()
+        return {s.signal.name: s.points(w, self.spread) for s, w in zip(signals, weights, strict=True)}
 
     def predict(self, view: BlockView, reader: Reader) -> list[Prediction]:
-        """Say of each target what rating is to be expected, and what moved it."""
+        """Predict the rating of each target, and name what moved the prediction."""
         history = _thinned(view.history)
         past = self.columns.rows([r.reply for r in history], reader)
         targets = self.columns.rows(view.targets, reader)
-        inward = (_scores(history) - self.centre) / self.spread
-        moved = self.spread * pulls(self.belief, past, inward, targets, NOISE)
+        rated = RatedRows(past, (_scores(history) - self.centre) / self.spread)
+        moved = self.spread * pulls(self.belief, rated, targets)
         values = self.centre + self.spread * prior(self.belief, targets) + moved.sum(axis=0)
         answers = _answers(self.answering, targets.form)
         values, moved = expected(values, answers), moved * answers
@@ -416,13 +408,13 @@ def fit_user_model(
     alone: Sequence[RatedReply] = (),
     signals: Sequence[ScoreSignal] = (),
 ) -> UserModel:
-    """ProcessFit to the training users.
+    """Fit to the training users.
 
     Args:
         population: The training users; may be empty.
         reader: Reads the replies.
         alone: The history of the user at hand: what the model is scaled by where there is no population.
-        signals: Scores of other judges; those are read that help to tell training users who are left out.
+        signals: Scores of other judges; those are read that help to predict training users left out.
 
     Raises:
         ValueError: Neither the population nor the history has a rating.
@@ -439,9 +431,9 @@ def fit_user_model(
     golds = [(_scores(replies) - centre) / spread for replies in users.values()]
 
     def fit_with(taken: tuple[SignalColumns, ...]) -> ProcessFit:
-        told = replace(columns, signals=taken)
-        rows = (told.rows([r.reply for r in replies], reader) for replies in users.values())
-        return fit_known([Known(r, gold) for r, gold in zip(rows, golds, strict=True)], told.size)
+        wide = replace(columns, signals=taken)
+        rows = (wide.rows([r.reply for r in replies], reader) for replies in users.values())
+        return fit_process([RatedRows(r, gold) for r, gold in zip(rows, golds, strict=True)], wide.size)
 
     offered = [c for s in signals if (c := columns_of_signal(s, rated)) is not None] if users else []
     taken, fit = choose_signals(offered, fit_with, golds)
@@ -450,10 +442,10 @@ def fit_user_model(
     agreed = None
     if fit.left_out:
         read = (reader.read([r.reply for r in replies]) for replies in users.values())
-        answers = [_answers(answering, columns.form([one.features for one in told])) for told in read]
-        said = expected(centre + spread * np.concatenate(fit.left_out), np.concatenate(answers))
-        cuts = cuts_of(said, scores)
-        agreed = pearson(said, scores).value
+        answers = [_answers(answering, columns.form([r.features for r in replies])) for replies in read]
+        predicted = expected(centre + spread * np.concatenate(fit.left_out), np.concatenate(answers))
+        cuts = cuts_of(predicted, scores)
+        agreed = pearson(predicted, scores)
     return UserModel(
         replace(columns, signals=taken),
         answering,
@@ -471,8 +463,8 @@ def _answering(
     columns: Columns, users: Mapping[str, Sequence[RatedReply]], reader: Reader
 ) -> Answering | None:
     replies, texts = misplaced(users)
-    given = columns.form([r.features for r in reader.read(replies)])
-    return fit_answering(given, columns.form(read_misplaced(replies, texts)))
+    own = columns.form([r.features for r in reader.read(replies)])
+    return fit_answering(own, columns.form(read_misplaced(replies, texts)))
 
 
 def _answers(answering: Answering | None, form: Floats) -> Floats:

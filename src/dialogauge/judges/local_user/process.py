@@ -3,10 +3,9 @@
     y(u, x) = x'w + f_u(x) + noise,    w ~ N(0, 1),    f_u ~ GP(0, k)
 
 The rows of different users have only `w` in common, so the training users enter one by one: each costs one
-solve of the size of its own rows and leaves a precision and a shift for `w`. What `w` then is believed to be
-is the prior under which a user's own history is read, which again is one small solve. The result is that of
-the Gaussian process over all rows together, without its one large Cholesky, and a user can be taken out
-again exactly.
+solve of the size of its own rows and leaves a precision and a shift for `w`. The belief about `w` is the
+prior for a user's own history, which is again one small solve. The result is that of the Gaussian process
+over all rows together, without its one large Cholesky, and a user can be taken out again exactly.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ SESSION: Final = 0.15
 READING: Final = 0.4
 """Of what a user makes of the form of a reply."""
 NOISE: Final = 0.8
-"""Of a rating beside all that."""
+"""Of a rating beside all that is modelled."""
 
 Floats = NDArray[np.float64]
 Names = NDArray[np.str_]
@@ -46,9 +45,8 @@ class Rows:
     sessions: Names
     """Ids of their conversations, shape (rows,)."""
 
-    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Rows:
+    def take(self, at: NDArray[np.intp]) -> Rows:
         """Return some of the rows."""
-        at = np.asarray(indices, dtype=np.intp)
         return Rows(self.shared[at], self.form[at], self.scenarios[at], self.sessions[at])
 
 
@@ -69,7 +67,7 @@ def own_covariance(a: Rows, b: Rows) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class WeightInformation:
-    """What the rated rows of one user, or of several together, say of the shared weights."""
+    """Evidence of the rated rows of one user, or of several, about the shared weights."""
 
     precision: Floats
     """Shape (columns, columns)."""
@@ -78,7 +76,7 @@ class WeightInformation:
 
     @classmethod
     def together(cls, parts: Iterable[WeightInformation], columns: int) -> WeightInformation:
-        """Put together what several users say; of nobody, it is nothing."""
+        """Add up the evidence of several users; without a user it is zero."""
         precision, shift = np.zeros((columns, columns)), np.zeros(columns)
         for part in parts:
             precision += part.precision
@@ -92,7 +90,7 @@ class WeightInformation:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What is believed of the shared weights: a normal distribution."""
+    """A normal distribution of the shared weights."""
 
     mean: Floats
     """Shape (columns,)."""
@@ -107,61 +105,56 @@ class Belief:
         return cls(covariance @ evidence.shift, covariance)
 
 
-def information_of(rows: Rows, values: Floats, noise: float) -> WeightInformation:
-    """Read one user's rated rows.
+@dataclass(frozen=True, slots=True)
+class RatedRows:
+    """Rated replies to one user; may be empty."""
 
-    Args:
-        rows: The user's rows.
-        values: Their ratings, shape (rows,), centred.
-        noise: Variance of a rating beside all that is modelled.
-    """
-    covariance = own_covariance(rows, rows) + noise * np.eye(values.size)
-    solved = np.linalg.solve(covariance, np.column_stack([rows.shared, values]))
-    found = rows.shared.T @ solved
-    return WeightInformation(found[:, :-1], found[:, -1])
+    rows: Rows
+    scores: Floats
+    """The ratings, centred, in deviations, shape (rows,)."""
+
+    def take(self, indices: NDArray[np.intp]) -> RatedRows:
+        """Return some of the rows."""
+        return RatedRows(self.rows.take(indices), self.scores[indices])
 
 
-def predict(belief: Belief, history: Rows, values: Floats, targets: Rows, noise: float) -> Floats:
+def information_of(user: RatedRows) -> WeightInformation:
+    """Return the evidence of one user's ratings."""
+    rows = user.rows
+    covariance = own_covariance(rows, rows) + NOISE * np.eye(user.scores.size)
+    solved = np.linalg.solve(covariance, np.column_stack([rows.shared, user.scores]))
+    both = rows.shared.T @ solved
+    return WeightInformation(both[:, :-1], both[:, -1])
+
+
+def predict(belief: Belief, history: RatedRows, targets: Rows) -> Floats:
     """Return the expected value of each target row, each as if it stood alone, shape (targets,).
 
     Args:
         belief: From the training users, the user at hand not among them.
-        history: The user's rated rows; may be empty.
-        values: Their ratings, centred.
+        history: Of the user at hand.
         targets: The rows to predict.
-        noise: As in `information_of`.
     """
-    moved: Floats = pulls(belief, history, values, targets, noise).sum(axis=0)
+    moved: Floats = pulls(belief, history, targets).sum(axis=0)
     return prior(belief, targets) + moved
 
 
 def prior(belief: Belief, targets: Rows) -> Floats:
-    """Return what the training users make expect, shape (targets,)."""
+    """Return the expected values by the training users alone, shape (targets,)."""
     out: Floats = targets.shared @ belief.mean
     return out
 
 
-def pulls(belief: Belief, history: Rows, values: Floats, targets: Rows, noise: float) -> Floats:
-    """Return by how much each rated row moves each target from its prior, shape (history, targets).
-
-    The arguments are those of `predict`.
-    """
-    spread = history.shared @ belief.covariance
-    among = spread @ history.shared.T + own_covariance(history, history)
-    across = spread @ targets.shared.T + own_covariance(history, targets)
-    surprise = values - history.shared @ belief.mean
-    weights = np.linalg.solve(among + noise * np.eye(values.size), surprise)
+def pulls(belief: Belief, history: RatedRows, targets: Rows) -> Floats:
+    """Return by how much each rated row moves each target from its prior, shape (history, targets)."""
+    rows = history.rows
+    spread = rows.shared @ belief.covariance
+    among = spread @ rows.shared.T + own_covariance(rows, rows)
+    across = spread @ targets.shared.T + own_covariance(rows, targets)
+    surprise = history.scores - rows.shared @ belief.mean
+    weights = np.linalg.solve(among + NOISE * np.eye(surprise.size), surprise)
     out: Floats = across * weights[:, None]
     return out
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """One training user: all rated replies."""
-
-    rows: Rows
-    scores: Floats
-    """Their ratings, centred, in deviations, shape (rows,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,31 +163,30 @@ class ProcessFit:
 
     together: WeightInformation
     left_out: tuple[Floats, ...]
-    """By user what is said of the ratings when the user is no training user and their own ratings of the
-    scenario are not known; empty where there are fewer than two users."""
+    """By user the expected ratings of a fit to the other users, which know of the user's own ratings those
+    of the other scenarios; empty where there are fewer than two users."""
 
 
-def fit_known(known: Sequence[Known], columns: int) -> ProcessFit:
-    """Put the training users together, and say of each what the others make expect.
+def fit_process(users: Sequence[RatedRows], columns: int) -> ProcessFit:
+    """Put the training users together, and predict each from the others.
 
     Args:
-        known: The training users; may be empty.
+        users: May be empty.
         columns: How many columns of the rows all users share.
     """
-    evidence = [information_of(user.rows, user.scores, NOISE) for user in known]
+    evidence = [information_of(user) for user in users]
     together = WeightInformation.together(evidence, columns)
-    if len(known) < 2:
+    if len(users) < 2:
         return ProcessFit(together, ())
     beliefs = (Belief.of(together.without(own)) for own in evidence)
-    return ProcessFit(together, tuple(_left_out(u, b) for u, b in zip(known, beliefs, strict=True)))
+    return ProcessFit(together, tuple(_left_out(u, b) for u, b in zip(users, beliefs, strict=True)))
 
 
-def _left_out(user: Known, belief: Belief) -> Floats:
-    """Say of a training user's ratings what all others and the user's own other scenarios make expect."""
-    found = np.empty_like(user.scores)
+def _left_out(user: RatedRows, belief: Belief) -> Floats:
+    """Predict a training user's ratings from all others and the user's own other scenarios."""
+    out = np.empty_like(user.scores)
     for scenario in np.unique(user.rows.scenarios):
         here = np.flatnonzero(user.rows.scenarios == scenario)
         past = np.flatnonzero(user.rows.scenarios != scenario)
-        history, targets = user.rows.take(past), user.rows.take(here)
-        found[here] = predict(belief, history, user.scores[past], targets, NOISE)
-    return found
+        out[here] = predict(belief, user.take(past), user.rows.take(here))
+    return out

@@ -14,16 +14,7 @@ from typing import Any, ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dialogauge.core import (
-    Judged,
-    Judgement,
-    PlainDimension,
-    Request,
-    Score,
-    UsageError,
-    digest,
-    whole_score,
-)
+from dialogauge.core import Judged, Judgement, PlainDimension, Request, Score, UsageError, digest, whole_score
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
 from dialogauge.retrieval import TfidfIndex
 from dialogauge.stats import half_even
@@ -74,8 +65,8 @@ class HistoryJudge:
     @property
     def digest(self) -> str:
         """Changes with the rule's name, settings and version."""
-        known = {"judge": self.name, "settings": dict(self.settings), "version": _VERSION}
-        return digest({**known, "reads": sorted(self.reads)})
+        rule = {"judge": self.name, "settings": dict(self.settings), "version": _VERSION}
+        return digest({**rule, "reads": sorted(self.reads)})
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings."""
@@ -156,12 +147,15 @@ def likeness(view: BlockView) -> Iterator[Floats]:
 
 def weigh(view: BlockView, cosines: Floats, strategy: Strategy, k: int) -> Guess:
     """Guess from k turns, each weighted by its cosine."""
-    found = retrieve(view, cosines, strategy, k)
-    weights = np.array([max(float(cosines[i]), 0.0) + _FLOOR for i in found])
-    scores = np.array([view.history[i].score for i in found])
+    chosen = retrieve(view, cosines, strategy, k)
+    weights = np.array([max(float(cosines[i]), 0.0) + _FLOOR for i in chosen])
+    scores = np.array([view.history[i].score for i in chosen])
     value = float(weights @ scores / weights.sum())
-    sources = tuple((view.history[i].reply.id, float(cosines[i])) for i in found)
-    return Guess(half_even(value), value, sources=sources)
+    return Guess(half_even(value), value, sources=_sources(view, cosines, chosen))
+
+
+def _sources(view: BlockView, cosines: Floats, chosen: Sequence[int]) -> tuple[tuple[str, float], ...]:
+    return tuple((view.history[i].reply.id, float(cosines[i])) for i in chosen)
 
 
 def retrieve(view: BlockView, cosines: Floats, strategy: Strategy, k: int) -> list[int]:
@@ -217,10 +211,9 @@ def likeness_of_exchanges(view: BlockView) -> Iterator[Floats]:
 
 def average(view: BlockView, cosines: Floats, k: int) -> Guess:
     """Guess the mean score of the k turns with the highest cosine."""
-    found = [int(i) for i in np.argsort(cosines, kind="stable")[::-1][:k]]
-    value = sum(view.history[i].score for i in found) / len(found)
-    sources = tuple((view.history[i].reply.id, float(cosines[i])) for i in found)
-    return Guess(whole_score(value), value, sources=sources)
+    chosen = retrieve(view, cosines, "topk", k)
+    value = sum(view.history[i].score for i in chosen) / len(chosen)
+    return Guess(whole_score(value), value, sources=_sources(view, cosines, chosen))
 
 
 def _exchange(reply: Reply) -> str:
@@ -244,8 +237,8 @@ def task_mean(view: BlockView, population: Population) -> Sequence[Guess]:
 
 def task_majority(view: BlockView, population: Population) -> Sequence[Guess]:
     """The score that the training users gave most in the target's scenario, else the rounded mean of all."""
-    held = population.scores_in(view.scenario)
-    return _same(view, majority(held) if held else whole_score(_mean(population.scores)))
+    scores = population.scores_in(view.scenario)
+    return _same(view, majority(scores) if scores else whole_score(_mean(population.scores)))
 
 
 def _same(view: BlockView, value: float) -> Sequence[Guess]:
@@ -274,8 +267,8 @@ def history_cdf_hash(view: BlockView, population: Population) -> Sequence[Guess]
     ordered = sorted(_known(view.scores or population.scores))
     hashes = [hashlib.sha1(r.id.encode(), usedforsecurity=False).hexdigest() for r in view.targets]
     rank = {name: i for i, name in enumerate(sorted(hashes))}
-    found = [quantile_at(ordered, (rank[name] + 0.5) / len(hashes)) for name in hashes]
-    return [Guess(whole_score(score), score, prior=not view.history) for score in found]
+    scores = [quantile_at(ordered, (rank[name] + 0.5) / len(hashes)) for name in hashes]
+    return [Guess(whole_score(score), score, prior=not view.history) for score in scores]
 
 
 def quantile_at(ordered: Sequence[float], q: float) -> float:
@@ -308,12 +301,7 @@ _K: Final = 6
 
 
 def build_history_judge(name: str, *, strategy: Strategy | None = None, k: int | None = None) -> HistoryJudge:
-    """Build a judge by its name.
-
-    Args:
-        name: One of `HISTORY_JUDGES`.
-        strategy: How `episodic-nearest` chooses turns; `topk` when None.
-        k: How many turns it takes; 6 when None.
+    """Build one of `HISTORY_JUDGES`; without them, `episodic-nearest` has the strategy `topk` and k = 6.
 
     Raises:
         UsageError: No judge is called so, or it takes no strategy or k.

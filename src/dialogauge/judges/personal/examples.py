@@ -43,8 +43,8 @@ class FewShotContext:
     reads: ClassVar[frozenset[Reads]] = frozenset({"others"})
 
     n: int = 10
-    _written: tuple[int, str, str] | None = None
-    """Of the population that was asked about last: its identity, the examples, and their digest."""
+    _latest: tuple[Population, str, str] | None = None
+    """The population of the latest target, the examples from it, and their digest."""
 
     def describe(self) -> Mapping[str, Any]:
         """Return the number and the draw."""
@@ -55,17 +55,18 @@ class FewShotContext:
     ) -> PromptContext:
         """Return the examples, one JSON object a line."""
         del view, reply, notes
-        if self._written is None or self._written[0] != id(others):
+        if self._latest is None or self._latest[0] is not others:
             text = "\n".join(
                 rated_line(rated, request_chars=_REQUEST, reply_chars=_REPLY)
                 for rated in draw_examples(others, self.n)
             )
-            self._written = id(others), text, digest(text)
-        _, text, name = self._written
+            self._latest = others, text, digest(text)
+        _, text, name = self._latest
         return PromptContext({"rated_examples": text or phrase(language, "none")}, {"examples": name})
 
 
-_Found = tuple[tuple[RatedReply, float], ...]
+_Retrieved = tuple[tuple[RatedReply, float], ...]
+"""Rated replies, each with its cosine, the most similar first."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class RetrievedExamples:
     request_chars: int = 300
     reply_chars: int = 800
     """Longer texts are cut in the middle."""
-    _blocks: dict[str, Mapping[tuple[str, str], _Found]] = field(
+    _blocks: dict[str, Mapping[tuple[str, str], _Retrieved]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -101,21 +102,21 @@ class RetrievedExamples:
         if not view.history:
             return PromptContext({"rated_examples": phrase(language, "none")}, {"sources": []})
         if _key(reply) not in self._blocks.get(view.id, {}):
-            self._blocks[view.id] = self._found_for(view)
-        found = self._blocks[view.id][_key(reply)]
+            self._blocks[view.id] = self._retrieved(view)
+        examples = self._blocks[view.id][_key(reply)]
         text = "\n".join(
             rated_line(rated, request_chars=self.request_chars, reply_chars=self.reply_chars)
-            for rated, _ in found
+            for rated, _ in examples
         )
-        sources = [{"turn_id": rated.reply.id, "cosine": round(cosine, 6)} for rated, cosine in found]
+        sources = [{"turn_id": rated.reply.id, "cosine": round(cosine, 6)} for rated, cosine in examples]
         return PromptContext({"rated_examples": text}, {"sources": sources})
 
-    def _found_for(self, view: BlockView) -> dict[tuple[str, str], _Found]:
+    def _retrieved(self, view: BlockView) -> dict[tuple[str, str], _Retrieved]:
         """Retrieve for all targets of a block at once: the index is made for the block, and not kept."""
-        out: dict[tuple[str, str], _Found] = {}
+        out: dict[tuple[str, str], _Retrieved] = {}
         for target, cosines in zip(view.targets, likeness(view), strict=True):
-            found = retrieve(view, cosines, self.strategy, self.k)
-            ordered = sorted(found, key=lambda i: -cosines[i])
+            chosen = retrieve(view, cosines, self.strategy, self.k)
+            ordered = sorted(chosen, key=lambda i: -cosines[i])
             out[_key(target)] = tuple((view.history[i], float(cosines[i])) for i in ordered)
         return out
 

@@ -128,17 +128,11 @@ class PersonalRubricJudge(JudgeByRubric):
             profile = as_json(dict(block.profile)) if block.profile else phrase(language, "none")
             known.setdefault("profile", profile)
         calls = ConversationCalls(
-            self._fixed,
-            self.client,
-            reply.conversation,
-            language,
-            "foresight",
-            self.tool_chars,
-            known=known,
+            self._fixed, self.client, reply.conversation, language, "foresight", self.tool_chars, known=known
         )
         shown = tuple(t for t in reply.conversation.turns if t.number <= reply.turn)
         result = await calls.make(Call(Scope((reply.turn,), ("turn",)), shown))
-        return _booked(self._row(calls, result, reply, len(shown)), context)
+        return _booked(self._row(calls, result, reply), context)
 
     def _language(self, view: BlockView) -> str:
         """Return the language of the prompts: one for a block, so that a block has one memory."""
@@ -146,12 +140,13 @@ class PersonalRubricJudge(JudgeByRubric):
             self._languages[view.id] = self._prompt_language(view.targets[0].conversation)
         return self._languages[view.id]
 
-    def _row(self, calls: ConversationCalls, result: CallResult, reply: Reply, turns: int) -> Judged:
-        row = turn_row(calls, result, reply.whole_turn)
+    def _row(self, calls: ConversationCalls, result: CallResult, reply: Reply) -> Judged:
+        row = turn_row(calls, result, reply.conversation.turn(reply.turn))
         if not isinstance(row.outcome, Judgement):
             return row
         details: dict[str, Any] = {"turn_id": reply.id, **row.outcome.details}
-        left_out = turns - len(recent_turns(result.call.shown, self.rubric.recent))
+        shown = result.call.shown
+        left_out = len(shown) - len(recent_turns(shown, self.rubric.recent))
         if left_out:
             details["earlier_turns_left_out"] = left_out
         return replace(row, outcome=replace(row.outcome, details=details))

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from dialogauge.core import digest, whole_score
 from dialogauge.core.protocols import BlockView, RatedReply
-from dialogauge.judges.rubric.prompt import as_json, closed, cut_middle
-from dialogauge.rubrics import memory_words, render
+from dialogauge.judges.rubric.prompt import as_json, cut_middle
+from dialogauge.rubrics import closed_object, memory_words, render
 from dialogauge.stats import ScoreHistory
 
 BUDGET = 24_000
@@ -27,7 +27,7 @@ class ShownHistory:
     groups: Mapping[int, tuple[str, ...]]
     """By score from 5 down to 1, where it was given: the shown turns, one JSON object each, in the order of
     the data."""
-    given: Mapping[int, int]
+    counts: Mapping[int, int]
     """By score: how many turns there are."""
     left_out: Mapping[int, int] = field(default_factory=dict)
     """By score: how many of them did not fit; scores of which all are shown are not named."""
@@ -43,31 +43,26 @@ class ShownHistory:
         """Write the counts."""
         return {
             "shown": self.shown,
-            "of": sum(self.given.values()),
+            "of": sum(self.counts.values()),
             "left_out": {str(score): n for score, n in self.left_out.items()},
             "texts_cut": self.texts_cut,
         }
 
 
 def shown_history(view: BlockView, *, budget: int = BUDGET) -> ShownHistory:
-    """Choose and write what is shown of a user's history.
+    """Choose and write what is shown of a user's history, in `budget` characters.
 
-    Args:
-        view: The history; of the targets only the task of the first is looked at, which is known before it.
-        budget: Characters; one turn of each score is shown even beyond it.
+    One turn of each score is shown even beyond them. Of the targets only the task of the first is read, which
+    is known before it.
     """
     written = [shown_turn(rated) for rated in view.history]
     scores = [whole_score(rated.score) for rated in view.history]
     chosen = set(_chosen(view, scores, [len(text) for text, _ in written], budget))
-    given = Counter(scores)
-    groups = {
-        score: tuple(written[i][0] for i in sorted(chosen) if scores[i] == score)
-        for score in _SCORES
-        if given[score]
-    }
-    left_out = {s: given[s] - len(turns) for s, turns in groups.items() if len(turns) < given[s]}
+    counts = {score: scores.count(score) for score in _SCORES if score in scores}
+    groups = {score: tuple(written[i][0] for i in sorted(chosen) if scores[i] == score) for score in counts}
+    left_out = {s: n - len(groups[s]) for s, n in counts.items() if len(groups[s]) < n}
     cut = sum(written[i][1] for i in chosen)
-    return ShownHistory(groups, {s: given[s] for s in groups}, left_out, cut)
+    return ShownHistory(groups, counts, left_out, cut)
 
 
 def shown_turn(rated: RatedReply) -> tuple[str, int]:
@@ -89,8 +84,7 @@ def _chosen(view: BlockView, scores: Sequence[int], sizes: Sequence[int], budget
         yield from range(len(sizes))
         return
     ranked = _by_relevance(view, scores)
-    given = Counter(scores)
-    queues = [ranked[s] for s in sorted(ranked, key=lambda s: (given[s], s))]
+    queues = [ranked[s] for s in sorted(ranked, key=lambda s: (len(ranked[s]), s))]
     room, round_ = budget, 0
     while any(queues):
         for queue in queues:
@@ -147,17 +141,18 @@ class ScoreScale:
     @classmethod
     def of(cls, scores: Sequence[float]) -> ScoreScale:
         """Count the scores of a history."""
-        found = ScoreHistory.of(scores)
-        return cls(found.counts, found.mean)
+        history = ScoreHistory.of(scores)
+        return cls(history.counts, history.mean)
 
     @property
     def turns(self) -> int:
         """Rated turns."""
         return sum(self.counts)
 
-    def given(self, score: int) -> int:
-        """Return how often a score was given."""
-        return self.counts[score - 1]
+    @property
+    def by_score(self) -> Mapping[int, int]:
+        """How often each score was given, the highest first."""
+        return {score: self.counts[score - 1] for score in _SCORES}
 
     @property
     def satisfied_share(self) -> float | None:
@@ -180,7 +175,7 @@ class ScoreScale:
     @property
     def compares_four_five(self) -> bool:
         """Whether both 4 and 5 were given."""
-        return self.given(4) > 0 and self.given(5) > 0
+        return self.by_score[4] > 0 and self.by_score[5] > 0
 
     @property
     def low_evidence(self) -> LowEvidence:
@@ -190,16 +185,16 @@ class ScoreScale:
 
     def to_json(self) -> dict[str, Any]:
         """Write counts and mean."""
-        return {"counts": {str(s): self.given(s) for s in _LEVELS}, "mean": self.mean}
+        return {"counts": {str(s): n for s, n in zip(_LEVELS, self.counts, strict=True)}, "mean": self.mean}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> ScoreScale:
         """Read what `to_json` wrote; MemoryFault where it cannot be the scale of any history."""
-        held = value.get("counts")
-        if not isinstance(held, Mapping) or set(held) != {str(s) for s in _LEVELS}:
+        by_score = value.get("counts")
+        if not isinstance(by_score, Mapping) or set(by_score) != {str(s) for s in _LEVELS}:
             msg = "scale.counts: expected one count for each score from 1 to 5"
             raise MemoryFault(msg)
-        counts = tuple(held[str(s)] for s in _LEVELS)
+        counts = tuple(by_score[str(s)] for s in _LEVELS)
         if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts):
             msg = f"scale.counts: expected whole numbers of 0 or more, found {list(counts)}"
             raise MemoryFault(msg)
@@ -212,13 +207,13 @@ def _mean(mean: object, counts: tuple[int, ...]) -> float | None:
             msg = f"scale.mean: {mean!r}, but no score is counted"
             raise MemoryFault(msg)
         return None
-    given = [s for s, n in zip(_LEVELS, counts, strict=True) if n]
+    scores = [s for s, n in zip(_LEVELS, counts, strict=True) if n]
     if isinstance(mean, bool) or not isinstance(mean, int | float):
         msg = f"scale.mean: expected a number, found {mean!r}"
         raise MemoryFault(msg)
     # A score with a fraction is counted as the whole one next to it, so the mean may lie half a point off.
-    if not max(1.0, min(given) - 0.5) <= mean <= min(5.0, max(given) + 0.5):
-        msg = f"scale.mean: {mean:g} is not the mean of scores from {min(given)} to {max(given)}"
+    if not max(1.0, min(scores) - 0.5) <= mean <= min(5.0, max(scores) + 0.5):
+        msg = f"scale.mean: {mean:g} is not the mean of scores from {min(scores)} to {max(scores)}"
         raise MemoryFault(msg)
     return float(mean)
 
@@ -293,23 +288,16 @@ class UserMemory:
             raise MemoryFault(msg)
         scale = ScoreScale.from_json(value["scale"])
         scenarios = tuple(value.get("scenarios") or ())
-        found = value.get("findings")
-        findings = None if found is None else read_findings(found, scale, scenarios)
-        return cls(
-            scale, int(value.get("conversations", 0)), scenarios, findings, value.get("evidence") or {}
-        )
+        written, evidence = value.get("findings"), value.get("evidence") or {}
+        findings = None if written is None else read_findings(written, scale, scenarios)
+        return cls(scale, int(value.get("conversations", 0)), scenarios, findings, evidence)
 
 
 def findings_schema(scale: ScoreScale, scenarios: Sequence[str], hints: Mapping[str, str]) -> dict[str, Any]:
     """Return the schema of the builder's reply.
 
     A threshold is asked for only where the history has turns on both sides of it: what nobody can have seen
-    would be made up.
-
-    Args:
-        scale: Of the history.
-        scenarios: The kinds of task that the history holds.
-        hints: By key of the reply, what belongs there; also `task` and `observation`.
+    would be made up. `hints` say by key of the reply what belongs there; also by `task` and `observation`.
     """
 
     def text(key: str) -> dict[str, Any]:
@@ -320,9 +308,9 @@ def findings_schema(scale: ScoreScale, scenarios: Sequence[str], hints: Mapping[
     fields["requirements"] = {"type": "array", "items": text("requirements")}
     fields["preferred_format"] = text("preferred_format")
     task = {"type": "string", "enum": list(scenarios), "description": hints["task"]}
-    seen = closed({"task": task, "observation": text("observation")})
+    seen = closed_object({"task": task, "observation": text("observation")})
     fields["task_observations"] = {"type": "array", "items": seen}
-    return closed(fields)
+    return closed_object(fields)
 
 
 def _threshold_keys(scale: ScoreScale) -> list[str]:
@@ -366,7 +354,7 @@ def _observations(value: object, scenarios: Sequence[str], faults: list[str]) ->
     if not isinstance(value, list):
         faults.append("task_observations: expected a list of {task, observation}")
         return ()
-    found: list[tuple[str, str]] = []
+    observations: list[tuple[str, str]] = []
     for number, entry in enumerate(value):
         task = entry.get("task") if isinstance(entry, dict) else None
         seen = entry.get("observation") if isinstance(entry, dict) else None
@@ -374,8 +362,8 @@ def _observations(value: object, scenarios: Sequence[str], faults: list[str]) ->
             names = ", ".join(scenarios)
             faults.append(f"task_observations[{number}]: expected an observation and a task of {names}")
         elif seen.strip():
-            found.append((str(task), seen.strip()))
-    return tuple(found)
+            observations.append((str(task), seen.strip()))
+    return tuple(observations)
 
 
 def statistics_text(scale: ScoreScale, conversations: int, language: str) -> str:
@@ -389,38 +377,30 @@ def statistics_text(scale: ScoreScale, conversations: int, language: str) -> str
             "turns": str(scale.turns),
             "conversations": str(conversations),
             "mean": f"{scale.mean:.2f}",
-            "counts": _counts(scale, words),
+            "counts": _listed("count", scale.by_score, language),
             "share": f"{100 * scale.satisfied_share:.0f}",
             "strictness": words[scale.strictness],
         },
     )
 
 
-def _counts(scale: ScoreScale, words: Mapping[str, str]) -> str:
-    separator = "、" if words is memory_words("zh") else ", "
-    shown = [
-        render(words["count"], {"n": str(scale.given(s)), "score": str(s)})
-        for s in (5, 4, 3, 2, 1)
-        if scale.given(s)
-    ]
-    return separator.join(shown)
+def _listed(key: str, counts: Mapping[int, int], language: str) -> str:
+    phrase = memory_words(language)[key]
+    parts = [render(phrase, {"n": str(n), "score": str(score)}) for score, n in counts.items() if n]
+    return ("、" if language == "zh" else ", ").join(parts)
 
 
 def coverage_text(evidence: ShownHistory, language: str) -> str:
     """Say what of the history is shown, and what was left out."""
     words = memory_words(language)
-    said = [words["all_shown"]]
+    sentences = [words["all_shown"]]
     if evidence.left_out:
-        counts = [
-            render(words["left_out_score"], {"n": str(n), "score": str(score)})
-            for score, n in evidence.left_out.items()
-        ]
-        values = {"of": str(sum(evidence.given.values())), "shown": str(evidence.shown)}
-        joined = ("、" if language == "zh" else ", ").join(counts)
-        said = [render(words["left_out"], {**values, "counts": joined})]
+        values = {"of": str(sum(evidence.counts.values())), "shown": str(evidence.shown)}
+        values["counts"] = _listed("left_out_score", evidence.left_out, language)
+        sentences = [render(words["left_out"], values)]
     if evidence.texts_cut:
-        said.append(words["texts_cut"])
-    return ("" if language == "zh" else " ").join(said)
+        sentences.append(words["texts_cut"])
+    return ("" if language == "zh" else " ").join(sentences)
 
 
 def grouped_turns(evidence: ShownHistory, language: str) -> str:
@@ -428,7 +408,7 @@ def grouped_turns(evidence: ShownHistory, language: str) -> str:
     words = memory_words(language)
     blocks = []
     for score, turns in evidence.groups.items():
-        values = {"score": str(score), "shown": str(len(turns)), "given": str(evidence.given[score])}
+        values = {"score": str(score), "shown": str(len(turns)), "given": str(evidence.counts[score])}
         blocks.append("\n".join((f"### {render(words['group'], values)}", *turns)))
     return "\n\n".join(blocks)
 
@@ -449,20 +429,21 @@ def memory_text(memory: UserMemory, language: str) -> str:
     elif scale.mean is None:
         lines.append(words["nobody"])
     else:
-        values = {"turns": str(scale.turns), "mean": f"{scale.mean:.2f}", "counts": _counts(scale, words)}
+        counts = _listed("count", scale.by_score, language)
+        values = {"turns": str(scale.turns), "mean": f"{scale.mean:.2f}", "counts": counts}
         lines.append(render(words["others"], values))
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _findings(found: Findings, words: Mapping[str, str], colon: str) -> Iterator[str]:
-    yield f"{words['scoring_style']}{colon}{as_json(found.scoring_style)}"
-    for key, text in found.thresholds.items():
-        told = words[f"no_{key}"] if text is None else as_json(text)
-        yield f"{words[key]}{colon}{told}"
-    if found.requirements:
-        yield f"{words['requirements']}{colon}{as_json(list(found.requirements))}"
-    if found.preferred_format:
-        yield f"{words['preferred_format']}{colon}{as_json(found.preferred_format)}"
-    for task, observation in found.task_observations:
+def _findings(findings: Findings, words: Mapping[str, str], colon: str) -> Iterator[str]:
+    yield f"{words['scoring_style']}{colon}{as_json(findings.scoring_style)}"
+    for key, text in findings.thresholds.items():
+        shown = words[f"no_{key}"] if text is None else as_json(text)
+        yield f"{words[key]}{colon}{shown}"
+    if findings.requirements:
+        yield f"{words['requirements']}{colon}{as_json(list(findings.requirements))}"
+    if findings.preferred_format:
+        yield f"{words['preferred_format']}{colon}{as_json(findings.preferred_format)}"
+    for task, observation in findings.task_observations:
         head = render(words["task_observations"], {"task": as_json(task)})
         yield f"{head}{colon}{as_json(observation)}"

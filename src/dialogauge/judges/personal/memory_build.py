@@ -49,14 +49,9 @@ async def build_memory(
 ) -> tuple[UserMemory | ChatFailure, Usage]:
     """Build the memory of one block, before its first target is judged.
 
-    Args:
-        client: The memory builder's model; not asked where the user has rated nothing.
-        view: Profile and history. Of the targets only the task of the first is looked at.
-        population: The training users: their scores stand in for those of a user without any.
-        language: Of the prompt, and of what the model writes.
-        budget: Characters of rated turns in the prompt.
-
-    Raises what the client raises (`EndpointError`, `BudgetSpent`).
+    Where the user has rated nothing, the client is not asked and the scores of the training users stand in.
+    Of the targets only the task of the first is read. The budget is the characters of rated turns in the
+    prompt. Raises what the client raises (`EndpointError`, `BudgetSpent`).
     """
     if not view.history:
         return UserMemory(ScoreScale.of(population.scores), 0, (), None), Usage()

@@ -16,20 +16,12 @@ from typing import Any, ClassVar, Final, Literal
 from dialogauge.core import JudgeFailure, StoreError, Usage, conversation_digest, digest
 from dialogauge.core.protocols import BlockView, Notes, Population, RatedReply, Reads, Reply
 from dialogauge.judges.personal.judge import PromptContext
-from dialogauge.judges.rubric.prompt import (
-    ROLE,
-    as_json,
-    closed,
-    dialogue_text,
-    gathered,
-    messages_of,
-    reasker,
-)
+from dialogauge.judges.rubric.prompt import ROLE, as_json, dialogue_text, gathered, messages_of, reasker
 from dialogauge.judges.rubric.reply import ReplyFault
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
 from dialogauge.llm.structured import ask
-from dialogauge.rubrics import own_template, phrase, split_template
+from dialogauge.rubrics import closed_object, own_template, phrase, split_template
 
 Side = Literal["satisfied", "dissatisfied"]
 
@@ -66,11 +58,11 @@ class InductionSettings:
     examples: int = 150
     """Rated replies that are drawn of each side."""
     each: int = 3
-    """SpurCriteria that one reply may give."""
+    """Criteria that one reply may give."""
     chunk: int = 80
-    """SpurCriteria that are merged in one call."""
+    """Criteria that are merged in one call."""
     kept: int = 10
-    """SpurCriteria of each side in the end; twice as many from each chunk."""
+    """Criteria of each side in the end; twice as many from each chunk."""
     turns: int = 3
     """Turns of the dialogue that are shown, the rated one included."""
     tool_chars: int = 2000
@@ -103,12 +95,8 @@ class SpurCriteria:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> SpurCriteria:
         """Read what `to_json` wrote."""
-        return cls(
-            {
-                side: SideCriteria(**{**data[side], "criteria": tuple(data[side]["criteria"])})
-                for side in SIDES
-            }
-        )
+        sides = {s: SideCriteria(**{**data[s], "criteria": tuple(data[s]["criteria"])}) for s in SIDES}
+        return cls(sides)
 
 
 @dataclass
@@ -124,53 +112,53 @@ class _Induction:
         failed = [a for a in answers if isinstance(a, ChatFailure)]
         if len(failed) > _MAX_SHARE_FAILED * len(answers):
             return failed[0]
-        found = list(dict.fromkeys(text for a in answers if not isinstance(a, ChatFailure) for text in a))
-        merged = await self.merge(found, side)
+        texts = list(dict.fromkeys(text for a in answers if not isinstance(a, ChatFailure) for text in a))
+        merged = await self.merge(texts, side)
         if isinstance(merged, ChatFailure):
             return merged
-        return SideCriteria(tuple(merged), len(answers), len(failed), len(found))
+        return SideCriteria(tuple(merged), len(answers), len(failed), len(texts))
 
     async def find(self, rated: RatedReply, side: Side) -> list[str] | ChatFailure:
         """Phase 1: why was this reply rated so?"""
         reply = rated.reply
         turns = reply.conversation.until(reply.turn).turns[-self.settings.turns :]
-        said = {"score": rated.score} | ({"reason": rated.reason} if rated.reason else {})
+        rating = {"score": rated.score} | ({"reason": rated.reason} if rated.reason else {})
         values = {
             "side": phrase(self.language, side),
             "each": str(self.settings.each),
             "scenario": as_json({"kind": reply.conversation.scenario, "description": reply.context}),
             "dialogue": dialogue_text(turns, tool_chars=self.settings.tool_chars).text,
-            "rating": as_json(said),
+            "rating": as_json(rating),
         }
         return await self._criteria(FIND, values, self.settings.each)
 
-    async def merge(self, found: Sequence[str], side: Side) -> list[str] | ChatFailure:
+    async def merge(self, texts: Sequence[str], side: Side) -> Sequence[str] | ChatFailure:
         """Phase 2: few criteria that stand for all."""
         s = self.settings
-        if len(found) <= s.kept:
-            return list(found)
-        if len(found) > s.chunk:
-            chunks = [found[i : i + s.chunk] for i in range(0, len(found), s.chunk)]
+        if len(texts) <= s.kept:
+            return texts
+        if len(texts) > s.chunk:
+            chunks = [texts[i : i + s.chunk] for i in range(0, len(texts), s.chunk)]
             merged = await gathered([self._merge(c, side, min(2 * s.kept, len(c))) for c in chunks])
-            found = []
+            texts = []
             for part in merged:
                 if isinstance(part, ChatFailure):
                     return part
-                found += part
-        return await self._merge(found, side, s.kept)
+                texts += part
+        return await self._merge(texts, side, s.kept)
 
-    async def _merge(self, found: Sequence[str], side: Side, most: int) -> list[str] | ChatFailure:
+    async def _merge(self, texts: Sequence[str], side: Side, most: int) -> list[str] | ChatFailure:
         values = {
             "side": phrase(self.language, side),
             "most": str(most),
-            "criteria": "\n".join(as_json(text) for text in found),
+            "criteria": "\n".join(as_json(text) for text in texts),
         }
         return await self._criteria(MERGE, values, most)
 
     async def _criteria(self, name: str, values: Mapping[str, str], most: int) -> list[str] | ChatFailure:
         template = split_template(own_template(name, self.language))
         texts = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": most}
-        schema = ReplySchema(name, closed({"criteria": texts}))
+        schema = ReplySchema(name, closed_object({"criteria": texts}))
         request = ChatRequest(messages_of(template, values), role=ROLE, schema=schema)
         outcome = await ask(self.client, request, _reader(most), reask=reasker(self.language))
         self.usage += outcome.usage
@@ -194,21 +182,21 @@ async def induce(
         return JudgeFailure("judge_error", "nobody is known whose ratings could give criteria"), work.usage
     sides = await gathered([work.side(side, drawn[side]) for side in SIDES])
     by_side: dict[Side, SideCriteria] = {}
-    for side, found in zip(SIDES, sides, strict=True):
-        if isinstance(found, ChatFailure):
-            message = f"the criteria of {side} users could not be induced: {found.message}"
-            return JudgeFailure(found.kind, message, found.raw), work.usage
-        by_side[side] = found
+    for side, outcome in zip(SIDES, sides, strict=True):
+        if isinstance(outcome, ChatFailure):
+            message = f"the criteria of {side} users could not be induced: {outcome.message}"
+            return JudgeFailure(outcome.kind, message, outcome.raw), work.usage
+        by_side[side] = outcome
     return SpurCriteria(by_side), work.usage
 
 
 def _reader(most: int) -> Callable[[dict[str, Any]], list[str]]:
     def read(data: dict[str, Any]) -> list[str]:
-        found = data.get("criteria")
-        if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        value = data.get("criteria")
+        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
             msg = "criteria: expected a list of texts"
             raise ReplyFault(msg)
-        texts = list(dict.fromkeys(text.strip() for text in found if text.strip()))
+        texts = list(dict.fromkeys(text.strip() for text in value if text.strip()))
         if not 1 <= len(texts) <= most:
             msg = f"criteria: expected 1 to {most} different texts, found {len(texts)}"
             raise ReplyFault(msg)
@@ -233,6 +221,10 @@ class InducedCriteria:
     client: ChatClient
     settings: InductionSettings = field(default_factory=InductionSettings)
     _known: dict[str, SpurCriteria | JudgeFailure] = field(default_factory=dict, repr=False, compare=False)
+    _keys: dict[tuple[int, str], tuple[Population, str]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """The key by identity of a population and language; the population stays, so its identity is its own."""
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False, compare=False)
 
     def describe(self) -> Mapping[str, Any]:
@@ -272,13 +264,20 @@ class InducedCriteria:
                     msg = f"the induced criteria in this run cannot be used: {error!r}"
                     raise StoreError(msg, hint="start again with --fresh") from error
                 return self._known[key], Usage()
-            found, usage = await induce(self.client, others, language, self.settings)
-            if isinstance(found, SpurCriteria):
-                notes.put(key, found.to_json())
-            self._known[key] = found
-            return found, usage
+            criteria, usage = await induce(self.client, others, language, self.settings)
+            if isinstance(criteria, SpurCriteria):
+                notes.put(key, criteria.to_json())
+            self._known[key] = criteria
+            return criteria, usage
 
     def _key(self, others: Population, language: str) -> str:
+        """Name the criteria by all that they are made from; a population is read once, not per target."""
+        place = id(others), language
+        if place not in self._keys:
+            self._keys[place] = others, self._key_of(others, language)
+        return self._keys[place][1]
+
+    def _key_of(self, others: Population, language: str) -> str:
         read = {r.reply.conversation.id: r.reply.conversation for b in others.blocks for r in b.ratings}
         texts = [conversation_digest(conversation) for conversation in read.values()]
         rated = [[r.reply.id, r.score, r.reason] for b in others.blocks for r in b.ratings]

@@ -146,11 +146,7 @@ class RubricJudge(JudgeByRubric):
             settings["tool_chars"] = self.tool_chars
         if "source" in self.rubric.shows and self.source is not None:
             settings["source"] = digest_text(self.source)
-        return {
-            **self._identity("rubric"),
-            "reads": sorted(self.reads),
-            "settings": settings,
-        }
+        return {**self._identity("rubric"), "reads": sorted(self.reads), "settings": settings}
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
         """Judge each replied turn in order, then the conversation, as the rubric asks.

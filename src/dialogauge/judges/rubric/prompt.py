@@ -24,6 +24,7 @@ from dialogauge.rubrics import (
     Scope,
     Template,
     built_in_values,
+    closed_object,
     own_template,
     phrase,
     placeholders,
@@ -129,8 +130,8 @@ def _line(
 
 def tool_results_text(turn: Turn, *, tool_chars: int) -> ShownText:
     """Write what the tools returned in one turn as a JSON list; an empty list if there is nothing."""
-    found = [cut_middle(m.text, tool_chars) for m in turn.messages if m.role == "tool"]
-    return ShownText(as_json([text for text, _ in found]), sum(cut for _, cut in found))
+    results = [cut_middle(m.text, tool_chars) for m in turn.messages if m.role == "tool"]
+    return ShownText(as_json([text for text, _ in results]), sum(cut for _, cut in results))
 
 
 def prompt_language(conversation: Conversation, languages: Sequence[str]) -> str:
@@ -288,14 +289,15 @@ class ConversationCalls:
 
     def _scenario(self) -> str:
         c = self.conversation
-        known = {"kind": c.scenario, "description": c.context, "instructions": c.instructions}
-        return self._or_none({key: value for key, value in known.items() if value})
+        fields = {"kind": c.scenario, "description": c.context, "instructions": c.instructions}
+        return self._or_none({key: value for key, value in fields.items() if value})
 
     def _criteria(self) -> str:
-        told = f"{self.conversation.scenario or ''}\n{self.conversation.context or ''}"
-        fit = (c for c in self.rubric.criteria if re.search(c.scenario, told, re.IGNORECASE))
-        found = next(fit, None)
-        return self._phrase("none") if found is None else found.text[self.language].strip()
+        about = f"{self.conversation.scenario or ''}\n{self.conversation.context or ''}"
+        for criteria in self.rubric.criteria:
+            if re.search(criteria.scenario, about, re.IGNORECASE):
+                return criteria.text[self.language].strip()
+        return self._phrase("none")
 
     def _or_none(self, value: object) -> str:
         return as_json(value) if value else self._phrase("none")
@@ -355,10 +357,7 @@ async def gathered(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 def rated_line(rated: RatedReply, *, request_chars: int, reply_chars: int) -> str:
     """Write kind of task, request, reply, score and, where there is one, the reason.
 
-    Args:
-        rated: The reply and its rating.
-        request_chars: A longer request is cut in the middle.
-        reply_chars: A longer reply is cut in the middle.
+    Longer requests and replies are cut in the middle.
     """
     reply, score = rated.reply, rated.score
     line = {
@@ -369,11 +368,6 @@ def rated_line(rated: RatedReply, *, request_chars: int, reply_chars: int) -> st
         "reason": rated.reason,
     }
     return as_json({key: value for key, value in line.items() if value is not None})
-
-
-def closed(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object that has all of these fields and no others."""
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 async def summarise_before(
@@ -419,7 +413,7 @@ async def _summarise(
     earlier = as_json(notes) if notes else phrase(language, "begins")
     template = split_template(own_template("summary", language))
     messages = messages_of(template, {"earlier_summary": earlier, "dialogue": shown.text})
-    schema = ReplySchema("summary", closed({"summary": {"type": "string"}}))
+    schema = ReplySchema("summary", closed_object({"summary": {"type": "string"}}))
     request = ChatRequest(messages, role=ROLE, schema=schema, salt=calls.salt)
     return await ask(calls.client, request, _read, reask=reasker(language))
 

@@ -49,7 +49,8 @@ class ParsedReply:
     """A whole reply."""
 
     turns: Mapping[int, ParsedPart]
-    whole: ParsedPart | None = None
+    whole: ParsedPart = ParsedPart({})
+    """Without scores where only turns were asked about."""
     decision_basis: str | None = None
     basis_cut: bool = False
     weakest_turn: int | None = None
@@ -163,7 +164,7 @@ class _Reader:
             return ParsedReply({self.scope.turns[0]: part}, extra_keys=self.extra)
         asks_turns = "turn" in self.scope.levels and bool(self.rubric.at("turn"))
         turns = self._turns(table) if asks_turns else {}
-        whole, basis, basis_cut, weakest, verdict = None, None, False, None, None
+        whole, basis, basis_cut, weakest, verdict = ParsedPart({}), None, False, None, None
         if level in self.scope.levels:
             whole = self._whole(table)
             if self.rubric.reply.decision_basis and (text := table.text("decision_basis")) is not None:

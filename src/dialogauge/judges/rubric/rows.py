@@ -106,14 +106,10 @@ def label_details(part: ParsedPart) -> dict[str, Any]:
 def decide(
     rubric: Rubric, turns: Sequence[Mapping[str, Number] | None], scores: Mapping[str, Number]
 ) -> Decision:
-    """Apply the rubric's verdict rule to the scores of one target.
+    """Apply the rubric's verdict rule, if it has one, to the scores of one target.
 
-    Args:
-        rubric: Its rule, if it has one.
-        turns: For the card: the scores of the judged turns, None for one that failed.
-        scores: The target's own scores.
-
-    A score of n/a has neither verdict nor class.
+    The card also needs those of the judged turns: None for one that failed. A score of n/a has neither
+    verdict nor class.
     """
     rule, overall = rubric.verdict, _mean(rubric, rubric.level, scores)
     if rule is None:
@@ -211,8 +207,6 @@ def whole_judgement(
     """
     reply = outcome.value
     whole = reply.whole
-    if whole is None:
-        return Judgement()
     decided = decide(calls.rubric, turns, whole.scores)
     details = {**label_details(whole), **decided.details, **call_details(calls, outcome, tool_results_cut)}
     if whole.notes:

@@ -309,55 +309,51 @@ def _whole(
         message = f"{len(failed)} of {len(windows)} windows failed: {named}"
         return JudgeFailure("window_failed", message, failed[0].raw)
     replies = [w.reply for w in windows if w.reply is not None]
-    parts = [r.whole for r in replies if r.whole is not None]
-    merged = merge_whole(calls.rubric, parts, [len(w.turns) for w in windows])
+    merged = merge_whole(calls.rubric, [r.whole for r in replies], [len(w.turns) for w in windows])
     scores = turn_scores(turns)
     by_turn = {n: s for r, s in zip(turns, scores, strict=True) if s and (n := r.target.turn)}
     weakest = weakest_of([r.weakest_turn for r in replies], by_turn)
     decided = decide(calls.rubric, scores, merged.scores)
-    deciding = _deciding(replies, parts, weakest)
+    deciding = _deciding(replies, weakest)
     details = {**label_details(merged), **decided.details, **_whole_details(calls, windows, turns)}
     return Judgement(
         scores=as_scores(merged.scores),
         verdict=decided.verdict,
         verdict_basis=decided.basis,
         weakest_turn=weakest,
-        rationale=deciding.decision_basis or (joined_notes(deciding.whole.notes) if deciding.whole else None),
+        rationale=deciding.decision_basis or joined_notes(deciding.whole.notes),
         details=details,
         overall=decided.overall,
     )
 
 
-def _deciding(
-    replies: Sequence[ParsedReply], parts: Sequence[ParsedPart], weakest: int | None
-) -> ParsedReply:
-    """Return the reply whose basis speaks for the conversation.
+def _deciding(replies: Sequence[ParsedReply], weakest: int | None) -> ParsedReply:
+    """Return the first reply that named the weakest turn, else the one with the lowest score.
 
-    That is the first that named the weakest turn, else the one with the lowest score.
+    Its basis speaks for the conversation.
     """
-    for reply in replies:
+
+    def rank(reply: ParsedReply) -> float:
         if weakest is not None and reply.weakest_turn == weakest:
-            return reply
-    lowest = [
-        min((v for v in part.scores.values() if not isinstance(v, str)), default=float("inf"))
-        for part in parts
-    ]
-    return replies[lowest.index(min(lowest))]
+            return -math.inf
+        return min((v for v in reply.whole.scores.values() if not isinstance(v, str)), default=math.inf)
+
+    return min(replies, key=rank)
 
 
 def _whole_details(
     calls: ConversationCalls, windows: Sequence[_Window], turns: Sequence[Judged]
 ) -> dict[str, Any]:
-    answered = [w.outcome for w in windows if isinstance(w.outcome, Structured)]
+    answers = [w.outcome for w in windows if isinstance(w.outcome, Structured)]
     details: dict[str, Any] = {
         "language": calls.language,
-        "repaired": sum(w.repaired for w in answered),
-        "reasked": sum(w.reasked for w in answered),
-        "windows": [_window_details(w) for w in windows],
+        "repaired": sum(a.repaired for a in answers),
+        "reasked": sum(a.reasked for a in answers),
+        "windows": [_window_details(w, a.value) for w, a in zip(windows, answers, strict=True)],
     }
     counted = {
-        "basis_cut": sum(w.reply.basis_cut for w in windows if w.reply),
-        "extra_keys": sum(w.reply.extra_keys for w in windows if w.reply),
+        "basis_cut": sum(a.value.basis_cut for a in answers),
+        "extra_keys": sum(a.value.extra_keys for a in answers),
         "tool_results_cut": sum(w.tool_results_cut for w in windows),
     }
     details |= {key: count for key, count in counted.items() if count}
@@ -373,13 +369,11 @@ def _whole_details(
     return details
 
 
-def _window_details(window: _Window) -> dict[str, Any]:
-    reply = window.reply
-    whole = reply.whole if reply else None
+def _window_details(window: _Window, reply: ParsedReply) -> dict[str, Any]:
     return {
         "turns": list(window.span),
-        "scores": dict(whole.scores) if whole else {},
-        "notes": dict(whole.notes) if whole else {},
-        "weakest_turn": reply.weakest_turn if reply else None,
-        "decision_basis": reply.decision_basis if reply else None,
+        "scores": dict(reply.whole.scores),
+        "notes": dict(reply.whole.notes),
+        "weakest_turn": reply.weakest_turn,
+        "decision_basis": reply.decision_basis,
     }

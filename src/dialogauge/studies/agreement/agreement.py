@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
@@ -67,12 +67,18 @@ class AgreementSettings:
     seed: int = 0
     level: float = 0.95
 
+    @property
+    def cluster_draws(self) -> ClusterDraws:
+        """How clusters are drawn."""
+        return ClusterDraws(self.draws, self.seed, self.level)
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
     """Which run a table is of."""
 
     name: str
+    """Of the run, and of the dimension where it has several."""
     run: str
     judge: str
     mode: str
@@ -110,13 +116,13 @@ class JudgeAgreement:
     conversations: int
     users: int | None
     """None where the user of some target is unknown."""
-    unit: str
+    clustered_by: str
     """What is drawn for the intervals: `users`, `conversations`, `users and conversations`."""
     languages: Mapping[str, int]
     fractions: bool
     """Whether the judge's fractions were used where order and distance count."""
-    rule: str | None
-    """What counts as dissatisfied."""
+    dissatisfied_if: str | None
+    """What counts as dissatisfied; None where nothing does."""
     dissatisfied: int | None
     same_scale: bool
     figures: Mapping[str, Estimate]
@@ -126,18 +132,12 @@ class JudgeAgreement:
     bins: tuple[ScoreBin, ...]
 
     @property
-    def name(self) -> str:
-        """Of the run, and of the dimension where it has several."""
-        return self.about.name
-
-    @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before the figures."""
-        fitted_to = self.about.fitted_to
-        if not fitted_to:
+        if not self.about.fitted_to:
             return ()
         return (
-            f"The judge was fitted to {counted(fitted_to, 'rated conversation')} of this run: "
+            f"The judge was fitted to {counted(self.about.fitted_to, 'rated conversation')} of this run: "
             "its figures here tend to be better than on conversations it has not seen. Look at its left-out "
             "figures in place of them, or hold it against other ratings.",
         )
@@ -148,33 +148,12 @@ class JudgeAgreement:
 
     def to_json(self) -> dict[str, Any]:
         """Write the agreement with its controls."""
-        return {
-            **asdict(self.about),
-            "dimension": self.pair.judge,
-            "rated": self.pair.rated,
-            "counts": asdict(self.counts),
-            "conversations": self.conversations,
-            "users": self.users,
-            "clustered_by": self.unit,
-            "languages": dict(self.languages),
-            "fractions": self.fractions,
-            "dissatisfied_if": self.rule,
-            "dissatisfied": self.dissatisfied,
-            "same_scale": self.same_scale,
-            "figures": _figures_json(self.figures),
-            "controls": [
-                {"name": c.name, "description": c.description, "figures": _figures_json(c.figures)}
-                for c in self.controls
-            ],
-            "against_controls": [c.to_json() for c in self.against_controls],
-            "bins": [
-                {**asdict(b), "people": {f"{score:g}": n for score, n in b.people.items()}} for b in self.bins
-            ],
-        }
-
-
-def _figures_json(figures: Mapping[str, Estimate]) -> dict[str, Any]:
-    return {name: estimate.to_json() for name, estimate in figures.items()}
+        fields = asdict(self)
+        about, pair = fields.pop("about"), fields.pop("pair")
+        for one in fields["bins"]:
+            one["people"] = {f"{score:g}": n for score, n in one["people"].items()}
+        fields["against_controls"] = [c.to_json() for c in self.against_controls]
+        return {**about, "dimension": pair["judge"], "rated": pair["rated"], **fields}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,13 +226,10 @@ def score_table(
 
 def _judge_scores(targets: Sequence[RatedTarget], scale: Scale, rule: DissatisfiedRule | None) -> Scores:
     """Return the column of a judge; its class is the one that it names, where the rule is a name."""
-    named = rule is not None and rule.category is not None
-    return scores_of(
-        [t.score for t in targets],
-        whole=[t.whole for t in targets],
-        scale=scale,
-        dissatisfied=[t.called == rule.category for t in targets] if named and rule is not None else None,
-    )
+    category = None if rule is None else rule.category
+    classes = None if category is None else [t.named_class == category for t in targets]
+    values, whole = [t.score for t in targets], [t.whole for t in targets]
+    return scores_of(values, whole=whole, scale=scale, dissatisfied=classes)
 
 
 def _people_scores(targets: Sequence[RatedTarget], scale: Scale, rule: DissatisfiedRule | None) -> Scores:
@@ -291,7 +267,7 @@ def agreement(
     able = measures_for(scores, _JUDGE, _PEOPLE, rule=rule)
     measures = [name for name in SHOWN if name in able and name in only]
     controls = controls_of(scores, _JUDGE, _PEOPLE, rule=rule, shuffles=settings.shuffles, seed=settings.seed)
-    draws = draws_for(_draws(settings), len(controls), scores.n)
+    draws = draws_for(settings.cluster_draws, len(controls), scores.n)
     columns = {_JUDGE: (scores.sources[_JUDGE],), **control_columns(controls)}
     figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule, draws=draws)
     dissatisfied = None
@@ -305,24 +281,19 @@ def agreement(
         counts=table.counts,
         conversations=table.conversations,
         users=None if None in users or not users else len(users),
-        unit=scores.unit,
+        clustered_by=scores.unit,
         languages=dict(table.languages.most_common()),
         fractions=table.fractions,
-        rule=None if rule is None else str(rule),
+        dissatisfied_if=None if rule is None else str(rule),
         dissatisfied=dissatisfied,
         same_scale=bool(((people.values >= scale.low) & (people.values <= scale.high)).all()),
         figures=figures[_JUDGE].estimates,
         controls=tuple(
-            ControlFigures(name, control.description, figures[name].estimates)
-            for name, control in controls.items()
+            ControlFigures(name, c.description, figures[name].estimates) for name, c in controls.items()
         ),
         against_controls=compare_pairs(figures, [(_JUDGE, name) for name in controls], measures),
         bins=_bins(scores.sources[_JUDGE], people),
     )
-
-
-def _draws(settings: AgreementSettings) -> ClusterDraws:
-    return ClusterDraws(settings.draws, settings.seed, settings.level)
 
 
 def _bins(judge: Scores, people: Scores) -> tuple[ScoreBin, ...]:
@@ -356,12 +327,9 @@ def compare_judges(
     apart, where the number of targets leaves that cheap.
     """
     pairs = list(combinations(contenders, 2))
-    found = [c for a, b in pairs for c in _compare_two(a, b, rule, settings, len(pairs))]
-    over_all = adjusted([c.comparison for c in found])
-    return tuple(
-        JudgeComparison(c.pair, c.conversations, comparison)
-        for c, comparison in zip(found, over_all, strict=True)
-    )
+    made = [c for a, b in pairs for c in _compare_two(a, b, rule, settings, len(pairs))]
+    over_all = adjusted([c.comparison for c in made])
+    return tuple(replace(c, comparison=one) for c, one in zip(made, over_all, strict=True))
 
 
 def _compare_two(
@@ -376,13 +344,9 @@ def _compare_two(
     able = measures_for(scores, "a", _PEOPLE, rule=rule)
     # Two judges on different scales are compared by rank alone.
     measures = [m for m in COMPARED if m in able and (a.scale == b.scale or "scale" not in MEASURES[m].needs)]
-    draws = draws_for(_draws(settings), pairs, scores.n)
+    draws = draws_for(settings.cluster_draws, pairs, scores.n)
     columns = {name: scores.sources[name] for name in "ab"}
     figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule, draws=draws)
     conversations = len({t.key.conversation_id for t in first})
-    return [
-        JudgeComparison(
-            a.table.pair, conversations, compare(a.name, figures["a"], b.name, figures["b"], measure)
-        )
-        for measure in measures
-    ]
+    compared = (compare(a.name, figures["a"], b.name, figures["b"], measure) for measure in measures)
+    return [JudgeComparison(a.table.pair, conversations, comparison) for comparison in compared]

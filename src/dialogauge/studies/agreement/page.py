@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Final
 
 from dialogauge.report import (
     Block,
@@ -23,22 +22,9 @@ from dialogauge.report import (
     shares_of_rows,
     words,
 )
-from dialogauge.stats import Estimate, title_of
-from dialogauge.studies.agreement.agreement import (
-    AgreementResult,
-    ControlFigures,
-    JudgeAgreement,
-    JudgeComparison,
-)
+from dialogauge.stats import Comparison, Estimate, title_of
+from dialogauge.studies.agreement.agreement import AgreementResult, ControlFigures, JudgeAgreement
 from dialogauge.text import counted
-
-_SIGNS: Final[Mapping[str, str]] = {
-    "above": "▲",
-    "below": "▼",
-    "not distinguishable": "≈",
-    "too few to tell": "…",
-    "undefined": "?",
-}
 
 
 def agreement_page(
@@ -95,11 +81,10 @@ def brief(result: AgreementResult, gates: Sequence[str]) -> tuple[Block, ...]:
 
 
 def _judge_section(judge: JudgeAgreement, gate: str, *, whole: bool) -> Section:
-    table = _measures(judge)
+    table, unit = _measures(judge), judge.clustered_by
     legend = (
-        f"Intervals are clustered by {judge.unit}. ▲ the judge is above the control (p adjusted by Holm over "
-        f"the controls), ▼ below it, ≈ not distinguishable, … too few {judge.unit} or draws to tell, ? "
-        "undefined. "
+        f"Intervals are clustered by {unit}. ▲ the judge is above the control (p adjusted by Holm over the "
+        f"controls), ▼ below it, ≈ not distinguishable, … too few {unit} or draws to tell, ? undefined. "
     )
     blocks: list[Block] = [Callout((f"Warning: {w}",), "warn") for w in judge.warnings]
     blocks += [Callout((*_notes(judge), gate)), table]
@@ -128,9 +113,9 @@ def _lead(judge: JudgeAgreement) -> str:
 
 def _notes(judge: JudgeAgreement) -> list[str]:
     out = []
-    if judge.rule is not None:
+    if judge.dissatisfied_if is not None:
         scored = counted(judge.counts.scored, "target")
-        out.append(f"Dissatisfied: {judge.rule}, {judge.dissatisfied} of {scored}.")
+        out.append(f"Dissatisfied: {judge.dissatisfied_if}, {judge.dissatisfied} of {scored}.")
     if judge.fractions:
         out.append(
             "The judge's scores with fractions are used where order counts; kappa, exact, within one and "
@@ -149,9 +134,9 @@ def _measures(judge: JudgeAgreement) -> DataTable:
 
 def _measure(judge: JudgeAgreement, name: str, estimate: Estimate) -> tuple[Cell, ...]:
     sides = judge.sides(name)
-    controls = (Number(c.figures[name].value, 3, notes=(_SIGNS[sides[c.name]],)) for c in judge.controls)
+    controls = (Number(c.figures[name].value, 3, notes=(words.sign(sides[c.name]),)) for c in judge.controls)
     figure = Number(estimate.value, 3, estimate.interval, strong=True)
-    return (title_of(name, judge.rule), figure, *controls)
+    return (title_of(name, judge.dissatisfied_if), figure, *controls)
 
 
 def _controls(controls: Iterable[ControlFigures]) -> Iterable[str | Span]:
@@ -193,15 +178,10 @@ def _place(levels: Sequence[float], mean: float | None) -> float | None:
 def _comparisons(result: AgreementResult) -> tuple[Section, ...]:
     if not result.comparisons:
         return ()
-    rules = {j.pair.rated: j.rule for j in result.judges}
-    heads = (
-        "measure",
-        *(TableColumn("first", "text"), "figure"),
-        *(TableColumn("second", "text"), "figure"),
-        *("first better by", "p", TableColumn("in words", "prose")),
-    )
-    rows = [_comparison(c, rules.get(c.pair.rated)) for c in result.comparisons]
-    table = data_table("Judges against each other", heads, rows, captioned=False)
+    rules = {j.pair.rated: j.dissatisfied_if for j in result.judges}
+    made = [(c.comparison, rules.get(c.pair.rated)) for c in result.comparisons]
+    titles = (Text(title_of(c.measure, rule), counted(c.difference.n, "target")) for c, rule in made)
+    table = comparison_table([c for c, _ in made], titles)
     lead: Prose = (
         "On the targets that both scored, with the same draws for both. p is adjusted by Holm over all pairs "
         "of a measure."
@@ -209,13 +189,31 @@ def _comparisons(result: AgreementResult) -> tuple[Section, ...]:
     return (Section("Judges against each other", (table,), lead),)
 
 
-def _comparison(found: JudgeComparison, rule: str | None) -> tuple[Cell, ...]:
-    c = found.comparison
-    return (
-        Text(title_of(c.measure, rule), counted(c.difference.n, "target")),
-        *(c.a, Number(c.figure_a, 3)),
-        *(c.b, Number(c.figure_b, 3)),
-        Number(c.difference.value, 3, c.difference.interval),
-        Number(c.p_holm, 3),
-        c.words,
+def comparison_table(
+    comparisons: Iterable[Comparison], titles: Iterable[Cell], *, shown: int | None = None
+) -> DataTable:
+    """Return the table of judges against each other, a row for each comparison.
+
+    Args:
+        comparisons: Of two judges by one measure each.
+        titles: Of their measures, in the same order.
+        shown: So many rows; the others fold away.
+    """
+    heads = (
+        "measure",
+        *(TableColumn("first", "text"), "figure"),
+        *(TableColumn("second", "text"), "figure"),
+        *("first better by", "p", TableColumn("in words", "prose")),
     )
+    rows = [
+        (
+            title,
+            *(c.a, Number(c.figure_a, 3)),
+            *(c.b, Number(c.figure_b, 3)),
+            Number(c.difference.value, 3, c.difference.interval),
+            Number(c.p_holm, 3),
+            f"{words.sign(c.side)} {c.words}",
+        )
+        for c, title in zip(comparisons, titles, strict=True)
+    ]
+    return data_table("Judges against each other", heads, rows, captioned=False, shown=shown)

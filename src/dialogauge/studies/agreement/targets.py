@@ -45,10 +45,9 @@ class RatedTarget:
     user: str | None
     people: float | str
     """Mean over the raters, or the category that most of them chose."""
-    raters: int
     score: float
     """Mean over the repeats, with fractions where the judge gives them: what ranks the targets."""
-    called: str | None
+    named_class: str | None
     """The class that the judge named (SAT, DSAT), where it names one."""
     length: float
     """Characters of the reply; of a whole conversation, of all replies."""
@@ -133,14 +132,14 @@ def collect_targets(
                 by_turn.setdefault(row["turn"], []).append(row)
         language = _language(conversation, rows)
         for table, admission in zip(tables, admissions or (ADMIT_ALL,) * len(tables), strict=True):
-            counted = _admitted(table, conversation, ratings, admission)
-            _join(table, conversation, by_turn, counted, language)
+            admitted = _admitted(table, conversation, ratings, admission)
+            _join(table, conversation, by_turn, admitted, language)
     return tables
 
 
 def _language(conversation: Conversation, rows: Sequence[Row]) -> str | None:
-    said = next((r["details"]["language"] for r in rows if (r["details"] or {}).get("language")), None)
-    return str(said) if said else conversation.language
+    code = next((r["details"]["language"] for r in rows if (r["details"] or {}).get("language")), None)
+    return str(code) if code else conversation.language
 
 
 def _admitted(
@@ -166,15 +165,15 @@ def _join(
     ratings: Sequence[Rating],
     language: str | None,
 ) -> None:
-    given: dict[int | None, list[float | str]] = {}
+    people: dict[int | None, list[float | str]] = {}
     for rating in ratings:
-        given.setdefault(rating.turn, []).append(rating.score)
-    lengths = {t.number: reply_length(t.reply_text) for t in conversation.turns} if given else {}
+        people.setdefault(rating.turn, []).append(rating.score)
+    lengths = {t.number: reply_length(t.reply_text) for t in conversation.turns} if people else {}
     before = len(table.targets)
-    for turn, scores in given.items():
+    for turn, scores in people.items():
         length = sum(lengths.values()) if turn is None else lengths.get(turn, 0)
         key = TargetKey(conversation.id, conversation.candidate, turn)
-        _take(table, key, scores, by_turn.get(turn, []), (conversation.user_id, length))
+        _take(table, key, scores, by_turn.get(turn, []), user=conversation.user_id, length=length)
     if len(table.targets) > before and language:
         table.languages[language] += 1
 
@@ -182,38 +181,38 @@ def _join(
 def _take(
     table: TargetTable,
     key: TargetKey,
-    given: Sequence[float | str],
+    ratings: Sequence[float | str],
     rows: Sequence[Row],
-    about: tuple[str | None, float],
+    *,
+    user: str | None,
+    length: float,
 ) -> None:
     counts = table.counts
     counts.rated += 1
-    counts.several_raters += len(given) > 1
-    people = _agreed(given)
-    said = [_score_in(row, table.pair, fractions=table.ranked_by_fractions) for row in rows]
-    numbers = [s for s in said if isinstance(s, _Score)]
+    counts.several_raters += len(ratings) > 1
+    people = _agreed(ratings)
+    scores = [_score_in(row, table.pair, fractions=table.ranked_by_fractions) for row in rows]
+    numbers = [s for s in scores if isinstance(s, _Score)]
     if people is None:
         counts.undecided += 1
     elif numbers:
         counts.scored += 1
         table.fractions = table.fractions or any(n.fraction for n in numbers)
         score, whole = (sum(values) / len(numbers) for values in zip(*(n[:2] for n in numbers), strict=True))
-        user, length = about
-        target = RatedTarget(key, user, people, len(given), score, _class(rows), length, whole)
-        table.targets.append(target)
-    elif NOT_APPLICABLE in said:
+        table.targets.append(RatedTarget(key, user, people, score, _class(rows), length, whole))
+    elif NOT_APPLICABLE in scores:
         counts.not_applicable += 1
-    elif "failed" in said:
+    elif "failed" in scores:
         counts.failed += 1
     else:
         counts.not_judged += 1
 
 
-def _agreed(given: Sequence[float | str]) -> float | str | None:
-    numbers = [float(g) for g in given if not isinstance(g, str)]
+def _agreed(ratings: Sequence[float | str]) -> float | str | None:
+    numbers = [float(r) for r in ratings if not isinstance(r, str)]
     if numbers:
         return sum(numbers) / len(numbers)
-    ranked = Counter(g for g in given if isinstance(g, str)).most_common(2)
+    ranked = Counter(r for r in ratings if isinstance(r, str)).most_common(2)
     return None if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
 
 
@@ -243,7 +242,7 @@ def _score_in(row: Row, pair: DimensionPair, *, fractions: bool) -> _Score | str
 def _class(rows: Sequence[Row]) -> str | None:
     for row in rows:
         details = row["details"] or {}
-        found = details.get("label") or details.get("class")
-        if found is not None:
-            return str(found)
+        name = details.get("label") or details.get("class")
+        if name is not None:
+            return str(name)
     return None

@@ -52,7 +52,7 @@ class Gate:
     threshold: float
 
     def evaluate(self, summary: Summary) -> GateResult:
-        """Hold the gate against a summary.
+        """Compare the gate with a summary.
 
         Raises:
             UsageError: The summary has no such dimension, or the judge gives no verdicts.
@@ -61,17 +61,16 @@ class Gate:
             return self._verdict(summary)
         if self.subject == "failed":
             share = summary.failed_share
-            return self._result(
-                share, f"failed targets: {_percent(share)} of {summary.requested}", share=True
-            )
-        found = summary.dimension(self.subject)
-        if found is None:
+            shown = "undefined" if share is None else f"{share:.1%}"
+            return self._result(share, f"failed targets: {shown} of {summary.replied}", share=True)
+        dimension = summary.dimension(self.subject)
+        if dimension is None:
             names = ", ".join(d.name for d in summary.dimensions) or "none"
             msg = f"gate {self.expression!r}: the rubric has no dimension {self.subject!r}"
             raise UsageError(msg, hint=f"dimensions: {names}")
-        value = _figure(found, self.figure)
+        value = _figure(dimension, self.figure)
         shown = "undefined" if value is None else f"{value:z.3f}"
-        counts = f"{found.n}/{found.requested} scored, {found.n_failed} failed"
+        counts = f"{dimension.n}/{dimension.requested} scored, {dimension.n_failed} failed"
         return self._result(value, f"{self.subject}.{self.figure} is {shown} ({counts})")
 
     def _verdict(self, summary: Summary) -> GateResult:
@@ -82,26 +81,21 @@ class Gate:
         if verdicts is None or not verdicts.requested:
             return self._result(None, "no conversation has a verdict", share=True)
         at = _ORDER.index(self.figure)
-        wanted = _ORDER[at:] if self.operator == ">=" else _ORDER[: at + 1]
-        hits = sum(verdicts.counts.get(v, 0) for v in wanted)
-        word = "at least"
+        hits, word, qualifying = 0, "at least", _ORDER[at:]
         if self.operator == "<=":
-            hits, word = hits + verdicts.missing, "without a verdict or at most"
-        share = hits / verdicts.requested
-        told = (
-            f"{hits} of {verdicts.requested} requested conversations ({share:.1%}) are {word} {self.figure}"
-        )
+            hits, word, qualifying = verdicts.missing, "without a verdict or at most", _ORDER[: at + 1]
+        hits += sum(verdicts.counts.get(v, 0) for v in qualifying)
+        share, requested = hits / verdicts.requested, verdicts.requested
+        figure = f"{hits} of {requested} requested conversations ({share:.1%}) are {word} {self.figure}"
         if verdicts.missing:
-            told += f"; {verdicts.missing} have no verdict and count against the gate"
-        return self._result(share, told, share=True)
+            figure += f"; {verdicts.missing} have no verdict and count against the gate"
+        return self._result(share, figure, share=True)
 
-    def _result(self, value: float | None, told: str, *, share: bool = False) -> GateResult:
+    def _result(self, value: float | None, figure: str, *, share: bool = False) -> GateResult:
         met = value is not None and _holds(value, self.operator, self.threshold)
         limit = f"{self.threshold:.1%}" if share else f"{self.threshold:g}"
-        state = "met" if met else "not met"
-        return GateResult(
-            met, value, f"gate {self.expression} {state}: {told}; asked {self.operator} {limit}"
-        )
+        end = f"{'met' if met else 'not met'}: {figure}; asked {self.operator} {limit}"
+        return GateResult(met, value, f"gate {self.expression} {end}")
 
 
 def parse_gate(expression: str) -> Gate:
@@ -125,14 +119,8 @@ def parse_gate(expression: str) -> Gate:
 
 
 def _figure(dimension: DimensionSummary, figure: str) -> float | None:
-    mean, bounds = dimension.mean, dimension.bounds
-    figures = {
-        "mean": mean.value,
-        "low": mean.low,
-        "high": mean.high,
-        "worst": None if bounds is None else bounds[0],
-        "best": None if bounds is None else bounds[1],
-    }
+    mean, (worst, best) = dimension.mean, dimension.bounds or (None, None)
+    figures = {"mean": mean.value, "low": mean.low, "high": mean.high, "worst": worst, "best": best}
     return figures[figure]
 
 
@@ -141,7 +129,3 @@ def _holds(value: float, operator: str, threshold: float) -> bool:
     if operator in (">=", "<=") and abs(value - threshold) < 1e-12:
         return True
     return value > threshold if operator.startswith(">") else value < threshold
-
-
-def _percent(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.1%}"

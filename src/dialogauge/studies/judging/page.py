@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from dialogauge.core import Usage
 from dialogauge.report import (
     Axis,
     Bars,
@@ -46,7 +47,6 @@ from dialogauge.studies.judging.summary import (
     ConversationCounts,
     DimensionSummary,
     GroupSummary,
-    Spending,
     Summary,
     VerdictSummary,
 )
@@ -252,7 +252,9 @@ def _verdicts(verdicts: VerdictSummary) -> Section:
         parts.append(Part("no verdict", verdicts.missing, "none"))
     said = "The verdict is computed from the scores."
     if partial := verdicts.basis.get("partial", 0):
-        said += f" On an incomplete set of scores (marked *), and therefore never excellent: {partial:,}."
+        said += (
+            f" Marked *: {partial:,} that rest on an incomplete set of scores, and so are never excellent."
+        )
     if verdicts.compared:
         said += f" The model’s own verdict differed in {verdicts.mismatched:,} of {verdicts.compared:,}."
     title = f"Verdicts of {counted(verdicts.requested, 'conversation')}"
@@ -470,8 +472,9 @@ def _cost_section(summary: Summary) -> Section:
     return Section("Cost", tuple(blocks), lead, anchor="cost")
 
 
-def _cost_row(role: str, s: Spending) -> tuple[Cell, ...]:
-    return (role, s.calls, s.cached, s.prompt_tokens, s.completion_tokens, words.cost(s.cost))
+def _cost_row(role: str, usage: Usage) -> tuple[Cell, ...]:
+    counts = (usage.calls, usage.cached, usage.prompt_tokens, usage.completion_tokens)
+    return (role, *counts, words.cost(usage.cost))
 
 
 def _settings_section(manifest: Manifest) -> Section:

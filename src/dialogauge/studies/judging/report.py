@@ -16,12 +16,7 @@ from dialogauge.studies.trust.result import Trust, TrustCase
 
 
 def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
-    """Return the page of a finished run, from its rows, manifest and summary.
-
-    Args:
-        run: Its rows and conversations, masked if they are to be.
-        against_users: What the users themselves said, for the place before the scores.
-    """
+    """Return the page of a finished run; before the scores what the users themselves said, if known."""
     sampler = Sampler(run.dimensions)
     summary = summary_of(run, sampler)
     sample = read_sample(run, sampler.result(), summary.dimensions)
@@ -29,12 +24,7 @@ def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
 
 
 def summary_of(run: StoredRun, sampler: Sampler | None = None) -> Summary:
-    """Compute the summary of a finished run from its rows.
-
-    Args:
-        run: The run.
-        sampler: Sees all rows on their way.
-    """
+    """Compute the summary of a finished run from its rows, which a sampler sees on their way."""
     manifest = run.manifest
     # Of an open run they quote what could not be read: a masked page counts them only.
     shown = list(manifest.unreadable_records) if run.mask is None else []

@@ -18,7 +18,6 @@ _UNRANKED = 8
 _FAILED = 9
 """Nothing was judged: last, for there is nothing to learn about the assistant."""
 
-
 _LISTED: Final = 10_000
 """Conversations in the list of a page."""
 _TRANSCRIPTS: Final = 60
@@ -67,10 +66,13 @@ class _Sums:
     n: int = 0
     na: int = 0
 
-    def value(self) -> float | str | None:
-        if self.n:
-            return self.total / self.n
-        return "n/a" if self.na else None
+    @property
+    def mean(self) -> float | None:
+        return self.total / self.n if self.n else None
+
+    @property
+    def shown(self) -> float | str | None:
+        return self.mean if self.n else "n/a" if self.na else None
 
 
 class Sampler(ByConversation):
@@ -139,7 +141,7 @@ def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:
         partial=head["verdict_basis"] == "partial",
         weakest_turn=named,
         weakest_quality=qualities.get(named) if named is not None else None,
-        scores=tuple(sums[d.name].value() for d in dimensions),
+        scores=tuple(sums[d.name].shown for d in dimensions),
         failure=failure,
         order=(rank, 1.0 if overall is None else overall, head["conversation_id"]),
     )
@@ -152,22 +154,18 @@ def _add(
     total, n = 0.0, 0
     for dimension in dimensions:
         value = scores.get(dimension.name)
-        held = sums[dimension.name]
+        of_dimension = sums[dimension.name]
         if isinstance(value, str):
-            held.na += 1
+            of_dimension.na += 1
         elif value is not None:
-            held.total += value
-            held.n += 1
-            total += _quality(value, dimension)
+            of_dimension.total += value
+            of_dimension.n += 1
+            total += dimension.scale.quality(value)
             n += 1
     return total / n if n else None
 
 
-def _quality(value: float, dimension: DimensionSpec) -> float:
-    best, worst = dimension.scale.best, dimension.scale.worst
-    return (value - worst) / (best - worst) if best != worst else 1.0
-
-
 def _overall(sums: Mapping[str, _Sums], dimensions: Sequence[DimensionSpec]) -> float | None:
-    found = [_quality(sums[d.name].total / sums[d.name].n, d) for d in dimensions if sums[d.name].n]
-    return sum(found) / len(found) if found else None
+    means = ((d.scale, sums[d.name].mean) for d in dimensions)
+    qualities = [scale.quality(mean) for scale, mean in means if mean is not None]
+    return sum(qualities) / len(qualities) if qualities else None

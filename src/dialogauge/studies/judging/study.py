@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import Any, Final
 
 from dialogauge.core import (
@@ -74,8 +74,8 @@ class JudgingStudy(Study[JudgingResult]):
     left_out: int = 0
     """How many worked examples the input held."""
     faults: list[InputError] = field(default_factory=list)
-    ids: set[int] = field(default_factory=set)
-    """Hashes of the conversation ids that the input holds."""
+    rated_ids: set[str] = field(default_factory=set)
+    """Of the conversations that `ratings` has ratings of, those that the input holds."""
     absent_turns: set[tuple[str, int]] = field(default_factory=set)
     """Id and turn that were rated, where the input holds the conversation and not the turn."""
 
@@ -95,10 +95,6 @@ class JudgingStudy(Study[JudgingResult]):
     def passed_over(self) -> int:
         """Worked examples and unreadable records."""
         return self.left_out + len(self.faults)
-
-    def knows(self, conversation_id: str) -> bool:
-        """Whether the input held a conversation of that id."""
-        return hash(conversation_id) in self.ids
 
     def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Take the mask; these judges keep nothing."""
@@ -128,10 +124,10 @@ class JudgingStudy(Study[JudgingResult]):
 
     def _joined(self, conversation: Conversation) -> Conversation:
         """Return the conversation as it is judged and stored: with its ratings, and masked."""
-        self.ids.add(hash(conversation.id))
         if self.ratings is not None and (ratings := self.ratings.for_conversation(conversation.id)):
+            self.rated_ids.add(conversation.id)
             self.absent_turns |= absent_turns(conversation, ratings)
-            conversation = replace(conversation, ratings=(*conversation.ratings, *ratings))
+            conversation = self.ratings.joined(conversation)
         return conversation if self.mask is None else self.mask.conversation(conversation)
 
     def _units(self, conversation: Conversation, position: int) -> Iterator[WorkUnit]:

@@ -10,9 +10,9 @@ from typing import Any, Final, get_args
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.core import DimensionSpec, Level, Scale, Verdict
+from dialogauge.core import DimensionSpec, Level, Scale, Usage, Verdict
 from dialogauge.stats import Estimate, clustered_mean_of_sums, mean_bounds, t_estimate
-from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, JudgingTally, Spend
+from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, JudgingTally
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,31 +132,6 @@ class WindowDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
-    """What calls were made and what they took."""
-
-    calls: int
-    cached: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-    """In the currency of the price table; None as soon as one call has no known price."""
-    prompt_chars: int = 0
-    """Of the prompts sent, where the client counts them."""
-    repeated_chars: int = 0
-    """Of these, what repeats the beginning of the previous prompt to the same endpoint."""
-
-    @property
-    def repeated_share(self) -> float | None:
-        """What a prefix cache can save at the least, as a share of the prompts; None without any."""
-        return self.repeated_chars / self.prompt_chars if self.prompt_chars else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the spending as it stands in `summary.json`."""
-        return {**asdict(self), "repeated_share": self.repeated_share}
-
-
-@dataclass(frozen=True, slots=True)
 class GroupSummary:
     """The conversations that share a language, a scenario or a candidate."""
 
@@ -190,8 +165,8 @@ class Summary:
     marks: Mapping[str, int]
     """What was mended or cut in the judge's replies; keys of `MARKS`."""
     repeats: int
-    total: Spending
-    by_role: Mapping[str, Spending]
+    total: Usage
+    by_role: Mapping[str, Usage]
     by: Mapping[str, tuple[GroupSummary, ...]]
     """Breakdowns by `language`, `scenario`, `candidate`; absent when no conversation says."""
     groups_left_out: Mapping[str, int]
@@ -199,11 +174,15 @@ class Summary:
     """The first messages about records that could not be read."""
 
     @property
+    def replied(self) -> int:
+        """How many targets had a reply to judge."""
+        return self.requested - self.failures.get("no_reply", 0)
+
+    @property
     def failed_share(self) -> float | None:
         """Failed targets over those that had a reply to judge; None when there were none."""
-        idle = self.failures.get("no_reply", 0)
-        asked = self.requested - idle
-        return (self.failed - idle) / asked if asked else None
+        without_reply = self.requested - self.replied
+        return (self.failed - without_reply) / self.replied if self.replied else None
 
     def dimension(self, name: str) -> DimensionSummary | None:
         """Return the dimension of that name, if there is one."""
@@ -227,8 +206,8 @@ class Summary:
             "marks": dict(self.marks),
             "repeats": self.repeats,
             "usage": {
-                "total": self.total.to_json(),
-                "by_role": {role: s.to_json() for role, s in self.by_role.items()},
+                "total": _usage_json(self.total),
+                "by_role": {role: _usage_json(usage) for role, usage in self.by_role.items()},
             },
             "by": {field: self._groups_json(field) for field in self.by},
             "unreadable": list(self.unreadable),
@@ -252,6 +231,10 @@ class Summary:
 def _mean_json(mean: Estimate) -> dict[str, Any]:
     interval = None if mean.interval is None else list(mean.interval)
     return {"mean": mean.value, "n": mean.n, "clusters": mean.clusters, "interval95": interval}
+
+
+def _usage_json(usage: Usage) -> dict[str, Any]:
+    return {**asdict(usage), "repeated_share": usage.repeated_share}
 
 
 def _verdict_json(verdicts: VerdictSummary) -> dict[str, Any]:
@@ -317,8 +300,8 @@ def summarise(
         labels={name: dict(counts.most_common()) for name, counts in tally.extras.labels.items()},
         marks={name: n for name, n in tally.extras.marks.items() if n},
         repeats=times,
-        total=_spending(tally.total),
-        by_role={role: _spending(spend) for role, spend in tally.roles.items()},
+        total=tally.total.usage(),
+        by_role={role: sums.usage() for role, sums in tally.roles.items()},
         by=by,
         groups_left_out=left_out,
         unreadable=tuple(unreadable[:_UNREADABLE_SHOWN]),
@@ -425,8 +408,3 @@ def _group(
         absent[spec.name] = int(n_na.sum())
         failed[spec.name] = int(asked - count.sum() - n_na.sum())
     return GroupSummary(name, int(member.sum()), means, absent, failed)
-
-
-def _spending(spend: Spend) -> Spending:
-    calls, cached, prompt, completion, chars, repeated = spend.counts
-    return Spending(calls, cached, prompt, completion, spend.cost, chars, repeated)

@@ -11,12 +11,13 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.core import NOT_APPLICABLE, DimensionSpec, Scale
+from dialogauge.core import NOT_APPLICABLE, DimensionSpec, Scale, Usage
 from dialogauge.runs.records import own_scores
 
 MARKS: Final = {
@@ -96,14 +97,7 @@ class Extras:
 LEVELS: Final = ("turn", "window", "conversation", "pair")
 GROUP_FIELDS: Final = ("language", "scenario", "candidate")
 
-_USAGE_FIELDS = (
-    "calls",
-    "cached",
-    "prompt_tokens",
-    "completion_tokens",
-    "prompt_chars",
-    "repeated_chars",
-)
+_COUNTS: Final = tuple(f.name for f in fields(Usage) if f.name != "cost")
 _PER_DIMENSION = 3  # sum, count, n/a
 
 
@@ -136,19 +130,23 @@ def _steps(span: float) -> int:
     return int(2 * span) if span in (2, 3, 4, 5) else 10
 
 
-class Spend:
-    """Calls, tokens and cost; a cost that is not known stays unknown."""
+class UsageSums:
+    """The sum of usages, in place: a `Usage` for each row would take longer than reading the row."""
 
     def __init__(self) -> None:
-        self.counts = [0] * len(_USAGE_FIELDS)
-        self.cost: float | None = 0.0
+        self._counts = dict.fromkeys(_COUNTS, 0)
+        self._cost: float | None = 0.0
 
     def add(self, usage: Mapping[str, Any]) -> None:
-        """Add one `usage` object of a row."""
-        for i, name in enumerate(_USAGE_FIELDS):
-            self.counts[i] += usage.get(name) or 0
+        """Add one `usage` object of a row; a cost that is not known stays unknown."""
+        for name in _COUNTS:
+            self._counts[name] += usage.get(name) or 0
         cost = usage.get("cost")
-        self.cost = None if self.cost is None or cost is None else self.cost + cost
+        self._cost = None if self._cost is None or cost is None else self._cost + cost
+
+    def usage(self) -> Usage:
+        """Return the sum."""
+        return Usage(**self._counts, cost=self._cost)
 
 
 class JudgingTally:
@@ -169,8 +167,8 @@ class JudgingTally:
         self.weakest_named = 0
         self.conversation_rows = 0
         self.max_repeat = 0
-        self.total = Spend()
-        self.roles: dict[str, Spend] = {}
+        self.total = UsageSums()
+        self.roles: dict[str, UsageSums] = {}
         self.curves: list[dict[int, list[float]]] = [{} for _ in self.dimensions]
         self.extras = Extras(self.positions)
         self.repeats = RepeatSums(len(self.dimensions)) if follow_repeats else None
@@ -277,7 +275,7 @@ class JudgingTally:
     def _spend(self, usage: Mapping[str, Any]) -> None:
         self.total.add(usage)
         for role, part in (usage.get("by_role") or {}).items():
-            self.roles.setdefault(role, Spend()).add(part)
+            self.roles.setdefault(role, UsageSums()).add(part)
 
     def sums(self) -> npt.NDArray[np.float64]:
         """Return the cells' sums, shape (cells, 3 * dimensions + levels)."""

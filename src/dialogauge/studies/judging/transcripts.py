@@ -74,13 +74,7 @@ class ShownConversations:
 
 
 def read_sample(run: StoredRun, survey: Survey, dimensions: Sequence[DimensionSummary]) -> ShownConversations:
-    """Read the text of what a survey shows.
-
-    Args:
-        run: Its rows and conversations, masked if they are to be.
-        survey: Of these rows.
-        dimensions: That were judged.
-    """
+    """Read the text of what a survey of the run's rows shows."""
     wanted = {case.key for case in (*survey.shown, *survey.weak)}
     ids = {key[0] for key in wanted}
     names: dict[str, list[str]] = {}
@@ -89,9 +83,7 @@ def read_sample(run: StoredRun, survey: Survey, dimensions: Sequence[DimensionSu
     writer = _TranscriptWriter(names, _rows_of(run.rows_of(ids), wanted), _by_key(run.conversations(ids)))
     anchors = anchors_of(survey)
     weak = (writer.weak_turn(case, anchors.get(case.key, "")) for case in survey.weak)
-    return ShownConversations(
-        survey, tuple(t for t in weak if t is not None), writer.transcripts(survey.shown)
-    )
+    return ShownConversations(survey, tuple(filter(None, weak)), writer.transcripts(survey.shown))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +108,17 @@ class _TranscriptWriter:
 
     def weak_turn(self, case: Case, link: str) -> Transcript | None:
         """Write the weakest turn of a conversation, with the words that its scores stand on."""
-        row = self._turn_rows(case).get(case.weakest_turn or 0)
-        if row is None or case.weakest_turn is None:
+        number = case.weakest_turn
+        if number is None or (row := self._turn_rows(case).get(number)) is None:
             return None
         conversation = self._conversation(case)
-        turns = conversation.turns if conversation else ()
-        turn = next((t for t in turns if t.number == case.weakest_turn), None)
+        turn = next((t for t in conversation.turns if t.number == number), None) if conversation else None
         messages = (
-            TranscriptMessage("user", self._text(turn.user_text if turn else "")),
-            TranscriptMessage("assistant", self._text(turn.reply_text if turn else "")),
+            TranscriptMessage("user", _text(turn.user_text if turn else "")),
+            TranscriptMessage("assistant", _text(turn.reply_text if turn else "")),
         )
-        shown = TranscriptTurn(
-            case.weakest_turn, messages, self._scores(row), _findings(row), tag="weakest turn"
-        )
-        facts = (f"turn {case.weakest_turn}",)
-        return Transcript(case.conversation_id, (shown,), link=link, facts=facts, folded=False)
+        shown = TranscriptTurn(number, messages, self._scores(row), _findings(row), tag="weakest turn")
+        return Transcript(case.conversation_id, (shown,), link=link, facts=(f"turn {number}",), folded=False)
 
     def _transcript(self, case: Case, anchor: str) -> Transcript:
         conversation = self._conversation(case)
@@ -144,21 +132,20 @@ class _TranscriptWriter:
             anchor,
             verdict=verdict_of(case),
             facts=tuple(filter(None, (scenario, case.candidate, counted(len(turns), "turn")))),
-            context=self._text((conversation.context if conversation else None) or ""),
+            context=_text(conversation.context if conversation else None),
             failure=_failure(head),
             scores=self._scores(head),
-            rationale=self._text((head["rationale"] if head else None) or ""),
+            rationale=_text(head["rationale"] if head else None),
             findings=_findings(head),
             turns_left_out=max(len(turns) - _TURNS, 0),
             note="" if turns else "The text of this conversation was not at hand when the page was made.",
         )
 
     def _turn(self, turn: Turn, row: Row | None, weakest: int | None) -> TranscriptTurn:
-        user = (
-            [TranscriptMessage("user", self._text(turn.user_text))] if turn.number or turn.user_text else []
-        )
+        opening = not turn.number and not turn.user_text
+        user = [] if opening else [TranscriptMessage("user", _text(turn.user_text))]
         steps = [TranscriptMessage("tool", step) for step in _steps(turn)]
-        reply = [TranscriptMessage("assistant", self._text(turn.reply_text))] if turn.has_reply else []
+        reply = [TranscriptMessage("assistant", _text(turn.reply_text))] if turn.has_reply else []
         return TranscriptTurn(
             turn.number,
             (*user, *steps, *reply),
@@ -181,17 +168,18 @@ class _TranscriptWriter:
         scores = own_scores(row)
         return tuple(Scored(n, words.score(scores.get(n))) for n in self.names.get(row["level"], ()))
 
-    def _text(self, text: str) -> str:
-        return cut(text, _MESSAGE_CHARS)
+
+def _text(text: str | None) -> str:
+    return cut(text or "", _MESSAGE_CHARS)
 
 
 def _rows_of(rows: Iterable[Row], wanted: Collection[Key]) -> dict[Key, list[Row]]:
-    kept: dict[Key, list[Row]] = {}
+    by_key: dict[Key, list[Row]] = {}
     for row in rows:
         key = (row["conversation_id"], row["candidate"])
         if key in wanted and row["repeat"] == 1:
-            kept.setdefault(key, []).append(row)
-    return kept
+            by_key.setdefault(key, []).append(row)
+    return by_key
 
 
 def _by_key(conversations: Iterable[Conversation]) -> dict[Key, Conversation]:

@@ -222,7 +222,7 @@ def _column(ids: Sequence[str], lengths: Mapping[str, int]) -> Floats:
 
 def _spearman(a: Floats, b: Floats) -> float | None:
     both = ~np.isnan(a) & ~np.isnan(b)
-    return spearman(a[both].tolist(), b[both].tolist()).value
+    return spearman(a[both].tolist(), b[both].tolist())
 
 
 def by_position(table: CandidateScores) -> dict[str, dict[str, tuple[float | None, int]]]:

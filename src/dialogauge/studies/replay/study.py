@@ -58,6 +58,7 @@ from dialogauge.studies.satisfaction.study import in_turn, others_of
 
 _ORIGINAL: Final = None
 """Stands for the candidate in rows that score original replies."""
+_NOTHING: Final = Usage()
 
 
 # -- replies -------------------------------------------------------------------------------------------
@@ -121,15 +122,18 @@ class ItemReply:
 
     def to_row(self, unit: WorkUnit) -> dict[str, Any]:
         """Write the turn with its item; what says nothing is left out, since such rows are many."""
-        row = {"item": unit.part, **self.turn.to_row(unit)}
-        del row["agent"]
-        if self.usage == Usage():
-            del row["usage"]
-        if row.get("finish") == "stop":
-            del row["finish"]
-        if self.memory:
-            row["memory"] = [list(one) for one in self.memory]
+        o = self.turn.outcome
+        row: dict[str, Any] = {"item": unit.part}
+        if isinstance(o, AgentFailure):
+            row["failure"] = {"kind": o.kind, "message": o.message, "raw": o.raw}
+        else:
+            row |= {"text": o.text, "finish": None if o.finish == "stop" else o.finish, "model": o.model}
+        row |= {"usage": _usage(self.usage), "memory": [list(one) for one in self.memory] or None}
         return {key: value for key, value in row.items() if value is not None}
+
+
+def _usage(usage: Usage) -> dict[str, Any] | None:
+    return None if usage == _NOTHING else usage_json(usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +347,7 @@ class ScoredReply:
             "failure": self.failure,
             "rationale": (o.rationale or None) if isinstance(o, Judgement) else None,
             "prompt_digest": self.judged.prompt_digest,
-            "usage": None if self.usage == Usage() else usage_json(self.usage),
+            "usage": _usage(self.usage),
         }
         return {key: value for key, value in row.items() if value is not None}
 

@@ -1,13 +1,14 @@
-"""What a judge said of each target, beside what the user said: the table that all figures are made from."""
+"""The judge's score of each target beside the user's rating: the table that all figures are made from."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from dialogauge.core import Conversation, DimensionSpec, Judged, Judgement, Score, UsageError
 from dialogauge.core.protocols import RatedBlock, RatedReply
+from dialogauge.runs import Row
 from dialogauge.runs.records import raw_score
 from dialogauge.stats import RawScore, ScoreHistory, reply_length
 from dialogauge.studies.satisfaction.blocks import collect_rated
@@ -35,7 +36,7 @@ class JudgedReply:
     history: bool
     """Whether the user has any."""
     score: int | None
-    """The judge's whole score; None when it failed."""
+    """The judge's whole score; None where there is none."""
     value: float | None
     """The same with a fraction, where the judge gives one."""
 
@@ -46,12 +47,12 @@ class JudgedReply:
 
 
 def answers_of(block: RatedBlock, rows: Sequence[Judged]) -> list[JudgedReply]:
-    """Lay a block's judgements beside its ratings; `rows` has one row for each target, in order."""
-    view, out = block.view, []
+    """Put a block's judgements beside its ratings; `rows` has one row for each target, in order."""
+    view, history, out = block.view, bool(block.view.history), []
     for rated, row in zip(block.ratings, rows, strict=True):
-        score, value = _score_in(row)
-        history = bool(view.history)
-        out.append(answer_of(rated, view.user, view.scenario, score=score, value=value, history=history))
+        score = row.outcome.scores.get(SATISFACTION) if isinstance(row.outcome, Judgement) else None
+        whole, value = (score.rounded(), float(score.value)) if isinstance(score, Score) else (None, None)
+        out.append(answer_of(rated, view.user, view.scenario, score=whole, value=value, history=history))
     return out
 
 
@@ -80,13 +81,6 @@ def answer_of(
     )
 
 
-def _score_in(row: Judged) -> tuple[int | None, float | None]:
-    if not isinstance(row.outcome, Judgement):
-        return None, None
-    score = row.outcome.scores.get(SATISFACTION)
-    return (score.rounded(), float(score.value)) if isinstance(score, Score) else (None, None)
-
-
 def says_side_only(dimensions: Iterable[DimensionSpec]) -> bool:
     """Whether the scale has two scores: they say on which side of the boundary a turn lies, and no more."""
     return any(d.name == SATISFACTION and d.scale.high - d.scale.low == 1 for d in dimensions)
@@ -111,11 +105,16 @@ def raw_scores(answers: Sequence[JudgedReply], values: Sequence[float]) -> list[
     return [RawScore(a.id, value, a.position, a.block) for a, value in zip(answers, values, strict=True)]
 
 
+def rows_by_reply(rows: Iterable[Row]) -> dict[str, Row]:
+    """Return the rows that are no failures, by the id of the reply."""
+    return {str(row["details"]["turn_id"]): row for row in rows if row["failure"] is None}
+
+
 _SHOWN = 5
 
 
 def reference_answers(
-    judged: Iterable[tuple[Conversation, Sequence[Mapping[str, Any]]]],
+    judged: Iterable[tuple[Conversation, Sequence[Row]]],
     dimension: str,
     blocks: Collection[str],
     name: str,
@@ -132,24 +131,23 @@ def reference_answers(
         UsageError: The run holds no scored turn of any of the blocks.
     """
     out: list[JudgedReply] = []
-    seen: set[str] = set()
+    present: set[str] = set()
     for conversation, rows in judged:
         user, scenario = conversation.user_id, conversation.scenario
-        block = f"{user}__{scenario}"
         if user is None or scenario is None:
             continue
-        seen.add(block)
+        block = f"{user}__{scenario}"
+        present.add(block)
         if block not in blocks:
             continue
-        said = {str(r["details"]["turn_id"]): r for r in rows if r["failure"] is None}
+        by_reply = rows_by_reply(rows)
         for rated in collect_rated(conversation, dimension).replies:
-            row = said.get(rated.reply.id)
+            row = by_reply.get(rated.reply.id)
             raw = None if row is None else raw_score(row, SATISFACTION)
-            if raw is None:
-                continue
-            out.append(answer_of(rated, user, scenario, score=None, value=raw))
+            if raw is not None:
+                out.append(answer_of(rated, user, scenario, score=None, value=raw))
     if not out:
-        wanted, held = (", ".join(sorted(names)[:_SHOWN]) or "none" for names in (blocks, seen))
+        wanted, there = (", ".join(sorted(names)[:_SHOWN]) or "none" for names in (blocks, present))
         msg = f"the reference run {name} holds no scored turn of the blocks that are judged"
-        raise UsageError(msg, hint=f"judged are {wanted}; the reference holds {held}")
+        raise UsageError(msg, hint=f"judged are {wanted}; the reference holds {there}")
     return tuple(out)

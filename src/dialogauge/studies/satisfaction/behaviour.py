@@ -1,8 +1,8 @@
-"""How satisfaction goes along a conversation: stability, and recovery after a dissatisfied turn.
+"""Ratings against histories, what the charts show, and how satisfaction goes along a conversation.
 
 Source: PersTurnBench's analysis of ratings. *Stability* is the share of conversations all of whose rated
 turns are satisfied; *recovery* the share of satisfied turns right after a dissatisfied one. Both are taken
-of what users gave and of what the judge says, so that one can see whether the judge tells the same story.
+of the users' ratings and of the judge's scores, to see whether the judge tells the same story.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ class Drift:
     """Mean of a target's rating less the mean of its user's history."""
     by_scenario: Mapping[str, Estimate]
     """The same in each target scenario: how it is rated against the same users' other scenarios."""
-    moved: tuple[int, int]
-    """Blocks whose mean lies half a point or more from their history's; of how many with 5 turns in both."""
+    blocks_moved: int
+    """Blocks whose mean lies half a point or more from their history's."""
+    blocks_compared: int
+    """Of so many, those with 5 turns in both."""
     level_pearson: float | None
     """Of history mean and target mean over the blocks: how far a user's level carries over."""
-    unknown: tuple[str, ...]
+    unknown_scenarios: tuple[str, ...]
     """Scenarios that no training user rated, where there are training users at all."""
 
     @property
@@ -55,42 +57,31 @@ class Drift:
                     f"Scenario family: {name!r} is rated {_words(share)} than the same users' other "
                     "scenarios; a history of those misplaces its level."
                 )
-        moved, of = self.moved
+        moved, of = self.blocks_moved, self.blocks_compared
         if of and moved / of >= LEAST_SHARE:
             out.append(
                 f"Score drift: in {moved} of {of} blocks (those with {MIN_TURNS} rated turns or more, and as "
                 f"many in the history) the user's mean lies {BLOCK_SHIFT:g} or more from that of their "
                 "history."
             )
-        if self.unknown:
-            names = ", ".join(repr(name) for name in self.unknown[:5])
-            more = f" and {len(self.unknown) - 5} more" if len(self.unknown) > 5 else ""
+        if unknown := self.unknown_scenarios:
+            names = ", ".join(repr(name) for name in unknown[:5])
+            more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
             out.append(f"Scenario family: no training user rated {names}{more}.")
         return tuple(out)
 
     def to_json(self) -> dict[str, object]:
         """Write the figures and the warnings."""
-        return {
-            "shift": self.shift.to_json(),
-            "by_scenario": {name: s.to_json() for name, s in self.by_scenario.items()},
-            "blocks_moved": self.moved[0],
-            "blocks_compared": self.moved[1],
-            "level_pearson": self.level_pearson,
-            "unknown_scenarios": list(self.unknown),
-            "warnings": list(self.warnings),
-        }
+        return {**asdict(self), "warnings": list(self.warnings)}
 
 
-def drift_of(
-    blocks: Iterable[RatedBlock], population: Population, *, draws: int = 1000, seed: int = 0
-) -> Drift:
-    """Hold the ratings of the targets against the histories.
+def drift_of(blocks: Iterable[RatedBlock], population: Population, draws: ClusterDraws) -> Drift:
+    """Compare the ratings of the targets with the histories.
 
     Args:
         blocks: Of the users judged; those without a history take no part.
         population: The training users' blocks.
-        draws: Bootstrap draws of users; without any nothing is called a shift.
-        seed: Of the draws.
+        draws: How users are drawn; without any nothing is called a shift.
     """
     cases: list[tuple[str, str, float]] = []
     """User, conversation, and the rating less the mean of the user's history."""
@@ -107,16 +98,16 @@ def drift_of(
         if min(len(gold), len(view.scores)) >= MIN_TURNS:
             moved.append(abs(levels[-1][1] - mean) >= BLOCK_SHIFT)
     rated = {b.view.scenario for b in population.blocks}
-    chance = ClusterDraws(draws, seed)
 
     def mean_of(shifts: Sequence[tuple[str, str, float]]) -> Estimate:
         users, sessions = [user for user, *_ in shifts], [session for _, session, _ in shifts]
-        return mean_by_user([value for *_, value in shifts], users, sessions, chance)
+        return mean_by_user([value for *_, value in shifts], users, sessions, draws)
 
     return Drift(
         mean_of(cases),
         {name: mean_of(by[name]) for name in sorted(by)},
-        (sum(moved), len(moved)),
+        sum(moved),
+        len(moved),
         _correlation(levels),
         tuple(sorted(by.keys() - rated)) if rated else (),
     )
@@ -126,7 +117,7 @@ def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
     if len(pairs) < 3:
         return None
     x, y = np.array(pairs).T
-    return pearson(x, y).value
+    return pearson(x, y)
 
 
 def _notable(shift: Estimate) -> bool:
@@ -204,14 +195,20 @@ def pictures_of(
     bins = []
     for members in _bins(scores.values.tolist()):
         mine = [answers[i] for i in members]
-        gold, users = [a.gold for a in mine], [a.user for a in mine]
-        people = mean_by_user(gold, users, [a.session for a in mine], draws)
+        people = _mean([a.gold for a in mine], mine, draws)
         bins.append(ReliabilityBin(float(scores.values[members].mean()), people))
     return Pictures(
         tuple(tuple(pairs[judge, people] for people in LEVELS) for judge in LEVELS),
         tuple(bins),
         _users(answers, scores.whole, means),
     )
+
+
+def _mean(
+    values: Sequence[float] | npt.NDArray[np.float64], answers: Sequence[JudgedReply], draws: ClusterDraws
+) -> Estimate:
+    """Return the mean of a value of each answer."""
+    return mean_by_user(values, [a.user for a in answers], [a.session for a in answers], draws)
 
 
 def _bins(values: Sequence[float]) -> list[list[int]]:
@@ -224,9 +221,9 @@ def _bins(values: Sequence[float]) -> list[list[int]]:
         return list(levels.values())
     bins: dict[int, list[int]] = defaultdict(list)
     passed = 0
-    for held in levels.values():
-        bins[min(_BINS - 1, int((passed + len(held) / 2) * _BINS / len(values)))] += held
-        passed += len(held)
+    for equal in levels.values():
+        bins[min(_BINS - 1, int((passed + len(equal) / 2) * _BINS / len(values)))] += equal
+        passed += len(equal)
     return list(bins.values())
 
 
@@ -247,7 +244,7 @@ def _users(
                 float(gold.mean()),
                 float(judge.mean()),
                 float(np.mean(past)) if past else None,
-                pearson(judge, gold).value if len(members) >= _MIN_TURNS else None,
+                pearson(judge, gold) if len(members) >= _MIN_TURNS else None,
                 float(np.abs(gold - judge).mean()),
             )
         )
@@ -268,11 +265,7 @@ class Behaviour:
 
     def to_json(self) -> dict[str, object]:
         """Write all of it."""
-        return {
-            "stability": {name: s.to_json() for name, s in self.stability.items()},
-            "recovery": {name: s.to_json() for name, s in self.recovery.items()},
-            "after_dissatisfaction": self.after_dissatisfaction.to_json(),
-        }
+        return {**asdict(self), "after_dissatisfaction": self.after_dissatisfaction.to_json()}
 
 
 def behaviour_of(
@@ -301,14 +294,11 @@ def behaviour_of(
     by_judge = [after for before, after in follows if not judge[before]]
 
     def share(satisfied: npt.NDArray[np.bool_], turns: Sequence[int]) -> Estimate:
-        mine = [answers[i] for i in turns]
-        users, names = [a.user for a in mine], [a.session for a in mine]
-        return mean_by_user(satisfied[turns].astype(np.float64), users, names, draws)
+        return _mean(satisfied[turns].astype(np.float64), [answers[i] for i in turns], draws)
 
     def stable(satisfied: npt.NDArray[np.bool_]) -> Estimate:
-        first = [answers[turns[0]] for turns in sessions.values()]
         whole = [float(satisfied[turns].all()) for turns in sessions.values()]
-        return mean_by_user(whole, [a.user for a in first], list(sessions), draws)
+        return _mean(whole, [answers[turns[0]] for turns in sessions.values()], draws)
 
     here = np.zeros(len(answers), dtype=np.bool_)
     here[upset] = True

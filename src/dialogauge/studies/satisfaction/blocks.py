@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from dialogauge.core import Conversation, Message, Rating, RecordFault, UsageError
+from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, RecordFault, UsageError
 from dialogauge.core.protocols import BlockView, Population, RatedBlock, RatedReply, Reply, Sight
 from dialogauge.data import RECLLMSIM_TASKS, RatedDimensions, UserSplit, message_turns, split_users
-
-LOW, HIGH = 1, 5
 
 
 @dataclass(slots=True)
@@ -20,11 +18,9 @@ class CollectedRatings:
 
     replies: list[RatedReply] = field(default_factory=list)
     faults: list[RecordFault] = field(default_factory=list)
-    unrated: int = 0
-    """Assistant messages without a rating."""
 
 
-def stripped(conversation: Conversation) -> Conversation:
+def _stripped(conversation: Conversation) -> Conversation:
     """Return the conversation without ratings, metadata, place, and unknown keys of its messages."""
     bare = conversation.blinded()
     if not any(m.extra for m in bare.messages):
@@ -39,57 +35,50 @@ def collect_rated(conversation: Conversation, dimension: str) -> CollectedRating
     to them in order; else the mean of all ratings of the turn goes to its last assistant message.
     """
     out = CollectedRatings()
-    given: dict[int, list[Rating]] = defaultdict(list)
+    by_turn: dict[int, list[Rating]] = defaultdict(list)
     for rating in conversation.ratings:
         if rating.dimension == dimension and rating.turn is not None:
             fault = _fault(conversation, rating)
             if fault is None:
-                given[rating.turn].append(rating)
+                by_turn[rating.turn].append(rating)
             else:
                 out.faults.append(fault)
-    bare = stripped(conversation)
+    bare = _stripped(conversation)
     for turn, indices in _assistant_messages(bare.messages).items():
-        ratings, twice = _once(conversation, given.pop(turn, []), len(indices))
-        out.faults += twice
-        found = _dealt(ratings, len(indices))
-        out.unrated += sum(rating is None for rating in found)
-        out.replies += [
-            RatedReply(_reply(bare, index, turn, position), rating[0], rating[1])
-            for (index, position), rating in zip(indices, found, strict=True)
-            if rating is not None
-        ]
-    out.faults += [
-        _no_reply(conversation, rating) for ratings in given.values() for rating in ratings if rating.turn
-    ]
+        ratings, repeated = _once(conversation, by_turn.pop(turn, []), len(indices))
+        out.faults += repeated
+        for (index, position), rated in zip(indices, _dealt(ratings, len(indices)), strict=True):
+            if rated is not None:
+                reply = Reply(f"{bare.id}__turn_{position}", bare, index, turn, position)
+                out.replies.append(RatedReply(reply, *rated))
+    for rating in (r for ratings in by_turn.values() for r in ratings if r.turn):
+        msg = "a rating of a turn that has no reply"
+        out.faults.append(RecordFault(msg, place=conversation.place_of(rating), hint="it is left out"))
     return out
 
 
 def unnamed_together(conversations: Iterable[Conversation], dimension: str) -> int:
     """Count the turns that have more ratings without a rater than replies: they are averaged."""
-    found = 0
+    averaged = 0
     for conversation in conversations:
-        given = Counter(
+        ratings = Counter(
             r.turn for r in conversation.ratings if r.dimension == dimension and r.rater is None and r.turn
         )
-        if any(n > 1 for n in given.values()):
+        if any(n > 1 for n in ratings.values()):
             replies = _assistant_messages(conversation.messages)
-            found += sum(n > len(replies[turn]) for turn, n in given.items() if turn in replies)
-    return found
-
-
-def _reply(bare: Conversation, index: int, turn: int, position: int) -> Reply:
-    return Reply(f"{bare.id}__turn_{position}", bare, index, turn, position)
+            averaged += sum(n > len(replies[turn]) for turn, n in ratings.items() if turn in replies)
+    return averaged
 
 
 def _assistant_messages(messages: Sequence[Message]) -> dict[int, list[tuple[int, int]]]:
     """Return by turn the assistant messages: their index among all, and among the assistant's."""
-    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    by_turn: dict[int, list[tuple[int, int]]] = defaultdict(list)
     position = 0
     for index, (message, turn) in enumerate(zip(messages, message_turns(messages), strict=True)):
         if message.role == "assistant" and turn is not None:
-            found[turn].append((index, position))
+            by_turn[turn].append((index, position))
             position += 1
-    return found
+    return by_turn
 
 
 def _once(
@@ -115,30 +104,21 @@ def _dealt(ratings: Sequence[Rating], replies: int) -> list[tuple[float, str | N
     scores = [float(r.score) for r in ratings]
     if len({r.rater for r in ratings}) == 1 and len(ratings) == replies:
         return [(score, r.note) for score, r in zip(scores, ratings, strict=True)]
-    empty: list[tuple[float, str | None] | None] = [None] * replies
     if not ratings:
-        return empty
+        return [None] * replies
     note = next((r.note for r in ratings if r.note), None)
-    return [*empty[1:], (sum(scores) / len(scores), note)]
+    return [*[None] * (replies - 1), (sum(scores) / len(scores), note)]
 
 
 def _fault(conversation: Conversation, rating: Rating) -> RecordFault | None:
-    score = rating.score
+    score, scale = rating.score, ONE_TO_FIVE
     if isinstance(score, str):
-        msg = f"the rating {score!r} is a text: satisfaction is a number from {LOW} to {HIGH}"
-    elif not LOW <= score <= HIGH:
-        msg = f"the rating {score:g} is off the scale {LOW}-{HIGH}"
+        msg = f"the rating {score!r} is a text: satisfaction is a number from {scale.low:g} to {scale.high:g}"
+    elif not scale.low <= score <= scale.high:
+        msg = f"the rating {score:g} is off the scale {scale}"
     else:
         return None
     return RecordFault(msg, place=conversation.place_of(rating), hint="the turn counts as unrated")
-
-
-def _no_reply(conversation: Conversation, rating: Rating) -> RecordFault:
-    msg = "a rating of a turn that has no reply"
-    return RecordFault(msg, place=conversation.place_of(rating), hint="it is left out")
-
-
-StudyLevel = Literal["turn", "session"]
 
 
 def rated_as_session(
@@ -172,11 +152,8 @@ def rated_as_session(
 MAX_SESSIONS = 8
 """Above so many conversations the published prompt keeps the first of each scenario."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Session:
-    conversation: Conversation
-    replies: tuple[RatedReply, ...]
+_Session = tuple[Mapping[str, Any] | None, Sequence[RatedReply]]
+"""The profile that a conversation states, and its rated replies."""
 
 
 def collect_blocks(
@@ -194,40 +171,35 @@ def collect_blocks(
     faults: list[RecordFault] = []
     left_out: Counter[str] = Counter()
     for conversation in conversations:
-        found = collect_rated(conversation, dimension)
-        faults += found.faults
+        rated = collect_rated(conversation, dimension)
+        faults += rated.faults
         if conversation.user_id is None or conversation.scenario is None:
             left_out["no user" if conversation.user_id is None else "no scenario"] += 1
             continue
-        left_out["no rating"] += not found.replies
+        left_out["no rating"] += not rated.replies
         sessions = users.setdefault(conversation.user_id, {}).setdefault(conversation.scenario, [])
-        sessions.append(_Session(conversation, tuple(found.replies)))
+        sessions.append((conversation.profile, rated.replies))
     blocks = [block for user in sorted(users) for block in _blocks_of(user, users[user], sight)]
     return tuple(blocks), tuple(faults), +left_out
 
 
 def _blocks_of(user: str, scenarios: Mapping[str, list[_Session]], sight: Sight) -> Iterable[RatedBlock]:
     ordered = sorted(scenarios, key=_scenario_order)
-    profile = next(
-        (s.conversation.profile for n in ordered for s in scenarios[n] if s.conversation.profile), None
-    )
+    profile = next((profile for n in ordered for profile, _ in scenarios[n] if profile), None)
     for target in ordered:
-        rated = [r for session in scenarios[target] for r in session.replies]
+        rated = [r for _, replies in scenarios[target] for r in replies]
         if not rated:
             continue
-        history = [r for n in ordered if n != target for session in scenarios[n] for r in session.replies]
+        history = tuple(r for n in ordered if n != target for _, replies in scenarios[n] for r in replies)
         shown = tuple(_shown(r.reply, sight) for r in rated)
-        view = BlockView(f"{user}__{target}", user, target, _plain(profile), tuple(history), shown, sight)
+        plain = None if profile is None else dict(profile)
+        view = BlockView(f"{user}__{target}", user, target, plain, history, shown, sight)
         yield RatedBlock(view, tuple(replace(r, reply=s) for r, s in zip(rated, shown, strict=True)))
 
 
 def _scenario_order(name: str) -> tuple[int, str]:
     known = RECLLMSIM_TASKS
     return (known.index(name) if name in known else len(known), name)
-
-
-def _plain(profile: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    return None if profile is None else dict(profile)
 
 
 def _shown(reply: Reply, sight: Sight) -> Reply:
@@ -323,51 +295,44 @@ def study_data(
         raise _nothing(dimension, left_out, rated.instead_of(dimension))
     # A seeded split knows only users with a history, where there are any; the others are judged with the
     # test part.
-    known = [b for b in blocks if b.view.history] or blocks
-    found = split or _split(known, part)
-    lonely = frozenset(b.view.user for b in blocks) - frozenset(b.view.user for b in known)
-    wanted = {
-        "train": found.train,
-        "test": found.test | (lonely if split is None else frozenset()),
-        "all": frozenset(b.view.user for b in blocks),
-    }[part]
+    users = frozenset(b.view.user for b in blocks)
+    known = frozenset(b.view.user for b in blocks if b.view.history) or users
+    parts = split or _split(known, part)
+    test = parts.test if split is not None else parts.test | (users - known)
+    wanted = {"train": parts.train, "test": test, "all": users}[part]
     judged = [b for b in blocks if b.view.user in wanted]
     if not judged:
         msg = f"no user of the part {part!r} has rated conversations"
         raise UsageError(msg, hint="check the split file against the user ids, or give --split all")
-    outside = [b for b in blocks if b.view.user not in wanted | found.train | found.test]
-    left_out["block of a user outside the split"] = len(outside)
-    cut = _cut if history == "prompt" else _whole
+    placed = wanted | parts.train | parts.test
+    left_out["block of a user outside the split"] = sum(b.view.user not in placed for b in blocks)
+
+    def cut(block: RatedBlock) -> RatedBlock:
+        if history == "all":
+            return block
+        return replace(block, view=replace(block.view, history=kept_sessions(block.view.history)))
+
     return StudyData(
         blocks=tuple(cut(b) for b in sorted(judged, key=lambda b: not b.view.history)),
-        population=Population(tuple(cut(b) for b in blocks if b.view.user in found.train)),
-        split=found,
+        population=Population(tuple(cut(b) for b in blocks if b.view.user in parts.train)),
+        split=parts,
         history_turns={b.view.id: len(b.view.history) for b in blocks},
         faults=faults,
         left_out=dict(+left_out),
     )
 
 
-def _split(known: Sequence[RatedBlock], part: Part) -> UserSplit:
-    users = {b.view.user for b in known}
+def _split(users: frozenset[str], part: Part) -> UserSplit:
     try:
         return split_users(users)
     except UsageError:
         if part == "all":
-            return UserSplit(frozenset(users), frozenset())
+            return UserSplit(users, frozenset())
         raise
 
 
-def _whole(block: RatedBlock) -> RatedBlock:
-    return block
-
-
-def _cut(block: RatedBlock) -> RatedBlock:
-    return replace(block, view=replace(block.view, history=kept_sessions(block.view.history)))
-
-
 def _nothing(dimension: str, left_out: Mapping[str, int], instead: str | None) -> UsageError:
-    told = ", ".join(f"{n} with {why}" for why, n in left_out.items()) or "no conversation at all"
-    msg = f"there is no rated reply with a user and a scenario to judge ({told})"
+    counts = ", ".join(f"{n} with {why}" for why, n in left_out.items()) or "no conversation at all"
+    msg = f"there is no rated reply with a user and a scenario to judge ({counts})"
     needed = f"conversations need user_id, scenario and turn ratings of {dimension!r}"
     return UsageError(msg, hint=needed if instead is None else f"{needed}; {instead}")

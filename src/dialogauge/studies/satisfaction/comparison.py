@@ -1,17 +1,18 @@
-"""Several judges of the same users: one table of all, and each held against each on the turns they share."""
+"""Several judges of the same users: one table of all, and each against each on the turns they share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 from dialogauge.core import Conversation, UsageError
 from dialogauge.core.protocols import RatedReply
+from dialogauge.runs import Row
 from dialogauge.runs.records import own_scores
 from dialogauge.stats import ClusterDraws, Comparison, compare_pairs, draws_for, figures_of
-from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, answer_of
+from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, answer_of, rows_by_reply
 from dialogauge.studies.satisfaction.blocks import collect_rated
 from dialogauge.studies.satisfaction.figures import (
     PEOPLE,
@@ -28,12 +29,10 @@ COMPARED: Final = ("pearson", "qwk", "f1_dsat", "mae", "within_user_pearson")
 
 _SHOWN = 10
 
-Row = Mapping[str, Any]
-
 
 @dataclass(slots=True)
 class Predictions:
-    """What one run says of its turns, beside what users gave them."""
+    """One run's scores of its turns, beside the users' ratings."""
 
     name: str
     judge: str
@@ -83,22 +82,22 @@ def collect_predictions(
         UsageError: A judged turn has no rating, or a rated turn of these conversations was not judged. The
             message lists them.
     """
-    strange: list[str] = []
-    missing: list[str] = []
+    unrated: list[str] = []
+    unjudged: list[str] = []
     for conversation, rows in judged:
         gold = {r.reply.id: r for r in collect_rated(conversation, dimension).replies}
         failed = {row["turn"] for row in rows if row["failure"] is not None}
-        said = {str(row["details"]["turn_id"]): row for row in rows if row["failure"] is None}
-        strange += [id for id in said if id not in gold]
+        by_reply = rows_by_reply(rows)
+        unrated += [id for id in by_reply if id not in gold]
         for id, rated in gold.items():
-            if id in said:
-                _take(about, rated, said[id])
+            if id in by_reply:
+                _take(about, rated, by_reply[id])
             elif rated.reply.turn in failed:
                 about.failed += 1
             else:
-                missing.append(id)
-    if strange or missing:
-        raise _mismatch(about.name, strange, missing)
+                unjudged.append(id)
+    if unrated or unjudged:
+        raise _mismatch(about.name, unrated, unjudged)
     return about
 
 
@@ -114,16 +113,15 @@ def _take(about: Predictions, rated: RatedReply, row: Row) -> None:
     about.scored[rated.reply.id] = answer_of(rated, user, scenario, score=int(score), value=float(score))
 
 
-def _mismatch(name: str, strange: Sequence[str], missing: Sequence[str]) -> UsageError:
-    told = []
-    if strange:
-        told.append(f"{counted(len(strange), 'judged turn')} without a rating: {listed(strange)}")
-    if missing:
-        told.append(f"{counted(len(missing), 'rated turn')} not judged: {listed(missing)}")
-    msg = f"run {name}: the ids of predictions and ratings do not match; {'; '.join(told)}"
-    return UsageError(
-        msg, hint="ratings join by conversation id and turn; give the ratings the run was made on"
-    )
+def _mismatch(name: str, unrated: Sequence[str], unjudged: Sequence[str]) -> UsageError:
+    parts = []
+    if unrated:
+        parts.append(f"{counted(len(unrated), 'judged turn')} without a rating: {listed(unrated)}")
+    if unjudged:
+        parts.append(f"{counted(len(unjudged), 'rated turn')} not judged: {listed(unjudged)}")
+    msg = f"run {name}: the ids of predictions and ratings do not match; {'; '.join(parts)}"
+    hint = "ratings join by conversation id and turn; give the ratings the run was made on"
+    return UsageError(msg, hint=hint)
 
 
 def listed(ids: Sequence[str]) -> str:
@@ -132,21 +130,20 @@ def listed(ids: Sequence[str]) -> str:
     return ", ".join(ids[:_SHOWN]) + more
 
 
-def compare_runs(runs: Sequence[Predictions], *, draws: int = 1000, seed: int = 0) -> SeveralJudges:
-    """Hold every run against every other on the turns that all of them scored.
+def compare_runs(runs: Sequence[Predictions], draws: ClusterDraws) -> SeveralJudges:
+    """Compare every run with every other on the turns that all of them scored.
 
     Args:
         runs: At least one; their names differ.
-        draws: Bootstrap draws of users.
-        seed: Of the draws.
+        draws: How users are drawn.
 
     Raises:
         UsageError: No turn was scored by all, or the runs disagree about what a user gave a turn.
     """
     shared = [id for id in runs[0].scored if all(id in r.scored for r in runs[1:])]
     if not shared:
-        told = "; ".join(f"{r.name}: {listed(list(r.scored)) or 'nothing scored'}" for r in runs)
-        msg = f"no turn was scored by all of the runs ({told})"
+        scored = "; ".join(f"{r.name}: {listed(list(r.scored)) or 'nothing scored'}" for r in runs)
+        msg = f"no turn was scored by all of the runs ({scored})"
         raise UsageError(msg, hint="compare runs of the same data and the same part of the users")
     first = runs[0].scored
     other = [id for r in runs[1:] for id in shared if r.scored[id].gold != first[id].gold]
@@ -154,14 +151,13 @@ def compare_runs(runs: Sequence[Predictions], *, draws: int = 1000, seed: int = 
         msg = f"the runs hold different ratings of {counted(len(other), 'turn')}: {listed(other)}"
         raise UsageError(msg, hint="compare runs of the same ratings, or give them with --ratings")
     columns = {r.name: judge_scores([r.scored[id] for id in shared]).rounded() for r in runs}
-    table, chance = rated_table([first[id] for id in shared]), ClusterDraws(draws, seed)
-    pairs = list(combinations(columns, 2))
-    drawn = draws_for(chance, len(pairs), table.n)
-    compared = figures_of(table, columns, PEOPLE, COMPARED, rule=RULE, draws=drawn) if pairs else {}
+    table, pairs = rated_table([first[id] for id in shared]), list(combinations(columns, 2))
+    more = draws_for(draws, len(pairs), table.n)
+    compared = figures_of(table, columns, PEOPLE, COMPARED, rule=RULE, draws=more) if pairs else {}
     return SeveralJudges(
         n=len(shared),
         users=len(set(table.users or ())),
-        figures=metrics_of(table, columns, draws=chance),
+        figures=metrics_of(table, columns, draws=draws),
         comparisons=compare_pairs(compared, pairs, COMPARED),
         left_out={r.name: len(r.scored) - len(shared) for r in runs},
     )

@@ -39,7 +39,6 @@ from dialogauge.studies.satisfaction.answers import JudgedReply, raw_scores
 from dialogauge.studies.satisfaction.behaviour import Behaviour, Pictures, behaviour_of, pictures_of
 from dialogauge.studies.satisfaction.comparison import COMPARED
 from dialogauge.studies.satisfaction.figures import (
-    ORDINAL,
     PEOPLE,
     RULE,
     Metrics,
@@ -48,7 +47,6 @@ from dialogauge.studies.satisfaction.figures import (
     metrics_of_one,
     rated_table,
 )
-from dialogauge.studies.satisfaction.rationale import RationaleCheck
 
 CONTROLS: Final = {
     **COMMON_CONTROLS,
@@ -86,18 +84,14 @@ def control_scores(
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings:
-    """How a judge is held against its users."""
+    """How the scores are calibrated and compared with the users'."""
 
-    calibration: CalibrationName = "none"
-    """Of the scores that rows and the main figures show."""
+    calibrate: CalibrationName = "none"
+    """The calibration of the scores that rows and the main figures show."""
     ties: Ties = "mid"
     draws: int = 1000
     seed: int = 0
     shuffles: int = 20
-    boundary_only: bool = False
-    """Whether the judge says no more than on which side of the boundary a turn lies."""
-    reference: tuple[JudgedReply, ...] | None = None
-    """The blocks' original replies, where they are not the judged replies themselves."""
 
     @property
     def cluster_draws(self) -> ClusterDraws:
@@ -133,6 +127,7 @@ class _Work:
     histories: Mapping[str, ScoreHistory]
     failed: int
     settings: EvaluationSettings
+    reference: Sequence[JudgedReply] | None
     known: dict[tuple[bytes, ...], Metrics] = field(default_factory=dict)
     """Figures by the scores they are of: several calibrations often give the same."""
 
@@ -149,7 +144,7 @@ class _Work:
     @cached_property
     def everything(self) -> Sequence[JudgedReply]:
         """The targets, and after them the original replies where they are others."""
-        return [*self.answers, *(self.settings.reference or ())]
+        return [*self.answers, *(self.reference or ())]
 
     @cached_property
     def columns(self) -> dict[str, tuple[Scores, ...]]:
@@ -168,8 +163,8 @@ class _Work:
         new = {keys[name]: versions for name, versions in columns.items() if keys[name] not in self.known}
         named = {str(i): versions for i, versions in enumerate(new.values())}
         draws = self.settings.cluster_draws
-        found = metrics_of(self.table, named, failed=self.failed, draws=draws)
-        self.known |= dict(zip(new, found.values(), strict=True))
+        computed = metrics_of(self.table, named, failed=self.failed, draws=draws)
+        self.known |= dict(zip(new, computed.values(), strict=True))
         metrics = {name: self.known[key] for name, key in keys.items()}
         return UnderCalibration(run, metrics.pop(_JUDGE), metrics, metrics.pop(_CEILING))
 
@@ -183,23 +178,22 @@ class _Work:
                 out[name] = tuple(v.take(np.arange(len(self.answers))).rounded() for v in versions)
             else:
                 runs = [run] if name == _JUDGE else [self._calibrated(method, v) for v in versions]
-                out[name] = tuple(scores_of([c.rounded for c in found.scores]) for found in runs)
+                out[name] = tuple(scores_of([c.rounded for c in one.scores]) for one in runs)
         return run, out
 
     def against(self) -> tuple[Comparison, ...]:
         """Compare the judge with each control, under the calibration that was asked for."""
-        _, columns = self.shown(self.settings.calibration)
+        _, columns = self.shown(self.settings.calibrate)
         draws = draws_for(self.settings.cluster_draws, len(CONTROLS), self.table.n)
         figures = figures_of(self.table, columns, PEOPLE, COMPARED, rule=RULE, draws=draws)
         return compare_pairs(figures, [(_JUDGE, name) for name in CONTROLS], COMPARED)
 
     def _calibrated(self, method: CalibrationName, column: Scores) -> CalibrationRun:
         """Calibrate a column: what it gives the targets, then what it gives the original replies."""
-        s, n = self.settings, len(self.answers)
-        values = _raw(column).tolist()
-        reference = None if s.reference is None else raw_scores(s.reference, values[n:])
+        values, n = _raw(column).tolist(), len(self.answers)
+        reference = None if self.reference is None else raw_scores(self.reference, values[n:])
         raw = raw_scores(self.answers, values[:n])
-        return calibrate(raw, self.histories, method, ties=s.ties, reference=reference)
+        return calibrate(raw, self.histories, method, ties=self.settings.ties, reference=reference)
 
 
 def _raw(column: Scores) -> npt.NDArray[np.float64]:
@@ -232,13 +226,11 @@ class Evaluation:
     without_history: Metrics
     calibrated: Mapping[str, Calibrated]
     """By turn id, under the calibration that was asked for; users without a history as they are."""
-    rationale: RationaleCheck | None = None
-    """Reasons and rationales against people's; None when the judge gives neither."""
 
     @property
     def chosen(self) -> UnderCalibration:
         """Under the calibration that was asked for."""
-        return self.calibrations[self.settings.calibration]
+        return self.calibrations[self.settings.calibrate]
 
     def to_json(self) -> dict[str, object]:
         """Write everything; `metrics` and `controls` are those under the calibration asked for."""
@@ -253,35 +245,40 @@ class Evaluation:
             **self.pictures.to_json(),
             "without_history": self.without_history.to_json(),
             "metrics_by": {
-                group: {name: f.to_json() for name, f in found.items()} for group, found in self.by.items()
+                group: {name: f.to_json() for name, f in metrics.items()}
+                for group, metrics in self.by.items()
             },
-            "calibrations": {name: found.to_json() for name, found in self.calibrations.items()},
-            "boundary_only": list(ORDINAL) if self.settings.boundary_only else None,
-            "rationale": None if self.rationale is None else self.rationale.to_json(),
+            "calibrations": {name: under.to_json() for name, under in self.calibrations.items()},
         }
 
 
 def evaluate(
-    answers: Sequence[JudgedReply], histories: Mapping[str, ScoreHistory], settings: EvaluationSettings
+    answers: Sequence[JudgedReply],
+    histories: Mapping[str, ScoreHistory],
+    settings: EvaluationSettings,
+    reference: Sequence[JudgedReply] | None = None,
 ) -> Evaluation:
-    """Hold a judge's answers against its users' ratings.
+    """Compare a judge's answers with its users' ratings.
 
     Args:
         answers: One for each target.
         histories: By block, of the users that have one.
         settings: Which calibration is the main one, and how intervals are made.
+        reference: The blocks' original replies, where they are not the judged replies themselves.
     """
     known = [a for a in answers if a.history]
     answered = [a for a in known if a.value is not None]
-    work = _Work(answered, histories, len(known) - len(answered), settings)
-    chosen, columns = work.shown(settings.calibration)
+    work = _Work(answered, histories, len(known) - len(answered), settings, reference)
+    chosen, columns = work.shown(settings.calibrate)
     whole, values = columns[_JUDGE][0], np.array([c.value for c in chosen.scores])
-    lonely = [a for a in answers if not a.history]
+    apart = [a for a in answers if not a.history]
     calibrated = {
         a.id: Calibrated(c.value, int(score))
         for a, c, score in zip(answered, chosen.scores, whole.values, strict=True)
     }
-    calibrated |= {a.id: Calibrated(float(a.value or 0), a.score) for a in lonely if a.score is not None}
+    for a in apart:
+        if a.value is not None and a.score is not None:
+            calibrated[a.id] = Calibrated(a.value, a.score)
     draws = settings.cluster_draws
     fractions = scores_of(values, whole=whole.values)
     return Evaluation(
@@ -292,7 +289,7 @@ def evaluate(
         behaviour=behaviour_of(answered, work.table, whole, draws),
         pictures=pictures_of(answered, fractions, work.means, draws),
         against_controls=work.against() if answered else (),
-        without_history=_apart(lonely, draws),
+        without_history=_apart(apart, draws),
         calibrated=calibrated,
     )
 
@@ -323,7 +320,7 @@ def _by(answers: Sequence[JudgedReply], table: ScoreTable, scores: Scores) -> di
     return out
 
 
-def _apart(lonely: Sequence[JudgedReply], draws: ClusterDraws) -> Metrics:
-    scored = [a for a in lonely if a.score is not None]
-    column, failed = judge_scores(scored).rounded(), len(lonely) - len(scored)
+def _apart(answers: Sequence[JudgedReply], draws: ClusterDraws) -> Metrics:
+    scored = [a for a in answers if a.score is not None]
+    column, failed = judge_scores(scored).rounded(), len(answers) - len(scored)
     return metrics_of_one(rated_table(scored), column, failed=failed, draws=draws)

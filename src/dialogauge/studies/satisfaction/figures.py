@@ -87,8 +87,11 @@ def rated_table(answers: Sequence[JudgedReply]) -> ScoreTable:
 
 
 def judge_scores(answers: Sequence[JudgedReply]) -> Scores:
-    """Return what the judge gave: its values with fractions, and its own whole scores."""
-    values = [float(a.value or 0) for a in answers]
+    """Return what the judge gave: its values with fractions, and its own whole scores.
+
+    Each answer has a value: a failure stays out of every figure, and would make all of them NaN here.
+    """
+    values = [np.nan if a.value is None else a.value for a in answers]
     rounded = whole_scores(values).tolist()
     own = [w if a.score is None else float(a.score) for a, w in zip(answers, rounded, strict=True)]
     return scores_of(values, whole=own)
@@ -109,17 +112,17 @@ def metrics_of(
         failed: How many targets the judge failed on; counted, never scored.
         draws: How users are drawn; without any there are no intervals.
     """
-    found = figures_of(table, columns, PEOPLE, FIGURES, rule=RULE, draws=draws)
+    figures = figures_of(table, columns, PEOPLE, FIGURES, rule=RULE, draws=draws)
     users = len(set(table.users or ()))
     out = {}
     for name, column in columns.items():
         first = column if isinstance(column, Scores) else column[0]
         pairs = pair_up(table, first, table.sources[PEOPLE], RULE)
-        drawn = {m: e.interval for m, e in found[name].estimates.items()} if draws.draws and table.n else {}
+        drawn = {m: e.interval for m, e in figures[name].estimates.items()} if draws.draws and table.n else {}
         used = {"correlation": 0, "boundary": 0}
         if table.n:
             used = {"correlation": correlated_users(pairs), "boundary": int(two_sided_users(pairs).sum())}
-        out[name] = Metrics(table.n, failed, users, found[name].values, drawn, used)
+        out[name] = Metrics(table.n, failed, users, figures[name].values, drawn, used)
     return out
 
 

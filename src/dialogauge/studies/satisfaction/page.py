@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.data import Mask
@@ -49,7 +49,7 @@ from dialogauge.studies.judging.report import stored_page as judging_page
 from dialogauge.studies.judging.summary import Summary
 from dialogauge.studies.satisfaction.comparison import COMPARED
 from dialogauge.studies.satisfaction.evaluation import CEILING, CONTROLS
-from dialogauge.studies.satisfaction.rationale_page import rationale_section
+from dialogauge.studies.satisfaction.rationale_page import NO_MASK, rationale_section
 from dialogauge.studies.satisfaction.signals import signal_words
 from dialogauge.text import counted
 
@@ -89,21 +89,16 @@ _GROUPS: Final = {
 }
 PANELS: Final = {
     "pearson": ("Pearson", "all turns together: mostly whether users are told apart"),
-    "within_user_pearson": ("Pearson within users", "each user's own mean taken away: whether replies are"),
+    "within_user_pearson": (
+        "Pearson within users",
+        "each user's own mean taken away: whether replies are told apart",
+    ),
     "qwk": ("Quadratic weighted kappa", "agreement on the scale, beyond chance"),
     "f1_dsat": ("F1 of dissatisfied (≤3)", "turns of 3 or less"),
     "mae": ("Mean absolute error", "in points of the scale"),
 }
 """The figures that are drawn, with their titles and what they say."""
-_SHORT: Final = {
-    "pearson": "Pearson",
-    "qwk": "QWK",
-    "f1_dsat": "F1 DSAT ≤3",
-    "mae": "MAE",
-    "within_user_pearson": "Pearson within users",
-}
-SIGNS: Final = {"above": "▲", "below": "▼", "not distinguishable": "≈", "too few to tell": "…"}
-"""How the judge stands to a control; any other is `?`."""
+_SHORT: Final = {**COLUMNS, "within_user_pearson": "Pearson within users"}
 _READING: Final = (
     ("●", "the judge, with its 95 % interval"),
     ("○", "a control: it reads nothing, and goes through the same calibration"),
@@ -117,43 +112,23 @@ _USERS_DRAWN: Final = 600
 _FAILURES_SHOWN: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Hiding:
-    """Hides what a summary holds openly, where a page is to hide it."""
-
-    mask: Mask | None = None
-
-    def user(self, name: str) -> str:
-        """Hide a user's name."""
-        return name if self.mask is None else self.mask.id("user", name)
-
-    def conversation(self, name: str) -> str:
-        """Hide a conversation's id."""
-        return name if self.mask is None else self.mask.id("conversation", name)
-
-    def text(self, text: str) -> str:
-        """Hide what must not be seen of a scenario, a reason or a rationale."""
-        return text if self.mask is None else self.mask.text(text)
-
-
 def stored_page(run: StoredRun) -> Page:
     """Return the page of a finished run: the report of its rows, and what its summary says of the users."""
     summary = run.directory.read_json("summary")
-    return judging_page(run, users_sections(summary, run.manifest, Hiding(run.mask)))
+    return judging_page(run, users_sections(summary, run.manifest, run.mask or NO_MASK))
 
 
-def users_sections(summary: Json, manifest: Manifest, hiding: Hiding | None = None) -> tuple[Section, ...]:
+def users_sections(summary: Json, manifest: Manifest, mask: Mask = NO_MASK) -> tuple[Section, ...]:
     """Lay out the judge against the users, as parts of a page.
 
     Args:
         summary: As `summary.json` holds it.
         manifest: Of the run.
-        hiding: Hides what the summary holds openly.
+        mask: Hides what the summary holds openly.
     """
-    hiding = hiding or Hiding()
     judge, calibration = manifest.judge["name"], manifest.settings["calibrate"]
     metrics, rationale = summary["metrics"], summary["rationale"]
-    notes = _notes(summary, hiding)
+    notes = _notes(summary, mask)
     if not metrics["n"]:
         nothing = Callout(("No turn has a score: there are no figures to show.",), "info")
         return (_users_section(summary, calibration, (*notes, nothing)),)
@@ -165,15 +140,14 @@ def users_sections(summary: Json, manifest: Manifest, hiding: Hiding | None = No
     ]
     apart = summary["without_history"]
     if n := apart["n"] + apart["n_failed"]:
-        error = words.decimal(apart["mae"])
-        said = f"of users without a history (mean error {error})."
-        blocks.append(Callout((f"Apart, and without a part in this: {counted(n, 'turn')} {said}",)))
+        of = f"of users without a history (mean error {words.decimal(apart['mae'])} on {apart['n']:,})."
+        blocks.append(Callout((f"Apart, and without a part in this: {counted(n, 'turn')} {of}",)))
     return (
         _users_section(summary, calibration, tuple(blocks)),
-        _pictures_section(summary, hiding),
-        *([] if rationale is None else [rationale_section(rationale, hiding.conversation, hiding.text)]),
+        _pictures_section(summary, mask),
+        *([] if rationale is None else [rationale_section(rationale, mask)]),
         _calibrations_section(summary, judge, calibration),
-        _slices_section(summary, hiding),
+        _slices_section(summary, mask),
     )
 
 
@@ -181,9 +155,9 @@ def _users_section(summary: Json, calibration: str, blocks: tuple[Block, ...]) -
     study, metrics = summary["study"], summary["metrics"]
     calibrated = "" if calibration == "none" else f"; calibrated: {calibration}"
     lead = (
-        f"What the judge says of {counted(metrics['n'], 'turn')} beside what "
-        f"{counted(study['users'], 'user')} gave them, in {counted(study['blocks'], 'block')} of one user "
-        f"and one scenario{calibrated}."
+        f"The judge's scores of {counted(metrics['n'], 'turn')} beside the ratings of "
+        f"{counted(study['users'], 'user')}, in {counted(study['blocks'], 'block')} of one user and one "
+        f"scenario{calibrated}."
     )
     if metrics["n_failed"]:
         lead += f" Failed, and without a part in this: {counted(metrics['n_failed'], 'turn')}."
@@ -191,10 +165,10 @@ def _users_section(summary: Json, calibration: str, blocks: tuple[Block, ...]) -
     return Section("Against the users themselves", blocks, lead, "Against users", "users")
 
 
-def _notes(summary: Json, hiding: Hiding) -> list[Callout]:
+def _notes(summary: Json, mask: Mask) -> list[Callout]:
     """Warn of what differs between history and target, and say what was there of signals."""
-    warnings = [hiding.text(w) for w in summary["drift"]["warnings"]]
-    signals = [hiding.text(signal_words(signal)) for signal in summary.get("signals", ())]
+    warnings = [mask.text(w) for w in summary["drift"]["warnings"]]
+    signals = [mask.text(signal_words(signal)) for signal in summary.get("signals", ())]
     return [
         *([Callout(_titled("History and target differ.", warnings), "warn")] if warnings else []),
         *([Callout(_titled("Signals.", signals), "info")] if signals else []),
@@ -217,7 +191,7 @@ def _panel(name: str, summary: Json, judge: str) -> Card:
 
 def dot_row(label: str, figures: Json, name: str, *, judge: bool = False, side: str | None = None) -> DotRow:
     """Return a judge or a control in one figure, with how the judge stands to it."""
-    sign = "" if side is None else SIGNS.get(side, "?")
+    sign = "" if side is None else words.sign(side)
     means = "" if side is None else f"the judge is {side}"
     row = DotRow(label, figures[name], _ends(figures, name), sign=sign, sign_means=means)
     return replace(row, emphasis="strong") if judge else row
@@ -233,11 +207,11 @@ def panel(name: str, rows: Iterable[DotRow], ceiling: float | None) -> Card:
 
 
 def _reading() -> Card:
-    said = (
+    note = (
         "Compared on the same draws of users; p adjusted by Holm over the controls. Ceiling: the users’ own "
         "scores through the same calibration."
     )
-    return Card("How to read this", (Definitions(_READING), Callout((said,))))
+    return Card("How to read this", (Definitions(_READING), Callout((note,))))
 
 
 def finding(judge: str, against: Sequence[Json]) -> str:
@@ -247,15 +221,16 @@ def finding(judge: str, against: Sequence[Json]) -> str:
         why = "too few users or draws for so many comparisons" if too_few else "there is no interval"
         return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
-    above = [_SHORT[m] for m, found in sides.items() if "above" in found and found <= {"above", "undefined"}]
-    said = [f"Above every control: {', '.join(above) or 'by no figure'}."]
-    if few := _figures_of_side(against, "too few to tell"):
-        said.append(f"Too few users or draws to tell: {few}.")
-    if level := _figures_of_side(against, "not distinguishable"):
-        said.append(f"{judge} is not shown to be above: {level}.")
-    if worse := _figures_of_side(against, "below"):
-        said.append(f"It is below: {worse}.")
-    return " ".join(said)
+    above = [_SHORT[m] for m, of in sides.items() if "above" in of and of <= {"above", "undefined"}]
+    sentences = [f"Above every control: {', '.join(above) or 'by no figure'}."]
+    for side, what in (
+        ("too few to tell", "Too few users or draws to tell"),
+        ("not distinguishable", f"{judge} is not shown to be above"),
+        ("below", "It is below"),
+    ):
+        if figures := _figures_of_side(against, side):
+            sentences.append(f"{what}: {figures}.")
+    return " ".join(sentences)
 
 
 def _figures_of_side(against: Sequence[Json], side: str) -> str:
@@ -270,18 +245,12 @@ def _figures_of_side(against: Sequence[Json], side: str) -> str:
 # Where judge and users part
 
 
-def _pictures_section(summary: Json, hiding: Hiding) -> Section:
+def _pictures_section(summary: Json, mask: Mask) -> Section:
     fractions = summary["metrics_of_fractions"] != summary["metrics"]
-    plots = Cards(
-        (
-            _reliability(summary["reliability"], fractions=fractions),
-            _confusion(summary["confusion"]),
-            *_users(summary["users"], hiding),
-        ),
-        wide=True,
-    )
+    reliability = _reliability(summary["reliability"], fractions=fractions)
+    cards = (reliability, _confusion(summary["confusion"]), *_users(summary["users"], mask))
+    blocks = (Cards(cards, wide=True), _behaviour(summary))
     lead = "On the dashed line judge and users agree."
-    blocks = (plots, _behaviour(summary))
     return Section("Where judge and users part", blocks, lead, "Pictures", "pictures")
 
 
@@ -297,8 +266,8 @@ def _reliability(bins: Sequence[Json], *, fractions: bool) -> Card:
     points = []
     for b in bins:
         people = b["people"]
-        said = f"judge {b['judge']:z.2f}, people {people['value']:z.2f}, {counted(people['n'], 'turn')}"
-        points.append(Point(b["judge"], people["value"], _interval(people), people["n"], said))
+        label = f"judge {b['judge']:z.2f}, people {people['value']:z.2f}, {counted(people['n'], 'turn')}"
+        points.append(Point(b["judge"], people["value"], _interval(people), people["n"], label))
     judge = "the judge’s expected rating" if fractions else "the judge’s score"
     plot = _square("Reliability diagram", points, (judge, "the users’ mean"), sized=True)
     note = (
@@ -306,7 +275,7 @@ def _reliability(bins: Sequence[Json], *, fractions: bool) -> Card:
         "with 95 % intervals; larger dots are more turns. Above the line the judge is too strict, below it "
         "too kind."
     )
-    of = ("Of the expected rating (", Span("details.satisfaction", "code"), "), not of the whole score. ")
+    of = ("Of the expected rating (", Span("scores.satisfaction", "code"), "), not of the whole score. ")
     return Card("Reliability", (plot, Callout(((*of, note) if fractions else note,))))
 
 
@@ -332,15 +301,15 @@ def _confusion(counts: Sequence[Sequence[int]]) -> Card:
     return Card("Confusion matrix", (matrix, Callout((note,))))
 
 
-def _users(users: Sequence[Json], hiding: Hiding) -> tuple[Card, Card]:
+def _users(users: Sequence[Json], mask: Mask) -> tuple[Card, Card]:
     step = -(-len(users) // _USERS_DRAWN) or 1
     points = [
         Point(
             u["judge"],
             u["gold"],
             n=u["n"],
-            label=f"{hiding.user(u['user'])}: rated {u['gold']:z.2f} on average, judged {u['judge']:z.2f}, "
-            f"{counted(u['n'], 'turn')}",
+            label=f"{mask.id('user', u['user'])}: rated {u['gold']:z.2f} on average, "
+            f"judged {u['judge']:z.2f}, {counted(u['n'], 'turn')}",
         )
         for u in users[::step]
     ]
@@ -366,41 +335,28 @@ def _within_users(correlations: Sequence[float | None]) -> Card:
         label="Pearson over this user’s own turns",
     )
     below, undefined = sum(r < 0 for r in known), len(correlations) - len(known)
-    said = f"{counted(below, 'user')} below zero"
+    counts = f"{counted(below, 'user')} of {len(known):,} below zero"
     if undefined:
-        said += f"; {undefined:,} without one (too few turns, or scores that do not vary)"
+        counts += f"; {undefined:,} without one (too few turns, or scores that do not vary)"
     note = (
         "To the right: the judge tells this user’s better turns from the worse. A judge that only knows a "
         "user’s level is at zero."
     )
-    return Card("Within each user", (bars, Callout((said, note))))
+    return Card("Within each user", (bars, Callout((counts, note))))
 
 
 def _behaviour(summary: Json) -> DataTable:
-    found, metrics = summary["behaviour"], summary["metrics"]
-    stable, again = found["stability"], found["recovery"]
+    stable, recovery = (summary["behaviour"][name] for name in ("stability", "recovery"))
+    metrics, after = summary["metrics"], "satisfied right after a turn"
+    by_user, by_judge = "at which the user was dissatisfied", "that the judge takes for dissatisfied"
+    shares = (
+        ("stable conversations", stable["people"], stable["judge"], "all rated turns satisfied"),
+        ("recovery", recovery["people"], recovery["judge_there"], f"{after} {by_user}"),
+        ("recovery by the judge's own account", None, recovery["judge"], f"{after} {by_judge}"),
+    )
     rows: list[tuple[Cell, ...]] = [
-        (
-            "stable conversations",
-            _share(stable["people"]),
-            _share(stable["judge"]),
-            stable["people"]["n"],
-            "all rated turns satisfied",
-        ),
-        (
-            "recovery",
-            _share(again["people"]),
-            _share(again["judge_there"]),
-            again["people"]["n"],
-            "satisfied right after a turn at which the user was dissatisfied",
-        ),
-        (
-            "recovery by the judge's own account",
-            "",
-            _share(again["judge"]),
-            again["judge"]["n"],
-            "satisfied right after a turn that the judge takes for dissatisfied",
-        ),
+        (title, "" if users is None else _share(users), _share(judge), judge["n"], what)
+        for title, users, judge, what in shares
     ]
     for name, title, what in (
         ("over_rated", "over-rated", "the judge's score is above the user's"),
@@ -422,22 +378,21 @@ def _share(share: Json) -> Percent:
 def _calibrations_section(summary: Json, judge: str, calibration: str) -> Section:
     marked = summary["boundary_only"] or ()
     table = _calibrations(summary, judge, calibration, COLUMNS)
-    said: list[str | Span] = []
+    legend: list[str | Span] = []
     for name, what in (*CONTROLS.items(), ("ceiling", CEILING)):
-        said += ["; " if said else "", Span(name, "strong"), f": {what}"]
-    more = (
-        ". DSAT: 3 or less. False SAT: dissatisfied turns that were called satisfied. Per user: mean of the "
-        "users’ own correlations; within user, within block: after their own mean is taken away. A dash is "
-        "undefined: the scores do not vary."
-    )
-    if marked:
-        more += f" {_BOUNDARY_ONLY}"
-    lead = (
-        "The judge, every control and the ceiling through the same maps. A figure that a control matches is "
-        "no finding."
-    )
-    note = Callout(((*said, more),))
+        legend += [Span(name, "strong"), f": {what}. "]
+    legend += [TABLE_LEGEND, f" {_BOUNDARY_ONLY}" if marked else ""]
+    lead = f"The judge, every control and the ceiling {SAME_MAPS}"
+    note = Callout((tuple(legend),))
     return Section("Raw, and under each calibration", (table, note), lead, "Calibrations", "calibrations")
+
+
+SAME_MAPS: Final = "through the same maps. A figure that a control matches is no finding."
+TABLE_LEGEND: Final = (
+    "DSAT: 3 or less. False SAT: dissatisfied turns that were called satisfied. Per user: mean of the users’ "
+    "own correlations; within user, within block: after their own mean is taken away. A dash is undefined: "
+    "the scores do not vary."
+)
 
 
 _BOUNDARY_ONLY: Final = (
@@ -487,11 +442,11 @@ def figures_row(name: str, figures: Json, columns: Iterable[str], emphasis: Emph
     return TableRow((name, *cells), emphasis)
 
 
-def _slices_section(summary: Json, hiding: Hiding) -> Section:
+def _slices_section(summary: Json, mask: Mask) -> Section:
     tables = []
     for key, title in _GROUPS.items():
         groups = summary["metrics_by"][key]
-        rows = [(hiding.text(n), g["n"], *(Number(g[c]) for c in _GROUP)) for n, g in groups.items()]
+        rows = [(mask.text(n), g["n"], *(Number(g[c]) for c in _GROUP)) for n, g in groups.items()]
         tables.append(data_table(f"By {title}", (title, "turns", *_GROUP.values()), rows))
     lead = (
         "Groups of turns. A reason or a score of the user is known only afterwards: such a group says what "
@@ -523,21 +478,21 @@ def brief(
         summary: Of the rows.
         manifest: Of the run.
         ending: How far the run came.
-        failures: How many turns failed, by what was said of them.
+        failures: How many turns failed, by the message.
     """
     judge, calibration = manifest.judge["name"], manifest.settings["calibrate"]
     counts = Definitions(tuple(_counts(figures, judge, ending, failures)))
     spent = Definitions(tuple(mended_and_spent(summary)))
-    notes = [*_changed_nothing(figures, calibration), *_notes(figures, Hiding())]
+    notes = [*_changed_nothing(figures, calibration), *_notes(figures, NO_MASK)]
     if not figures["metrics"]["n"]:
         nothing = Callout(("nothing is scored: there are no figures to show",))
         return (counts, *notes, nothing, *([spent] if spent.pairs else []))
     columns = {name: title for name, title in COLUMNS.items() if name not in _ON_TERMINAL}
     table = _calibrations(figures, judge, calibration, columns)
     rationale = figures["rationale"]
-    said = [finding(judge, figures["against_controls"])]
-    said += [_BOUNDARY_ONLY] if figures["boundary_only"] else []
-    said.append(
+    reading = [finding(judge, figures["against_controls"])]
+    reading += [_BOUNDARY_ONLY] if figures["boundary_only"] else []
+    reading.append(
         "Within user: Pearson after each user's own mean is taken away; within block: that of each user and "
         "scenario. Ceiling: the users' own scores through the same calibration. Intervals are 95 % by users."
     )
@@ -546,7 +501,7 @@ def brief(
         *notes,
         table,
         *([] if rationale is None else [rationale_section(rationale)]),
-        Section("", (Callout(tuple(said)), *([spent] if spent.pairs else []))),
+        Section("", (Callout(tuple(reading)), *([spent] if spent.pairs else []))),
     )
 
 
@@ -564,14 +519,15 @@ def _counts(
     for message, n in list(failures.items())[:_FAILURES_SHOWN]:
         yield "failed", f"{n:,}, {message}"
     others = study["population"]
-    known = f"{counted(others['turns'], 'turn')} of {counted(others['users'], 'training user')}"
-    yield "known of others", known
+    yield (
+        "known of others",
+        f"{counted(others['turns'], 'turn')} of {counted(others['users'], 'training user')}",
+    )
     if n := apart["n"] + apart["n_failed"]:
-        error = words.decimal(apart["mae"], 4)
         yield (
             "counted apart",
             f"{counted(n, 'turn')} of users without a history, who get the training users' prior "
-            f"({apart['n']:,} scored, mean error {error})",
+            f"({apart['n']:,} scored, mean error {words.decimal(apart['mae'], 4)})",
         )
     for why, n in study["left_out"].items():
         yield "left out", f"{n:,}, {why}"
@@ -580,8 +536,8 @@ def _counts(
 def _changed_nothing(figures: Json, calibration: str) -> list[Block]:
     if calibration == "none" or figures["calibrations"][calibration]["calibration"]["calibrated_blocks"]:
         return []
-    said = (
+    note = (
         f"--calibrate {calibration} changed nothing: no block has a history to calibrate to, and the scores "
         "stand as the judge gave them"
     )
-    return [Callout((said,), "info")]
+    return [Callout((note,), "info")]

@@ -1,8 +1,8 @@
 """The rationale check (PersTurnBench, appendix I): does a judge name what the user minded, and of this task?
 
 A personalised judge knows the user's other scenarios, and may give their requirements as grounds for a turn
-that has nothing to do with them. A rationale's terms are held against the conversation and against the
-user's history; what the same rationales share with the history of *another* user is what chance gives.
+that has nothing to do with them. A rationale's terms are compared with the conversation and with the user's
+history; what the same rationales share with the history of *another* user is what chance gives.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KINDS: Final[Mapping[RationaleKind, str]] = {
     "not_core": "the judge names something else than what mattered to the user",
     "off_task": "more of the rationale belongs to the user's other scenarios than to this conversation",
 }
-"""The three kinds of PersTurnBench's appendix I, and how each is told."""
+"""The three kinds of PersTurnBench's appendix I, and what each means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +112,12 @@ class RationaleCheck:
     without_rationale: int
     not_comparable: int
     """Rationales without content terms, or in another language than the conversation."""
-    table: Mapping[str, Mapping[str, int]]
+    reasons: Mapping[str, Mapping[str, int]]
     """Turns by the user's reason, then by the judge's; `satisfied` is a score of 4 or 5."""
-    agreement: ReasonAgreement
-    use: TermUse
-    chance: TermUse | None
-    """Control: the same rationales held against the history of another user; None when there is none."""
+    reason_agreement: ReasonAgreement
+    terms: TermUse
+    terms_by_chance: TermUse | None
+    """Control: the same rationales against the history of another user; None when there is none."""
     missed: int
     """Turns that the user is dissatisfied with and the judge is not."""
     kinds: Mapping[RationaleKind, int]
@@ -127,16 +127,10 @@ class RationaleCheck:
     def to_json(self) -> dict[str, Any]:
         """Write the check as `summary.json` holds it."""
         return {
-            "judged": self.judged,
-            "without_rationale": self.without_rationale,
-            "not_comparable": self.not_comparable,
-            "reasons": {name: dict(row) for name, row in self.table.items()},
-            "reason_agreement": self.agreement.to_json(),
-            "terms": self.use.to_json(),
-            "terms_by_chance": None if self.chance is None else self.chance.to_json(),
-            "missed": self.missed,
-            "kinds": dict(self.kinds),
-            "examples": {kind: [asdict(c) for c in found] for kind, found in self.examples.items()},
+            **asdict(self),
+            "reason_agreement": self.reason_agreement.to_json(),
+            "terms": self.terms.to_json(),
+            "terms_by_chance": None if self.terms_by_chance is None else self.terms_by_chance.to_json(),
         }
 
 
@@ -211,9 +205,9 @@ class Vocabulary:
         self._conversations: Counter[str] = Counter()
         for block in blocks:
             longest = {r.conversation.id: r.conversation for r in block.view.targets}
-            held = self._frequency.setdefault(block.view.scenario, Counter())
+            frequency = self._frequency.setdefault(block.view.scenario, Counter())
             for conversation in longest.values():
-                held.update(self.of(conversation) & wanted)
+                frequency.update(self.of(conversation) & wanted)
                 self._conversations[block.view.scenario] += 1
 
     def of(self, conversation: Conversation) -> Terms:
@@ -223,8 +217,8 @@ class Vocabulary:
 
     def of_history(self, history: Iterable[RatedReply]) -> Terms:
         """Return the terms of all conversations of a history."""
-        held = {r.reply.conversation.id: r.reply.conversation for r in history}
-        return frozenset[str]().union(*(self.of(c) for c in held.values()))
+        conversations = {r.reply.conversation.id: r.reply.conversation for r in history}
+        return frozenset[str]().union(*(self.of(c) for c in conversations.values()))
 
     def origin(
         self, rationale: str, conversation: Conversation, sources: Terms, scenarios: Iterable[str]
@@ -315,9 +309,7 @@ def check_rationales(
     blocks: Sequence[RatedBlock],
     rows: Sequence[Sequence[Judged]],
     population: Population,
-    *,
-    draws: int = 1000,
-    seed: int = 0,
+    draws: ClusterDraws,
 ) -> RationaleCheck | None:
     """Check reasons and rationales; None when the judge gave neither.
 
@@ -325,13 +317,13 @@ def check_rationales(
         blocks: What was judged.
         rows: For each block one row for each target, in order, with the judge's own scores.
         population: The training users, whose most frequent reason is a control.
-        draws: Of the bootstrap over users; 0 leaves the interval out.
-        seed: Of the draws.
+        draws: How users are drawn; without any there is no interval.
     """
-    said = [row.outcome for judged in rows for row in judged if isinstance(row.outcome, Judgement)]
-    if not any(j.rationale or _label(j) for j in said):
+    judgements = [row.outcome for judged in rows for row in judged if isinstance(row.outcome, Judgement)]
+    if not any(j.rationale or _label(j) for j in judgements):
         return None
-    turns = list(_turns(blocks, rows))
+    vocabulary = Vocabulary(blocks, (j.rationale for j in judgements if j.rationale))
+    turns = list(_turns(blocks, rows, vocabulary))
     cases: dict[RationaleKind, list[_Turn]] = {kind: [] for kind in KINDS}
     for turn in turns:
         if turn.kind is not None:
@@ -341,23 +333,23 @@ def check_rationales(
         judged=len(turns),
         without_rationale=sum(t.rationale is None for t in turns),
         not_comparable=sum(t.rationale is not None and t.own is None for t in turns),
-        table=_table(turns),
-        agreement=_agreement([t for t in turns if t.both_reasons], population, draws, seed),
-        use=_use([t.own for t in turns if t.own is not None]),
-        chance=_use(chance) if chance else None,
+        reasons=_table(turns),
+        reason_agreement=_agreement([t for t in turns if t.both_reasons], population, draws),
+        terms=_use([t.own for t in turns if t.own is not None]),
+        terms_by_chance=_use(chance) if chance else None,
         missed=sum(t.missed for t in turns),
-        kinds={kind: len(found) for kind, found in cases.items()},
-        examples={kind: _examples(kind, found) for kind, found in cases.items()},
+        kinds={kind: len(of) for kind, of in cases.items()},
+        examples={kind: _examples(kind, of) for kind, of in cases.items()},
     )
 
 
-def _turns(blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]) -> Iterator[_Turn]:
-    said = [row.outcome for found in rows for row in found if isinstance(row.outcome, Judgement)]
-    vocabulary = Vocabulary(blocks, (j.rationale for j in said if j.rationale))
-    stranger = _strangers(blocks)
+def _turns(
+    blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]], vocabulary: Vocabulary
+) -> Iterator[_Turn]:
+    others = _blocks_of_others(blocks)
     for block, judged in zip(blocks, rows, strict=True):
         own = _Sources(vocabulary, block)
-        other = _Sources(vocabulary, stranger[block.view.id]) if block.view.id in stranger else None
+        other = _Sources(vocabulary, others[block.view.id]) if block.view.id in others else None
         for rated, row in zip(block.ratings, judged, strict=True):
             score = row.outcome.scores.get(SATISFACTION) if isinstance(row.outcome, Judgement) else None
             if isinstance(row.outcome, Judgement) and isinstance(score, Score):
@@ -393,15 +385,14 @@ def _label(judgement: Judgement) -> str | None:
     return labels.get(_LABEL) if isinstance(labels, Mapping) else None
 
 
-def _strangers(blocks: Sequence[RatedBlock]) -> dict[str, RatedBlock]:
-    """Give each block with a history the next one of the same scenario that is another user's."""
-    out: dict[str, RatedBlock] = {}
-    known = [b for b in blocks if b.view.history]
-    for scenario in {b.view.scenario for b in known}:
-        held = [b for b in known if b.view.scenario == scenario]
-        if len(held) > 1:
-            out |= {b.view.id: after for b, after in zip(held, [*held[1:], held[0]], strict=True)}
-    return out
+def _blocks_of_others(blocks: Sequence[RatedBlock]) -> dict[str, RatedBlock]:
+    """Return for each block with a history the next one of the same scenario, which is another user's."""
+    by_scenario: dict[str, list[RatedBlock]] = {}
+    for block in blocks:
+        if block.view.history:
+            by_scenario.setdefault(block.view.scenario, []).append(block)
+    several = (of for of in by_scenario.values() if len(of) > 1)
+    return {b.view.id: after for of in several for b, after in zip(of, [*of[1:], of[0]], strict=True)}
 
 
 def _table(turns: Sequence[_Turn]) -> dict[str, dict[str, int]]:
@@ -411,7 +402,7 @@ def _table(turns: Sequence[_Turn]) -> dict[str, dict[str, int]]:
     return {a: {b: counts[a, b] for b in names} for a in names}
 
 
-def _agreement(turns: Sequence[_Turn], population: Population, draws: int, seed: int) -> ReasonAgreement:
+def _agreement(turns: Sequence[_Turn], population: Population, draws: ClusterDraws) -> ReasonAgreement:
     n = len(turns)
     hits = [float(t.user_reason == t.judge_reason) for t in turns]
     users, sessions = [t.user for t in turns], [t.rated.reply.conversation.id for t in turns]
@@ -425,7 +416,7 @@ def _agreement(turns: Sequence[_Turn], population: Population, draws: int, seed:
     return ReasonAgreement(
         n=n,
         agreed=agreed,
-        interval=mean_by_user(hits, users, sessions, ClusterDraws(draws, seed)).interval,
+        interval=mean_by_user(hits, users, sessions, draws).interval,
         kappa=kappa,
         shuffled=shuffled,
         constant=people[usual] / n if n and usual else None,
@@ -434,26 +425,26 @@ def _agreement(turns: Sequence[_Turn], population: Population, draws: int, seed:
 
 
 def _usual_reason(population: Population) -> str | None:
-    given = Counter(
+    counts = Counter(
         reason
         for block in population.blocks
         for rated in block.ratings
         if rated.score < BOUNDARY and (reason := reason_of(rated.reason)) in REASONS
     )
-    return max(REASONS, key=lambda name: given[name]) if given else None
+    return max(REASONS, key=lambda name: counts[name]) if counts else None
 
 
-def _use(found: Sequence[TermOrigin]) -> TermUse:
-    here, only = sum(len(o.here) for o in found), sum(len(o.sources_only) for o in found)
-    neither = sum(len(o.neither) for o in found)
+def _use(origins: Sequence[TermOrigin]) -> TermUse:
+    here, only = sum(len(o.here) for o in origins), sum(len(o.sources_only) for o in origins)
+    neither = sum(len(o.neither) for o in origins)
     return TermUse(
-        rationales=len(found),
+        rationales=len(origins),
         terms=here + only + neither,
         here=here,
         sources_only=only,
-        of_sources=sum(len(o.of_sources) for o in found),
+        of_sources=sum(len(o.of_sources) for o in origins),
         neither=neither,
-        off_task=sum(o.off_task for o in found),
+        off_task=sum(o.off_task for o in origins),
     )
 
 

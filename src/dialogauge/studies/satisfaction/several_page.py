@@ -10,23 +10,21 @@ from dialogauge.report import (
     Callout,
     Card,
     Cards,
-    Cell,
     DataTable,
     DotRow,
     Items,
-    Number,
     RowGroup,
     Section,
     Span,
-    TableColumn,
-    data_table,
 )
 from dialogauge.stats import Comparison
+from dialogauge.studies.agreement.page import comparison_table
 from dialogauge.studies.satisfaction.comparison import Predictions, SeveralJudges, listed
 from dialogauge.studies.satisfaction.page import (
     COLUMNS,
     PANELS,
-    SIGNS,
+    SAME_MAPS,
+    TABLE_LEGEND,
     calibration_group,
     calibrations_table,
     dot_row,
@@ -61,18 +59,10 @@ def several_sections(
         "Intervals are 95 % and draw whole users."
     )
     head = Section("The judges of satisfaction", (*notes, Cards(tuple(cards), wide=True)), lead, "Judges")
-    said = (
-        f"Controls but the shuffled ones, and the ceiling, are those of {runs[0].name}. DSAT: 3 or less. Per "
-        "user: mean of the users’ own correlations; within user, within block: after their own mean is taken "
-        "away. A dash is undefined: the scores do not vary."
-    )
-    calibrations = Section(
-        "Raw, and under each calibration",
-        (_calibrations(runs, summaries), Callout((said,))),
-        "Every judge, every control and the ceiling through the same maps. A figure that a control matches "
-        "is no finding.",
-        "Calibrations",
-    )
+    origin = f"Controls but the shuffled ones, and the ceiling, are those of {runs[0].name}."
+    blocks = (_calibrations(runs, summaries), Callout((f"{origin} {TABLE_LEGEND}",)))
+    maps = f"Every judge, every control and the ceiling {SAME_MAPS}"
+    calibrations = Section("Raw, and under each calibration", blocks, maps, "Calibrations")
     return (head, *_pairs_section(pairs), calibrations)
 
 
@@ -137,28 +127,10 @@ def _pairs_section(pairs: Sequence[Comparison]) -> tuple[Section, ...]:
         return ()
     lead = (
         "Every two judges on the same turns and the same draws of users; p is adjusted by Holm over the "
-        "pairs of a figure. “Not distinguishable” is an answer."
+        "pairs of a measure. “Not distinguishable” is an answer."
     )
-    heads = (
-        "figure",
-        *(TableColumn("first", "text"), "value"),
-        *(TableColumn("second", "text"), "value"),
-        *("first better by", "p", TableColumn("in words", "prose")),
-    )
-    rows = [_pair(c) for c in pairs]
-    table = data_table("Judges against each other", heads, rows, captioned=False, shown=_PAIRS_FIRST)
+    table = comparison_table(pairs, (PANELS[c.measure][0] for c in pairs), shown=_PAIRS_FIRST)
     return (Section("Which judge is nearer to the users", (table,), lead, "Pairs"),)
-
-
-def _pair(c: Comparison) -> tuple[Cell, ...]:
-    return (
-        PANELS[c.measure][0],
-        *(c.a, Number(c.figure_a, 3)),
-        *(c.b, Number(c.figure_b, 3)),
-        Number(c.difference.value, 3, c.difference.interval, interval_digits=2),
-        Number(c.p_holm, 3),
-        f"{SIGNS.get(c.side, '?')} {c.words}",
-    )
 
 
 def _calibrations(runs: Sequence[Predictions], summaries: Sequence[Json]) -> DataTable:

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from dialogauge.core import Conversation, UsageError, conversation_digest
 from dialogauge.core.protocols import Reply
+from dialogauge.runs import Row
 from dialogauge.runs.records import raw_score
-from dialogauge.studies.satisfaction.answers import SATISFACTION
+from dialogauge.studies.satisfaction.answers import SATISFACTION, rows_by_reply
 from dialogauge.studies.satisfaction.blocks import StudyData
 from dialogauge.studies.satisfaction.comparison import listed
 
-Row = Mapping[str, Any]
 _MISSING: Final = {
     "failed": "failed",
     "not_applicable": "n/a",
@@ -60,8 +60,8 @@ class JoinedScores:
 
     def to_json(self, weight: float | None) -> dict[str, Any]:
         """Write the counts, and by how many points the expected rating moves with one point of a score."""
-        told = {"targets": dict(self.targets), "training": dict(self.training)}
-        return {"run": self.run, "judge": self.judge, "weight": weight, **told}
+        counts = {"targets": dict(self.targets), "training": dict(self.training)}
+        return {"run": self.run, "judge": self.judge, "weight": weight, **counts}
 
 
 def collect_scores(
@@ -76,12 +76,10 @@ def collect_scores(
     """
     out = StoredScores(run, judge)
     for conversation, rows in judged:
-        said = {
-            str(r["details"]["turn_id"]): raw_score(r, SATISFACTION) for r in rows if r["failure"] is None
-        }
+        raw = {id: raw_score(row, SATISFACTION) for id, row in rows_by_reply(rows).items()}
         talk = _Talk(
-            {id: score for id, score in said.items() if score is not None},
-            frozenset(id for id, score in said.items() if score is None),
+            {id: score for id, score in raw.items() if score is not None},
+            frozenset(id for id, score in raw.items() if score is None),
             frozenset(r["turn"] for r in rows if r["failure"] is not None),
         )
         out.talks.setdefault(conversation.id, {})[conversation_digest(conversation)] = talk
@@ -92,8 +90,8 @@ def refuse_strangers(stored: StoredScores, study: StudyData) -> None:
     """Raise UsageError when no conversation of the study is in the run."""
     wanted = {r.conversation.id: None for r in (*_targets(study), *_training(study))}
     if not wanted.keys() & stored.talks.keys():
-        held = listed(list(stored.talks)) or "nothing"
-        msg = f"{stored.run} holds no score of this data (it holds {held}; here are {listed(list(wanted))})"
+        others, here = listed(list(stored.talks)) or "nothing", listed(list(wanted))
+        msg = f"{stored.run} holds no score of this data (it holds {others}; here are {here})"
         raise UsageError(msg, hint="signals join by conversation id: judge the same data with that judge")
 
 
@@ -117,19 +115,14 @@ def join_scores(
     if not any(talks.values()):
         msg = f"{stored.run} judged other words: all {len(shared):,} conversations have changed since"
         raise UsageError(msg, hint="give its command again on this data: what changed is judged anew")
-    scores = {r.id: talk.scores[r.id] for r in replies.values() if (talk := _said(talks, r))}
+    known = {id: score for talk in talks.values() if talk is not None for id, score in talk.scores.items()}
+    scores = {id: known[id] for id in replies if id in known}
 
     def counts(of: Iterable[Reply]) -> dict[str, int]:
-        found = Counter(_status(talks, reply) for reply in of)
-        return {"turns": found.total(), **{name: found[name] for name in ("scored", *_MISSING)}}
+        statuses = Counter(_status(talks, reply) for reply in of)
+        return {"turns": statuses.total(), **{name: statuses[name] for name in ("scored", *_MISSING)}}
 
     return JoinedScores(stored.run, stored.judge, scores, counts(_targets(study)), counts(_training(study)))
-
-
-def _said(talks: Mapping[str, _Talk | None], reply: Reply) -> _Talk | None:
-    """Return the talk of a reply that has a score."""
-    talk = talks.get(reply.conversation.id)
-    return talk if talk is not None and reply.id in talk.scores else None
 
 
 def _status(talks: Mapping[str, _Talk | None], reply: Reply) -> str:
@@ -144,11 +137,11 @@ def _status(talks: Mapping[str, _Talk | None], reply: Reply) -> str:
     return "failed" if reply.turn in talk.failed else "not_judged"
 
 
-def signal_words(told: Mapping[str, Any]) -> str:
+def signal_words(signal: Mapping[str, Any]) -> str:
     """Say in a line what was there of a signal, and what was made of it, from `signals` of the summary."""
-    judged = _counted(told["targets"], "that are judged")
-    known = _counted(told["training"], "of training users")
-    return f"scores of {told['run']} ({told['judge']}): {judged}, {known}; {_weight(told)}"
+    judged = _counted(signal["targets"], "that are judged")
+    known = _counted(signal["training"], "of training users")
+    return f"scores of {signal['run']} ({signal['judge']}): {judged}, {known}; {_weight(signal)}"
 
 
 def _counted(counts: Mapping[str, int], what: str) -> str:
@@ -156,10 +149,10 @@ def _counted(counts: Mapping[str, int], what: str) -> str:
     return f"{counts['scored']:,} of {counts['turns']:,} turns {what}" + (f" ({missing})" if missing else "")
 
 
-def _weight(told: Mapping[str, Any]) -> str:
-    if told["weight"]:
-        return f"one point of it moves the expected rating by {told['weight']:z.2f}"
-    if not told["training"]["scored"]:
+def _weight(signal: Mapping[str, Any]) -> str:
+    if signal["weight"]:
+        return f"one point of it moves the expected rating by {signal['weight']:z.2f}"
+    if not signal["training"]["scored"]:
         return "not read, since no turn of a training user has a score to learn its weight from"
     return "not read, since it does not help to tell training users who are left out"
 

@@ -30,6 +30,7 @@ from dialogauge.core.protocols import (
     RatedReply,
     Reads,
     Reply,
+    Sight,
     request_for,
 )
 from dialogauge.data import Mask, UserSplit
@@ -38,7 +39,7 @@ from dialogauge.judges.local_user.model import ScoreSignal
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
-from dialogauge.stats import Calibrated, CalibrationName, Ties
+from dialogauge.stats import Calibrated
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
@@ -53,25 +54,22 @@ from dialogauge.studies.satisfaction.answers import (
 from dialogauge.studies.satisfaction.behaviour import drift_of
 from dialogauge.studies.satisfaction.blocks import HistoryCut, Part, StudyData, study_data
 from dialogauge.studies.satisfaction.evaluation import Evaluation, EvaluationSettings, evaluate
+from dialogauge.studies.satisfaction.figures import ORDINAL
 from dialogauge.studies.satisfaction.page import users_sections
-from dialogauge.studies.satisfaction.rationale import check_rationales
+from dialogauge.studies.satisfaction.rationale import RationaleCheck, check_rationales
 from dialogauge.studies.satisfaction.signals import JoinedScores, StoredScores, join_scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SatisfactionSettings:
+class SatisfactionSettings(EvaluationSettings):
     """What is judged, and how the scores are calibrated and compared."""
 
     part: Part = "test"
     split_given: bool = False
     """Whether the split came from a file; else users without history are judged with the test part."""
     dimension: str = "satisfaction"
-    mode: str = "foresight"
+    mode: Sight = "foresight"
     history: HistoryCut = "all"
-    calibrate: CalibrationName = "none"
-    ties: Ties = "mid"
-    draws: int = 1000
-    seed: int = 0
     side_by_side: int = 64
     """Blocks that are judged together, one turn of each in turn, where a model is asked."""
 
@@ -80,16 +78,11 @@ class SatisfactionSettings:
 class SatisfactionResult:
     """What came of the study."""
 
-    data: StudyData
-    judge: str
-    evaluation: Evaluation
     summary: Summary
     rating_faults: tuple[InputError, ...]
     """Ratings that cannot be used: what they rate counts as unrated."""
-    signals: Sequence[Mapping[str, Any]]
-    """What was there of each signal, and its weight."""
     failures: Mapping[str, int]
-    """How many turns failed, by what was said of them; the most frequent first."""
+    """How many turns failed, by the message; the most frequent first."""
     figures: Mapping[str, Any]
     """What `summary.json` holds."""
     sample: ShownConversations
@@ -135,6 +128,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
     _block_rows: dict[str, Judged] = field(default_factory=dict)
     """Rows of the block that was judged last, by the id of the reply."""
     _evaluation: Evaluation | None = None
+    _rationale: RationaleCheck | None = None
     _failures: Mapping[str, int] = field(default_factory=dict)
     _unfinished: int = 0
     """Conversations of which no turn is judged yet."""
@@ -153,8 +147,12 @@ class SatisfactionStudy(Study[SatisfactionResult]):
 
     @property
     def source(self) -> str:
-        """Digest of all that is judged, from all that is known."""
-        return self._known
+        """Digest of the calibration and of everything that is known of any user."""
+        s, data = self.settings, self.data
+        known = [[r.reply.id, r.score] for b in data.population.blocks for r in b.ratings]
+        past = [[b.view.id, [[r.reply.id, r.score] for r in b.view.history]] for b in data.blocks]
+        reference = [[a.id, a.value] for a in self.reference or ()]
+        return digest([s.calibrate, s.ties, s.history, s.mode, reference, known, past])
 
     @property
     def expected(self) -> int:
@@ -226,21 +224,21 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         """Evaluate all that is judged, and return the calibrated scores."""
         rows = {unit.key.hex(): judged_of(unit.rows[0]) for unit in units}
         keys = {(task.block.view.id, task.reply.id): key for key, task in self._tasks.items()}
-        blocks, of_blocks = [], []
-        for block in self.data.blocks:
-            found = [rows.get(keys[block.view.id, reply.id]) for reply in block.view.targets]
-            judged = [
-                (rated, row) for rated, row in zip(block.ratings, found, strict=True) if row is not None
-            ]
+        data, blocks, of_blocks = self.data, [], []
+        for block in data.blocks:
+            stored = (rows.get(keys[block.view.id, reply.id]) for reply in block.view.targets)
+            judged = [(r, row) for r, row in zip(block.ratings, stored, strict=True) if row is not None]
             blocks.append(replace(block, ratings=tuple(rated for rated, _ in judged)))
             of_blocks.append([row for _, row in judged])
         answers = [a for block, of in zip(blocks, of_blocks, strict=True) for a in answers_of(block, of)]
         outcomes = (row.outcome for row in rows.values())
         failed = Counter(o.message for o in outcomes if isinstance(o, JudgeFailure))
         self._failures = dict(failed.most_common())
-        self._evaluation = self._evaluated(answers, blocks, of_blocks)
-        asked = {reply.conversation.id for block in self.data.blocks for reply in block.view.targets}
-        self._unfinished = len(asked - {a.session for a in answers})
+        histories = histories_of(data.blocks, data.history_turns)
+        self._evaluation = evaluate(answers, histories, self.settings, self.reference)
+        draws = self.settings.cluster_draws
+        self._rationale = check_rationales(blocks, of_blocks, data.population, draws)
+        self._unfinished = len(self._conversations_asked - {a.session for a in answers})
         calibrated, method = self._evaluation.calibrated, self.settings.calibrate
         return {
             bytes.fromhex(keys[a.block, a.id]): [_calibrated_row(a, calibrated[a.id], method)]
@@ -248,24 +246,9 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             if a.id in calibrated
         }
 
-    def _evaluated(
-        self, answers: Sequence[JudgedReply], blocks: Sequence[RatedBlock], rows: Sequence[Sequence[Judged]]
-    ) -> Evaluation:
-        data, s = self.data, self.settings
-        evaluation = evaluate(
-            answers,
-            histories_of(data.blocks, data.history_turns),
-            EvaluationSettings(
-                s.calibrate,
-                s.ties,
-                s.draws,
-                s.seed,
-                boundary_only=says_side_only(self.judge.dimensions),
-                reference=self.reference,
-            ),
-        )
-        rationale = check_rationales(blocks, rows, data.population, draws=s.draws, seed=s.seed)
-        return replace(evaluation, rationale=rationale)
+    @property
+    def _conversations_asked(self) -> set[str]:
+        return {reply.conversation.id for block in self.data.blocks for reply in block.view.targets}
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> SatisfactionResult:
         """Bring rows and evaluation to the summary and the page."""
@@ -280,50 +263,50 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             pending=self._unfinished,
             repeats=1,
         )
-        weights = self.judge.weights if isinstance(self.judge, LocalUserJudge) else {}
-        signals = [joined.to_json(weights.get(joined.run)) for joined in self.signals]
-        faults = (*self.rating_faults, *self.data.faults)
         return SatisfactionResult(
-            self.data,
-            self.judge.name,
-            self._evaluation,
             summary,
-            faults,
-            signals,
+            self._faults,
             self._failures,
-            _summary_json(summary, self.data, self._evaluation, faults, signals),
+            self._summary_json(summary, self._evaluation),
             read_sample(run, sampler.result(), summary.dimensions),
         )
 
+    @property
+    def _faults(self) -> tuple[InputError, ...]:
+        """Ratings that cannot be used."""
+        return (*self.rating_faults, *self.data.faults)
+
+    def _summary_json(self, summary: Summary, evaluation: Evaluation) -> dict[str, Any]:
+        weights = self.judge.weights if isinstance(self.judge, LocalUserJudge) else {}
+        side_only = says_side_only(self.judge.dimensions)
+        drift = drift_of(self.data.blocks, self.data.population, self.settings.cluster_draws)
+        return {
+            **summary.to_json(),
+            "study": {**_counts(self.data), "rating_faults": len(self._faults)},
+            "signals": [joined.to_json(weights.get(joined.run)) for joined in self.signals],
+            **evaluation.to_json(),
+            "boundary_only": list(ORDINAL) if side_only else None,
+            "rationale": None if self._rationale is None else self._rationale.to_json(),
+            "drift": drift.to_json(),
+            "gates": [],
+        }
+
     def facts(self) -> StudyFacts:
         """Return judge, dimension and split."""
-        description = dict(self.judge.describe())
+        judge = self.judge
+        identity = {"name": judge.name, "digest": judge.digest, "reads": sorted(judge.reads)}
         return StudyFacts(
-            judge={
-                **description,
-                "name": self.judge.name,
-                "digest": self.judge.digest,
-                "reads": sorted(self.judge.reads),
-            },
+            judge={**judge.describe(), **identity},
             dimensions=(PlainDimension(SATISFACTION, "turn"),),
-            data=self._known,
-            conversations=len({r.conversation.id for b in self.data.blocks for r in b.view.targets}),
+            data=self.source,
+            conversations=len(self._conversations_asked),
             more={
                 "shows_scenario": False,
                 "scenario_rules": [],
-                "rating_faults": [str(f) for f in (*self.rating_faults, *self.data.faults)[:FAULTS_KEPT]],
+                "rating_faults": [str(f) for f in self._faults[:FAULTS_KEPT]],
                 "split": {name: sorted(getattr(self.data.split, name)) for name in ("train", "test")},
             },
         )
-
-    @property
-    def _known(self) -> str:
-        """Digest of the calibration and of everything that is known of any user."""
-        s, data = self.settings, self.data
-        known = [[r.reply.id, r.score] for b in data.population.blocks for r in b.ratings]
-        past = [[b.view.id, [[r.reply.id, r.score] for r in b.view.history]] for b in data.blocks]
-        reference = [[a.id, a.value] for a in self.reference or ()]
-        return digest([s.calibrate, s.ties, s.history, s.mode, reference, known, past])
 
     def page(self, result: SatisfactionResult, run: StoredRun) -> Page:
         """Return the report of the rows, with what the study says of judge and users."""
@@ -398,8 +381,8 @@ def masked_data(
         mask: What hides.
     """
     masked = {c.id: c for c in map(mask.conversation, conversations.values())}
-    lonely = {b.view.user for b in data.blocks if not b.view.history} - data.split.train
-    test = data.split.test | (set() if settings.split_given else lonely)
+    without = {b.view.user for b in data.blocks if not b.view.history} - data.split.train
+    test = data.split.test | (set() if settings.split_given else without)
     split = UserSplit(
         frozenset(mask.id("user", name) for name in data.split.train),
         frozenset(mask.id("user", name) for name in test),
@@ -409,7 +392,7 @@ def masked_data(
         part=settings.part,
         split=split,
         dimension=mask.text(settings.dimension),
-        sight="hindsight" if settings.mode == "hindsight" else "foresight",
+        sight=settings.mode,
         history=settings.history,
     )
     return masked, again
@@ -422,31 +405,16 @@ def _calibrated_row(answer: JudgedReply, calibrated: Calibrated, method: str) ->
     return scores if answer.history else {**scores, "details": {"without_history": True}}
 
 
-def _summary_json(
-    summary: Summary,
-    data: StudyData,
-    evaluation: Evaluation,
-    rating_faults: Sequence[InputError],
-    signals: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:
+def _counts(data: StudyData) -> dict[str, Any]:
     known = [b for b in data.blocks if b.view.history]
-    lonely = [b for b in data.blocks if not b.view.history]
-    study = {
-        "users": len({b.view.user for b in known}),
+    return {
+        **_users_and_turns(known),
         "blocks": len(known),
-        "turns": sum(len(b.view.targets) for b in known),
-        "population": {
-            "users": len({b.view.user for b in data.others.blocks}),
-            "turns": len(data.others.scores),
-        },
-        "without_history": {
-            "users": len({b.view.user for b in lonely}),
-            "turns": sum(len(b.view.targets) for b in lonely),
-        },
+        "population": _users_and_turns(data.others.blocks),
+        "without_history": _users_and_turns([b for b in data.blocks if not b.view.history]),
         "left_out": dict(data.left_out),
-        "rating_faults": len(rating_faults),
     }
-    s = evaluation.settings
-    drift = drift_of(data.blocks, data.population, draws=s.draws, seed=s.seed)
-    figures = {**evaluation.to_json(), "drift": drift.to_json()}
-    return {**summary.to_json(), "study": study, "signals": list(signals), **figures, "gates": []}
+
+
+def _users_and_turns(blocks: Sequence[RatedBlock]) -> dict[str, int]:
+    return {"users": len({b.view.user for b in blocks}), "turns": sum(len(b.ratings) for b in blocks)}

@@ -14,7 +14,7 @@ from dialogauge.signals import cut, read_dialogue, read_repairs
 from dialogauge.stats import clustered_mean, pearson, spearman, wilson_interval
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
 from dialogauge.studies.trust.tally import LONG, Sampled, TrustTally
-from dialogauge.text import count_units, counted, words
+from dialogauge.text import counted, pieces
 
 
 def only(n: int, one: str, several: str) -> str:
@@ -32,12 +32,29 @@ _FAULT: Final = 0.6
 _CASES: Final = 20
 
 
+def conclude(  # noqa: PLR0913 - what a check comes to
+    name: str,
+    title: str,
+    status: Status,
+    sentence: str,
+    n: int,
+    limits: TrustThresholds,
+    threshold: str,
+    figures: tuple[TrustFigure, ...],
+    cases: Sequence[TrustCase] = (),
+) -> TrustCheck:
+    """Return what a check comes to, with the threshold of that name and the first of the cases."""
+    limit = float(getattr(limits, threshold))
+    shown = tuple(cases[:_CASES])
+    return TrustCheck(name, title, status, sentence, n, limit, threshold, figures, shown, len(cases))
+
+
 def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) -> TrustCheck:
     """Whether the conversation's scores are more than the average of its turns'."""
     table: Floats = np.array(tally.pairs, dtype=np.float64).reshape(-1, 2)
     n = len(table)
     near = np.abs(table[:, 0] - table[:, 1]) <= _NEAR
-    r = pearson(table[:, 0], table[:, 1]).value
+    r = pearson(table[:, 0], table[:, 1])
     share = float(near.mean()) if n else None
     chance = _chance(table)
     interval = wilson_interval(int(near.sum()), n)
@@ -46,27 +63,15 @@ def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) ->
         TrustFigure("the same between unrelated conversations", chance, n, share=True),
         TrustFigure("correlation with the turns’ mean", r, n),
     )
-    status, sentence = _averages(tally, n, (share, chance, r), limits, judge)
-    return TrustCheck(
-        "single_turn_aggregation",
-        "Averaging the turns",
-        status,
-        sentence,
-        n,
-        limits.aggregation_share,
-        "aggregation_share",
-        figures,
-    )
+    status, sentence = _averages(tally, figures, limits, judge)
+    name, title = "single_turn_aggregation", "Averaging the turns"
+    return conclude(name, title, status, sentence, n, limits, "aggregation_share", figures)
 
 
 def _averages(
-    tally: TrustTally,
-    n: int,
-    found: tuple[float | None, float | None, float | None],
-    limits: TrustThresholds,
-    judge: str,
+    tally: TrustTally, figures: Sequence[TrustFigure], limits: TrustThresholds, judge: str
 ) -> tuple[Status, str]:
-    share, chance, r = found
+    (share, chance, r), n = (f.value for f in figures), figures[0].n
     if not tally.whole or not tally.turn:
         return "cannot tell", "The rubric does not score both turns and conversations."
     if n < _ENOUGH or share is None or chance is None:
@@ -104,32 +109,17 @@ def _chance(table: Floats) -> float | None:
 def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether the verdict that the model gives itself follows from its own scores."""
     compared, mismatched = tally.verdicts
-    share = mismatched / compared if compared else None
-    figure = TrustFigure(
-        "own verdict differs from the computed one",
-        share,
-        compared,
-        wilson_interval(mismatched, compared),
-        share=True,
-    )
+    figure = _share("own verdict differs from the computed one", mismatched, compared)
     status: Status = "cannot tell"
     sentence = "The judge gives no verdict of its own; the verdict is computed from its scores."
-    if share is not None:
-        status = "flagged" if share > limits.verdict_mismatch_share else "ok"
+    if figure.value is not None:
+        status = "flagged" if figure.value > limits.verdict_mismatch_share else "ok"
         sentence = (
             f"The model’s own verdict differs from the one that its scores give in {mismatched:,} of "
             f"{compared:,} conversations; ours is the one that counts."
         )
-    return TrustCheck(
-        "verdict_mismatch",
-        "Verdict against scores",
-        status,
-        sentence,
-        compared,
-        limits.verdict_mismatch_share,
-        "verdict_mismatch_share",
-        (figure,),
-    )
+    name, title = "verdict_mismatch", "Verdict against scores"
+    return conclude(name, title, status, sentence, compared, limits, "verdict_mismatch_share", (figure,))
 
 
 def check_identical(
@@ -159,18 +149,8 @@ def check_identical(
             + (f", {_percent(share)} of all although some turns are faulty and some not" if alike else "")
             + (f"; of {short:,} shorter ones {_percent(short_alike / short)}." if short else ".")
         )
-    return TrustCheck(
-        "identical_scores",
-        "The same score for every turn",
-        status,
-        sentence,
-        long,
-        limits.identical_share,
-        "identical_share",
-        figures,
-        tuple(cases[:_CASES]),
-        len(cases),
-    )
+    name, title = "identical_scores", "The same score for every turn"
+    return conclude(name, title, status, sentence, long, limits, "identical_share", figures, cases)
 
 
 def _percent(share: float) -> str:
@@ -183,7 +163,7 @@ def _share(name: str, hits: int, n: int) -> TrustFigure:
 
 def _varied(conversation: Conversation) -> TrustCase | None:
     """Point at the gravest finding of a conversation of which some turns have one and others none."""
-    from dialogauge.signals import find_signals, read_dialogue  # many patterns, and hardly ever asked for
+    from dialogauge.signals import find_signals  # many patterns, and hardly ever asked for
 
     faults = [s for s in find_signals(read_dialogue(conversation), "hindsight") if s.strength >= _FAULT]
     turns = {s.turn for s in faults}
@@ -232,7 +212,7 @@ def _measure(found: TextFindings, conversation: Conversation, scores: Mapping[in
         if turn.number in scores:
             text = turn.reply_text
             found.scores.append(scores[turn.number])
-            found.tokens.append(count_units(words(text)))
+            found.tokens.append(pieces(text).units)
             found.characters.append(len(text))
             found.clusters.append(conversation.id)
 
@@ -253,48 +233,31 @@ def _look_for_repairs(found: TextFindings, conversation: Conversation, sample: S
 def check_repair(found: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether corrections by the user are passed over as not applicable."""
     n, passed = found.corrected, len(found.passed_over)
-    share = passed / n if n else None
-    figure = TrustFigure(
-        "repair handling n/a although the user corrects",
-        share,
-        n,
-        wilson_interval(passed, n),
-        share=True,
-    )
+    figure = _share("repair handling n/a although the user corrects", passed, n)
     status: Status = "cannot tell"
     if "repair_handling" not in tally.whole:
         sentence = "The rubric has no repair_handling."
-    elif n < _ENOUGH_REPAIRS or share is None:
+    elif n < _ENOUGH_REPAIRS or figure.value is None:
         seen = only(n, "conversation of those read holds", "conversations of those read hold")
         sentence = f"{seen} a correction; {_ENOUGH_REPAIRS} are needed."
     else:
-        status = "flagged" if share > limits.repair_na_share else "ok"
+        status = "flagged" if figure.value > limits.repair_na_share else "ok"
         sentence = (
             f"In {passed:,} of {n:,} conversations in which the user corrects or objects, "
             "repair handling is n/a."
         )
-    return TrustCheck(
-        "repair_false_na",
-        "Corrections passed over",
-        status,
-        sentence,
-        n,
-        limits.repair_na_share,
-        "repair_na_share",
-        (figure,),
-        tuple(found.passed_over[:_CASES]),
-        passed,
-    )
+    name, title, cases = "repair_false_na", "Corrections passed over", found.passed_over
+    return conclude(name, title, status, sentence, n, limits, "repair_na_share", (figure,), cases)
 
 
 def check_length(found: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether long replies are scored as more helpful."""
     name, n = (tally.helpful or "helpfulness").replace("_", " "), len(found.scores)
     coefficients = (
-        ("Pearson, tokens", pearson(found.scores, found.tokens).value),
-        ("Spearman, tokens", spearman(found.scores, found.tokens).value),
-        ("Pearson, characters", pearson(found.scores, found.characters).value),
-        ("Spearman, characters", spearman(found.scores, found.characters).value),
+        ("Pearson, tokens", pearson(found.scores, found.tokens)),
+        ("Spearman, tokens", spearman(found.scores, found.tokens)),
+        ("Pearson, characters", pearson(found.scores, found.characters)),
+        ("Spearman, characters", spearman(found.scores, found.characters)),
     )
     figures = tuple(TrustFigure(label, value, n) for label, value in coefficients)
     known = [value for _, value in coefficients if value is not None]
@@ -313,15 +276,9 @@ def check_length(found: TextFindings, tally: TrustTally, limits: TrustThresholds
         )
         if status == "ok" and most > limits.length_correlation / 2:
             sentence = sentence.replace("hardly rewards length", "leans a little towards length")
-    return TrustCheck(
-        "length",
-        "Length taken for help",
-        status,
-        sentence,
-        n,
-        limits.length_correlation,
-        "length_correlation",
-        figures + _terciles(found, name),
+    figures += _terciles(found, name)
+    return conclude(
+        "length", "Length taken for help", status, sentence, n, limits, "length_correlation", figures
     )
 
 

@@ -31,7 +31,6 @@ from dialogauge.studies.trust.scenario import RuleFindings, check_rules, find_br
 from dialogauge.studies.trust.tally import TrustTally
 
 Row = Mapping[str, Any]
-Fetch = Callable[[Collection[str]], Iterable[Conversation]]
 
 _AT_ONCE = 100
 
@@ -78,14 +77,9 @@ def look_into(
     ratings: RatingTable | None,
     kept: EarlierChecks,
 ) -> Trust:
-    """Make the checks of a run.
+    """Make the checks of a run, whose rows have passed through the tally.
 
-    Args:
-        run: Its rows, conversations and manifest.
-        tally: Through which its rows have passed.
-        limits: From which figure on a check is flagged.
-        ratings: People's, to calibrate against; None keeps what was found before.
-        kept: What was found before.
+    Without people's ratings the earlier calibration stays.
     """
     rules = [ScenarioRule(**r) for r in run.manifest.facts.get("scenario_rules", ())]
     if ratings is not None:
@@ -103,7 +97,7 @@ def look_into(
 
 def examine(  # noqa: PLR0913 - what other steps found, each with a default
     tally: TrustTally,
-    fetch: Fetch,
+    fetch: Callable[[Collection[str]], Iterable[Conversation]],
     *,
     judge: str,
     limits: TrustThresholds,
@@ -151,15 +145,15 @@ def _calibration(run: StoredRun, ratings: RatingTable, limits: TrustThresholds) 
     from dialogauge.studies.trust.calibration import calibrate
 
     ratings = ratings_as_stored(run.database, ratings)
-    given: dict[str, Counter[float | str]] = {}
+    counts: dict[str, Counter[float | str]] = {}
     for rating in ratings.ratings:
-        given.setdefault(rating.dimension, Counter())[rating.score] += 1
-    rated = [d for d in run.dimensions if d.name in given]
+        counts.setdefault(rating.dimension, Counter())[rating.score] += 1
+    rated = [d for d in run.dimensions if d.name in counts]
     tables = collect_targets(
         _rated(run, ratings),
         lambda c: ratings.for_conversation(c.id),
         [DimensionPair(d.name, d.name) for d in rated],
-        admissions=[admission_for(given[d.name], d.scale) for d in rated],
+        admissions=[admission_for(counts[d.name], d.scale) for d in rated],
     )
     file = str(run.manifest.settings.get("ratings_file") or "ratings")
     return calibrate(tables, {d.name: d.scale for d in run.dimensions}, ratings=file, limits=limits)

@@ -12,7 +12,7 @@ from dialogauge.rubrics import ScenarioRule
 from dialogauge.runs.records import own_scores
 from dialogauge.signals import cut
 from dialogauge.stats import clustered_mean, wilson_interval
-from dialogauge.studies.trust.checks import only
+from dialogauge.studies.trust.checks import conclude, only
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
 
 Row = Mapping[str, Any]
@@ -176,9 +176,6 @@ def _told(figure: TrustFigure, words: str) -> str:
     return f"{words} they move by {figure.value:+z.2f} [{low:+z.2f}, {high:+z.2f}]"
 
 
-_CASES: Final = 20
-
-
 @dataclass(slots=True)
 class RuleFindings:
     """Breaches found and what became of them."""
@@ -260,15 +257,5 @@ def check_rules(found: RuleFindings, limits: TrustThresholds) -> TrustCheck:
         sentence = f"Of {n:,} replies that break a scenario rule, {above:,} are scored above its limit."
     if found.unscored:
         sentence += f" {found.unscored:,} breaches have no score."
-    return TrustCheck(
-        "scenario_rules",
-        "Rules of the scenario",
-        status,
-        sentence,
-        n,
-        limits.scenario_rule_share,
-        "scenario_rule_share",
-        (figure,),
-        tuple(found.cases[:_CASES]),
-        above,
-    )
+    name, title = "scenario_rules", "Rules of the scenario"
+    return conclude(name, title, status, sentence, n, limits, "scenario_rule_share", (figure,), found.cases)

@@ -90,8 +90,7 @@ class TrustTally(ByConversation):
         for name, value in own_scores(row).items():
             spec = dimensions.get(name)
             if spec is not None and value is not None and value != NOT_APPLICABLE:
-                scale = spec.scale
-                out[name] = (value - scale.worst) / ((scale.best - scale.worst) or 1)
+                out[name] = spec.scale.quality(value)
         return out
 
     def _compare(self, turns: Mapping[int, Mapping[str, float]], whole: Row | None) -> None:

@@ -2,8 +2,10 @@
 
 import json
 
-from dialogauge.core import Conversation, Rating, RecordFault
-from dialogauge.data import read_conversations
+import pytest
+
+from dialogauge.core import Conversation, FileFault, Rating, RecordFault
+from dialogauge.data import memory_conversations, read_conversations
 
 RUN = {
     "agent": "m1",
@@ -45,6 +47,19 @@ def test_a_prompt_that_is_not_there_is_told(tmp_path):
     (c,), notes = read(tmp_path, RUN)
     assert c.instructions == ""
     assert any(kind == "assumed" and "system prompt that was not found" in text for kind, text, _ in notes)
+
+
+@pytest.mark.parametrize("prompts", ["{", "[]"])
+def test_prompts_that_cannot_be_read_are_a_fault(tmp_path, prompts):
+    (tmp_path / "tau_system_prompts.json").write_text(prompts)
+    with pytest.raises(FileFault, match=r"tau_system_prompts\.json: the system prompts"):
+        read(tmp_path, RUN)
+
+
+def test_runs_in_memory_are_read_alike(tmp_path):
+    (c,), _ = read(tmp_path, RUN)
+    (own,) = memory_conversations([RUN])
+    assert (own.id, own.messages, own.ratings) == (c.id, c.messages, c.ratings)
 
 
 def test_a_failed_run_is_a_fault_and_counted(tmp_path):

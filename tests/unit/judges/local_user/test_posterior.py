@@ -12,6 +12,7 @@ from dialogauge.judges.local_user.process import (
     SCENARIO,
     SESSION,
     Belief,
+    RatedRows,
     Rows,
     WeightInformation,
     information_of,
@@ -48,7 +49,7 @@ def test_the_covariance_of_two_replies() -> None:
 
 def test_one_rating_moves_a_like_reply_by_the_share_of_what_is_no_noise() -> None:
     past, target = rows([0], [[1.0]], "a", ["s1"]), rows([0], [[1.0]], "b", ["s2"])
-    found = predict(Belief.of(WeightInformation.together([], 1)), past, np.array([2.0]), target, NOISE)
+    found = predict(Belief.of(WeightInformation.together([], 1)), RatedRows(past, np.array([2.0])), target)
     share = (LEVEL + READING) / (LEVEL + READING + SCENARIO + SESSION + NOISE)
     assert found == pytest.approx([2 * share])
 
@@ -56,20 +57,22 @@ def test_one_rating_moves_a_like_reply_by_the_share_of_what_is_no_noise() -> Non
 def test_two_equal_ratings_by_hand() -> None:
     past = rows([0, 0], [[1.0], [1.0]], "aa", ["s1", "s2"])
     target = rows([0], [[1.0]], "b", ["s3"])
-    found = predict(Belief.of(WeightInformation.together([], 1)), past, np.array([1.0, 1.0]), target, NOISE)
+    found = predict(
+        Belief.of(WeightInformation.together([], 1)), RatedRows(past, np.array([1.0, 1.0])), target
+    )
     own, shared = LEVEL + READING + SCENARIO + SESSION + NOISE, LEVEL + READING + SCENARIO
     assert found == pytest.approx([2 * (LEVEL + READING) / (own + shared)])
 
 
 def test_without_history_the_shared_part_is_left() -> None:
     user = rows([[1.0]], [[0.0]], "a", ["s"])
-    belief = Belief.of(information_of(user, np.array([1.0]), NOISE))
+    belief = Belief.of(information_of(RatedRows(user, np.array([1.0]))))
     among = LEVEL + READING + SCENARIO + SESSION + NOISE
     # w ~ N(0, 1), one observation of w with variance `among`
     assert belief.mean == pytest.approx([1 / (1 + among)])
     assert belief.covariance == pytest.approx(np.array([[among / (1 + among)]]))
     target = rows([[2.0]], [[0.0]], "b", ["t"])
-    found = predict(belief, user.take([]), np.empty(0), target, NOISE)
+    found = predict(belief, RatedRows(user, np.array([1.0])).take(np.empty(0, np.intp)), target)
     assert found == pytest.approx([2 / (1 + among)])
 
 
@@ -79,9 +82,9 @@ def test_user_by_user_equals_all_rows_at_once() -> None:
     values = [rng.normal(size=u.scenarios.size) for u in users]
     past, target = some_rows(rng, 9), some_rows(rng, 5)
     told = rng.normal(size=9)
-    told_by = [information_of(u, v, NOISE) for u, v in zip(users, values, strict=True)]
+    told_by = [information_of(RatedRows(u, v)) for u, v in zip(users, values, strict=True)]
     belief = Belief.of(WeightInformation.together(told_by, 4))
-    found = predict(belief, past, told, target, NOISE)
+    found = predict(belief, RatedRows(past, told), target)
 
     known = [*users, past]
     shared = np.vstack([u.shared for u in known])
@@ -99,15 +102,15 @@ def test_user_by_user_equals_all_rows_at_once() -> None:
 def test_each_target_as_if_it_stood_alone() -> None:
     rng = np.random.default_rng(4)
     past, targets, told = some_rows(rng, 8), some_rows(rng, 4), rng.normal(size=8)
-    belief = Belief.of(information_of(some_rows(rng, 6), rng.normal(size=6), NOISE))
-    together = predict(belief, past, told, targets, NOISE)
-    alone = [predict(belief, past, told, targets.take([i]), NOISE)[0] for i in range(4)]
+    belief = Belief.of(information_of(RatedRows(some_rows(rng, 6), rng.normal(size=6))))
+    together = predict(belief, RatedRows(past, told), targets)
+    alone = [predict(belief, RatedRows(past, told), targets.take(np.array([i])))[0] for i in range(4)]
     assert together == pytest.approx(alone, abs=1e-12)
 
 
 def test_a_user_is_taken_out_again() -> None:
     rng = np.random.default_rng(5)
-    parts = [information_of(some_rows(rng, n), rng.normal(size=n), NOISE) for n in (4, 6, 9)]
+    parts = [information_of(RatedRows(some_rows(rng, n), rng.normal(size=n))) for n in (4, 6, 9)]
     left = Belief.of(WeightInformation.together(parts, 4).without(parts[1]))
     never = Belief.of(WeightInformation.together([parts[0], parts[2]], 4))
     assert left.mean == pytest.approx(never.mean, abs=1e-12)

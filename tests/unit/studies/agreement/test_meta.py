@@ -36,7 +36,7 @@ def table(scores, people, *, users=None, per=1, lengths=None):
         user = None if users is None else users[i]
         key = TargetKey(f"c{i // per}", None, i + 1)
         length = float(i % 7) if lengths is None else lengths[i]
-        out.targets.append(RatedTarget(key, user, given_, 1, score, None, length))
+        out.targets.append(RatedTarget(key, user, given_, score, None, length))
     out.counts.rated = out.counts.scored = len(out.targets)
     return out
 
@@ -117,11 +117,11 @@ def test_intervals_draw_users_where_they_are_known_and_conversations_otherwise()
     rng = np.random.default_rng(3)
     scores, people = rng.integers(1, 6, 60).tolist(), rng.integers(1, 6, 60).astype(float).tolist()
     found = agreement(RUN, table(scores, people, users=users), ONE_TO_FIVE, None, QUICK)
-    assert (found.users, found.conversations, found.unit) == (10, 60, "users")
+    assert (found.users, found.conversations, found.clustered_by) == (10, 60, "users")
     assert found.figures["qwk"].clusters == 10
     users[7] = None
     found = agreement(RUN, table(scores, people, users=users), ONE_TO_FIVE, None, QUICK)
-    assert (found.users, found.unit) == (None, "users and conversations")
+    assert (found.users, found.clustered_by) == (None, "users and conversations")
 
 
 def test_ratings_off_the_scale_compare_order_only():
@@ -194,7 +194,7 @@ def test_too_few_clusters_to_tell_is_said_as_in_every_study():
 
 def test_judges_without_shared_targets_are_not_compared():
     a, b = table([1], [1.0]), table([1], [1.0])
-    b.targets[0] = RatedTarget(TargetKey("other", None, 1), None, 1.0, 1, 1, None, 1)
+    b.targets[0] = RatedTarget(TargetKey("other", None, 1), None, 1.0, 1, None, 1)
     pair = [Contender("a", a, ONE_TO_FIVE), Contender("b", b, ONE_TO_FIVE)]
     assert compare_judges(pair, None, QUICK) == ()
 
@@ -240,7 +240,7 @@ def test_targets_are_joined_and_every_loss_is_counted():
     assert (counts.rated, counts.scored, counts.failed, counts.not_applicable) == (6, 2, 1, 1)
     assert (counts.not_judged, counts.undecided, counts.several_raters) == (1, 1, 2)
     first, second = found.targets
-    assert (first.people, first.raters, first.score, first.called) == (4.5, 2, 3.5, "SAT")
+    assert (first.people, first.score, first.named_class) == (4.5, 3.5, "SAT")
     assert (first.length, first.user, second.score) == (7, "u", 2.0)
     assert found.fractions
     assert found.languages == {"en": 1}

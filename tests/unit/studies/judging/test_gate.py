@@ -52,6 +52,16 @@ def test_conversations_without_a_verdict_count_against_the_gate():
     assert not parse_gate("failed<=0.02").evaluate(summary).met
 
 
+def test_the_share_of_failures_stands_beside_the_targets_that_it_is_of():
+    rows = [row("a", turn=1, scores={"helpfulness": 4})]
+    rows += [
+        row("a", turn=t, failure={"kind": k, "message": "m"}) for t, k in ((2, "timeout"), (3, "no_reply"))
+    ]
+    result = parse_gate("failed<=0.4").evaluate(summarise(rows, dimensions=SPECS))
+    assert (result.met, result.value) == (False, 0.5)
+    assert "failed targets: 50.0% of 2;" in result.sentence
+
+
 def test_what_is_undefined_is_not_met():
     result = parse_gate("helpfulness.mean>=1").evaluate(summarise([], dimensions=SPECS))
     assert (result.met, result.value) == (False, None)

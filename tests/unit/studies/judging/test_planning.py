@@ -230,9 +230,9 @@ def test_ratings_are_joined_and_change_no_unit() -> None:
     assert [bytes.fromhex(u.key) for u in units] == keys()[:2]
 
 
-def test_ids_of_the_input_are_known() -> None:
-    plan = planner(many(2))
-    assert not plan.study.knows("c0")
+def test_rated_conversations_of_the_input_are_known() -> None:
+    ratings = RatingTable(tuple(Rating(id, "helpfulness", 4) for id in ("c0", "c9")))
+    plan = planner(many(2), ratings=ratings)
+    assert plan.study.rated_ids == set()
     list(plan)
-    assert plan.study.knows("c0")
-    assert not plan.study.knows("c9")
+    assert plan.study.rated_ids == {"c0"}

@@ -97,10 +97,10 @@ def users_of(shift, users=6):
 
 def test_a_scenario_that_is_rated_otherwise_is_told() -> None:
     blocks = users_of(2)
-    found = drift_of(blocks, Population(blocks), draws=200)
+    found = drift_of(blocks, Population(blocks), ClusterDraws(200))
     assert found.by_scenario["trip"].value == -2
     assert found.by_scenario["cook"].value == 1
-    assert found.moved == (18, 18)
+    assert (found.blocks_moved, found.blocks_compared) == (18, 18)
     assert found.shift.value == 0
     told = " ".join(found.warnings)
     assert "Scenario family: 'trip' is rated 2.00 [2.00, 2.00] lower" in told
@@ -111,16 +111,16 @@ def test_a_scenario_that_is_rated_otherwise_is_told() -> None:
 def test_a_drift_of_all_scores_and_an_unknown_scenario_are_told() -> None:
     trips = [b for b in users_of(1) if b.view.scenario == "trip"]
     others = tuple(b for b in users_of(1) if b.view.scenario != "trip")
-    found = drift_of(trips, Population(others), draws=200)
+    found = drift_of(trips, Population(others), ClusterDraws(200))
     assert found.shift.value == -1
-    assert found.unknown == ("trip",)
+    assert found.unknown_scenarios == ("trip",)
     assert any(w.startswith("Score drift: users rate what is judged 1.00") for w in found.warnings)
     assert "no training user rated 'trip'" in found.warnings[-1]
 
 
 def test_like_histories_give_no_warning() -> None:
     blocks = users_of(0)
-    found = drift_of(blocks, Population(blocks), draws=200)
+    found = drift_of(blocks, Population(blocks), ClusterDraws(200))
     assert found.warnings == ()
     assert found.level_pearson == pytest.approx(1)
-    assert drift_of([], Population(()), draws=10).warnings == ()
+    assert drift_of([], Population(()), ClusterDraws(10)).warnings == ()

@@ -7,6 +7,7 @@ import pytest
 from dialogauge.core import Conversation, Judged, JudgeFailure, Judgement, Message, Rating, Target, as_scores
 from dialogauge.data import UserSplit
 from dialogauge.rubrics import load_rubric
+from dialogauge.stats import ClusterDraws
 from dialogauge.studies.satisfaction.blocks import study_data
 from dialogauge.studies.satisfaction.rationale import (
     NO_REASON,
@@ -64,7 +65,7 @@ FAILED = (Judged(Target("c", "turn", 1), JudgeFailure("timeout", "no reply")),)
 def checked(rows):
     found = study()
     by_block = [rows.get(b.view.id, FAILED) for b in found.blocks]
-    return check_rationales(found.blocks, by_block, found.population, draws=50)
+    return check_rationales(found.blocks, by_block, found.population, ClusterDraws(50))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_confusion_table_and_agreement() -> None:
             "you__learn": judged(2, "insufficient_detail", "The grammar is thin."),
         }
     )
-    table = {(a, b): n for a, row in found.table.items() for b, n in row.items() if n}
+    table = {(a, b): n for a, row in found.reasons.items() for b, n in row.items() if n}
     assert table == {
         ("need_not_met", "need_not_met"): 1,
         ("insufficient_detail", "need_not_met"): 1,
@@ -112,7 +113,7 @@ def test_confusion_table_and_agreement() -> None:
         (OTHER_WORDS, "insufficient_detail"): 1,
     }
     # Both have a reason of the taxonomy on two turns; the judge's two are the same, so chance agrees on half.
-    agreement = found.agreement
+    agreement = found.reason_agreement
     assert (agreement.n, agreement.agreed, agreement.shuffled, agreement.kappa) == (2, 0.5, 0.5, 0)
     assert (agreement.constant_reason, agreement.constant) == ("not_usable", 0)
     assert found.missed == 1
@@ -165,17 +166,17 @@ def test_imported_requirements_are_off_task_and_stand_beside_chance() -> None:
     (case,) = found.examples["off_task"]
     assert set(case.of_sources) == terms_of("Kyoto temples Spanish grammar exercises")
     assert case.judge_reason == case.user_reason  # the right label, the wrong grounds
-    assert found.use.off_task == 1
-    assert found.use.rationales == 2
-    assert found.use.terms == found.use.here + found.use.sources_only + found.use.neither
+    assert found.terms.off_task == 1
+    assert found.terms.rationales == 2
+    assert found.terms.terms == found.terms.here + found.terms.sources_only + found.terms.neither
     # the other user learns languages too, and never went anywhere
-    assert found.chance is not None
-    assert 0 < found.chance.sources_only < found.use.sources_only
+    assert found.terms_by_chance is not None
+    assert 0 < found.terms_by_chance.sources_only < found.terms.sources_only
 
 
 def test_another_language_cannot_be_compared() -> None:
     found = checked({"me__gift": judged(3, "need_not_met", "没有考虑用户的预算，礼物不合适。")})
-    assert (found.not_comparable, found.use.rationales) == (1, 0)
+    assert (found.not_comparable, found.terms.rationales) == (1, 0)
     assert found.to_json()["terms"]["contamination"] is None
     assert found.kinds["core"] == 1
 

@@ -24,10 +24,10 @@ def check(**changes):
         "judged": 10,
         "without_rationale": 1,
         "not_comparable": 2,
-        "table": {"other": {"other": 3, "satisfied": 1}, "satisfied": {"other": 0, "satisfied": 6}},
-        "agreement": agreement,
-        "use": TermUse(7, 100, 60, 30, 10, 10, 1),
-        "chance": TermUse(7, 100, 60, 20, 5, 20, 0),
+        "reasons": {"other": {"other": 3, "satisfied": 1}, "satisfied": {"other": 0, "satisfied": 6}},
+        "reason_agreement": agreement,
+        "terms": TermUse(7, 100, 60, 30, 10, 10, 1),
+        "terms_by_chance": TermUse(7, 100, 60, 20, 5, 20, 0),
         "missed": 1,
         "kinds": {"core": 2, "not_core": 1, "off_task": 1},
         "examples": {"core": (), "not_core": (), "off_task": (CASE,)},
@@ -57,7 +57,7 @@ def test_every_figure_has_its_control() -> None:
 
 def test_nothing_to_compare() -> None:
     none = ReasonAgreement(0, None, None, None, None, None, None)
-    text = shown(check(agreement=none, use=TermUse(), chance=None, table={}))
+    text = shown(check(reason_agreement=none, terms=TermUse(), terms_by_chance=None, reasons={}))
     assert "the user’s own reason –" in text
     assert "Reasons agree in so many of 0 turns" in text
     assert "by chance –" in text

@@ -313,7 +313,7 @@ def rated(n, noise, per=2, name="coherence"):
         people = rng.randint(1, 5)
         score = min(5, max(1, people + rng.choice([-noise, 0, noise])))
         key = TargetKey(f"c{i // per}", None, i)
-        table.targets.append(RatedTarget(key, None, float(people), 1, float(score), None, float(i % 9)))
+        table.targets.append(RatedTarget(key, None, float(people), float(score), None, float(i % 9)))
     table.counts.rated = table.counts.scored = n * per
     table.languages["en"] = n
     return table

@@ -1,0 +1,28 @@
+"""What comes of a command that runs a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from dialogauge.core.errors import InputError
+from dialogauge.runs import StudyRun
+from dialogauge.runs.study import StudyResult
+
+R = TypeVar("R", bound=StudyResult)
+
+
+@dataclass(frozen=True)
+class StudyOutcome(Generic[R]):
+    """A study that was run, and what is to be said of its input."""
+
+    run: StudyRun[R]
+    faults: tuple[InputError, ...] = ()
+    """Records, files and ratings that could not be used."""
+    notes: tuple[str, ...] = ()
+    """What was recognised and assumed of the input."""
+
+    @property
+    def exit_code(self) -> int:
+        """130 after an interrupt, 1 after an error or with faults, else 0."""
+        return self.run.ending.outcome.exit_code(self.faults)
