@@ -25,8 +25,7 @@ from dialogauge.llm import (
     ChatRequest,
     client_identity,
 )
-from dialogauge.studies.replay.diagnostics import family_of
-from dialogauge.studies.replay.table import ORIGINAL
+from dialogauge.studies.replay.items import ORIGINAL
 
 
 class AgentEntry(BaseModel):
@@ -232,3 +231,30 @@ def build_candidate_client(
     built = tuple(build_client(settings, "candidate", options, budget) for settings in candidate.models)
     clients = [b.client for b in built]
     return (ClientPool(candidate.name, clients, options.seed) if candidate.pool else clients[0]), built
+
+
+_FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "gpt": ("gpt", "chatgpt", "o1", "o3", "o4"),
+    "claude": ("claude",),
+    "gemini": ("gemini", "gemma"),
+    "qwen": ("qwen", "qwq"),
+    "deepseek": ("deepseek",),
+    "llama": ("llama",),
+    "mistral": ("mistral", "mixtral", "ministral", "magistral"),
+    "glm": ("glm", "chatglm"),
+    "kimi": ("kimi", "moonshot"),
+    "minimax": ("minimax", "abab"),
+    "doubao": ("doubao",),
+    "hunyuan": ("hunyuan",),
+    "ernie": ("ernie",),
+    "yi": ("yi-",),
+    "phi": ("phi-", "phi3", "phi4"),
+    "grok": ("grok",),
+    "command": ("command-",),
+}
+
+
+def family_of(model: str) -> str | None:
+    """Return the family that a model's name tells; None when it tells none."""
+    name = model.lower().rpartition("/")[2]
+    return next((family for family, stems in _FAMILIES.items() if name.startswith(stems)), None)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -25,17 +25,15 @@ if TYPE_CHECKING:
     from dialogauge.app.replay.run_all import Ran
     from dialogauge.app.replay.score import ScoringOutcome
     from dialogauge.app.replay.select import Selected
+    from dialogauge.core import InputError, Usage
+    from dialogauge.runs import Outcome
 
 _MAX_FAILED = 0.05
 
 
-def code_of(part: Any, failed: bool) -> int:  # noqa: ANN401 - a collection or a scoring
-    """Say how a part ended: interrupted, with an error or a fault, with many failures, or well."""
-    if part.ended == "interrupted":
-        return 130
-    if failed or part.ended != "finished":
-        return 1
-    return 3 if part.failed_share > _MAX_FAILED else 0
+def code_of(outcome: Outcome, faults: Sequence[InputError], failed_share: float) -> int:
+    """Return the exit code of a part: 3 where nothing is wrong but that many replies or scores failed."""
+    return outcome.exit_code(faults) or (3 if failed_share > _MAX_FAILED else 0)
 
 
 replay = typer.Typer(
@@ -75,7 +73,7 @@ def collect(options: CollectOptions) -> None:
     collected = gather(options, TerminalObserver())
     print_faults(collected.faults)
     _print_collected(collected)
-    raise typer.Exit(code_of(collected, bool(collected.faults)))
+    raise typer.Exit(code_of(collected.outcome, collected.faults, collected.failed_share))
 
 
 @replay.command()
@@ -91,7 +89,7 @@ def score(options: ScoreOptions) -> None:
     scored = run_score(options, TerminalObserver())
     print_faults(scored.faults)
     _print_scored(scored)
-    raise typer.Exit(code_of(scored, bool(scored.faults)))
+    raise typer.Exit(_code_of_scoring(scored))
 
 
 @replay.command()
@@ -121,9 +119,17 @@ def run(options: BenchmarkOptions, as_json: AsJson = False) -> None:
 
     parts = run_benchmark(options, TerminalObserver(quiet=as_json))
     _print_run(parts, as_json=as_json)
-    collected = code_of(parts.collected, bool(parts.selected.faults or parts.collected.faults))
-    scored = 0 if parts.scored is None else code_of(parts.scored, bool(parts.scored.faults))
-    raise typer.Exit(min((c for c in (collected, scored) if c), default=0))
+    replies, scored = parts.collected, parts.scored
+    faults = (*parts.selected.faults, *replies.faults)
+    codes = (
+        code_of(replies.outcome, faults, replies.failed_share),
+        0 if scored is None else _code_of_scoring(scored),
+    )
+    raise typer.Exit(min((c for c in codes if c), default=0))
+
+
+def _code_of_scoring(scored: ScoringOutcome) -> int:
+    return code_of(scored.run.ending.outcome, scored.faults, scored.failed_share)
 
 
 def _print_run(parts: Ran, *, as_json: bool) -> None:
@@ -162,17 +168,18 @@ def _print_collected(collected: Collected) -> None:
         failed = "".join(f", {n:,} {kind.replace('_', ' ')}" for kind, n in tally.failures.items())
         replies = f"{tally.replied:,} of {counted(tally.requested, 'reply', 'replies')}"
         pairs.append((name, f"{replies}{failed}"))
-    _print_pairs((*pairs, *_ending(collected)))
+    _print_pairs((*pairs, *_ending(collected.outcome, collected.usage)))
 
 
 def _print_scored(scored: ScoringOutcome) -> None:
     """Print what was scored."""
-    original = f"{counted(scored.reference, 'reply', 'replies')} scored by {scored.judge}"
+    counts, run = scored.run.result, scored.run
+    original = f"{counted(counts.original, 'reply', 'replies')} scored by {scored.judge}"
     pairs = [("original", original)]
-    for name, (done, failed) in scored.candidates.items():
+    for name, (done, failed) in counts.candidates.items():
         replies = f"{counted(done, 'reply', 'replies')} scored"
         pairs.append((name, f"{replies}, {failed:,} failed" if failed else replies))
-    _print_pairs((*pairs, *_ending(scored)))
+    _print_pairs((*pairs, *_ending(run.ending.outcome, run.progress.usage)))
 
 
 def _print_compared(compared: Compared) -> None:
@@ -192,20 +199,19 @@ def _print_compared(compared: Compared) -> None:
         typer.echo(f"report: {compared.files[-1]}")
 
 
-def _ending(part: Collected | ScoringOutcome) -> Iterator[tuple[str, str]]:
+def _ending(outcome: Outcome, usage: Usage) -> Iterator[tuple[str, str]]:
     """Say what the calls took, and how it ended where it ended early."""
     from dialogauge.report.words import cost
 
-    usage: Any = part.usage
     if usage.calls or usage.cached:
         yield (
             "calls",
             f"{counted(usage.calls, 'call')}, {usage.cached:,} cached, {usage.prompt_tokens:,} + "
             f"{usage.completion_tokens:,} tokens, cost {cost(usage.cost)}",
         )
-    if part.error is not None:
-        yield "ended early", str(part.error)
-    elif part.ended == "interrupted":
+    if outcome.error is not None:
+        yield "ended early", str(outcome.error)
+    elif outcome.ended == "interrupted":
         yield "interrupted", "the same command goes on from here"
 
 

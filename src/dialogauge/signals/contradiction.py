@@ -153,8 +153,8 @@ class Statements:
         """Add a text."""
         self._texts.append((turn, role, text))
 
-    def begin_before(self, turn: int) -> bool:
-        """Say whether any text belongs to an earlier turn."""
+    def has_text_before(self, turn: int) -> bool:
+        """Say whether any text belongs to a turn before this one."""
         return bool(self._first) or (bool(self._texts) and self._texts[0][0] < turn)
 
     def about(self, fact: Fact, before: int) -> list[tuple[int, str, Fact]]:
@@ -247,7 +247,7 @@ def _redirects(user: TextView) -> bool:
 
 
 def _values(turn: TurnView, memory: _Memory) -> Iterator[Signal]:
-    if not memory.facts.begin_before(turn.number) or _ADJUSTS.search(turn.reply.head):
+    if not memory.facts.has_text_before(turn.number) or _ADJUSTS.search(turn.reply.head):
         return
     for fact in turn.reply.facts:
         if not fact.sole or fact.value in memory.stated.user_values(fact.unit) or _is_movable(fact):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
+from dialogauge.rubrics import VERDICTS
 from dialogauge.training.pairs import Fork, JudgedConversation, plain_message, prompt_and_reply
 
 _HALF_WAY = 0.5
@@ -25,15 +26,7 @@ class ActiveItem:
 
     def to_row(self, judged: JudgedConversation) -> dict[str, Any]:
         """Return the item with its messages, for a labelling tool."""
-        return {
-            "conversation_id": self.conversation_id,
-            "reason": self.reason,
-            "quality": self.quality,
-            "uncertainty": self.uncertainty,
-            "verdict": self.verdict,
-            "weakest_turn": self.weakest_turn,
-            "messages": [m.to_openai() for m in judged.conversation.messages],
-        }
+        return {**asdict(self), "messages": [m.to_openai() for m in judged.conversation.messages]}
 
 
 def rank_for_labelling(judged: Iterable[JudgedConversation], limit: int) -> list[ActiveItem]:
@@ -85,8 +78,6 @@ def _item(judged: JudgedConversation, reason: Literal["lowest", "uncertain", "fa
     )
 
 
-VERDICTS: Final = ("poor", "borderline", "good", "excellent")
-
 # On a 1-5 scale these are means of 4 and 2.6; turns in between are no training data.
 _DESIRABLE = 0.75
 _UNDESIRABLE = 0.4
@@ -131,7 +122,7 @@ def _label(judged: JudgedConversation, number: int) -> bool | None:
 
 def sft_row(judged: JudgedConversation, min_verdict: str) -> dict[str, Any] | None:
     """Return the conversation as `messages` if its verdict is at least `min_verdict`, else None."""
-    if judged.verdict is None or VERDICTS.index(judged.verdict) < VERDICTS.index(min_verdict):
+    if judged.verdict is None or VERDICTS.index(judged.verdict) > VERDICTS.index(min_verdict):
         return None
     messages = [plain_message(m) for m in judged.conversation.messages]
     while messages and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):

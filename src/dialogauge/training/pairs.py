@@ -13,7 +13,7 @@ import orjson
 from dialogauge.core.conversation import Conversation, Message, Turn
 from dialogauge.core.scores import Scale
 from dialogauge.llm import ChatClient, ChatFailure, ChatRequest, ReplySchema, Structured, ask
-from dialogauge.rubrics import own_template, render, split_template
+from dialogauge.rubrics import VERDICTS, own_template, render, split_template
 from dialogauge.runs.records import own_scores
 
 
@@ -51,9 +51,6 @@ class JudgedConversation:
     def turn(self, number: int) -> TurnFigures | None:
         """Return the figures of a turn."""
         return next((t for t in self.turns if t.turn == number), None)
-
-
-_WORST_FIRST = ("poor", "borderline", "good", "excellent")
 
 
 def judged_conversation(
@@ -109,11 +106,8 @@ def _most_frequent_turn(turns: Sequence[int | None]) -> int | None:
 
 
 def _most_frequent_verdict(verdicts: Sequence[str]) -> str | None:
-    if not verdicts:
-        return None
     counts = Counter(verdicts)
-    top = max(counts.values())
-    return next(v for v in _WORST_FIRST if counts.get(v) == top)
+    return max((v for v in reversed(VERDICTS) if v in counts), key=lambda v: counts[v], default=None)
 
 
 @dataclass(frozen=True, slots=True)

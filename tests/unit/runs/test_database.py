@@ -9,6 +9,7 @@ import pytest
 
 from dialogauge.core import Conversation, Rating, StoreError, conversation_digest, digest_text
 from dialogauge.runs import RunDatabase, StoredUnit
+from dialogauge.runs.records import pack
 from dialogauge.runs.store import BATCH_SECONDS, BATCH_UNITS, PLANNED
 from talks import JUDGE_DIGEST, judged_rows, talk, unit_of
 
@@ -243,6 +244,32 @@ def test_rows_with_half_a_surrogate_pair_are_stored(database: RunDatabase) -> No
     database.flush()
     (found,) = database.units(JUDGE_DIGEST)
     assert found.rows[0]["rationale"] == "cut off \ufffd"
+
+
+def test_rows_like_those_before_take_less_than_half_the_room(database: RunDatabase) -> None:
+    keys = [put(database, named(f"talk {n}"), n) for n in range(300)]
+    database.flush()
+    units = list(database.units(JUDGE_DIGEST))
+    assert [u.key for u in units] == keys
+    assert [database.unit(key) for key in keys] == units
+    (taken,) = database._db.execute("SELECT SUM(LENGTH(rows)) FROM units").fetchone()
+    assert taken < 0.5 * sum(len(pack(unit.rows)) for unit in units)
+
+
+def test_units_of_another_judge_have_a_dictionary_of_their_own(database: RunDatabase, path: Path) -> None:
+    other = digest_text("another judge")
+    put(database, named("a"))
+    database.flush()
+    taken = put(database, named("b"), judge=other, score=2)
+    database.flush()
+    assert database.unit(taken) == next(database.units(other))
+    third = RunDatabase(path.with_name("third.db"))
+    put(third, named("c"), judge=other)
+    third.flush()
+    third.take_units(database, other, {taken})
+    assert third.unit(taken) == database.unit(taken)
+    assert len(list(third.units(other))) == 2
+    third.close()
 
 
 # -- reading only, damage, lack of space ------------------------------------------------------------

@@ -29,8 +29,8 @@ def test_earlier_values_of_the_same_thing_and_no_others():
 
 def test_what_is_of_the_same_turn_is_not_earlier():
     earlier = statements("The museum visit takes 3 hours.")
-    assert not earlier.begin_before(1)
-    assert earlier.begin_before(2)
+    assert not earlier.has_text_before(1)
+    assert earlier.has_text_before(2)
     assert values_of("The museum visit takes 5 hours.", earlier, 1) == []
     assert values_of("The museum visit takes 5 hours.", earlier, 2) == [(1, "3")]
 
@@ -41,7 +41,7 @@ def test_what_comes_later_is_read_too_and_what_is_forgotten_is_gone():
     earlier.add(2, "user", TextView("The museum visit takes 4 hours."))
     assert values_of("The museum visit takes 5 hours.", earlier, 3) == [(2, "4")]
     earlier.clear()
-    assert not earlier.begin_before(9)
+    assert not earlier.has_text_before(9)
     assert values_of("The museum visit takes 5 hours.", earlier, 9) == []
 
 

@@ -20,13 +20,13 @@ from dialogauge.app.candidates import (
 from dialogauge.app.merging import load_config
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.settings import CollectOptions
-from dialogauge.core.errors import DialogaugeError, FileFault, InputError, Place, RecordFault, UsageError
+from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.core.settings import recorded
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget
-from dialogauge.runs import Observer, RunDirectory, RunSettings, StudyRun, run_study
+from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StudyRun, run_study
 from dialogauge.studies.replay.items import ItemSet, read_items
 from dialogauge.studies.replay.stored import open_replay, refuse_older
 from dialogauge.studies.replay.study import RepliesStudy, Tally, tally_of
@@ -41,8 +41,7 @@ class Collected:
     tallies: dict[str, Tally] = field(default_factory=dict)
     faults: list[InputError] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
-    ended: str = "finished"
-    error: DialogaugeError | None = None
+    outcome: Outcome = field(default_factory=lambda: Outcome("finished"))
 
     @property
     def failed_share(self) -> float:
@@ -112,8 +111,8 @@ async def _collect(
             run = await _asked(work, study, candidate, budget)
         out.tallies[candidate.name] = run.result
         out.usage = out.usage + run.progress.usage
-        out.ended, out.error = run.ending.outcome.ended, run.ending.outcome.error
-        if out.ended != "finished":
+        out.outcome = run.ending.outcome
+        if out.outcome.ended != "finished":
             break
     with open_replay(o.out) as stored:
         for candidate in candidates[len(out.tallies) :]:

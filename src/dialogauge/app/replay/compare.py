@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.candidates import AgentEntry, read_agents
+from dialogauge.app.candidates import AgentEntry, family_of, read_agents
 from dialogauge.app.replay.stage import privacy_of
 from dialogauge.app.settings import CompareOptions
 from dialogauge.core.protocols import PlainDimension
@@ -18,12 +18,11 @@ from dialogauge.runs import FILES, Manifest, RunDirectory, versions
 from dialogauge.runs.records import json_line
 from dialogauge.runs.study import write_result
 from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
-from dialogauge.studies.replay.diagnostics import family_of
 from dialogauge.studies.replay.gathered import gather
-from dialogauge.studies.replay.items import ItemSet, selected_on_gold
+from dialogauge.studies.replay.items import ORIGINAL, ItemSet
 from dialogauge.studies.replay.page import replay_page
 from dialogauge.studies.replay.stored import REPLAY
-from dialogauge.studies.replay.table import ORIGINAL, VIEWS, View, Viewer
+from dialogauge.studies.replay.table import VIEWS, View, Viewer
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 
 _COLUMNS = ("organisation", "version", "licence", "family")
@@ -51,7 +50,7 @@ class Compared:
             "items": {
                 "digest": self.items.digest,
                 "rule": self.items.rule,
-                "selected_on_gold": selected_on_gold(self.items.rule),
+                "selected_on_gold": self.items.selected_on_gold,
                 "present": self.present,
                 "card": dict(self.items.card),
             },

@@ -45,10 +45,10 @@ def run_benchmark(options: BenchmarkOptions, observer: Observer) -> Ran:
         msg = f"the run {out} is of another item set"
         raise UsageError(msg, hint="choose another directory with -o, or the same data, rule, size and seed")
     collected = collect(narrowed(CollectOptions, options, items=str(file)), observer)
-    if collected.ended != "finished":
+    if collected.outcome.ended != "finished":
         return Ran(selected, collected)
     scored = score(narrowed(ScoreOptions, options, run=out), observer)
-    if scored.ended != "finished":
+    if scored.run.ending.outcome.ended != "finished":
         return Ran(selected, collected, scored)
     last = {"runs": (out,), "judge": None, "seed": options.draw_seed, "out": None}
     compared = compare_runs(narrowed(CompareOptions, options, **last))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dialogauge.app.build import BuiltJudge
 from dialogauge.app.config import shown_role
+from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.settings import ScoreOptions
-from dialogauge.core.errors import DialogaugeError, InputError, UsageError
-from dialogauge.core.judgement import Usage
+from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import recorded
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StudyRun, run_study
 from dialogauge.studies.replay.items import ItemSet
@@ -23,27 +22,17 @@ from dialogauge.studies.replay.study import ScoreCounts, ScoresStudy
 from dialogauge.text import counted
 
 
-@dataclass(frozen=True, slots=True)
-class ScoringOutcome:
+@dataclass(frozen=True)
+class ScoringOutcome(StudyOutcome[ScoreCounts]):
     """What came of the scoring."""
 
-    judge: str
-    evaluator: str
-    """The digest that the scores stand under."""
-    reference: int
-    """Original replies that have been scored."""
-    candidates: Mapping[str, tuple[int, int]]
-    """By candidate: replies scored, and replies that the evaluator failed on."""
-    faults: tuple[InputError, ...]
-    usage: Usage
-    ended: str
-    error: DialogaugeError | None
+    judge: str = ""
 
     @property
     def failed_share(self) -> float:
-        """Share of the replies that the evaluator failed on."""
-        scored = sum(n for n, _ in self.candidates.values())
-        failed = sum(n for _, n in self.candidates.values())
+        """Share of the candidates' replies that the evaluator failed on."""
+        counts = self.run.result.candidates.values()
+        scored, failed = sum(n for n, _ in counts), sum(n for _, n in counts)
         return failed / (scored + failed) if scored + failed else 0.0
 
 
@@ -68,17 +57,7 @@ def score(options: ScoreOptions, observer: Observer) -> ScoringOutcome:
         f"first, then {counted(len(candidates), 'candidate')}: {counted(asked, 'reply', 'replies')} at most"
     )
     done = asyncio.run(_score(study, options, items, built, observer))
-    outcome = done.ending.outcome
-    return ScoringOutcome(
-        built.judge.name,
-        study.judge_digest,
-        done.result.original,
-        done.result.candidates,
-        opened.faults,
-        done.progress.usage,
-        outcome.ended,
-        outcome.error,
-    )
+    return ScoringOutcome(done, opened.faults, judge=built.judge.name)
 
 
 async def _score(

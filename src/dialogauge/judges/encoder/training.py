@@ -228,8 +228,8 @@ def fit_encoder(population: Population, settings: EncoderSettings) -> EncoderFit
 def _split(population: Population, settings: EncoderSettings) -> tuple[list[RatedBlock], list[RatedBlock]]:
     users = sorted({block.view.user for block in population.blocks})
     random.Random(settings.seed).shuffle(users)
-    held = max(1, round(len(users) * settings.validation)) if len(users) > 1 else 0
-    apart = frozenset(users[len(users) - held :])
+    size = max(1, round(len(users) * settings.validation)) if len(users) > 1 else 0
+    apart = frozenset(users[len(users) - size :])
     blocks = population.blocks
     return [b for b in blocks if b.view.user not in apart], [b for b in blocks if b.view.user in apart]
 

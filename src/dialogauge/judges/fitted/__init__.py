@@ -1,1 +1,1 @@
-"""Saying how people would rate what was said so far: a linear model of their votes, fitted to their own."""
+"""The judge `fitted`: predicts ratings by a linear model that was fitted to people's votes."""

@@ -90,9 +90,7 @@ def agreement(gold: Whole, called: Whole) -> float:
 def boundaries_to_fit(table: PlaceTable, fold: Whole) -> tuple[int, ...]:
     """Return the ratings that have enough votes up to them and beyond.
 
-    Args:
-        table: The examples.
-        fold: Shape (n,), the part of each example, from 0.
+    `fold` is the part of each example, from 0, shape (n,).
 
     Raises:
         UsageError: There are fewer than three parts, or all ratings are alike.

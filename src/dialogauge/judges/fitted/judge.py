@@ -26,7 +26,7 @@ from dialogauge.judges.fitted.features import RatedPlace
 from dialogauge.judges.fitted.model import RatingsModel
 
 _VERSION = 1
-"""Raised when what is read or said changes, so that stored judgements are not taken for new ones."""
+"""Raised when features or judgements change, so that stored judgements are not taken for new ones."""
 _NO_VOTES = (0,) * LEVELS
 
 

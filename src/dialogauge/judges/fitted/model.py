@@ -210,11 +210,7 @@ def solve_ridge(sums: Sums, ridge: float) -> tuple[Floats, Floats]:
     """Return the weights, shape (c, k), that minimise the squared error plus the penalty, and the means (k,).
 
     The targets are centred; the features are not, and there is no intercept besides the means. Solved by
-    conjugate gradients, scaled by the diagonal.
-
-    Args:
-        sums: Of the examples.
-        ridge: Penalty on the squared weights, above 0.
+    conjugate gradients, scaled by the diagonal. `ridge` is the penalty on the squared weights, above 0.
 
     Raises:
         NotConverged: The residual did not fall to a ten-thousandth.

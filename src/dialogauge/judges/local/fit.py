@@ -23,7 +23,7 @@ from dialogauge.judges.local.model import (
     running_form,
 )
 from dialogauge.signals import Mode, feature_names, find_signals, read_dialogue, read_features
-from dialogauge.stats import pearson, spearman
+from dialogauge.stats import pearson, reply_length, spearman
 from dialogauge.stats.coefficients import auc_draws
 from dialogauge.text import counted
 
@@ -111,19 +111,19 @@ def _table(conversations: Iterable[Conversation], dimension: str) -> _RatedTurns
         features = read_features(dialogue, find_signals(dialogue))
         form = running_form(features, names)
         group = index.setdefault(conversation.user_id or f"\0{conversation.id}", len(index))
-        units = {t.number: t.reply.units for t in dialogue.turns}
+        lengths = {t.number: reply_length(t.reply.text) for t in dialogue.turns}
         rows += [
-            (features[turn], score, group, units[turn], form[turn], dialogue.language)
+            (features[turn], score, group, lengths[turn], form[turn], dialogue.language)
             for turn, score in _turn_scores(conversation, dimension).items()
             if turn in features
         ]
-    features_of, scores, groups, lengths, forms, languages = zip(*rows, strict=True) if rows else ((),) * 6
+    features_of, scores, groups, read, forms, languages = zip(*rows, strict=True) if rows else ((),) * 6
     return _RatedTurns(
         np.array(features_of, dtype=float).reshape(-1, len(names)),
         np.array(scores, dtype=float),
         np.array(groups, dtype=np.int64),
         count,
-        np.array(lengths, dtype=float),
+        np.array(read, dtype=float),
         forms,
         languages,
         frozenset(seen),

@@ -178,12 +178,7 @@ class LocalJudge:
         return tuple(_row(r, judged.get((r.conversation.id, r.turn))) for r in request.targets)
 
     def judge_now(self, conversation: Conversation, *, log: Log | None = None) -> tuple[Judged, ...]:
-        """Judge without an event loop; the same as `judge`.
-
-        Args:
-            conversation: What to judge.
-            log: Other replies of the log that it is from: they tell whether the fitted cuts hold there.
-        """
+        """Judge without an event loop; by the `log` that it is from, the fitted cuts hold or not."""
         conversation = conversation.blinded()
         whole = Target(conversation.id, "conversation", None, conversation.candidate)
         if not conversation.replied_turns:
@@ -223,7 +218,7 @@ class LocalJudge:
         return Judgement(scores={"satisfaction": Score(value, score)}, details=details)
 
     def _single(self, turn: Turn) -> Judgement:
-        """Judge a reply as if its request were all that was ever said: a conversation of one turn."""
+        """Judge a reply and its request as a conversation of one turn."""
         alone = Conversation("", (*turn.user, *turn.reply))
         dialogue = read_dialogue(alone, None if self.language == "auto" else self.language)
         judged = _card_turn(_Reading(dialogue, "foresight", self._coefficients), dialogue.replied[0])

@@ -71,12 +71,9 @@ class Reach:
 def running_form(
     features: Mapping[int, Sequence[float]], names: Sequence[str], earlier: Sequence[Form] = ()
 ) -> dict[int, Form]:
-    """Return the mean form of the replies up to each turn; what follows has no part in it.
+    """Return the mean form of the replies up to each turn.
 
-    Args:
-        features: By turn, in the order of the turns.
-        names: Of the features.
-        earlier: The forms of replies that count as said before.
+    `features` is in the order of the turns; the `earlier` forms count as those of replies before the first.
     """
     columns = [names.index(name) for name in FORM_FEATURES]
     sums = [sum(values) for values in zip(*earlier, strict=True)] or [0.0] * len(columns)
@@ -194,14 +191,7 @@ Model = TypeVar("Model")
 
 
 def read_model(text: str, read: Callable[[Any], Model], *, file: str, what: str, hint: str) -> Model:
-    """Read the JSON file of a fitted model.
-
-    Args:
-        text: The file.
-        read: Makes the model of the JSON value; raises UsageError to refuse a file.
-        file: Its name.
-        what: What it should be, for the message.
-        hint: What to do when it is something else.
+    """Read the JSON text of a file that should hold `what`; `read` raises UsageError to refuse it.
 
     Raises:
         FileFault: It is no such file; says which key is missing or wrong.

@@ -68,12 +68,12 @@ _LANGUAGES = {"en": "English", "zh": "Chinese"}
 
 
 def level_note(turns: int, languages: Sequence[str], spoken: Mapping[str, int] | None = None) -> str:
-    """Say, for the reader of whole scores of satisfaction, what their level stands on.
+    """Say what the level of whole scores of satisfaction stands on.
 
     Args:
         turns: Fitted turns.
         languages: Those that the level holds for.
-        spoken: Turns of each language, those it does not hold for too; where they were counted.
+        spoken: Turns of every language, where they were counted.
     """
     fitted = " and ".join(_LANGUAGES.get(code, code) for code in languages) or "no language"
     if spoken and tuple(spoken) != tuple(languages):
@@ -102,12 +102,9 @@ _HANDED_OVER = re.compile(r"transfer_to|escalat|hand_?off|hand_?over|human_agent
 
 
 def score_turn(turn: TurnView, signals: Sequence[Signal], *, approved: bool) -> dict[str, Number]:
-    """Score context_use and helpfulness of one turn, 1-5.
+    """Score context_use and helpfulness of one turn, 1-5, by the findings about it.
 
-    Args:
-        turn: The turn.
-        signals: The findings about it.
-        approved: Whether the next user message thanks or approves (False in foresight).
+    `approved`: whether the next user message thanks or approves (False in foresight).
     """
     used = approved or turn.number == 1 or overlap(turn) > 0
     helped = approved or overlap(turn) >= 0.2 or bool(turn.tools and not failed_tools(turn))
@@ -263,12 +260,9 @@ class Guarded:
 
 
 def guard(score: int, failures: Collection[FailureName], scenario: str | None) -> Guarded:
-    """Cap a score by the failures that count for the task; it is never raised.
+    """Cap a score, 1 to 5, by the failures that count for the task; it is never raised.
 
-    Args:
-        score: 1 to 5.
-        failures: Those that were found, judged before the score.
-        scenario: The type of task; any that is not one of ours counts as `other`.
+    A scenario that is no task of ours counts as `other`.
     """
     task = cast("TaskName", scenario) if scenario in TASKS else "other"
     counted = tuple(name for name in TASKS[task] if name in failures)
@@ -290,14 +284,10 @@ _MOST = 1 / 3
 
 
 def local_failures(faults: Sequence[tuple[int, FaultKind]], dialogue: Dialogue) -> frozenset[FailureName]:
-    """Return the failures of a session from its faulty turns.
+    """Return the failures of a session, of at least one reply, from its faulty turns.
 
-    A fault counts when it stands in the last replied turn, where nothing came to mend it, or when more
-    than a third of the turns are faulty.
-
-    Args:
-        faults: The faulty turns with the kind of fault.
-        dialogue: The session, with one reply or more.
+    A fault counts when it stands in the last replied turn, where nothing came to mend it, or when more than a
+    third of the turns are faulty.
     """
     last = dialogue.replied[-1].number
     many = len({turn for turn, _ in faults}) > _MOST * len(dialogue.replied)

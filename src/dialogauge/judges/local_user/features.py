@@ -341,9 +341,7 @@ def _longest(replies: Sequence[Reply]) -> dict[str, Conversation]:
     longest: dict[str, Conversation] = {}
     for reply in replies:
         shown = reply.conversation
-        known = longest.get(shown.id)
-        if known is None or len(shown.messages) > len(known.messages):
-            longest[shown.id] = shown
+        longest[shown.id] = max(longest.get(shown.id, shown), shown, key=lambda c: len(c.messages))
     return longest
 
 

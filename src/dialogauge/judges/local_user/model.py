@@ -83,19 +83,13 @@ class SignalColumns:
     def points(self, weight: float, spread: float) -> float:
         """Return by how many points the expected rating moves with one point of the signal.
 
-        Args:
-            weight: Of the first of the two numbers.
-            spread: Deviation of the ratings.
+        `weight` is that of the first of the two numbers, `spread` the deviation of the ratings.
         """
         return weight * float(np.sqrt(_WEIGHT)) * spread / self.spread
 
 
 def columns_of_signal(signal: ScoreSignal, known: Sequence[RatedReply]) -> SignalColumns | None:
-    """Take mean, deviation and ends from the training users' replies.
-
-    Returns:
-        None where they have no scores, or such as do not differ: nothing can be learnt of the signal.
-    """
+    """Take mean, deviation and ends from the training users' replies; None where no scores differ."""
     scores = [signal.scores[r.reply.id] for r in known if r.reply.id in signal.scores]
     spread = float(np.std(scores)) if scores else 0.0
     if spread <= _ALIKE:
@@ -180,18 +174,14 @@ class Answering:
     """By number of `relation_columns`, and last the constant."""
 
     def share(self, form: Floats) -> Floats:
-        """Return how likely each reply is to answer, 0 to 1, shape (rows,).
-
-        Args:
-            form: Standardised numbers of replies, shape (rows, features).
-        """
+        """Return how likely replies of a form, shape (rows, features), are to answer: 0 to 1, (rows,)."""
         logit = np.log((1 - _RARE) / _RARE) + _design(form) @ self.weights
         out: Floats = 1 / (1 + np.exp(-logit))
         return out
 
 
 def expected(rating: Floats, answers: Floats) -> Floats:
-    """Return the expected ratings of replies that answer with a given likelihood only, shape (rows,)."""
+    """Return the expected ratings of replies that answer with some likelihood only, shape (rows,)."""
     return answers * rating + (1 - answers) * np.minimum(rating, _UNANSWERED)
 
 
@@ -223,14 +213,9 @@ def misplaced(users: Mapping[str, Sequence[RatedReply]]) -> tuple[list[Reply], l
 
 
 def fit_answering(own: Floats, instead: Floats) -> Answering | None:
-    """Tell replies in their place from others put there, by ridge logistic regression.
+    """Tell replies in their place from others put there instead, by ridge logistic regression.
 
-    Args:
-        own: Standardised numbers of the replies, shape (pairs, features).
-        instead: The same of what was put in their places.
-
-    Returns:
-        None where there are too few pairs.
+    Both are standardised numbers, shape (pairs, features). Returns None where there are too few pairs.
     """
     if len(own) < _LEAST:
         return None
@@ -286,9 +271,7 @@ def shares_of(scores: Floats) -> Floats:
 def cuts_of(predicted: Floats, scores: Floats) -> tuple[float, ...]:
     """Return four ascending values of the prediction; a score is 1 and one more for each value exceeded.
 
-    Args:
-        predicted: For training users that were left out, shape (ratings,).
-        scores: What they gave.
+    Both arguments, shape (ratings,), are of training users that were left out.
     """
     if scores.size < _LEAST or float(np.ptp(scores)) == 0:
         return ROUNDING

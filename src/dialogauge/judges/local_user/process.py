@@ -130,10 +130,7 @@ def information_of(user: RatedRows) -> WeightInformation:
 def predict(belief: Belief, history: RatedRows, targets: Rows) -> Floats:
     """Return the expected value of each target row, each as if it stood alone, shape (targets,).
 
-    Args:
-        belief: From the training users, the user at hand not among them.
-        history: Of the user at hand.
-        targets: The rows to predict.
+    The user of the history is not among the training users that the belief is from.
     """
     moved: Floats = pulls(belief, history, targets).sum(axis=0)
     return prior(belief, targets) + moved
@@ -170,9 +167,7 @@ class ProcessFit:
 def fit_process(users: Sequence[RatedRows], columns: int) -> ProcessFit:
     """Put the training users together, and predict each from the others.
 
-    Args:
-        users: May be empty.
-        columns: How many columns of the rows all users share.
+    There may be none; `columns` of the rows are shared.
     """
     evidence = [information_of(user) for user in users]
     together = WeightInformation.together(evidence, columns)

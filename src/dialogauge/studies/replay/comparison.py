@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dialogauge.stats import ScoreHistory, Ties
@@ -19,9 +19,8 @@ from dialogauge.studies.replay.diagnostics import (
     self_preference,
     shuffled,
 )
-from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 from dialogauge.studies.replay.table import (
-    ORIGINAL,
     VIEWS,
     Aggregate,
     Pairing,
@@ -136,15 +135,8 @@ class ReplayComparison:
 
     def to_json(self) -> dict[str, Any]:
         """Write the figures."""
-        s = self.settings
         return {
-            "settings": {
-                "draws": s.draws,
-                "seed": s.seed,
-                "ties": s.ties,
-                "margin": s.margin,
-                "deals": s.deals,
-            },
+            "settings": asdict(self.settings),
             "views": {view: found.to_json() for view, found in self.views.items()},
             "reference": dict(zip(("scored", "requested"), self.reference, strict=True)),
             "length": {name: found.to_json() for name, found in self.lengths.items()},

@@ -26,6 +26,7 @@ _ALIKE: Final = 0.5
 """From this cosine on two sentences say the same."""
 _WISH_WEIGHT: Final = 0.3
 _PREFIX: Final = 8
+"""Messages of the present conversation that are searched with."""
 
 _WISH: Final = re.compile(
     r"(?:我|本人)(?:也|还|平时|一般|通常|比较|更|最|不太|不|没有)*(?:喜欢|想|希望|需要|要|爱|习惯|偏好|讨厌|害怕|在意|会|能|吃)"
@@ -47,17 +48,17 @@ def compress(past: Sequence[Reply], before: Sequence[Message]) -> tuple[str, ...
         past: The user's replies in other scenarios; only what the user said before them is read.
         before: The messages of the present conversation.
     """
-    held = list(dict.fromkeys(_sentences(past)))
-    if not held:
+    said = list(dict.fromkeys(_sentences(past)))
+    if not said:
         return ()
-    index = TfidfIndex(held, shortest=2, longest=4, sublinear=True)
+    index = TfidfIndex(said, shortest=2, longest=4, sublinear=True)
     relevance = index.cosines("\n".join(m.text for m in before[-_PREFIX:] if m.role == "user"))
-    weight = relevance + _WISH_WEIGHT * np.array([_WISH.search(text) is not None for text in held])
+    weight = relevance + _WISH_WEIGHT * np.array([_WISH.search(text) is not None for text in said])
     chosen: list[str] = []
     room = CHARACTERS
-    free = np.ones(len(held), dtype=bool)
+    free = np.ones(len(said), dtype=bool)
     for i in np.argsort(-weight, kind="stable"):
-        text = held[int(i)]
+        text = said[int(i)]
         if not free[i] or weight[i] <= 0 or len(text) > room:
             continue
         chosen.append(text)
@@ -69,10 +70,8 @@ def compress(past: Sequence[Reply], before: Sequence[Message]) -> tuple[str, ...
 
 
 def _sentences(past: Sequence[Reply]) -> Iterable[str]:
-    longest: dict[str, Reply] = {}
-    for reply in past:
-        longest[reply.conversation.id] = reply
-    for reply in longest.values():
+    # The last reply of a conversation has all the others before it.
+    for reply in {r.conversation.id: r for r in past}.values():
         for message in reply.before:
             if message.role == "user":
                 found = (part.strip() for part in sentences(message.text))
@@ -85,7 +84,6 @@ ITEMS: Final = 4
 """Past replies that a candidate is shown."""
 MESSAGES: Final = 4
 """Messages before each."""
-"""Messages of the present conversation that are searched with."""
 _MAX_FEATURES: Final = 50_000
 
 
@@ -174,6 +172,7 @@ CONTEXTS: Final[tuple[Context, ...]] = get_args(Context)
 """`prefix`: the messages before the reply and nothing else, the benchmark. The others add a system message:
 the task; the task and the profile; past replies of other scenarios; the user's own words from there."""
 
+_RULES: Final[Mapping[Context, MemoryRule]] = {"memory-tfidf": "tfidf", "memory-diverse": "diverse"}
 _REPLY_CHARACTERS: Final = 700
 _MESSAGE_CHARACTERS: Final = 350
 
@@ -199,21 +198,21 @@ class Prompter:
         """
         self._view, self._context = view, context
         self._past = tuple(rated.reply for rated in view.history)
-        self._memory: DialogueMemory | None = None
-        if context.startswith("memory-"):
+        if context == "memory-compressed":
             refuse_own_scenario(view.scenario, self._past)
-        if context in ("memory-tfidf", "memory-diverse"):
+        elif context in _RULES:
             self._memory = DialogueMemory(view.scenario, self._past)
 
     def prompt(self, reply: Reply) -> Prompted:
         """Return the request for the state of a reply; the reply itself and all after it are not in it."""
         before = reply.before
         language = "zh" if detect_language(reply.request) == "zh" else "en"
-        told, memory = self._told(reply, language)
-        messages = before if told is None else _with_system(before, told)
+        added, memory = self._added(reply, language)
+        messages = before if added is None else _with_system(before, added)
         return Prompted(Conversation(reply.id, messages, scenario=self._view.scenario), memory)
 
-    def _told(self, reply: Reply, language: str) -> tuple[str | None, tuple[tuple[str, float | None], ...]]:
+    def _added(self, reply: Reply, language: str) -> tuple[str | None, tuple[tuple[str, float | None], ...]]:
+        """Return what the context adds, and the past turns that it shows."""
         if self._context == "prefix":
             return None, ()
         if self._context in ("task", "profile"):
@@ -223,22 +222,24 @@ class Prompter:
             return render(own_template(f"replay_{self._context}", language), values), ()
         if self._context == "memory-compressed":
             lines = compress(self._past, reply.before)
-            held = "\n".join(f"- {_quoted(line)}" for line in lines)
-            told = render(own_template("replay_compressed", language), {"lines": held}) if lines else None
-            return told, ()
-        memory = self._memory or DialogueMemory(self._view.scenario, self._past)
-        found = memory.recall(reply.before, "tfidf" if self._context == "memory-tfidf" else "diverse")
-        items = "\n".join(_item(number, r, language) for number, r in enumerate(found, 1))
-        told = render(own_template("replay_memory", language), {"items": items}) if found else None
-        return told, tuple((r.reply.id, r.cosine) for r in found)
+            if not lines:
+                return None, ()
+            listed = "\n".join(f"- {_quoted(line)}" for line in lines)
+            return render(own_template("replay_compressed", language), {"lines": listed}), ()
+        recalled = self._memory.recall(reply.before, _RULES[self._context])
+        if not recalled:
+            return None, ()
+        items = "\n".join(_item(number, r, language) for number, r in enumerate(recalled, 1))
+        shown = tuple((r.reply.id, r.cosine) for r in recalled)
+        return render(own_template("replay_memory", language), {"items": items}), shown
 
 
-def _with_system(before: Sequence[Message], told: str) -> tuple[Message, ...]:
+def _with_system(before: Sequence[Message], added: str) -> tuple[Message, ...]:
     """Put our words before the dialogue, in one system message with the conversation's own."""
     if before and before[0].role in ("system", "developer"):
-        own = Message(before[0].role, f"{before[0].text}\n\n{told}")
+        own = Message(before[0].role, f"{before[0].text}\n\n{added}")
         return (own, *before[1:])
-    return (Message("system", told), *before)
+    return (Message("system", added), *before)
 
 
 def _item(number: int, found: Recalled, language: str) -> str:

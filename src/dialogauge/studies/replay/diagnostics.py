@@ -11,9 +11,8 @@ import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE
 from dialogauge.stats import ClusterDraws, Estimate, group_means, macro_estimate, spearman, thirds
-from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 from dialogauge.studies.replay.table import (
-    ORIGINAL,
     Aggregate,
     CandidateScores,
     Floats,
@@ -236,33 +235,6 @@ def by_position(table: CandidateScores) -> dict[str, dict[str, tuple[float | Non
             held = row[(places == number) & ~np.isnan(row)]
             out[name][label] = (float(held.mean()) if held.size else None, int(held.size))
     return out
-
-
-_FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "gpt": ("gpt", "chatgpt", "o1", "o3", "o4"),
-    "claude": ("claude",),
-    "gemini": ("gemini", "gemma"),
-    "qwen": ("qwen", "qwq"),
-    "deepseek": ("deepseek",),
-    "llama": ("llama",),
-    "mistral": ("mistral", "mixtral", "ministral", "magistral"),
-    "glm": ("glm", "chatglm"),
-    "kimi": ("kimi", "moonshot"),
-    "minimax": ("minimax", "abab"),
-    "doubao": ("doubao",),
-    "hunyuan": ("hunyuan",),
-    "ernie": ("ernie",),
-    "yi": ("yi-",),
-    "phi": ("phi-", "phi3", "phi4"),
-    "grok": ("grok",),
-    "command": ("command-",),
-}
-
-
-def family_of(model: str) -> str | None:
-    """Return the family that a model's name tells; None when it tells none."""
-    name = model.lower().rpartition("/")[2]
-    return next((family for family, stems in _FAMILIES.items() if name.startswith(stems)), None)
 
 
 @dataclass(frozen=True, slots=True)

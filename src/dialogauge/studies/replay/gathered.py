@@ -11,9 +11,9 @@ from dialogauge.core import UsageError
 from dialogauge.runs import Row
 from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay.comparison import EvaluatorScores
-from dialogauge.studies.replay.items import ItemSet, ReplayItem
+from dialogauge.studies.replay.items import ORIGINAL, ItemSet, ReplayItem
 from dialogauge.studies.replay.stored import ReplayRun, open_replay
-from dialogauge.studies.replay.table import ORIGINAL, ReplyScore
+from dialogauge.studies.replay.table import ReplyScore
 
 _PENDING: Final = "score: pending"
 

@@ -26,6 +26,8 @@ from dialogauge.core.protocols import RatedBlock, RatedReply, Reply
 from dialogauge.text import counted, detect_language
 
 FORMAT: Final = "dialogauge replay items 1"
+ORIGINAL: Final = "original"
+"""The replies that stand in the data, as one more candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,11 @@ class ItemSet:
         """Changes with any turn or any message before one; their order makes no difference."""
         return digest([[i.id, i.state] for i in sorted(self.items, key=lambda i: i.id)])
 
+    @property
+    def selected_on_gold(self) -> bool:
+        """Whether its rule looks at what the users gave in a way that changes the mix."""
+        return self.rule == "hard"
+
     def to_json(self) -> dict[str, Any]:
         """Write the set as its file holds it."""
         return {
@@ -93,42 +100,29 @@ def read_items(path: Path) -> ItemSet:
         if not isinstance(raw, dict) or raw.get("format") != FORMAT:
             msg = "this is no item set of a replay benchmark"
             raise FileFault(msg, place=Place(str(path)), hint=hint)
-        items = tuple(_read_item(entry) for entry in raw["items"])
-        found = ItemSet(items, raw["rule"], raw["seed"], raw["data"], raw["card"])
-        told = raw["digest"]
+        items = tuple(ReplayItem(**{**entry, "reasons": tuple(entry["reasons"])}) for entry in raw["items"])
+        item_set = ItemSet(items, raw["rule"], raw["seed"], raw["data"], raw["card"])
+        stored_digest = str(raw["digest"])
+    except FileFault:
+        raise
     except OSError as error:
         msg = f"the item set cannot be read: {error.strerror}"
         raise FileFault(msg, place=Place(str(path)), hint=hint) from error
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, FileFault):
-            raise
+    except (KeyError, TypeError, ValueError) as error:
         msg = f"the item set is damaged: {type(error).__name__}: {error}"
         raise FileFault(msg, place=Place(str(path)), hint=hint) from error
-    _check(found, str(told), path)
-    return found
+    _check(item_set, stored_digest, path)
+    return item_set
 
 
-def _read_item(entry: Mapping[str, Any]) -> ReplayItem:
-    return ReplayItem(**{**entry, "reasons": tuple(entry["reasons"])})
-
-
-def _check(found: ItemSet, told: str, path: Path) -> None:
-    twice = _twice([i.id for i in found.items])
+def _check(items: ItemSet, stored_digest: str, path: Path) -> None:
+    twice = next((name for name, n in Counter(i.id for i in items.items).items() if n > 1), None)
     if twice is not None:
         msg = f"the item {twice!r} is in the set twice"
         raise FileFault(msg, place=Place(str(path)), hint="select anew")
-    if found.digest != told:
+    if items.digest != stored_digest:
         msg = "the items are not those that the file's digest was made of"
         raise FileFault(msg, place=Place(str(path)), hint="it was changed by hand: select anew")
-
-
-def _twice(ids: Sequence[str]) -> str | None:
-    seen: set[str] = set()
-    for name in ids:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +152,8 @@ def asked(reply: Reply) -> bool:
 
 def state_digest(before: Sequence[Message]) -> str:
     """Return the digest of the messages before a reply."""
-    told = [json.dumps(m.to_openai(), sort_keys=True, ensure_ascii=False) for m in before]
-    return digest_text("\x1e".join(told))
+    messages = (json.dumps(m.to_openai(), sort_keys=True, ensure_ascii=False) for m in before)
+    return digest_text("\x1e".join(messages))
 
 
 def set_stage(items: ItemSet, blocks: Iterable[RatedBlock]) -> Stage:
@@ -167,32 +161,29 @@ def set_stage(items: ItemSet, blocks: Iterable[RatedBlock]) -> Stage:
 
     An item that is not there, or whose prefix has changed, is a fault and takes no part.
     """
-    held = {b.view.id: b for b in blocks}
-    rated = {(name, r.reply.id): r for name, b in held.items() for r in b.ratings}
-    found: list[ReplayItem] = []
+    by_id = {b.view.id: b for b in blocks}
+    rated = {(name, r.reply.id): r for name, b in by_id.items() for r in b.ratings}
+    touched: defaultdict[str, list[ReplayItem]] = defaultdict(list)
+    originals: dict[str, RatedReply] = {}
     faults: list[RecordFault] = []
+    present: list[ReplayItem] = []
     for item in items.items:
         original = rated.get((item.block, item.id))
         if original is None:
-            faults.append(
-                _fault(
-                    item,
-                    f"the data does not hold it in {item.block!r}: its conversation or its rating is gone",
-                )
-            )
+            gone = f"the data does not hold it in {item.block!r}: its conversation or its rating is gone"
+            faults.append(_fault(item, gone))
         elif state_digest(original.reply.before) != item.state:
             faults.append(_fault(item, "the messages before the reply are not those that were selected"))
         else:
-            found.append(item)
-    touched: defaultdict[str, list[ReplayItem]] = defaultdict(list)
-    for item in found:
-        touched[item.block].append(item)
+            present.append(item)
+            touched[item.block].append(item)
+            originals[item.id] = original
     return Stage(
-        tuple(found),
-        {name: block for name, block in held.items() if name in touched},
-        {i.id: rated[i.block, i.id] for i in found},
+        tuple(present),
+        {name: block for name, block in by_id.items() if name in touched},
+        originals,
         tuple(faults),
-        {name: tuple(held_items) for name, held_items in touched.items()},
+        {name: tuple(of_block) for name, of_block in touched.items()},
     )
 
 
@@ -450,11 +441,6 @@ def gold_mix(scores: Sequence[float]) -> dict[str, Any]:
         "mean": sum(scores) / n if n else None,
         "dissatisfied": sum(s < 4 for s in scores) / n if n else None,
     }
-
-
-def selected_on_gold(rule: str) -> bool:
-    """Say whether a rule looks at what the users gave in a way that changes the mix."""
-    return rule == "hard"
 
 
 def _card(

@@ -36,8 +36,8 @@ from dialogauge.report import (
 )
 from dialogauge.studies.replay.comparison import ReplayComparison, ViewResult
 from dialogauge.studies.replay.diagnostics import POSITIONS
-from dialogauge.studies.replay.items import ItemSet, selected_on_gold
-from dialogauge.studies.replay.table import ORIGINAL, Aggregate, Pairing, View
+from dialogauge.studies.replay.items import ORIGINAL, ItemSet
+from dialogauge.studies.replay.table import Aggregate, Pairing, View
 from dialogauge.text import counted
 
 _MEANINGS: Final[Mapping[View, str]] = {
@@ -167,7 +167,7 @@ def card_blocks(items: ItemSet) -> tuple[Block, ...]:
         rows.append((label, *shares, Number(mix["mean"], 3)))
     table = data_table("Ratings", ("rated", "1", "2", "3", "4", "5", "mean"), rows, captioned=False)
     blocks: list[Block] = [Definitions(card_pairs(items)), table]
-    if selected_on_gold(items.rule):
+    if items.selected_on_gold:
         said = (
             "The turns were chosen by how their users rated them. What candidates gain over the original "
             "replies is in part selection and regression to the mean; --rule stratified does not choose so."
@@ -213,7 +213,7 @@ def warnings_of(
 ) -> tuple[str, ...]:
     """Say what a reader must know before the figures."""
     out = [_NO_GUARD] if _cannot_tell_answers(evaluator) else []
-    if selected_on_gold(items.rule):
+    if items.selected_on_gold:
         gold, every = items.card["gold"], items.card["gold_of_all"]
         out.append(
             f"The turns were chosen by how their users rated them: {gold['dissatisfied']:.1%} of the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, Final, Literal, get_args
@@ -30,12 +30,9 @@ from dialogauge.stats import (
     macro_mean,
     macro_replicates,
 )
-from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 
 Floats = npt.NDArray[np.float64]
-
-ORIGINAL: Final = "original"
-"""The replies that stand in the data, as one more candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,27 +214,14 @@ class Outcomes:
     losses: int
     mean_delta: float | None
 
-    @property
-    def non_tie_win_rate(self) -> float | None:
-        """Share of wins among what is no tie; None when all are ties."""
-        decided = self.wins + self.losses
-        return self.wins / decided if decided else None
-
     def to_json(self) -> dict[str, Any]:
-        """Write counts and rates."""
+        """Write counts and rates; the rate of wins among what is no tie is null when all are ties."""
         rates = {
             f"{name}_rate": count / self.n if self.n else None
             for name, count in (("win", self.wins), ("tie", self.ties), ("lose", self.losses))
         }
-        return {
-            "n": self.n,
-            "wins": self.wins,
-            "ties": self.ties,
-            "losses": self.losses,
-            **rates,
-            "non_tie_win_rate": self.non_tie_win_rate,
-            "mean_delta": self.mean_delta,
-        }
+        decided = self.wins + self.losses
+        return {**asdict(self), **rates, "non_tie_win_rate": self.wins / decided if decided else None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +348,7 @@ def compare_pair(
 
 
 def _differences(
-    items: Sequence[ReplayItem], a: Floats, b: Floats, both: np.typing.NDArray[np.bool_], group: str
+    items: Sequence[ReplayItem], a: Floats, b: Floats, both: npt.NDArray[np.bool_], group: str
 ) -> Floats:
     """Return the difference of the two means in each group."""
     names = [str(getattr(i, group)) for i in items]

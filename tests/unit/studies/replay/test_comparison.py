@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dialogauge.app.candidates import family_of
 from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, compare
-from dialogauge.studies.replay.diagnostics import by_position, family_of, ladder, self_preference, shuffled
-from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.diagnostics import by_position, ladder, self_preference, shuffled
+from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 from dialogauge.studies.replay.table import (
-    ORIGINAL,
     VIEWS,
     CandidateScores,
     ReplyScore,

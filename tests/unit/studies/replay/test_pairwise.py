@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 from dialogauge.studies.replay.table import (
-    ORIGINAL,
     CandidateScores,
     aggregate,
     compare_candidates,
