@@ -20,7 +20,7 @@ from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import Conversation, Message, NotApplicable, Score, as_scores, conversation_digest
 from dialogauge.core.judgement import Judged, Judgement, Target, Usage
 from dialogauge.core.unit import WorkUnit
-from dialogauge.runs import RunDirectory, UnitResult
+from dialogauge.runs import RunDirectory
 
 _TURN = ("context_use", "helpfulness", "safety")
 _WHOLE = ("coherence", "task_completion", "repair_handling")
@@ -61,7 +61,7 @@ def main(log: Path, run: Path, number: int, url: str) -> None:
                 break
             target, judge = conversation_digest(conversation), built.judge
             unit = WorkUnit("judge", conversation, target, judge.digest, judge=judge.name, position=n + 1)
-            database.add(unit, UnitResult(unit.key, 1, rows(conversation, rng)))
+            database.add(unit, rows(conversation, rng))
     database.close()
 
 

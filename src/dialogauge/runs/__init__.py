@@ -8,7 +8,7 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.runs.directory import FILES, RunDirectory
-    from dialogauge.runs.execute import Outcome, Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
+    from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
     from dialogauge.runs.manifest import Manifest, versions
     from dialogauge.runs.privacy import OPEN, Privacy, ratings_as_stored
     from dialogauge.runs.records import judged_of
@@ -44,7 +44,6 @@ __all__ = [
     "Study",
     "StudyFacts",
     "StudyRun",
-    "UnitResult",
     "expect_study",
     "judged_of",
     "open_run",

@@ -21,28 +21,14 @@ from dialogauge.core.unit import WorkUnit
 _NOTHING = Usage()
 
 
-@dataclass(frozen=True, slots=True)
-class UnitResult:
-    """All that came of one unit."""
-
-    key: str
-    repeat: int
-    rows: Sequence[Record]
-
-    @property
-    def failed(self) -> bool:
-        """Whether any of its targets failed."""
-        return any(row.failed for row in self.rows)
-
-
 @dataclass
 class Progress:
-    """Counts of one run, updated by the engine and read by whoever shows them."""
+    """Counts of one run."""
 
     total: int | None = None
     """Units that the input plans, once it has been read to its end."""
     expected: int | None = None
-    """Units that the input was found to hold, when it was counted ahead."""
+    """Units in the input, when it was counted ahead."""
     planned: int = 0
     """Units seen in the input so far."""
     resumed: int = 0
@@ -59,11 +45,11 @@ class Progress:
     def __post_init__(self) -> None:
         self.started = self.clock()
 
-    def took(self, result: UnitResult) -> None:
-        """Count a finished unit."""
+    def took(self, rows: Sequence[Record]) -> None:
+        """Count a finished unit by its rows."""
         self.done += 1
-        self.failed += result.failed
-        for row in result.rows:
+        self.failed += any(row.failed for row in rows)
+        for row in rows:
             if row.usage != _NOTHING:
                 self.usage = self.usage + row.usage
 
@@ -144,8 +130,8 @@ _FLUSH_SECONDS = 0.05
 class Sink(Protocol):
     """Takes what the workers finish."""
 
-    def add(self, unit: WorkUnit, result: UnitResult) -> None:
-        """Take a finished unit."""
+    def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
+        """Take a finished unit with its rows."""
 
     def flush_if_due(self) -> float | None:
         """Make durable what has waited long enough; say in how many seconds the rest will have."""
@@ -208,9 +194,8 @@ class _Workers:
             rows = await self.do(unit)
         finally:
             self.progress.in_flight -= 1
-        result = UnitResult(unit.key, unit.repeat, rows)
-        self.sink.add(unit, result)
-        self.progress.took(result)
+        self.sink.add(unit, rows)
+        self.progress.took(rows)
         # A judge that never waits would keep signals and the progress line from their turn.
         await asyncio.sleep(0)
 

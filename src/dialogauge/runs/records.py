@@ -136,7 +136,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 ROW_SCHEMA: Final = 2
-"""The form of the rows; stands once in the manifest. A run file has it as its version."""
+"""The form of the rows, in the manifest and as the version of a run file; raised when its tables change."""
 
 
 def own_scores(row: Mapping[str, Any]) -> Mapping[str, Number]:

@@ -15,7 +15,7 @@ from dialogauge.runs.directory import RunDirectory
 from dialogauge.runs.manifest import Manifest
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_reading, mask_row
 from dialogauge.runs.records import ROW_SCHEMA
-from dialogauge.runs.store import PLANNED, RunDatabase, StoredUnit
+from dialogauge.runs.store import RunDatabase, StoredUnit
 
 Row = Mapping[str, Any]
 """One line of `judgements.jsonl`."""
@@ -40,7 +40,7 @@ class StoredRun:
 
     def units(self) -> Iterator[StoredUnit]:
         """Yield the units of the run's judge that belong to the last input, in its order."""
-        yield from self.database.units(self.manifest.judge_digest, self._planned())
+        yield from self.database.units(self.manifest.judge_digest, self.database.planned())
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows in the order of the input, masked if they are to be."""
@@ -58,7 +58,7 @@ class StoredRun:
     def rows_of(self, ids: Collection[str]) -> Iterator[Row]:
         """Yield the rows of the conversations of these ids, masked if they are to be."""
         stored = {self._open_ids.get(name, name) for name in ids}
-        for unit in self.database.units(self.manifest.judge_digest, self._planned(), ids=stored):
+        for unit in self.database.units(self.manifest.judge_digest, self.database.planned(), ids=stored):
             yield from self._shown(unit)
 
     def conversations(self, ids: Collection[str]) -> list[Conversation]:
@@ -75,10 +75,6 @@ class StoredRun:
             masked = mask_row(self.mask, row)
             self._open_ids[masked["conversation_id"]] = row["conversation_id"]
             yield masked
-
-    def _planned(self) -> dict[bytes, int] | None:
-        blob = self.database.get_meta(PLANNED)
-        return None if blob is None else {bytes.fromhex(key): 0 for key in blob}
 
 
 @contextmanager

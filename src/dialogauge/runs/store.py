@@ -24,8 +24,8 @@ import orjson
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
 from dialogauge.core.packing import squeeze, unsqueeze
+from dialogauge.core.protocols import Record
 from dialogauge.core.unit import WorkUnit
-from dialogauge.runs.execute import UnitResult
 from dialogauge.runs.records import (
     ROW_SCHEMA,
     decode_conversation,
@@ -80,9 +80,6 @@ def _hint(text: str) -> str:
 
 # Under this name stand the keys of the units that the latest input plans, if it leaves others out.
 PLANNED = "planned"
-
-_VERSION = ROW_SCHEMA
-"""Raised, with `ROW_SCHEMA`, also when the tables change."""
 
 _DICTIONARY_BYTES = 1024
 """Rows of one judge are much alike. As the dictionary of all others, its first ones halve their size."""
@@ -160,13 +157,13 @@ class RunDatabase:
     def _check_version(self) -> None:
         (found,) = self._db.execute("PRAGMA user_version").fetchone()
         if found == 0 and not self.readonly:
-            self._db.execute(f"PRAGMA user_version = {_VERSION}")
-        elif found != _VERSION:
+            self._db.execute(f"PRAGMA user_version = {ROW_SCHEMA}")
+        elif found != ROW_SCHEMA:
             self._db.close()
-            older = found < _VERSION
+            older = found < ROW_SCHEMA
             msg = (
                 f"the run file {self.path} was written by {'an older' if older else 'a newer'} dialogauge: "
-                f"it holds rows of schema {found}, and this one reads schema {_VERSION}"
+                f"it holds rows of schema {found}, and this one reads schema {ROW_SCHEMA}"
             )
             raise StoreError(msg, hint=_INSTEAD if older else "read it with the dialogauge that wrote it")
 
@@ -216,10 +213,9 @@ class RunDatabase:
 
     # -- writing ---------------------------------------------------------------------------------
 
-    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+    def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
         """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
         target = bytes.fromhex(unit.target_digest)
-        rows = [record.to_row(unit) for record in result.rows]
         subject = unit.subject
         if subject is not None:
             if target != self._latest and target not in self._bodies:
@@ -227,8 +223,9 @@ class RunDatabase:
             self._latest = target
         if not self._pending:
             self._oldest = self._clock()
-        place = (bytes.fromhex(unit.key), target, unit.position, result.repeat, int(result.failed))
-        self._pending.append((unit.judge_digest, place, packable(rows)))
+        failed = int(any(row.failed for row in rows))
+        place = (bytes.fromhex(unit.key), target, unit.position, unit.repeat, failed)
+        self._pending.append((unit.judge_digest, place, packable([row.to_row(unit) for row in rows])))
         self.flush_if_due()
 
     def flush(self) -> None:
@@ -354,12 +351,13 @@ class RunDatabase:
             row = self._db.execute(query, (bytes.fromhex(digest),)).fetchone()
             return None if row is None else _StoredJudge(*row)
 
-    def planned(self, judge_digest: str) -> dict[bytes, int] | None:
-        """Return what a study planned last that shares the file with others, the latest first.
+    def planned(self, part: str = "") -> dict[bytes, int] | None:
+        """Return the units that the latest input plans, in order; None where they are all that is stored.
 
-        None where that is all that it has stored.
+        Args:
+            part: The `judge_digest` of a study that shares the file with others.
         """
-        keys = self.get_meta(f"{PLANNED}:{judge_digest}")
+        keys = self.get_meta(f"{PLANNED}:{part}" if part else PLANNED)
         return None if keys is None else {bytes.fromhex(key): n for n, key in enumerate(keys)}
 
     def judges(self) -> list[str]:
@@ -369,8 +367,7 @@ class RunDatabase:
 
     def conversations(self) -> Iterator[Conversation]:
         """Yield the conversations of the latest input, in its order."""
-        blob = self.get_meta(PLANNED)
-        planned = None if blob is None else {bytes.fromhex(key) for key in blob}
+        planned = self.planned()
         with store_errors(self.path):
             units = self._db.execute("SELECT key, target FROM units ORDER BY position, target")
             targets = dict.fromkeys(target for key, target in units if planned is None or key in planned)

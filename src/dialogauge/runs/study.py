@@ -21,7 +21,7 @@ from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
 from dialogauge.report import Page, to_html
 from dialogauge.runs.directory import RunDirectory
-from dialogauge.runs.execute import Outcome, Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
+from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing
 from dialogauge.runs.records import json_line
@@ -359,10 +359,10 @@ class UnitQueue:
         self.progress.resumed += 1
         return False
 
-    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+    def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
         """Store a finished unit."""
         if self._database is not None:
-            self._database.add(unit, result)
+            self._database.add(unit, rows)
 
     def flush_if_due(self) -> float | None:
         """Make durable what has waited long enough; see `Sink`."""
@@ -438,8 +438,8 @@ def _shown(
     command = digest([study.judge_digest, study.source])
     broke_off = queue.progress.total is None
     if broke_off and database.get_meta(_COMMAND + own) == command:
-        earlier = database.get_meta(PLANNED + own)
-        keys = done if earlier is None else [bytes.fromhex(key) for key in earlier]
+        earlier = database.planned(study.judge_digest if study.part_of_run else "")
+        keys = done if earlier is None else earlier
         shown |= dict.fromkeys((key for key in keys if key not in shown), 0)
     # The order tells parts of a run which of two units of one item is the newer one.
     listed = any(key not in shown for key in done) or (study.part_of_run and broke_off)

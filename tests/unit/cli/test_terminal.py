@@ -8,7 +8,7 @@ from dialogauge.app.progress import progress_line
 from dialogauge.cli.terminal import TerminalObserver, plain
 from dialogauge.core import Usage
 from dialogauge.llm import LimiterState
-from dialogauge.runs import Progress, UnitResult
+from dialogauge.runs import Progress
 from talks import judged_rows, talk
 
 
@@ -131,5 +131,5 @@ def test_a_quiet_watcher_says_nothing(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_failed_unit_shows_in_the_line() -> None:
     made = progress(4.0, total=2)
-    made.took(UnitResult("k", 1, judged_rows(talk("u: a", "a: b"), failed=True)))
+    made.took(judged_rows(talk("u: a", "a: b"), failed=True))
     assert progress_line(made, None) == "1/2 done · 1 failed · 0.2/s · 4 s left"

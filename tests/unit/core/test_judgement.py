@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import Usage
-from dialogauge.runs import UnitResult
+from dialogauge.runs import Progress
 from talks import judged_rows, talk
 
 counts = st.integers(0, 1000)
@@ -31,7 +31,7 @@ def test_one_unknown_price_makes_the_sum_unknown() -> None:
 def test_a_unit_failed_when_any_of_its_targets_did() -> None:
     conversation = talk("u: a", "a: b")
     good, bad = judged_rows(conversation), judged_rows(conversation, failed=True)
-    assert not UnitResult("k", 1, good).failed
-    assert UnitResult("k", 1, bad).failed
-    assert UnitResult("k", 1, (*good, bad[0])).failed
-    assert not UnitResult("k", 1, ()).failed
+    progress = Progress()
+    for number, rows in enumerate((bad, (*good, bad[0]), good, ()), 1):
+        progress.took(rows)
+        assert (progress.done, progress.failed) == (number, min(number, 2))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialogauge.core import Conversation, Rating, StoreError, conversation_digest, digest_text
-from dialogauge.runs import RunDatabase, StoredUnit, UnitResult
+from dialogauge.runs import RunDatabase, StoredUnit
 from dialogauge.runs.records import pack
 from dialogauge.runs.store import BATCH_SECONDS, BATCH_UNITS, PLANNED
 from talks import JUDGE_DIGEST, judged_rows, talk, unit_of
@@ -50,7 +50,7 @@ def put(
 ) -> bytes:
     unit = unit_of(conversation, repeat=repeat, judge=judge, position=position)
     rows = judged_rows(conversation, score, failed=failed)
-    database.add(unit, UnitResult(unit.key, repeat, rows))
+    database.add(unit, rows)
     return bytes.fromhex(unit.key)
 
 
@@ -156,7 +156,7 @@ def test_a_unit_judged_again_replaces_the_first_and_doubles_nothing(database: Ru
 def test_repeats_and_seeds_are_units_of_their_own(database: RunDatabase) -> None:
     keys = {put(database, named("a"), repeat=r) for r in (1, 2)}
     unit = unit_of(named("a"), seed=7)
-    database.add(unit, UnitResult(unit.key, 1, judged_rows(named("a"))))
+    database.add(unit, judged_rows(named("a")))
     database.flush()
     assert len(database.finished(JUDGE_DIGEST)) == 3
     assert keys < set(database.finished(JUDGE_DIGEST))
@@ -240,7 +240,7 @@ def test_rows_with_half_a_surrogate_pair_are_stored(database: RunDatabase) -> No
     unit = unit_of(conversation)
     rows = judged_rows(conversation)
     object.__setattr__(rows[0].outcome, "rationale", "cut off \ud83d")
-    database.add(unit, UnitResult(unit.key, 1, rows))
+    database.add(unit, rows)
     database.flush()
     (found,) = database.units(JUDGE_DIGEST)
     assert found.rows[0]["rationale"] == "cut off \ufffd"

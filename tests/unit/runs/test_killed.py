@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dialogauge.runs import RunDirectory, UnitResult
+from dialogauge.runs import RunDirectory
 from talks import JUDGE_DIGEST, judged_rows, talk, unit_of
 
 _WRITE = """
@@ -15,13 +15,12 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from talks import judged_rows, talk, unit_of
-from dialogauge.runs import UnitResult
 from dialogauge.runs import RunDirectory
 database = RunDirectory(Path(sys.argv[1])).open_for_writing("judge")
 for number in range(1, 1 << 30):
     conversation = talk("u: a", "a: b", id=f"c{number}")
     unit = unit_of(conversation, position=number)
-    database.add(unit, UnitResult(unit.key, 1, judged_rows(conversation)))
+    database.add(unit, judged_rows(conversation))
     if not database._pending:
         print(number, flush=True)
 """
@@ -47,7 +46,7 @@ def test_nothing_stored_is_lost_and_nothing_doubled(tmp_path: Path) -> None:
     for unit in units:
         if bytes.fromhex(unit.key) not in held:
             rows = judged_rows(unit.conversation)
-            database.add(unit, UnitResult(unit.key, 1, rows))
+            database.add(unit, rows)
     database.flush()
     found = [u.rows[0]["conversation_id"] for u in database.units(JUDGE_DIGEST)]
     assert found == [u.conversation.id for u in units]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -17,22 +17,23 @@ from dialogauge.core import (
     StoreError,
     WorkUnit,
 )
-from dialogauge.runs import Outcome, Progress, StopSignal, UnitResult, run_work
+from dialogauge.core.protocols import Record
+from dialogauge.runs import Outcome, Progress, StopSignal, run_work
 from talks import FakeJudge, judged_rows, talk, unit_of, work_of
 
 
 @dataclass
 class Sink:
-    results: list[tuple[WorkUnit, UnitResult]] = field(default_factory=list)
+    results: list[tuple[WorkUnit, Sequence[Record]]] = field(default_factory=list)
     ticks: int = 0
     fails_at: int | None = None
     on_tick: Callable[[], None] = lambda: None
     due_in: float | None = None
 
-    def add(self, unit: WorkUnit, result: UnitResult) -> None:
+    def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
         if self.fails_at == len(self.results):
             raise StoreError("the disk is full")
-        self.results.append((unit, result))
+        self.results.append((unit, rows))
 
     def flush_if_due(self) -> float | None:
         self.ticks += 1
@@ -108,9 +109,8 @@ async def test_every_unit_is_judged_once_and_handed_on() -> None:
     assert sorted(sink.ids) == sorted(f"c{n}" for n in range(20))
     assert (progress.done, progress.failed, progress.in_flight) == (20, 0, 0)
     assert progress.usage.calls == 20
-    for unit, result in sink.results:
-        assert result.key == unit.key
-        assert result.rows == judged_rows(unit.conversation)
+    for unit, rows in sink.results:
+        assert rows == judged_rows(unit.conversation)
 
 
 async def test_no_units_at_all() -> None:
@@ -127,7 +127,7 @@ async def test_a_judge_gets_repeat_seed_and_a_blinded_conversation() -> None:
     await run_work(units, work_of(judge), sink, workers=1, progress=Progress(), stop=StopSignal())
     assert judge.seen == [(conversation.blinded(), 2, 9)]
     assert sink.results[0][0].conversation is conversation
-    assert sink.results[0][1].repeat == 2
+    assert sink.results[0][0].repeat == 2
 
 
 @pytest.mark.parametrize("workers", [1, 4])
@@ -358,8 +358,8 @@ def test_progress_counts_and_foresees() -> None:
     now[0] = 14.0
     assert progress.remaining_s is None, "nothing is done yet, so there is no rate"
     conversation = talk("u: a", "a: b")
-    progress.took(UnitResult("k", 1, judged_rows(conversation)))
-    progress.took(UnitResult("k", 1, judged_rows(conversation, failed=True)))
+    progress.took(judged_rows(conversation))
+    progress.took(judged_rows(conversation, failed=True))
     assert (progress.done, progress.failed, progress.usage.calls) == (2, 1, 2)
     assert progress.rate == 0.5
     assert progress.remaining_s == 8.0

@@ -5,9 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 
-from dialogauge.core import WorkUnit
-from dialogauge.runs import Progress, StopSignal, UnitResult, run_work, stop_on_interrupt
+from dialogauge.core import Record, WorkUnit
+from dialogauge.runs import Progress, StopSignal, run_work, stop_on_interrupt
 from talks import FakeJudge, talk, unit_of, work_of
 
 
@@ -48,7 +49,7 @@ async def test_ctrl_c_gets_through_to_a_judge_that_never_waits() -> None:
     class Sink:
         taken = 0
 
-        def add(self, unit: WorkUnit, result: UnitResult) -> None:
+        def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
             self.taken += 1
             if self.taken == 10:
                 os.kill(os.getpid(), signal.SIGINT)

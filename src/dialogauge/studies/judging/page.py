@@ -252,7 +252,9 @@ def _verdicts(verdicts: VerdictSummary) -> Section:
         parts.append(Part("no verdict", verdicts.missing, "none"))
     said = "The verdict is computed from the scores."
     if partial := verdicts.basis.get("partial", 0):
-        said += f" On an incomplete set of scores (marked *), and therefore never excellent: {partial:,}."
+        said += (
+            f" Marked *: {partial:,} that rest on an incomplete set of scores, and so are never excellent."
+        )
     if verdicts.compared:
         said += f" The model’s own verdict differed in {verdicts.mismatched:,} of {verdicts.compared:,}."
     title = f"Verdicts of {counted(verdicts.requested, 'conversation')}"

@@ -189,17 +189,16 @@ def card_pairs(items: ItemSet) -> tuple[tuple[str, str], ...]:
         ("users", f"{counted(card['users'], 'user')} in {counted(card['blocks'], 'block')}"),
         ("turns", f"{card['turns']:,} of {card['turns_in_data']:,}, chosen by the rule {items.rule!r}"),
         ("scenarios", _counts(card["scenarios"])),
-        (
-            "gold mix",
-            f"{_counts(gold['counts'])}; mean {gold['mean']:.3f}, dissatisfied {gold['dissatisfied']:.1%}",
-        ),
-        (
-            "of all turns",
-            f"{_counts(every['counts'])}; mean {every['mean']:.3f}, dissatisfied {every['dissatisfied']:.1%}",
-        ),
+        ("gold mix", _mix(gold)),
+        ("of all turns", _mix(every)),
         ("digest", items.digest),
     )
     return tuple((name, str(value)) for name, value in pairs if value)
+
+
+def _mix(mix: Mapping[str, Any]) -> str:
+    dissatisfied = words.percent(mix["dissatisfied"])
+    return f"{_counts(mix['counts'])}; mean {mix['mean']:.3f}, dissatisfied {dissatisfied}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -88,7 +88,10 @@ _GROUPS: Final = {
 }
 PANELS: Final = {
     "pearson": ("Pearson", "all turns together: mostly whether users are told apart"),
-    "within_user_pearson": ("Pearson within users", "each user's own mean taken away: whether replies are"),
+    "within_user_pearson": (
+        "Pearson within users",
+        "each user's own mean taken away: whether replies are told apart",
+    ),
     "qwk": ("Quadratic weighted kappa", "agreement on the scale, beyond chance"),
     "f1_dsat": ("F1 of dissatisfied (≤3)", "turns of 3 or less"),
     "mae": ("Mean absolute error", "in points of the scale"),

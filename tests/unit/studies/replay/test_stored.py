@@ -6,7 +6,7 @@ import pytest
 
 from dialogauge.core import StoreError, UsageError, WorkUnit
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
-from dialogauge.runs import RunDatabase, RunDirectory, UnitResult
+from dialogauge.runs import RunDatabase, RunDirectory
 from dialogauge.runs.store import PLANNED
 from dialogauge.studies.replay.items import ItemSet, ReplayItem
 from dialogauge.studies.replay.stored import REPLAY, ReplayRun, open_replay, replies_digest
@@ -28,7 +28,7 @@ def run(tmp_path):
 
 def add(run, item, request, outcome):
     unit = WorkUnit(REPLAY, None, request * 32, JUDGE, part=item)
-    run.database.add(unit, UnitResult(unit.key, 1, (ItemReply(AgentTurn(outcome)),)))
+    run.database.add(unit, (ItemReply(AgentTurn(outcome)),))
     run.database.flush()
     return bytes.fromhex(unit.key)
 
