@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import dialogauge
-from dialogauge.core import EndpointError, MissingExtra, RecordFault, StoreError, UsageError
+from dialogauge.core import BudgetSpent, EndpointError, MissingExtra, RecordFault, StoreError, UsageError
 from flows.conftest import EXAMPLES, rows_of
 from flows.test_interrupt import wait_for
 from rated import rated_users
@@ -237,6 +237,44 @@ def test_fit_by_name(dialogauge, log, tmp_path) -> None:
     with pytest.raises(UsageError, match="no name for a run directory"):
         library.run("fit", data, out="coefficients.json")
     assert not (tmp_path / "coefficients.json").exists()
+
+
+def test_replay_by_name(dialogauge, log, tmp_path, monkeypatch) -> None:
+    import dialogauge as library
+
+    (tmp_path / "candidate_of_ours.py").write_text("def reply(messages, **more):\n    return 'Gladly.'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    data = [conversation_record(c) for c in rated_users(12)]
+    asked = {
+        "judge": "history-mean",
+        "candidates": "ours=py:candidate_of_ours:reply",
+        "size": 20,
+        "draws": 100,
+    }
+    run = library.run("replay", data, out="run", **asked)
+    words = ("--judge", "history-mean", "--candidate", asked["candidates"], "--size", 20, "--draws", 100)
+    dialogauge("replay", "run", log(*data), *words, "-o", "command")
+    of_command = library.open_run(tmp_path / "command")
+    assert run.study == of_command.study == "replay"
+    assert run.summary["views"] == of_command.summary["views"]
+    assert list(run.rows()) == list(of_command.rows())
+    assert run.conversations() == []  # an item set names turns, and holds no text
+    assert "ours" in run.page()
+    again = library.run("replay", data, out="run", **asked)
+    assert list(again.rows()) == list(run.rows())
+    with pytest.raises(UsageError, match="another item set"):
+        library.run("replay", data, out="run", **{**asked, "size": 10})
+
+
+def test_replay_whose_budget_is_spent_goes_on(serve) -> None:
+    stub = serve(ideal)
+    asked = {"judge": "history-mean", "candidates": f"m=m@{stub.url}", "size": 20, "draws": 100, "out": "run"}
+    with pytest.raises(BudgetSpent, match="before there was anything to compare"):
+        dialogauge.run("replay", rated_users(12), max_calls=5, cache=False, **asked)
+    assert len(stub.asked) <= 6
+    run = dialogauge.run("replay", rated_users(12), cache=False, **asked)
+    assert len(stub.asked) <= 22  # nothing is asked twice but the probe of the endpoint
+    assert run.summary.candidates["m"].failures == {}
 
 
 def test_trust_by_name(talk, serve, tmp_path) -> None:

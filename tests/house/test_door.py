@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 import dialogauge
+from rated import rated_users
 from servers.openai_stub import OpenAIStub
 from servers.verdicts import ideal
+from talks import conversation_record
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "library.md"
@@ -67,6 +69,8 @@ def test_the_examples_of_the_page_are_right(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setenv("DIALOGAUGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("MY_KEY", "secret")
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LOG))
+    rated = (json.dumps(conversation_record(c)) + "\n" for c in rated_users(12))
+    (tmp_path / "rated.jsonl").write_text("".join(rated))
     text = PAGE.read_text(encoding="utf-8")
     assert text.count("```") == 2 * text.count("```pycon")
     with OpenAIStub(ideal) as stub:

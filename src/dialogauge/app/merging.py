@@ -37,7 +37,7 @@ def settings_from(kind: type[S], /, **values: Any) -> S:  # noqa: ANN401 - of an
 
     Args:
         kind: Whose settings.
-        values: By the settings' names.
+        values: By the settings' names; for one that takes several, a single text will do.
 
     Raises:
         UsageError: A name is unknown (the nearest one is named), a setting is missing, a value is out of
@@ -55,7 +55,8 @@ def settings_from(kind: type[S], /, **values: Any) -> S:  # noqa: ANN401 - of an
     if missing:
         msg = f"the setting {missing[0]!r} is missing"
         raise UsageError(msg, hint=known[missing[0]].help)
-    return merged(kind, values, lambda one: one.name)
+    single = {n: (v,) for n, v in values.items() if known[n].many and isinstance(v, str)}
+    return merged(kind, {**values, **single}, lambda one: one.name)
 
 
 def merged(kind: type[S], values: Mapping[str, Any], called: Callable[[Setting], str], **made: str) -> S:

@@ -352,7 +352,7 @@ def _chosen(
         "model": model,
         "base_url": base_url,
         "api_key_env": api_key_env,
-        "gates": ((gates,) if isinstance(gates, str) else tuple(gates)) or None,
+        "gates": gates or None,
     }
     return {name: value for name, value in values.items() if value is not None}
 
