@@ -149,7 +149,7 @@ def test_a_faulty_file_is_a_fault_even_when_it_is_not_needed() -> None:
         ({"repeats": True}, "repeats True is no whole number"),
         ({"window": 7}, "window 7 is more than 6"),
         ({"max_failed": float("nan")}, "max_failed nan is less than 0"),
-        ({"gates": "failed<=0.1"}, "gates 'failed<=0.1' is no list"),
+        ({"gates": 3}, "gates 3 is no list"),
         ({"cache": 0}, "cache 0 is neither true nor false"),
         ({"rubric": {"a": 1}}, "rubric a table is no text"),
     ],
@@ -157,6 +157,10 @@ def test_a_faulty_file_is_a_fault_even_when_it_is_not_needed() -> None:
 def test_python_is_refused_in_the_words_of_the_command_line(values: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         merge(**values)
+
+
+def test_one_text_is_a_list_of_one() -> None:
+    assert merge(gates="failed<=0.1").gates == ("failed<=0.1",)
 
 
 def test_a_setting_that_is_needed_is_missing() -> None:
