@@ -8,10 +8,11 @@ settings, or what a group needs and only some commands let the user choose.
 # Without the future import: annotations are read when commands are made, and must be types by then.
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
 
 from dialogauge.core.settings import argument, setting
+from dialogauge.core.values import Value
 
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings
@@ -27,40 +28,14 @@ def _thresholds() -> Any:  # noqa: ANN401 - of a study, which is loaded where it
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
-class Options:
-    """What all settings have in common; every class that inherits from it is a frozen dataclass.
-
-    Its methods stand here once: to write them for each class anew would cost every command 20 ms.
-    """
+class Options(Value):
+    """What all settings have in common."""
 
     from_file: ClassVar[bool] = False
     """Whether the table `[judge]` of a configuration file holds for them."""
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __init_subclass__(cls) -> None:
-        dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
-
-    def __init__(self, **values: Any) -> None:  # noqa: ANN401 - of any setting
-        for one in fields(self):
-            default = one.default if one.default_factory is MISSING else one.default_factory()
-            if (value := values.pop(one.name, default)) is MISSING:
-                msg = f"{type(self).__name__} needs {one.name}"
-                raise TypeError(msg)
-            vars(self)[one.name] = value
-        if values:
-            msg = f"{type(self).__name__} has no {', '.join(values)}"
-            raise TypeError(msg)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenInstanceError(name)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(other) == vars(self)
-
-    __hash__ = None  # type: ignore[assignment]
+        super().__init_subclass__(kw_only=True)
 
 
 # Groups

@@ -26,24 +26,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Any, Final, Literal
 
+from dialogauge.core.values import Value
 from dialogauge.report.cells import Cell, Emphasis, Ends, Figure, Part, Prose, Span, Text
 
 # Prose blocks
 
 
-@dataclass(frozen=True, slots=True)
-class Callout:
+class Callout(Value):
     """Paragraphs: in a box (`info`, `warn`), or small beneath what they explain (`plain`)."""
 
     paragraphs: tuple[Prose, ...]
     tone: Literal["plain", "info", "warn"] = "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(Value):
     """A list with bullets."""
 
     items: tuple[Prose, ...]
@@ -51,15 +50,13 @@ class Items:
     """How many more there are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definitions:
+class Definitions(Value):
     """Names with what they mean or hold."""
 
     pairs: tuple[tuple[str, Prose], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Value):
     """A command, or other text to copy."""
 
     text: str
@@ -68,8 +65,7 @@ class Code:
 # Numbers
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(Value):
     """One number of a row of numbers."""
 
     label: str
@@ -77,23 +73,20 @@ class Tile:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tiles:
+class Tiles(Value):
     """A row of numbers at the head of a section."""
 
     tiles: tuple[Tile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TableColumn:
+class TableColumn(Value):
     """A column; `number` stands to the right, `prose` is explanation and gives way first."""
 
     title: str
     kind: Literal["text", "number", "prose"] = "number"
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
+class TableRow(Value):
     """Cells in the order of the columns; the first names the row."""
 
     cells: tuple[Cell, ...]
@@ -102,8 +95,7 @@ class TableRow:
     """A line beneath, across all columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowGroup:
+class RowGroup(Value):
     """Rows that belong together under a line of their own; a title without rows says why there are none."""
 
     rows: tuple[TableRow, ...]
@@ -112,8 +104,7 @@ class RowGroup:
     tag: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DataTable:
+class DataTable(Value):
     """A table.
 
     Raises:
@@ -181,8 +172,7 @@ PLOT_DIGITS: Final = 3
 """Decimals of the values of dot plots and leaderboards."""
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Value):
     """The range that is drawn, and what it is."""
 
     low: float
@@ -192,16 +182,14 @@ class Axis:
     """Whether only whole numbers are marked, such as turns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Value):
     """A value to compare with: a line across a chart."""
 
     value: float
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StackedBar:
+class StackedBar(Value):
     """One whole in its parts, with a legend of counts and shares."""
 
     title: str
@@ -213,8 +201,7 @@ class StackedBar:
         return sum(p.n for p in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Value):
     """A distribution.
 
     Raises:
@@ -241,8 +228,7 @@ class Bars:
             raise ValueError(message)
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Value):
     """A place in a chart."""
 
     x: float
@@ -254,8 +240,7 @@ class Point:
     """What it is, for who points at it; the coordinates are said where it is empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Value):
     """A line along turns or positions, or points on two axes."""
 
     title: str
@@ -268,8 +253,7 @@ class Curve:
     """Whether the area of a point is its share of all `n`."""
 
 
-@dataclass(frozen=True, slots=True)
-class DotRow:
+class DotRow(Value):
     """One value with its interval; None for both where it is undefined."""
 
     name: str
@@ -281,8 +265,7 @@ class DotRow:
     sign_means: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DotPlot:
+class DotPlot(Value):
     """Dots with intervals on one axis, a row each (a forest plot)."""
 
     title: str
@@ -297,8 +280,7 @@ class DotPlot:
         return Axis(min(values, default=0.0), max(values, default=1.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(Value):
     """Counts or numbers by row and column: a confusion matrix, pairwise wins.
 
     Raises:
@@ -345,8 +327,7 @@ def shares_of_columns(counts: Sequence[Sequence[int]]) -> tuple[tuple[float, ...
     return tuple(tuple(n / total for n, total in zip(row, sums, strict=True)) for row in counts)
 
 
-@dataclass(frozen=True, slots=True)
-class LeaderboardRow:
+class LeaderboardRow(Value):
     """One candidate of a leaderboard."""
 
     name: str
@@ -359,8 +340,7 @@ class LeaderboardRow:
     emphasis: Emphasis = "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Leaderboard:
+class Leaderboard(Value):
     """Candidates from the best to the worst, with intervals and the mix of their scores.
 
     Raises:
@@ -387,8 +367,7 @@ class Leaderboard:
 # Conversations
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptMessage:
+class TranscriptMessage(Value):
     """A message as it came."""
 
     role: str
@@ -396,16 +375,14 @@ class TranscriptMessage:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Value):
     """A dimension and what it got."""
 
     name: str
     value: Cell
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Value):
     """Something that is said of a turn or a conversation, or a quote from it."""
 
     text: str
@@ -415,8 +392,7 @@ class Finding:
     quoted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptTurn:
+class TranscriptTurn(Value):
     """One turn with its judgement."""
 
     number: int | None
@@ -430,8 +406,7 @@ class TranscriptTurn:
     without_reply: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(Value):
     """A conversation, or a few turns of it, with what is said of them."""
 
     title: str
@@ -456,8 +431,7 @@ class Transcript:
 # Arrangement
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Value):
     """A few blocks in a frame; cards stand side by side where there is room."""
 
     title: str
@@ -466,24 +440,21 @@ class Card:
     tags: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Cards:
+class Cards(Value):
     """Cards, or transcripts of a turn, in a grid; `wide` for those that need more room."""
 
     cards: tuple[Card, ...] | tuple[Transcript, ...]
     wide: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Value):
     """Blocks that are hidden until they are asked for."""
 
     title: str
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Value):
     """A part of the page with a heading; sections in a section have smaller ones."""
 
     title: str
@@ -518,8 +489,7 @@ Block = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Value):
     """Everything on a page; blocks before the first section stand at its head."""
 
     title: str
@@ -543,7 +513,7 @@ def to_json(value: object) -> Any:  # noqa: ANN401 - any JSON value
     Raises:
         TypeError: The value is no part of a page.
     """
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, Value):
         kind = re.sub(r"(?<!^)(?=[A-Z])", "_", type(value).__name__).lower()
         return {"kind": kind, **{f.name: to_json(getattr(value, f.name)) for f in fields(value)}}
     if isinstance(value, tuple | list):

@@ -5,8 +5,9 @@ An undefined value is None, and stays visible as a dash; a reason for it (`n/a`,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from dialogauge.core.values import Value
 
 Ends = tuple[float, float]
 """Low and high end of an interval, or of bounds."""
@@ -31,8 +32,7 @@ def ordinal_tones(levels: int) -> tuple[Tone, ...]:
 # Words
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Value):
     """A piece of a sentence that looks different, or leads somewhere on the page."""
 
     text: str
@@ -47,15 +47,13 @@ Prose = str | Span | tuple[str | Span, ...]
 # Cells: what stands in a table, a tile or a definition
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Value):
     """No value, and where it is known, why."""
 
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Value):
     """Words with what belongs to them."""
 
     text: str
@@ -68,8 +66,7 @@ class Text:
     tags: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Value):
     """A count, alone or of a whole."""
 
     n: int
@@ -78,8 +75,7 @@ class Count:
     """Short lines beneath."""
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Value):
     """A number with its decimals, and the interval it is not shown without."""
 
     value: float | None
@@ -95,24 +91,21 @@ class Number:
     """Short lines beneath."""
 
 
-@dataclass(frozen=True, slots=True)
-class Percent:
+class Percent(Value):
     """A share from 0 to 1, shown in percent."""
 
     value: float | None
     interval: Ends | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Value):
     """An interval without a number of its own; None where there is none."""
 
     ends: Ends | None
     digits: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Value):
     """One part of a whole."""
 
     name: str
@@ -120,15 +113,13 @@ class Part:
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Mix:
+class Mix(Value):
     """How a whole divides into parts, drawn small: wins, ties and losses, or how often each score."""
 
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Value):
     """A number with all that it is never shown without; a block of its own, or a cell."""
 
     value: float | None
