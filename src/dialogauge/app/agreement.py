@@ -19,7 +19,7 @@ from dialogauge.core.unit import words_digest
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable
 from dialogauge.data.ratings import admission_for
-from dialogauge.report import Section, to_html
+from dialogauge.report import Section, html_bytes
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import ratings_as_stored
@@ -293,8 +293,7 @@ def _write(
         version=__version__,
         satisfaction=sections,
     )
-    html = to_html(page).encode("utf-8", "replace")
-    files = {Path(options.out) / "meta.json": json, Path(options.out) / "meta.html": html}
-    for path, content in files.items():
-        write_whole(path, [content])
+    files = {Path(options.out) / "meta.json": [json], Path(options.out) / "meta.html": html_bytes(page)}
+    for path, chunks in files.items():
+        write_whole(path, chunks)
     return tuple(files)

@@ -5,46 +5,38 @@ from __future__ import annotations
 from dataclasses import replace
 from secrets import token_bytes
 
+from dialogauge import data  # by attribute: each of its modules is loaded when it is needed
 from dialogauge.app.settings import CheckOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError
-from dialogauge.data import (
-    InputReport,
-    Mask,
-    absent_turns,
-    inspect_conversations,
-    read_conversations,
-    read_field_map,
-    read_ratings,
-    unknown_ids,
-    unknown_turns,
-)
 
 
-def check_input(options: CheckOptions) -> InputReport:
+def check_input(options: CheckOptions) -> data.InputReport:
     """Read an input whole, in constant memory, and count what is in it.
 
     With `personal` it counts what looks personal too, and nothing in the report quotes the data.
 
     Raises FileFault when nothing can be read; faulty records are counted and listed in the report.
     """
-    mask = Mask(redact=True, hash_ids=False, salt=token_bytes(32)) if options.personal else None
-    mapping = read_field_map(options.map_file) if options.map_file is not None else None
-    reader = read_conversations(options.inputs, format=options.format, mapping=mapping, strict=options.strict)
+    mask = data.Mask(redact=True, hash_ids=False, salt=token_bytes(32)) if options.personal else None
+    mapping = data.read_field_map(options.map_file) if options.map_file is not None else None
+    reader = data.read_conversations(
+        options.inputs, format=options.format, mapping=mapping, strict=options.strict
+    )
     if options.ratings_file is None:
-        return inspect_conversations(reader, min_turns=options.min_turns, mask=mask)
-    ratings, seen = read_ratings(options.ratings_file, mapping=mapping), set[str]()
+        return data.inspect_conversations(reader, min_turns=options.min_turns, mask=mask)
+    ratings, seen = data.read_ratings(options.ratings_file, mapping=mapping), set[str]()
     absent = set[tuple[str, int]]()
 
     def rated(conversation: Conversation) -> Conversation:
         seen.add(conversation.id)
-        absent.update(absent_turns(conversation, ratings.for_conversation(conversation.id)))
+        absent.update(data.absent_turns(conversation, ratings.for_conversation(conversation.id)))
         return ratings.joined(conversation)
 
-    report = inspect_conversations(reader, options.min_turns, rated, mask=mask)
+    report = data.inspect_conversations(reader, options.min_turns, rated, mask=mask)
     unknown = [
-        *unknown_ids(ratings.ids - seen, options.ratings_file),
-        *unknown_turns(absent, options.ratings_file),
+        *data.unknown_ids(ratings.ids - seen, options.ratings_file),
+        *data.unknown_turns(absent, options.ratings_file),
     ]
     faults: list[InputError] = [*ratings.faults, *unknown]
     if mask is not None:

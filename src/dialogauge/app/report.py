@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dialogauge.app.sources import JUDGED
-from dialogauge.report import Page, to_html
+from dialogauge.report import Page, html_bytes
 from dialogauge.runs import OPEN, Privacy, StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 
@@ -17,7 +17,7 @@ def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
     """
     with open_run(run, privacy, studies=JUDGED) as finished:
         target = finished.directory.file("report") if out is None else Path(out)
-        write_whole(target, [to_html(page_of(finished)).encode("utf-8", "replace")])
+        write_whole(target, html_bytes(page_of(finished)))
         return target
 
 

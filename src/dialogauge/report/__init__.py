@@ -64,7 +64,7 @@ if TYPE_CHECKING:
         Tone,
         ordinal_tones,
     )
-    from dialogauge.report.html import to_html
+    from dialogauge.report.html import html_bytes, to_html
     from dialogauge.report.terminal import to_text
     from dialogauge.report.visible import plain, visible
 
@@ -118,6 +118,7 @@ __all__ = [
     "TranscriptMessage",
     "TranscriptTurn",
     "data_table",
+    "html_bytes",
     "ordinal_tones",
     "plain",
     "shares_of_columns",

@@ -68,22 +68,33 @@ def to_html(page: Page) -> str:
     All text is escaped, and its invisible characters are made visible. The document holds no script and
     loads nothing; its policy forbids both.
     """
+    return "".join(_chunks(page))
+
+
+def html_bytes(page: Page) -> Iterator[bytes]:
+    """Write a page as `to_html` does, in UTF-8, one section after the other."""
+    return (chunk.encode("utf-8", "replace") for chunk in _chunks(page))
+
+
+def _chunks(page: Page) -> Iterator[str]:
     writer = _Writer(page.blocks)
     head = [b for b in page.blocks if not isinstance(b, Section)]
     sections = [b for b in page.blocks if isinstance(b, Section)]
     style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
-    body = joined(
-        element(
-            "header",
-            element("p", " · ".join(filter(None, ("dialogauge", page.created))), class_="eyebrow"),
-            element("h1", page.title, dir="auto"),
-            element("p", writer.prose(page.lead), class_="by") if page.lead else None,
-            writer.navigation(sections),
-            writer.blocks(head),
-        ),
-        element("main", writer.blocks(sections)),
+    yield f'<!doctype html>\n<html lang="en">{_head(page, style)}<body>'
+    yield element(
+        "header",
+        element("p", " · ".join(filter(None, ("dialogauge", page.created))), class_="eyebrow"),
+        element("h1", page.title, dir="auto"),
+        element("p", writer.prose(page.lead), class_="by") if page.lead else None,
+        writer.navigation(sections),
+        writer.blocks(head),
     )
-    return f"<!doctype html>\n{element('html', _head(page, style), element('body', body), lang='en')}\n"
+    yield "<main>"
+    for number, section in enumerate(sections):
+        yield "\n" if number else ""
+        yield writer.blocks([section])
+    yield "</main></body></html>\n"
 
 
 def _head(page: Page, style: str) -> Html:

@@ -154,10 +154,6 @@ class RunDirectory:
         """Write the manifest or the summary, whole or not at all."""
         self.write_lines(name, [json_document(value)])
 
-    def write_text(self, name: str, text: str) -> None:
-        """Write a text file, whole or not at all."""
-        self.write_lines(name, [text.encode("utf-8", "replace")])
-
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Callable[[bytes], object]]:
         """Yield what takes the chunks of a file; the file has its name once the context ends well."""

@@ -19,7 +19,7 @@ from dialogauge.core import DimensionSpec, InputError, Record, StoreError, WorkU
 from dialogauge.core.protocols import Notes
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
-from dialogauge.report import Page, to_html
+from dialogauge.report import Page, html_bytes
 from dialogauge.runs.directory import RunDirectory
 from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
@@ -413,7 +413,7 @@ def write_result(
 ) -> None:
     """Write what a study came to: `summary.json`, the page, and further files by their name in `FILES`."""
     directory.write_json("summary", result.to_json())
-    directory.write_text("report", to_html(page()))
+    directory.write_lines("report", html_bytes(page()))
     for name, chunks in files.items():
         directory.remove(name) if chunks is None else directory.write_lines(name, chunks)
 

@@ -180,7 +180,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: py
 def test_json_files_are_read_back(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path)
     directory.write_json("manifest", {"a": [1, "长"]})
-    directory.write_text("report", "<p>长")
+    directory.write_lines("report", ["<p>长".encode()])
     assert directory.read_json("manifest") == {"a": [1, "长"]}
     assert directory.file("report").read_text(encoding="utf-8") == "<p>长"
     assert directory.file("manifest").read_text(encoding="utf-8").endswith("}\n")
