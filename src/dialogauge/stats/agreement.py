@@ -65,34 +65,29 @@ def figures_of(
         draws: How clusters are drawn; without any there is no interval.
     """
     gold = table.sources[reference]
-    work = {
-        name: [
-            _Version(pair_up(table, version, gold, rule), measures)
-            for version in ([of] if isinstance(of, Scores) else of)
-        ]
-        for name, of in sources.items()
-    }
-    first = next(iter(work.values()))[0].pairs if work else None
-    if first is None:
-        return {}
-    parts: dict[str, dict[str, list[Floats]]] = {name: {m: [] for m in measures} for name in work}
-    most = max(len(versions) for versions in work.values())
-    widest = max(v.pairs.size for versions in work.values() for v in versions)
-    if first.clusters > 1:
-        for number, block in enumerate(draws.blocks(first.clusters, widest, most)):
-            for name, versions in work.items():
-                for m, replicates in versions[number % len(versions)].figures(block).items():
-                    parts[name][m].append(replicates)
-    once = np.ones((1, first.clusters))
-    basis = Basis(table.n, first.clusters, table.unit, draws)
-    return {
-        name: Figures(
-            basis,
-            _means([v.figures(once) for v in versions], measures),
-            {m: _joined(parts[name][m], versions[0].prepared.get(m)) for m in measures},
-        )
-        for name, versions in work.items()
-    }
+    basis = Basis(table.n, table.cluster_codes[1], table.unit, draws)
+
+    def versions(of: Scores | Sequence[Scores]) -> list[_Version]:
+        several = [of] if isinstance(of, Scores) else of
+        return [_Version(pair_up(table, version, gold, rule), measures) for version in several]
+
+    return {name: _figures(basis, versions(of), measures) for name, of in sources.items()}
+
+
+def _figures(basis: Basis, versions: Sequence[_Version], measures: Sequence[str]) -> Figures:
+    """Compute the measures of one source; its draws are those of every other, in however many blocks."""
+    parts: dict[str, list[Floats]] = {m: [] for m in measures}
+    if basis.clusters > 1:
+        widest = max(v.pairs.size for v in versions)
+        for number, block in enumerate(basis.draws.blocks(basis.clusters, widest, len(versions))):
+            for m, replicates in versions[number % len(versions)].figures(block).items():
+                parts[m].append(replicates)
+    once = np.ones((1, basis.clusters))
+    return Figures(
+        basis,
+        _means([v.figures(once) for v in versions], measures),
+        {m: _joined(parts[m], versions[0].prepared.get(m)) for m in measures},
+    )
 
 
 class _Version:

@@ -20,8 +20,8 @@ from dialogauge.stats.table import Floats, label_codes
 
 Label = TypeVar("Label", bound=Hashable)
 
-_BLOCK_CELLS: Final = 4_000_000
-"""Weights held at once: 32 MB, whatever the number of targets and draws."""
+_BLOCK_CELLS: Final = 250_000
+"""Weights held at once: 2 MB, whatever the number of targets and draws."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ within users; Sun et al. (2021) for `uar` and the F1 of their code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, get_args
@@ -30,7 +30,7 @@ from dialogauge.stats.coefficients import (
     recall_draws,
     spearman_draws,
 )
-from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable, label_codes
+from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable
 
 Need = Literal["numbers", "scale", "classes", "ranking", "users", "blocks"]
 Better = Literal["high", "low", "zero"]
@@ -77,7 +77,7 @@ class Pairs:
         self.can = can
         self.low_is_bad = low_is_bad
         self.n = table.n
-        self.cluster, self.clusters = label_codes(table.clusters)
+        self.cluster, self.clusters = table.cluster_codes
         """Shape (n,), and how many clusters there are."""
         self._table = table
         every = np.column_stack(list(columns.values()))
@@ -114,18 +114,18 @@ class Pairs:
     @cached_property
     def by_user(self) -> Groups:
         """The targets by user."""
-        return self._groups(self._table.users, "users")
+        return self._groups(self._table.user_codes, "users")
 
     @cached_property
     def by_block(self) -> Groups:
         """The targets by block."""
-        return self._groups(self._table.blocks, "blocks")
+        return self._groups(self._table.block_codes, "blocks")
 
-    def _groups(self, labels: Sequence[Hashable] | None, what: str) -> Groups:
-        if labels is None:
+    def _groups(self, codes: tuple[Codes, int] | None, what: str) -> Groups:
+        if codes is None:
             msg = f"the table has no {what}"
             raise ValueError(msg)
-        return Groups(self, *label_codes(labels))
+        return Groups(self, *codes)
 
     @cached_property
     def levels(self) -> tuple[Codes, Codes, int]:
@@ -147,13 +147,22 @@ class Groups:
     """The targets in groups: users, or blocks."""
 
     def __init__(self, pairs: Pairs, codes: Codes, groups: int) -> None:
-        self.counts = _tally(codes, groups, pairs.cell, pairs.size)
+        self._shape = (groups, pairs.size, pairs.clusters)
+        places = np.ravel_multi_index((codes, pairs.cell, pairs.cluster), self._shape)
+        rows, self._n = np.unique(places, return_counts=True)
+        self._group, self._cell, self._cluster = np.unravel_index(rows, self._shape)
+        self.sizes = self._sums(self._n)
+
+    @cached_property
+    def counts(self) -> Floats:
         """Shape (groups, cells)."""
-        self.sizes = self.counts.sum(axis=1)
-        self._by_cluster = _tally(pairs.cluster, pairs.clusters, codes, groups)
-        keys = np.column_stack([codes, pairs.cell, pairs.cluster])
-        rows, self._n = np.unique(keys, axis=0, return_counts=True)
-        self._group, self._cell, self._cluster = rows.T
+        groups, cells, _ = self._shape
+        return _tally(self._group, groups, self._cell, cells, self._n)
+
+    @cached_property
+    def _by_cluster(self) -> Floats:
+        groups, _, clusters = self._shape
+        return _tally(self._cluster, clusters, self._group, groups, self._n)
 
     def over(self, values: Floats) -> Figure:
         """Return the mean of a value per group, weighted by its targets; undefined ones take no part."""
@@ -172,9 +181,12 @@ class Groups:
         Returns:
             Both, shape (rows,), and the weights of the rows, shape (d, rows).
         """
-        g = gold[self._cell] - (self.counts @ gold / self.sizes)[self._group]
-        s = score[self._cell] - (self.counts @ score / self.sizes)[self._group]
+        values = (of[self._cell] for of in (gold, score))
+        g, s = (of - (self._sums(of * self._n) / self.sizes)[self._group] for of in values)
         return g, s, lambda w: w.clusters[:, self._cluster] * self._n
+
+    def _sums(self, of_rows: Floats | Codes) -> Floats:
+        return np.bincount(self._group, weights=of_rows, minlength=self._shape[0]).astype(np.float64)
 
 
 Figure = Callable[[Weights], Floats]
@@ -254,8 +266,8 @@ def _classes(scores: Scores, values: Floats, rule: DissatisfiedRule | None) -> F
     return rule.classes(values) if scores.dissatisfied is None else scores.dissatisfied
 
 
-def _tally(rows: Codes, n_rows: int, columns: Codes, n_columns: int) -> Floats:
-    counts = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
+def _tally(rows: Codes, n_rows: int, columns: Codes, n_columns: int, n: Codes | None = None) -> Floats:
+    counts = np.bincount(rows * n_columns + columns, weights=n, minlength=n_rows * n_columns)
     return counts.reshape(n_rows, n_columns).astype(np.float64)
 
 

@@ -18,6 +18,7 @@ import operator
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -167,7 +168,7 @@ def scores_of(
     return Scores(value, own, ranked, scale, named)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ScoreTable:
     """n targets by any number of sources, with what groups and controls need to know of the targets."""
 
@@ -189,6 +190,21 @@ class ScoreTable:
     def n(self) -> int:
         """Targets."""
         return len(self.clusters)
+
+    @cached_property
+    def cluster_codes(self) -> tuple[Codes, int]:
+        """The clusters as numbers, shape (n,), and how many there are."""
+        return label_codes(self.clusters)
+
+    @cached_property
+    def user_codes(self) -> tuple[Codes, int] | None:
+        """The users likewise."""
+        return None if self.users is None else label_codes(self.users)
+
+    @cached_property
+    def block_codes(self) -> tuple[Codes, int] | None:
+        """The blocks likewise."""
+        return None if self.blocks is None else label_codes(self.blocks)
 
     def adding(self, sources: Mapping[str, Scores]) -> ScoreTable:
         """Return the table with more sources."""

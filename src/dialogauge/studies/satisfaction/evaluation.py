@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from typing import Final
 
 import numpy as np
@@ -159,7 +160,10 @@ class _Work:
     def under(self, method: CalibrationName) -> UnderCalibration:
         """Compute every figure under one calibration."""
         run, columns = self.shown(method)
-        keys = {name: tuple(c.whole.tobytes() for c in versions) for name, versions in columns.items()}
+        keys = {
+            name: tuple(blake2b(c.whole.tobytes(), digest_size=16).digest() for c in versions)
+            for name, versions in columns.items()
+        }
         new = {keys[name]: versions for name, versions in columns.items() if keys[name] not in self.known}
         named = {str(i): versions for i, versions in enumerate(new.values())}
         draws = self.settings.cluster_draws
@@ -177,7 +181,7 @@ class _Work:
                 # A judge's own whole score counts: rounding is part of what it says.
                 out[name] = tuple(v.take(np.arange(len(self.answers))).rounded() for v in versions)
             else:
-                runs = [run] if name == _JUDGE else [self._calibrated(method, v) for v in versions]
+                runs = (run if name == _JUDGE else self._calibrated(method, v) for v in versions)
                 out[name] = tuple(scores_of([c.rounded for c in one.scores]) for one in runs)
         return run, out
 
