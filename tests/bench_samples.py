@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
+from dialogauge.studies.replay.comparison import CompareSettings, ReplayComparison, compare
 from dialogauge.studies.replay.items import ItemSet, ReplayItem, gold_mix
-from dialogauge.studies.replay.table import ReplyScore
+from dialogauge.studies.replay.table import EvaluatorScores, ReplyScore, ScoredReplies
 
 
 def sample_comparison(name: str) -> tuple[ReplayComparison, ItemSet]:
@@ -15,18 +15,16 @@ def sample_comparison(name: str) -> tuple[ReplayComparison, ItemSet]:
         for u in range(5)
         for t in range(6)
     )
-    original = [
-        ReplyScore(i.id, i.block, i.position, 3 + i.position % 2, 3.0 + i.position % 2) for i in items
-    ]
+    original = {
+        i.id: ReplyScore(i.id, i.block, i.position, 3 + i.position % 2, 3.0 + i.position % 2) for i in items
+    }
     mine = {i.id: ReplyScore(i.id, i.block, i.position, 5, 5.0) for i in items} | {
         i.id: ReplyScore(i.id, i.block, i.position, 4, 4.0) for i in items[:1]
     }
     scores = EvaluatorScores(
         items,
-        original,
-        {i.id: 100 for i in items},
-        {name: mine},
-        {name: {i.id: 120 for i in items}},
+        ScoredReplies(original, {i.id: 100 for i in items}),
+        {name: ScoredReplies(mine, {i.id: 120 for i in items})},
         {i.block: ScoreHistory((1, 1, 3, 8, 7), 3.95, 20) for i in items},
     )
     card = {

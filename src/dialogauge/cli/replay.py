@@ -190,15 +190,7 @@ def _print_compared(compared: Compared) -> None:
     """Print the leaderboard of every view, pairs, controls, lengths and warnings."""
     from dialogauge.studies.replay.page import brief
 
-    blocks = brief(
-        compared.comparison,
-        compared.items,
-        compared.candidates,
-        compared.failures,
-        compared.evaluator,
-        compared.present,
-    )
-    print_blocks(blocks)
+    print_blocks(brief(compared.comparison, compared.items, compared.evaluator))
     if compared.files:
         typer.echo(f"report: {compared.files[-1]}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,12 +17,12 @@ from dialogauge.core.version import __version__
 from dialogauge.runs import FILES, Manifest, RunDirectory, versions
 from dialogauge.runs.records import json_line
 from dialogauge.runs.study import write_result
-from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, ReplayComparison, compare
+from dialogauge.studies.replay.comparison import ReplayComparison, compare
 from dialogauge.studies.replay.gathered import gather
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet
 from dialogauge.studies.replay.page import replay_page
 from dialogauge.studies.replay.stored import REPLAY
-from dialogauge.studies.replay.table import VIEWS, View, Viewer
+from dialogauge.studies.replay.table import VIEWS, View
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 
 _COLUMNS = ("organisation", "version", "licence", "family")
@@ -34,32 +34,27 @@ class Compared:
 
     items: ItemSet
     evaluator: Mapping[str, Any]
-    candidates: Mapping[str, Mapping[str, Any]]
-    """What each candidate is."""
-    failures: Mapping[str, Mapping[str, int]]
-    """By candidate (the original replies are one) and kind: why items that are in the data have no score."""
     comparison: ReplayComparison
-    present: int
-    """Items of the set that were in the data when they were scored."""
     files: tuple[Path, ...]
     usage: Mapping[str, float]
 
     def to_json(self) -> dict[str, Any]:
         """Write the summary as `summary.json` holds it."""
+        scores = self.comparison.scores
+        failures = scores.failures()
         return {
             "items": {
                 "digest": self.items.digest,
                 "rule": self.items.rule,
                 "selected_on_gold": self.items.selected_on_gold,
-                "present": self.present,
+                "present": len(scores.items),
                 "card": dict(self.items.card),
             },
             "evaluator": dict(self.evaluator),
             "candidates": {
-                name: {**about, "failures": dict(self.failures.get(name, {}))}
-                for name, about in self.candidates.items()
+                name: {**of.about, "failures": failures[name]} for name, of in scores.candidates.items()
             },
-            "original": {"failures": dict(self.failures.get(ORIGINAL, {}))},
+            "original": {"failures": failures[ORIGINAL]},
             **self.comparison.to_json(),
             "usage": dict(self.usage),
             "versions": versions(),
@@ -77,25 +72,20 @@ def compare_runs(options: CompareOptions) -> Compared:
     """
     read = gather(options.runs, options.judge)
     agents = read_agents(options.agents_file)
-    for name, about in read.described.items():
-        _columns(about, name, agents.get(name))
-    scores = read.scores()
-    families = {name: about["family"] for name, about in read.described.items()}
+    for name, of in read.scores.candidates.items():
+        _columns(of.about, name, agents.get(name))
     family = options.judge_family or _judge_family(read.about)
-    found = compare(scores, options.comparison, family=family, families=families)
+    found = compare(read.scores, options.comparison, family=family)
     out = Path(options.out) if options.out else Path(options.runs[0]) if len(options.runs) == 1 else None
     compared = Compared(
         read.items,
         {**read.about, "digest": read.evaluator, "family": family},
-        read.described,
-        read.failures(),
         found,
-        len(scores.items),
         () if out is None else tuple(out / FILES[n] for n in ("summary", "scores", "manifest", "report")),
         dict(read.usage),
     )
     if out is not None:
-        _write(out, options, compared, scores, read.missing)
+        _write(out, options, compared)
     return compared
 
 
@@ -113,24 +103,16 @@ def _judge_family(about: Mapping[str, Any]) -> str | None:
     return next((family for text in named if isinstance(text, str) and (family := family_of(text))), None)
 
 
-def _write(
-    out: Path,
-    options: CompareOptions,
-    compared: Compared,
-    scores: EvaluatorScores,
-    missing: Mapping[str, Mapping[str, str]],
-) -> None:
+def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
+    evaluator, scores = compared.evaluator, compared.comparison.scores
     shown = replay_page(
         compared.comparison,
         compared.items,
-        compared.candidates,
-        compared.failures,
-        compared.evaluator,
+        evaluator,
         command=options.command,
         created=datetime.now(UTC).date().isoformat(),
         version=__version__,
     )
-    evaluator = compared.evaluator
     manifest = Manifest(
         study=REPLAY,
         settings=recorded(options),
@@ -148,33 +130,29 @@ def _write(
             "runs": list(options.runs),
             "items": compared.items.digest,
             "evaluator": dict(evaluator),
-            "candidates": {name: dict(about) for name, about in compared.candidates.items()},
+            "candidates": {name: of.about for name, of in scores.candidates.items()},
         },
     )
     directory = RunDirectory(out)
     directory.lock()
     try:
         directory.write_json("manifest", manifest.to_json())
-        rows = _rows(scores, options.comparison, missing)
-        write_result(directory, compared, lambda: shown, {"scores": rows})
+        write_result(directory, compared, lambda: shown, {"scores": _rows(compared.comparison)})
     finally:
         directory.release()
 
 
-def _rows(
-    scores: EvaluatorScores, settings: CompareSettings, missing: Mapping[str, Mapping[str, str]]
-) -> Iterator[bytes]:
+def _rows(comparison: ReplayComparison) -> Iterator[bytes]:
     """Yield one line for each item and candidate: all views of its score, or why there is none."""
-    viewer = Viewer(scores.items, scores.reference, scores.histories, settings.ties)
-    tables = viewer.tables(scores.candidates)
-    names: Sequence[str] = tables["raw"].names
+    scores = comparison.scores
+    tables = scores.tables(comparison.settings.ties)
+    every = {ORIGINAL: scores.original, **scores.candidates}
     for column, item in enumerate(scores.items):
         head = {"item": item.id, "user": item.user, "scenario": item.scenario, "position": item.position}
-        for row, name in enumerate(names):
-            lengths = scores.reference_lengths if name == ORIGINAL else scores.lengths.get(name, {})
+        for row, (name, of) in enumerate(every.items()):
             views: dict[View, Any] = {}
             for view in VIEWS:
                 whole, value = tables[view].whole[row, column], tables[view].value[row, column]
                 views[view] = None if whole != whole else {"score": int(whole), "value": float(value)}
-            said = {"candidate": name, "length": lengths.get(item.id), "views": views}
-            yield json_line({**head, "gold": item.gold, **said, "failure": missing[name].get(item.id)})
+            said = {"candidate": name, "length": of.lengths.get(item.id), "views": views}
+            yield json_line({**head, "gold": item.gold, **said, "failure": of.missing.get(item.id)})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from dialogauge.stats import ScoreHistory, Ties
+from dialogauge.stats import Ties
 from dialogauge.studies.replay.diagnostics import (
     LengthControl,
     LengthFigures,
@@ -19,14 +19,12 @@ from dialogauge.studies.replay.diagnostics import (
     self_preference,
     shuffled,
 )
-from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 from dialogauge.studies.replay.table import (
     VIEWS,
     Aggregate,
+    EvaluatorScores,
     Pairing,
-    ReplyScore,
     View,
-    Viewer,
     aggregate,
     compare_candidates,
     user_draws,
@@ -43,25 +41,6 @@ class CompareSettings:
     margin: float = 0.0
     """A difference of no more than this is a tie."""
     deals: int = 200
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluatorScores:
-    """What one evaluator gave."""
-
-    items: tuple[ReplayItem, ...]
-    reference: Sequence[ReplyScore]
-    """All original replies of the touched blocks that it scored."""
-    reference_lengths: Mapping[str, int]
-    """Characters, by turn."""
-    candidates: Mapping[str, Mapping[str, ReplyScore]]
-    """By candidate and item."""
-    lengths: Mapping[str, Mapping[str, int]]
-    """Characters of the candidates' replies, by candidate and item."""
-    histories: Mapping[str, ScoreHistory]
-    """By block."""
-    cut_short: Mapping[str, int] = field(default_factory=dict)
-    """Replies that ended early, of the candidates of which this is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +104,8 @@ class ReplayComparison:
     views: Mapping[View, ViewResult]
     lengths: Mapping[str, LengthFigures]
     settings: CompareSettings
-    reference: tuple[int, int]
-    """Original replies of the touched blocks: with a score, and all that the evaluator was asked about."""
+    scores: EvaluatorScores
+    """What it is made of."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -135,40 +114,31 @@ class ReplayComparison:
 
     def to_json(self) -> dict[str, Any]:
         """Write the figures."""
+        original = self.scores.original
         return {
             "settings": asdict(self.settings),
             "views": {view: found.to_json() for view, found in self.views.items()},
-            "reference": dict(zip(("scored", "requested"), self.reference, strict=True)),
+            "reference": {"scored": len(original.scores), "requested": len(original.lengths)},
             "length": {name: found.to_json() for name, found in self.lengths.items()},
         }
 
 
 def compare(
-    scores: EvaluatorScores,
-    settings: CompareSettings,
-    *,
-    family: str | None = None,
-    families: Mapping[str, str | None] | None = None,
+    scores: EvaluatorScores, settings: CompareSettings, *, family: str | None = None
 ) -> ReplayComparison:
     """Compare candidates with the original replies and with each other, in every view.
 
     Args:
-        scores: Of one evaluator.
+        scores: Of one evaluator; candidates may say of which `family` of models they are.
         settings: How.
-        family: The evaluator's family of models; None when it has none.
-        families: The candidates'.
+        family: The evaluator's; None when it has none.
     """
     draws = user_draws(settings.draws, settings.seed)
-    viewer = Viewer(scores.items, scores.reference, scores.histories, settings.ties)
-    tables = viewer.tables(scores.candidates)
+    families = {name: of.about.get("family") for name, of in scores.candidates.items()}
+    viewer = scores.viewer(settings.ties)
+    tables = scores.tables(settings.ties)
     steps = ladder(viewer, draws)
-    wanted = {i.id for i in scores.items}
-    lengths = {
-        name: {i: n for i, n in scores.lengths.get(name, {}).items() if i in scored}
-        for name, scored in scores.candidates.items()
-        if name != ORIGINAL
-    }
-    by_length = length_control(viewer, scores.reference_lengths, lengths, draws)
+    by_length = length_control(viewer, scores, draws)
     views: dict[View, ViewResult] = {}
     for view in VIEWS:
         table = tables[view]
@@ -184,11 +154,7 @@ def compare(
             length=by_length[view],
             shuffled=shuffled(table, deals=settings.deals, seed=settings.seed),
             positions=by_position(table),
-            self_preference=self_preference(table, family, families or {}, draws),
+            self_preference=self_preference(table, family, families, draws),
             left_as_they_are=viewer.left_as_they_are(view),
         )
-    original = {i: n for i, n in scores.reference_lengths.items() if i in wanted}
-    figures_of_length = length_figures(tables["raw"], scores.lengths, original, scores.cut_short)
-    return ReplayComparison(
-        views, figures_of_length, settings, (len(scores.reference), len(scores.reference_lengths))
-    )
+    return ReplayComparison(views, length_figures(tables["raw"], scores), settings, scores)

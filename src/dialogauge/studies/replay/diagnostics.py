@@ -15,6 +15,7 @@ from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 from dialogauge.studies.replay.table import (
     Aggregate,
     CandidateScores,
+    EvaluatorScores,
     Floats,
     Pairing,
     ReplyScore,
@@ -67,20 +68,15 @@ class LengthControl:
         }
 
 
-def length_control(
-    viewer: Viewer,
-    reference: Mapping[str, int],
-    lengths: Mapping[str, Mapping[str, int]],
-    draws: ClusterDraws,
-) -> dict[View, LengthControl]:
+def length_control(viewer: Viewer, scores: EvaluatorScores, draws: ClusterDraws) -> dict[View, LengthControl]:
     """Score every reply by its length alone: 3, 4 or 5 by the thirds of the original replies' lengths.
 
     Args:
         viewer: Of the evaluator; its scores are replaced.
-        reference: Characters of the original replies of the touched blocks, by turn.
-        lengths: Characters of the candidates' replies, by candidate and item.
+        scores: The evaluator's: replies that have none take no part.
         draws: Of users.
     """
+    reference = scores.original.lengths
     items = {i.id: i for i in viewer.items}
 
     def by_length(of: Mapping[str, int]) -> dict[str, float]:
@@ -95,10 +91,10 @@ def length_control(
     columns = {
         name: {
             item: ReplyScore(item, items[item].block, items[item].position, int(level), level)
-            for item, level in by_length(of).items()
+            for item, level in by_length({i: n for i, n in of.lengths.items() if i in of.scores}).items()
             if item in items
         }
-        for name, of in lengths.items()
+        for name, of in scores.candidates.items()
     }
     out: dict[View, LengthControl] = {}
     for view, table in blind.tables(columns).items():
@@ -183,25 +179,14 @@ class LengthFigures:
         }
 
 
-def length_figures(
-    table: CandidateScores,
-    lengths: Mapping[str, Mapping[str, int]],
-    original: Mapping[str, int],
-    cut_short: Mapping[str, int],
-) -> dict[str, LengthFigures]:
-    """Return the figures of every candidate and of the original replies.
-
-    Args:
-        table: Of the raw view.
-        lengths: Characters by candidate and item.
-        original: Characters of the original replies, by item.
-        cut_short: Replies that ended early, by candidate; one of which that is not known is left out.
-    """
+def length_figures(table: CandidateScores, scores: EvaluatorScores) -> dict[str, LengthFigures]:
+    """Return the figures of every candidate and of the original replies, from the table of the raw view."""
     ids = [i.id for i in table.items]
-    own = _column(ids, original)
+    own = _column(ids, scores.original.lengths)
     out = {}
     for name in table.names:
-        length = own if name == ORIGINAL else _column(ids, lengths.get(name, {}))
+        replies = scores.original if name == ORIGINAL else scores.candidates[name]
+        length = _column(ids, replies.lengths)
         score = table.fractions(name)
         both = ~np.isnan(length) & ~np.isnan(own)
         delta = score - table.fractions(ORIGINAL) if ORIGINAL in table.names else np.full(len(ids), np.nan)
@@ -210,7 +195,7 @@ def length_figures(
             float(length[both].sum() / own[both].sum()) if both.any() and own[both].sum() else None,
             _spearman(score, length),
             None if name == ORIGINAL else _spearman(delta, length - own),
-            cut_short.get(name),
+            None if replies.cut_short is None else sum(i in replies.cut_short for i in ids),
         )
     return out
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dialogauge.core import UsageError
 from dialogauge.runs import Row
-from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay.comparison import EvaluatorScores
-from dialogauge.studies.replay.items import ORIGINAL, ItemSet, ReplayItem
+from dialogauge.studies.replay.items import ItemSet, ReplayItem
 from dialogauge.studies.replay.stored import ReplayRun, open_replay
-from dialogauge.studies.replay.table import ReplyScore
+from dialogauge.studies.replay.table import EvaluatorScores, ReplyScore, ScoredReplies
 
 _PENDING: Final = "score: pending"
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Gathered:
     """What the runs of a comparison hold: all that it is made of, without the data."""
 
@@ -26,39 +24,9 @@ class Gathered:
     evaluator: str
     about: dict[str, Any]
     """What the evaluator is."""
-    present: set[str]
-    """Items that were in the data of every run when it was scored."""
-    histories: dict[str, ScoreHistory]
-    missing: dict[str, dict[str, str]]
-    """Why an item has no score, by candidate (the original replies are one) and item."""
-    reference: list[ReplyScore] = field(default_factory=list)
-    reference_lengths: dict[str, int] = field(default_factory=dict)
-    candidates: dict[str, dict[str, ReplyScore]] = field(default_factory=dict)
-    lengths: dict[str, dict[str, int]] = field(default_factory=dict)
-    described: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What each candidate is."""
-    cut_short: dict[str, frozenset[str]] = field(default_factory=dict)
-    """Items whose reply ended early, of the candidates of which this is known."""
+    scores: EvaluatorScores
+    """Of the items that were in the data of every run when it was scored."""
     usage: Counter[str] = field(default_factory=Counter)
-
-    def scores(self) -> EvaluatorScores:
-        """Return what the evaluator gave to the items that are in the data."""
-        return EvaluatorScores(
-            items=tuple(i for i in self.items.items if i.id in self.present),
-            reference=self.reference,
-            reference_lengths=self.reference_lengths,
-            candidates=self.candidates,
-            lengths=self.lengths,
-            histories=self.histories,
-            cut_short={name: len(cut & self.present) for name, cut in self.cut_short.items()},
-        )
-
-    def failures(self) -> dict[str, dict[str, int]]:
-        """Count why items that are in the data have no score, by candidate and kind."""
-        kinds = {
-            n: Counter(k for i, k in why.items() if i in self.present) for n, why in self.missing.items()
-        }
-        return {name: dict(counts.most_common()) for name, counts in kinds.items()}
 
 
 def gather(paths: Sequence[str], judge: str | None = None) -> Gathered:
@@ -82,11 +50,12 @@ def _read_first(path: str, judge: str | None) -> Gathered:
     with open_replay(path) as run:
         evaluator, about = _evaluator(path, run, judge)
         items = run.item_set()
-        missing = {ORIGINAL: {i.id: _PENDING for i in items.items}}
-        into = Gathered(items, evaluator, about, run.present, run.histories(evaluator), missing)
+        original = ScoredReplies(missing={i.id: _PENDING for i in items.items})
+        scores = EvaluatorScores(_present(items.items, run), original, {}, run.histories(evaluator))
+        into = Gathered(items, evaluator, about, scores)
         _take(into, run, originals=True)
-    into.reference.sort(key=lambda score: score.id)
-    if not into.reference:
+    original.scores = dict(sorted(original.scores.items()))
+    if not original.scores:
         msg = f"the run {path} has no scores of the original replies by {about['name']}"
         raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {about['asked_for']}")
     return into
@@ -106,12 +75,17 @@ def _add(into: Gathered, path: str) -> None:
             )
             hint = f"dialogauge replay score {path} --judge {into.about['asked_for']}"
             raise UsageError(msg, hint=hint)
-        twice = sorted(set(run.candidates) & set(into.described))
+        twice = sorted(set(run.candidates) & set(into.scores.candidates))
         if twice:
             msg = f"two runs have a candidate called {twice[0]!r}"
             raise UsageError(msg, hint="collect one of them under another name: --candidate NAME=...")
-        into.present &= run.present
+        into.scores.items = _present(into.scores.items, run)
         _take(into, run, originals=False)
+
+
+def _present(items: Sequence[ReplayItem], run: ReplayRun) -> tuple[ReplayItem, ...]:
+    present = run.present
+    return tuple(i for i in items if i.id in present)
 
 
 def _evaluator(path: str, run: ReplayRun, judge: str | None) -> tuple[str, dict[str, Any]]:
@@ -126,50 +100,37 @@ def _evaluator(path: str, run: ReplayRun, judge: str | None) -> tuple[str, dict[
 
 def _take(into: Gathered, run: ReplayRun, *, originals: bool) -> None:
     """Take what a run holds of its candidates, and of the original replies where that is wanted."""
-    # The ids of the set stand for those of every candidate's scores: one text instead of many equal ones.
     wanted = {i.id: i for i in into.items.items}
-    whose: dict[bytes, str] = {}
+    whose: dict[bytes, ScoredReplies] = {}
     for name, about in run.candidates.items():
         stored = run.replies(name)
-        into.described[name] = about
-        into.candidates[name], into.lengths[name] = {}, {}
-        into.missing[name] = {i: _PENDING if i in stored.keys else "reply: pending" for i in wanted}
-        into.missing[name] |= {item: f"reply: {kind}" for item, kind in stored.failures.items()}
-        if about["kind"] != "file":
-            into.cut_short[name] = stored.cut_short
-        whose |= {key: name for item, key in stored.keys.items() if item not in stored.failures}
+        missing = {i: _PENDING if i in stored.keys else "reply: pending" for i in wanted}
+        missing |= {item: f"reply: {kind}" for item, kind in stored.failures.items()}
+        cut_short = None if about["kind"] == "file" else stored.cut_short
+        replies = ScoredReplies(missing=missing, cut_short=cut_short, about=about)
+        into.scores.candidates[name] = replies
+        whose |= {key: replies for item, key in stored.keys.items() if item not in stored.failures}
     for key, row in run.scores(into.evaluator):
+        item = wanted.get(row["item"])
         if row.get("candidate") is None:
             if originals:
-                _take_original(into, row)
-        elif key in whose and row["item"] in wanted:
-            _take_score(into, whose[key], wanted[row["item"]], row)
+                _take_score(into, into.scores.original, item, row)
+        elif key in whose and item is not None:
+            _take_score(into, whose[key], item, row)
 
 
-def _take_original(into: Gathered, row: Row) -> None:
+def _take_score(into: Gathered, replies: ScoredReplies, item: ReplayItem | None, row: Row) -> None:
     _count_usage(into, row)
-    item, missing = row["item"], into.missing[ORIGINAL]
-    into.reference_lengths[item] = row["length"]
+    # The ids of the set stand for those of every candidate's scores: one text instead of many equal ones.
+    turn, block = (row["item"], row["block"]) if item is None else (item.id, item.block)
+    replies.lengths[turn] = row["length"]
     if "failure" not in row:
-        into.reference.append(_score(row))
-        missing.pop(item, None)
-    elif item in missing:
-        missing[item] = f"score: {row['failure']['kind']}"
-
-
-def _take_score(into: Gathered, name: str, item: ReplayItem, row: Row) -> None:
-    _count_usage(into, row)
-    into.lengths[name][item.id] = row["length"]
-    if "failure" in row:
-        into.missing[name][item.id] = f"score: {row['failure']['kind']}"
-    else:
-        into.candidates[name][item.id] = replace(_score(row), id=item.id, block=item.block)
-        del into.missing[name][item.id]
-
-
-def _score(row: Row) -> ReplyScore:
-    # What differs in the last digits of a sum is the same score, and must have the same rank.
-    return ReplyScore(row["item"], row["block"], row["position"], row["score"], round(row["value"], 9))
+        # What differs in the last digits of a sum is the same score, and must have the same rank.
+        value = round(row["value"], 9)
+        replies.scores[turn] = ReplyScore(turn, block, row["position"], row["score"], value)
+        replies.missing.pop(turn, None)
+    elif item is not None:
+        replies.missing[turn] = f"score: {row['failure']['kind']}"
 
 
 def _count_usage(into: Gathered, row: Row) -> None:

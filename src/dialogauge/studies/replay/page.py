@@ -37,7 +37,7 @@ from dialogauge.report import (
 from dialogauge.studies.replay.comparison import ReplayComparison, ViewResult
 from dialogauge.studies.replay.diagnostics import POSITIONS
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet
-from dialogauge.studies.replay.table import Aggregate, Pairing, View
+from dialogauge.studies.replay.table import Aggregate, EvaluatorScores, Pairing, View
 from dialogauge.text import counted
 
 _MEANINGS: Final[Mapping[View, str]] = {
@@ -65,15 +65,10 @@ _WHAT_IT_IS_NOT: Final = (
 )
 _TONES: Final = ordinal_tones(5)
 
-Candidates = Mapping[str, Mapping[str, Any]]
-Failures = Mapping[str, Mapping[str, int]]
 
-
-def replay_page(  # noqa: PLR0913 - all that a comparison is made of
+def replay_page(
     comparison: ReplayComparison,
     items: ItemSet,
-    candidates: Candidates,
-    failures: Failures,
     evaluator: Mapping[str, Any],
     *,
     command: str = "",
@@ -85,8 +80,6 @@ def replay_page(  # noqa: PLR0913 - all that a comparison is made of
     Args:
         comparison: All views.
         items: The item set.
-        candidates: What each candidate is.
-        failures: By candidate and kind, why items have no score.
         evaluator: Who scored.
         command: As it was given.
         created: The day.
@@ -99,8 +92,8 @@ def replay_page(  # noqa: PLR0913 - all that a comparison is made of
         Span(ORIGINAL, "strong"),
         " are the replies that the users saw and rated, scored by the same evaluator.",
     )
-    warnings = (Callout((w,), "warn") for w in warnings_of(comparison, items, failures, evaluator))
-    sections = (_view_section(found, comparison, candidates, failures) for found in comparison.views.values())
+    warnings = (Callout((w,), "warn") for w in warnings_of(comparison, items, evaluator))
+    sections = (_view_section(found, comparison) for found in comparison.views.values())
     said = "Where scores go with length, longer replies win whatever they say."
     lead = (
         "Other replies in ",
@@ -127,32 +120,23 @@ def replay_page(  # noqa: PLR0913 - all that a comparison is made of
     )
 
 
-def brief(
-    comparison: ReplayComparison,
-    items: ItemSet,
-    candidates: Candidates,
-    failures: Failures,
-    evaluator: Mapping[str, Any],
-    present: int,
-) -> tuple[Block, ...]:
-    """Lay out a comparison for a terminal: every view, lengths and warnings; see `replay_page`.
-
-    `present` are the items that were in the data when they were scored.
-    """
+def brief(comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, Any]) -> tuple[Block, ...]:
+    """Lay out a comparison for a terminal: every view, lengths and warnings; see `replay_page`."""
+    scores = comparison.scores
     head = (
-        f"{counted(present, 'item')}, scored by {evaluator['name']}; "
-        f"{counted(len(candidates), 'candidate')} and the original replies"
+        f"{counted(len(scores.items), 'item')}, scored by {evaluator['name']}; "
+        f"{counted(len(scores.candidates), 'candidate')} and the original replies"
     )
     views = (
         Section(
             view,
-            (_figures(found, failures, {}, every=False), *_pairs(found), *_controls(found)),
+            (_figures(found, scores, every=False), *_pairs(found), *_controls(found)),
             _meaning(found),
         )
         for view, found in comparison.views.items()
     )
     preference = f"Self-preference: {comparison.views['raw'].self_preference.words}"
-    warnings = (Callout((w,), "warn") for w in warnings_of(comparison, items, failures, evaluator))
+    warnings = (Callout((w,), "warn") for w in warnings_of(comparison, items, evaluator))
     lengths = Section("Length", (_lengths(comparison), Callout((preference,)), *warnings))
     return (Callout((head,)), *views, lengths)
 
@@ -206,10 +190,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def warnings_of(
-    comparison: ReplayComparison,
-    items: ItemSet,
-    failures: Mapping[str, Mapping[str, int]],
-    evaluator: Mapping[str, Any],
+    comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Say what a reader must know before the figures."""
     out = [_NO_GUARD] if _cannot_tell_answers(evaluator) else []
@@ -228,13 +209,14 @@ def warnings_of(
                 f"{view}: a candidate whose every reply is given a 5 would have {found.ceiling:.3f}, which "
                 f"lies within the interval of {told}. This view cannot tell them from perfect."
             )
-    present = next(a.requested for a in comparison.views["raw"].aggregates.values())
+    present = len(comparison.scores.items)
     if present < len(items.items):
         out.append(
             f"{len(items.items) - present:,} of {len(items.items):,} items are gone from the data, or are "
             "not what they were: they take no part, and the data card still counts them."
         )
-    scored, asked = comparison.reference
+    original = comparison.scores.original
+    scored, asked = len(original.scores), len(original.lengths)
     if scored < asked:
         out.append(
             f"{asked - scored:,} of {asked:,} original replies have no score: the views other than raw rank "
@@ -247,7 +229,8 @@ def warnings_of(
             f"Replies that ended at the limit of tokens or in a filter: {told}. They are judged as they are; "
             "a higher max_tokens may change the order."
         )
-    failing = {name: sum(kinds.values()) for name, kinds in failures.items() if sum(kinds.values())}
+    failures = comparison.scores.failures()
+    failing = {name: sum(kinds.values()) for name, kinds in failures.items() if kinds}
     if failing:
         told = ", ".join(f"{name} {n:,}" for name, n in failing.items())
         out.append(
@@ -270,12 +253,10 @@ def _cannot_tell_answers(evaluator: Mapping[str, Any]) -> bool:
 # One view
 
 
-def _view_section(
-    found: ViewResult, comparison: ReplayComparison, candidates: Candidates, failures: Failures
-) -> Section:
+def _view_section(found: ViewResult, comparison: ReplayComparison) -> Section:
     pairs, controls = _pairs(found), _controls(found)
     blocks: list[Block] = [_board(found), Callout((_board_note(found),))]
-    blocks.append(_figures(found, failures, candidates, every=True))
+    blocks.append(_figures(found, comparison.scores, every=True))
     if pairs:
         title = "Candidates against the original replies and each other"
         note = Callout((_pairs_note(found, comparison.settings.margin),))
@@ -343,8 +324,10 @@ def _board_note(found: ViewResult) -> str:
     return f"{note} Dashed: a candidate whose every reply is given a 5 has {top} here{others}."
 
 
-def _figures(found: ViewResult, failures: Failures, candidates: Candidates, *, every: bool) -> DataTable:
+def _figures(found: ViewResult, scores: EvaluatorScores, *, every: bool) -> DataTable:
     """Return the means of a view; with `every` one also those with fractions, and what candidates are."""
+    failures = scores.failures()
+    candidates = {name: of.about for name, of in scores.candidates.items()}
     known = [c for c in _COLUMNS if any(about.get(c) for about in candidates.values())] if every else []
     heads: tuple[Column, ...] = (
         *("candidate", "user macro", "micro", "task macro", "block macro", "SAT", "DSAT"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, Final, Literal, get_args
@@ -394,6 +395,49 @@ class ReplyScore:
     position: int
     whole: int
     value: float
+
+
+@dataclass(slots=True)
+class ScoredReplies:
+    """What an evaluator gave one candidate's replies, or the original ones; all by the id of the turn."""
+
+    scores: dict[str, ReplyScore] = field(default_factory=dict)
+    lengths: dict[str, int] = field(default_factory=dict)
+    """Characters of every reply that the evaluator was asked about."""
+    missing: dict[str, str] = field(default_factory=dict)
+    """Why an item has no score."""
+    cut_short: frozenset[str] | None = None
+    """Replies that ended early; None where this is not known."""
+    about: dict[str, Any] = field(default_factory=dict)
+    """What the candidate is."""
+
+
+@dataclass(slots=True)
+class EvaluatorScores:
+    """What one evaluator gave."""
+
+    items: tuple[ReplayItem, ...]
+    """Those that are in the data."""
+    original: ScoredReplies
+    """The original replies of the touched blocks, all of them."""
+    candidates: dict[str, ScoredReplies]
+    histories: Mapping[str, ScoreHistory]
+    """By block."""
+
+    def failures(self) -> dict[str, dict[str, int]]:
+        """Count why items have no score, by candidate (the original replies are one) and kind."""
+        ids = {i.id for i in self.items}
+        every = {ORIGINAL: self.original, **self.candidates}
+        kinds = {name: Counter(k for i, k in of.missing.items() if i in ids) for name, of in every.items()}
+        return {name: dict(counts.most_common()) for name, counts in kinds.items()}
+
+    def viewer(self, ties: Ties) -> Viewer:
+        """Return what shows these scores in each view."""
+        return Viewer(self.items, tuple(self.original.scores.values()), self.histories, ties)
+
+    def tables(self, ties: Ties) -> dict[View, CandidateScores]:
+        """Return a table of each view, the original replies beside all candidates."""
+        return self.viewer(ties).tables({name: of.scores for name, of in self.candidates.items()})
 
 
 @dataclass(frozen=True, slots=True)

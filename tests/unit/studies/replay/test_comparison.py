@@ -9,13 +9,15 @@ import pytest
 
 from dialogauge.app.candidates import family_of
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay.comparison import CompareSettings, EvaluatorScores, compare
+from dialogauge.studies.replay.comparison import CompareSettings, compare
 from dialogauge.studies.replay.diagnostics import by_position, ladder, self_preference, shuffled
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 from dialogauge.studies.replay.table import (
     VIEWS,
     CandidateScores,
+    EvaluatorScores,
     ReplyScore,
+    ScoredReplies,
     Viewer,
     aggregate,
     compare_candidates,
@@ -46,12 +48,12 @@ HISTORIES = {i.block: ScoreHistory((1, 2, 4, 9, 6), 3.77, 22) for i in items()}
 
 
 def scores(**candidates):
-    held = {name: given(score) for name, score in candidates.items()}
-    lengths = {name: {i: 100 + 10 * g.whole for i, g in found.items()} for name, found in held.items()}
-    reference = list(given(level).values())
-    return EvaluatorScores(
-        items(), reference, {g.id: 100 + 10 * g.whole for g in reference}, held, lengths, HISTORIES
-    )
+    held = {name: replies(given(score)) for name, score in candidates.items()}
+    return EvaluatorScores(items(), replies(given(level)), held, HISTORIES)
+
+
+def replies(found):
+    return ScoredReplies(found, {i: 100 + 10 * g.whole for i, g in found.items()})
 
 
 def result(given_scores=None, **settings):
@@ -119,8 +121,9 @@ def test_published_reference_ladder() -> None:
 
 def test_failures_are_counted_bounded_and_never_scored() -> None:
     held = scores(c=level)
-    fewer = {i: g for i, g in held.candidates["c"].items() if not i.startswith("u0")}
-    found = compare(replace(held, candidates={"c": fewer}), CompareSettings())
+    fewer = {i: g for i, g in held.candidates["c"].scores.items() if not i.startswith("u0")}
+    held.candidates["c"].scores = fewer
+    found = compare(held, CompareSettings())
     a = found.views["raw"].aggregates["c"]
     assert (a.requested, a.n, a.failed, a.users) == (64, 56, 8, 7)
     assert a.bounds is not None
@@ -135,13 +138,10 @@ def test_failures_are_counted_bounded_and_never_scored() -> None:
 def test_failures_do_not_move_what_is_compared(low) -> None:
     """The original replies again, but for those of low (or of high) score: what is there is no better."""
     held = scores(c=level, d=level)
-    fewer = {i: g for i, g in held.candidates["c"].items() if (g.whole > 3) == low}
-    found = compare(
-        replace(held, candidates={"c": fewer, "d": held.candidates["d"]}),
-        CompareSettings(),
-        family="qwen",
-        families={"c": "qwen", "d": "gpt"},
-    )
+    fewer = {i: g for i, g in held.candidates["c"].scores.items() if (g.whole > 3) == low}
+    held.candidates["c"].scores = fewer
+    held.candidates["c"].about["family"], held.candidates["d"].about["family"] = "qwen", "gpt"
+    found = compare(held, CompareSettings(), family="qwen")
     for view in found.views.values():
         for pair in view.pairs:
             assert (pair.difference.value, pair.fraction.value, pair.items.ties) == (0, 0, pair.items.n)
@@ -153,7 +153,7 @@ def test_failures_do_not_move_what_is_compared(low) -> None:
 
 def test_a_candidate_without_any_score() -> None:
     held = scores(c=level)
-    found = compare(replace(held, candidates={"c": {}}, lengths={"c": {}}), CompareSettings())
+    found = compare(replace(held, candidates={"c": ScoredReplies()}), CompareSettings())
     a = found.views["reference-cdf"].aggregates["c"]
     assert (a.n, a.user_macro, a.dsat, a.primary.low) == (0, None, None, None)
     assert found.views["raw"].pairs[0].comparison.side == "undefined"
@@ -162,7 +162,8 @@ def test_a_candidate_without_any_score() -> None:
 
 def test_reply_length_as_the_evaluator() -> None:
     held = scores(longer=level)
-    longer = replace(held, lengths={"longer": dict.fromkeys(held.lengths["longer"], 10_000)})
+    given_lengths = dict.fromkeys(held.candidates["longer"].lengths, 10_000)
+    longer = replace(held, candidates={"longer": replace(held.candidates["longer"], lengths=given_lengths)})
     control = compare(longer, CompareSettings()).views["raw"].length
     assert control.aggregates["longer"].user_macro == 5
     assert control.pairs[0].comparison.side == "above"
@@ -193,10 +194,9 @@ def test_ladder_of_constant_candidates() -> None:
 
 
 def test_self_preference() -> None:
-    families = {"same": "qwen", "worse": "gpt"}
-    found = compare(
-        scores(same=level, worse=lambda i: level(i) - 1), CompareSettings(), family="qwen", families=families
-    )
+    held = scores(same=level, worse=lambda i: level(i) - 1)
+    held.candidates["same"].about["family"], held.candidates["worse"].about["family"] = "qwen", "gpt"
+    found = compare(held, CompareSettings(), family="qwen")
     told = found.views["raw"].self_preference
     assert (told.own, told.others, told.difference.value) == (("same",), ("worse",), 1.0)
     assert "self-preference" in told.words

@@ -67,21 +67,22 @@ def test_why_a_reply_is_empty(finish, kind) -> None:
 def test_the_page_shows_names_as_text_and_warns() -> None:
     comparison, items = sample_comparison("<b>evil</b>\u202e")
     hard = replace(items, rule="hard")
-    failures = {"<b>evil</b>\u202e": {"reply: timeout": 2}}
-    candidates = {"<b>evil</b>\u202e": {"organisation": "<i>"}}
+    warned_before = warnings_of(comparison, items, {})
+    evil = comparison.scores.candidates["<b>evil</b>\u202e"]
+    evil.missing |= {i.id: "reply: timeout" for i in items.items[:2]}
+    evil.about["organisation"] = "<i>"
     made = {"command": "dialogauge replay compare run", "created": "today", "version": "0"}
-    whole = replay_page(comparison, hard, candidates, failures, {"name": "local"}, **made)
+    whole = replay_page(comparison, hard, {"name": "local"}, **made)
     page = to_html(whole)
-    assert "\u202e" not in to_text(brief(comparison, hard, candidates, failures, {"name": "local"}, 3))
+    assert "\u202e" not in to_text(brief(comparison, hard, {"name": "local"}))
     assert "<b>evil" not in page
     assert "\u202e" not in page
     assert "&lt;i&gt;" in page
     boards = [b for s in whole.blocks for b in getattr(s, "blocks", ()) if isinstance(b, Leaderboard)]
     assert len(boards) == len(comparison.views)
     assert all(len(one.parts) == 5 for board in boards for one in board.rows)
-    told = " ".join(warnings_of(comparison, hard, failures, {}))
+    told = " ".join(warnings_of(comparison, hard, {}))
     assert "chosen by how their users rated them" in told
     assert "within the interval of" in told
     assert "Items without a score" in told
-    first = warnings_of(comparison, items, {}, {})[0]
-    assert first.startswith("raw: a candidate whose every reply is given a 5")
+    assert warned_before[0].startswith("raw: a candidate whose every reply is given a 5")
