@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,10 +25,10 @@ from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.core.settings import recorded
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget
-from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, StudyRun, run_study
-from dialogauge.studies.replay.items import ItemSet, read_items
+from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
+from dialogauge.studies.replay.items import ItemSet, ReplayItem, read_items
 from dialogauge.studies.replay.stored import open_replay, refuse_older
-from dialogauge.studies.replay.study import RepliesStudy, Tally, tally_of
+from dialogauge.studies.replay.study import RepliesStudy, ReplyMask, Tally, tally_of
 from dialogauge.text import counted
 
 
@@ -73,75 +72,47 @@ async def collect(
     opened = open_stage(items, options.data, source=source)
     described = {c.name: _described(c, options) for c in candidates}
     _expect_same(options.out, items, described, observer)
-    return await _collect(_Collection(options, observer, items, opened, stop), candidates, described)
-
-
-@dataclass(frozen=True, slots=True)
-class _Collection:
-    """What all candidates are collected from, and how."""
-
-    options: CollectOptions
-    observer: Observer
-    items: ItemSet
-    opened: OpenStage
-    stop: StopSignal | None
-
-    async def run(self, study: RepliesStudy, **more: Any) -> StudyRun[Tally]:  # noqa: ANN401 - of settings
-        o = self.options
-        settings = RunSettings(
-            directory=RunDirectory(Path(o.out)),
-            workers=1 if study.agent is None else o.max_concurrency,
-            retry_failed=o.retry_failed,
-            privacy=privacy_of(self.items),
-            settings=recorded(o),
-            seed=o.seed,
-        )
-        return await run_study(study, settings, self.observer, stop=self.stop, **more)
-
-
-async def _collect(
-    work: _Collection, candidates: tuple[Candidate, ...], described: Mapping[str, Mapping[str, Any]]
-) -> Collected:
-    o, opened = work.options, work.opened
-    out = Collected(work.items, faults=list(opened.faults))
-    budget = Budget(o.max_calls, o.max_cost)
+    out = Collected(items, faults=list(opened.faults))
+    budget = Budget(options.max_calls, options.max_cost)
+    settings = RunSettings(
+        directory=RunDirectory(Path(options.out)),
+        workers=options.max_concurrency,
+        retry_failed=options.retry_failed,
+        privacy=privacy_of(items),
+        settings=recorded(options),
+        seed=options.seed,
+    )
     for candidate in candidates:
         study = RepliesStudy(
             candidate.name,
             described[candidate.name],
-            work.items,
+            items,
             opened.stage,
             opened.hides,
-            o.context,
-            o.seed,
+            options.context,
+            options.seed,
         )
         if candidate.replies is not None:
             study.written, faults = read_written(candidate.replies, opened)
             out.faults += faults
-            run = await work.run(study)
+            run = await run_study(study, replace(settings, workers=1), observer, stop=stop)
         else:
-            run = await _asked(work, study, candidate, budget)
+            client, built = build_candidate_client(candidate, options, budget)
+            study.agent = ChatAgent(candidate.name, study.about["digest"], client)
+            try:
+                run = await run_study(study, settings, observer, built[0].limits, stop)
+            finally:
+                for one in built:
+                    await one.close()
         out.tallies[candidate.name] = run.result
         out.usage = out.usage + run.progress.usage
         out.outcome = run.ending.outcome
         if out.outcome.ended != "finished":
             break
-    with open_replay(o.out) as stored:
+    with open_replay(options.out) as stored:
         for candidate in candidates[len(out.tallies) :]:
             out.tallies[candidate.name] = tally_of(stored.replies(candidate.name), opened.stage.items)
     return out
-
-
-async def _asked(
-    work: _Collection, study: RepliesStudy, candidate: Candidate, budget: Budget
-) -> StudyRun[Tally]:
-    client, built = build_candidate_client(candidate, work.options, budget)
-    try:
-        study.agent = ChatAgent(candidate.name, study.about["digest"], client)
-        return await work.run(study, limits=built[0].limits)
-    finally:
-        for one in built:
-            await one.close()
 
 
 def _described(candidate: Candidate, options: CollectOptions) -> dict[str, Any]:
@@ -196,72 +167,53 @@ def read_written(path: str, opened: OpenStage) -> tuple[dict[str, AgentTurn], li
         FileFault: The file cannot be read, or holds two candidates.
         UsageError: A reply was made with a memory of the target's own scenario.
     """
-    reading = _Replies(path, opened)
+    items = {i.id: i for i in opened.stage.items}
+    blocks = opened.stage.blocks.values()
+    scenarios = {r.reply.conversation.id: b.view.scenario for b in blocks for r in b.ratings}
+    turns: dict[str, AgentTurn] = {}
+    faults: list[InputError] = []
+    strangers: list[str] = []
     for record in read_replies(path):
-        reading.take(record)
-    return reading.finish(), reading.faults
-
-
-@dataclass
-class _Replies:
-    path: str
-    opened: OpenStage
-    faults: list[InputError] = field(default_factory=list)
-    _turns: dict[str, AgentTurn] = field(default_factory=dict)
-    _unknown: Counter[str] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
-        self._items = {i.id: i for i in self.opened.stage.items}
-        blocks = self.opened.stage.blocks.values()
-        self._scenarios = {r.reply.conversation.id: b.view.scenario for b in blocks for r in b.ratings}
-
-    def take(self, record: ReplyRecord | RecordFault) -> None:
         if isinstance(record, RecordFault):
-            self.faults.append(self.opened.hides.fault(record))
-            return
-        record = self._hidden(record)
-        if record.item not in self._items:
-            self._unknown[record.item] += 1
-        elif record.item in self._turns:
-            msg = f"the item {record.item!r} is answered a second time"
-            self.faults.append(RecordFault(msg, place=record.place, hint="the first reply is kept"))
+            faults.append(opened.hides.fault(record))
+            continue
+        name, memory = _hidden(record, opened.hides, scenarios, items)
+        item = items.get(name)
+        if item is None:
+            strangers.append(name)
+        elif name in turns:
+            msg = f"the item {name!r} is answered a second time"
+            faults.append(RecordFault(msg, place=record.place, hint="the first reply is kept"))
         else:
-            self._refuse_own(record)
+            _refuse_own(record.place, item, memory, scenarios)
             text = reply_of(record.reply or "")
-            self._turns[record.item] = AgentTurn(
+            turns[name] = AgentTurn(
                 AgentReply(text)
                 if text
                 else AgentFailure("empty_reply", f"{record.place}: the reply is empty")
             )
+    if strangers:
+        among = counted(len(strangers), "reply", "replies")
+        msg = f"{among} to no item of the set, {strangers[0]!r} among them"
+        hint = "they are left out; is it the file of another set?"
+        faults.append(FileFault(msg, place=Place(path), hint=hint))
+    missing = AgentTurn(AgentFailure("no_reply", f"{path} has no reply to this item"))
+    return {name: turns.get(name, missing) for name in items}, faults
 
-    def finish(self) -> dict[str, AgentTurn]:
-        if self._unknown:
-            example = next(iter(self._unknown))
-            strangers = counted(self._unknown.total(), "reply", "replies")
-            msg = f"{strangers} to no item of the set, {example!r} among them"
-            hint = "they are left out; is it the file of another set?"
-            self.faults.append(FileFault(msg, place=Place(self.path), hint=hint))
-        missing = AgentTurn(AgentFailure("no_reply", f"{self.path} has no reply to this item"))
-        return {item: self._turns.get(item, missing) for item in self._items}
 
-    def _hidden(self, record: ReplyRecord) -> ReplyRecord:
-        """Return the record under the ids of the item set: a file may name the turns of the open data."""
-        hides = self.opened.hides
-        if hides.mask is None:
-            return record
-        item = record.item if record.item in self._items else hides.turn(record.item)
-        memory = tuple(m if _talk(m) in self._scenarios else hides.turn(m) for m in record.memory)
-        return replace(record, item=item, memory=memory)
+def _hidden(
+    record: ReplyRecord, hides: ReplyMask, scenarios: Mapping[str, str], items: Collection[str]
+) -> tuple[str, tuple[str, ...]]:
+    """Return item and memory under the ids of the item set: a file may name the turns of the open data."""
+    item = record.item if record.item in items else hides.turn(record.item)
+    return item, tuple(m if _talk(m) in scenarios else hides.turn(m) for m in record.memory)
 
-    def _refuse_own(self, record: ReplyRecord) -> None:
-        scenario = self._items[record.item].scenario
-        own = next((turn for turn in record.memory if self._scenarios.get(_talk(turn)) == scenario), None)
-        if own is not None:
-            msg = (
-                f"{record.place}: the reply to {record.item!r} was made with {own!r} in memory, "
-                "a turn of its own scenario"
-            )
-            raise UsageError(msg, hint="a candidate's memory comes from the user's other scenarios only")
+
+def _refuse_own(place: Place, item: ReplayItem, memory: Sequence[str], scenarios: Mapping[str, str]) -> None:
+    own = next((turn for turn in memory if scenarios.get(_talk(turn)) == item.scenario), None)
+    if own is not None:
+        msg = f"{place}: the reply to {item.id!r} was made with {own!r} in memory, a turn of its own scenario"
+        raise UsageError(msg, hint="a candidate's memory comes from the user's other scenarios only")
 
 
 def _talk(turn: str) -> str:
