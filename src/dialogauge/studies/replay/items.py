@@ -224,8 +224,9 @@ class Pick:
     rated: RatedReply
     block: str
     user: str
-    weight: float
-    reasons: tuple[str, ...]
+    weight: float = 0.0
+    """How much the rule `hard` wants it."""
+    reasons: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -238,9 +239,7 @@ class Pick:
         return whole_score(self.rated.score)
 
 
-def hard_picks(
-    blocks: Iterable[RatedBlock], size: int = 300, *, quota: Mapping[int, int] = QUOTA
-) -> tuple[Pick, ...]:
+def hard_picks(blocks: Iterable[RatedBlock], size: int = 300) -> tuple[Pick, ...]:
     """Choose turns as the published script does.
 
     At most one turn of a conversation and three of a block, never the first reply, nor one that nobody asked
@@ -249,14 +248,13 @@ def hard_picks(
     Args:
         blocks: In the order of the data.
         size: How many turns at most.
-        quota: Score to number.
     """
     held = sorted((p for b in blocks for p in _of_block(b)), key=lambda p: (-p.weight, p.block, p.id))
     best = _best_of_users(held)[:size]
     taken = {p.id for p in best}
     ordered = [*best, *(p for p in held if p.id not in taken)]
     chosen = list(best)
-    for score, n in sorted(quota.items()):
+    for score, n in sorted(QUOTA.items()):
         more = [p for p in ordered if p.gold == score and p.id not in taken][:n]
         chosen += more
         taken |= {p.id for p in more}
@@ -322,8 +320,6 @@ RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 """`hard`: the published choice, made with the ratings in hand. `random`: every turn alike. `stratified`: the
 whole's mix of scores and scenarios, users in turn. `all`: every turn."""
 
-_Entry = tuple[RatedBlock, RatedReply]
-
 
 def select_items(
     blocks: Sequence[RatedBlock],
@@ -348,56 +344,50 @@ def select_items(
         UsageError: There is no turn to choose.
     """
     known = [b for b in blocks if b.view.history]
-    entries = [(b, r) for b in known for r in b.ratings if r.reply.before]
+    every = [Pick(r, b.view.id, b.view.user) for b in known for r in b.ratings if r.reply.before]
     if rule == "hard":
-        items = [
-            _item(p.block, p.rated, p.user, weight=p.weight, reasons=p.reasons)
-            for p in hard_picks(known, size)
-        ]
+        items = tuple(_item(pick, pick.weight) for pick in hard_picks(known, size))
     else:
-        found = [e for e in entries if asked(e[1].reply)]
         # Chance draws from turns in an order of their own: that of the data makes no difference.
-        found.sort(key=lambda e: (e[0].view.id, e[1].reply.id))
+        found = sorted((p for p in every if asked(p.rated.reply)), key=lambda p: (p.block, p.id))
         chosen = found if rule == "all" else _CHOICES[rule](found, size, random.Random(seed))
-        items = [_item(b.view.id, r, b.view.user) for b, r in chosen]
+        items = tuple(map(_item, chosen))
     if not items:
-        among = counted(len(entries), "rated reply", "rated replies")
+        among = counted(len(every), "rated reply", "rated replies")
         msg = f"the rule {rule!r} finds no turn to replay among {among}"
         hint = "conversations need user_id, scenario, ratings, and users with several scenarios"
         raise UsageError(msg, hint=hint)
-    return ItemSet(tuple(items), rule, seed, data, _card(items, known, entries, source))
+    return ItemSet(items, rule, seed, data, _card(items, known, every, source))
 
 
-def _item(
-    block: str, rated: RatedReply, user: str, weight: float | None = None, reasons: tuple[str, ...] = ()
-) -> ReplayItem:
-    reply = rated.reply
+def _item(pick: Pick, weight: float | None = None) -> ReplayItem:
+    reply = pick.rated.reply
     return ReplayItem(
         id=reply.id,
         conversation=reply.conversation.id,
-        block=block,
-        user=user,
+        block=pick.block,
+        user=pick.user,
         scenario=str(reply.conversation.scenario),
         position=reply.position,
-        gold=rated.score,
+        gold=pick.rated.score,
         state=state_digest(reply.before),
         weight=weight,
-        reasons=reasons,
+        reasons=pick.reasons,
     )
 
 
-def _random(entries: Sequence[_Entry], size: int, rng: random.Random) -> list[_Entry]:
-    kept = set(rng.sample(range(len(entries)), min(size, len(entries))))
-    return [e for i, e in enumerate(entries) if i in kept]
+def _random(picks: Sequence[Pick], size: int, rng: random.Random) -> list[Pick]:
+    kept = set(rng.sample(range(len(picks)), min(size, len(picks))))
+    return [pick for i, pick in enumerate(picks) if i in kept]
 
 
-def _stratified(entries: Sequence[_Entry], size: int, rng: random.Random) -> list[_Entry]:
+def _stratified(picks: Sequence[Pick], size: int, rng: random.Random) -> list[Pick]:
     """Give each stratum (score and scenario) its share, by largest remainder; within it, users in turn."""
-    size = min(size, len(entries))
+    size = min(size, len(picks))
     strata: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
-    for index, (block, rated) in enumerate(entries):
-        strata[whole_score(rated.score), block.view.scenario].append(index)
-    exact = {key: size * len(held) / len(entries) for key, held in strata.items()}
+    for index, pick in enumerate(picks):
+        strata[pick.gold, str(pick.rated.reply.conversation.scenario)].append(index)
+    exact = {key: size * len(held) / len(picks) for key, held in strata.items()}
     taken = {key: int(share) for key, share in exact.items()}
     by_rest = sorted(exact, key=lambda key: (taken[key] - exact[key], key))
     for key in by_rest[: size - sum(taken.values())]:
@@ -405,10 +395,8 @@ def _stratified(entries: Sequence[_Entry], size: int, rng: random.Random) -> lis
     used: Counter[str] = Counter()
     kept: set[int] = set()
     for key in sorted(strata):
-        kept.update(
-            _users_in_turn([(i, entries[i][0].view.user) for i in strata[key]], taken[key], used, rng)
-        )
-    return [e for i, e in enumerate(entries) if i in kept]
+        kept.update(_users_in_turn([(i, picks[i].user) for i in strata[key]], taken[key], used, rng))
+    return [pick for i, pick in enumerate(picks) if i in kept]
 
 
 def _users_in_turn(
@@ -446,7 +434,7 @@ def gold_mix(scores: Sequence[float]) -> dict[str, Any]:
 def _card(
     items: Sequence[ReplayItem],
     blocks: Sequence[RatedBlock],
-    entries: Sequence[_Entry],
+    every: Sequence[Pick],
     source: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Describe the set: source, languages, users, gold mix, licence. The digest stands beside it."""
@@ -455,7 +443,7 @@ def _card(
     return {
         **source,
         "turns": len(items),
-        "turns_in_data": len(entries),
+        "turns_in_data": len(every),
         "users": len({i.user for i in items}),
         "blocks": len({i.block for i in items}),
         "conversations": len({i.conversation for i in items}),
@@ -463,5 +451,5 @@ def _card(
         "scenarios": dict(Counter(i.scenario for i in items).most_common()),
         "positions": {str(k): v for k, v in sorted(Counter(i.position for i in items).items())},
         "gold": gold_mix([i.gold for i in items]),
-        "gold_of_all": gold_mix([r.score for _, r in entries]),
+        "gold_of_all": gold_mix([pick.rated.score for pick in every]),
     }
