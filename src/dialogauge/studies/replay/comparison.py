@@ -86,7 +86,7 @@ class ViewResult:
             },
             "controls": {
                 "reply_length": self.length.to_json(),
-                "shuffled": [found.to_json() for found in self.shuffled],
+                "shuffled": [asdict(found) for found in self.shuffled],
             },
             "by_position": {
                 name: {label: {"mean": mean, "n": n} for label, (mean, n) in found.items()}
@@ -119,7 +119,7 @@ class ReplayComparison:
             "settings": asdict(self.settings),
             "views": {view: found.to_json() for view, found in self.views.items()},
             "reference": {"scored": len(original.scores), "requested": len(original.lengths)},
-            "length": {name: found.to_json() for name, found in self.lengths.items()},
+            "length": {name: asdict(found) for name, found in self.lengths.items()},
         }
 
 

@@ -108,18 +108,12 @@ def length_control(viewer: Viewer, scores: EvaluatorScores, draws: ClusterDraws)
 class SwappedPairs:
     """What a difference is when, item by item, chance decides whose score is whose."""
 
-    name: str
-    low: float | None
-    """2.5 % quantile of the user macro difference over the deals."""
-    high: float | None
+    candidate: str
+    range: tuple[float, float] | None
+    """2.5 % and 97.5 % quantile of the user macro difference over the deals."""
     p: float | None
     """Share of deals that are at least as far from zero, the given one counted in."""
     deals: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the range of the deals."""
-        ends = None if self.low is None else [self.low, self.high]
-        return {"candidate": self.name, "range": ends, "p": self.p, "deals": self.deals}
 
 
 def shuffled(table: CandidateScores, *, deals: int = 200, seed: int = 0) -> tuple[SwappedPairs, ...]:
@@ -136,7 +130,7 @@ def _dealt(
 ) -> SwappedPairs:
     known = ~np.isnan(delta)
     if not known.any():
-        return SwappedPairs(name, None, None, None, deals)
+        return SwappedPairs(name, None, None, deals)
     users = [i.user for i, k in zip(items, known, strict=True) if k]
     sizes = Counter(users)
     weights = np.array([1 / sizes[user] / len(sizes) for user in users])
@@ -146,7 +140,7 @@ def _dealt(
     given = float(delta[known] @ weights)
     low, high = np.quantile(found, [0.025, 0.975])
     far = int((np.abs(found) >= abs(given) - 1e-12).sum())
-    return SwappedPairs(name, float(low), float(high), (far + 1) / (deals + 1), deals)
+    return SwappedPairs(name, (float(low), float(high)), (far + 1) / (deals + 1), deals)
 
 
 POSITIONS: Final = ("0", "1", "2", "3", "4", "5+")
@@ -157,26 +151,15 @@ POSITIONS: Final = ("0", "1", "2", "3", "4", "5+")
 class LengthFigures:
     """How long a candidate's replies are, and what length has to do with its scores."""
 
-    mean: float | None
-    """Characters."""
-    ratio: float | None
+    mean_characters: float | None
+    ratio_to_original: float | None
     """Its characters to those of the original replies, on the items that both have."""
-    within: float | None
+    score_length_spearman: float | None
     """Spearman of raw score and length over its own replies."""
-    against_original: float | None
+    delta_score_delta_length_spearman: float | None
     """Spearman of the difference in raw score with the difference in length, item by item."""
     cut_short: int | None
     """Replies that ended at the limit of tokens or in a filter; None where that is not known."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures."""
-        return {
-            "mean_characters": self.mean,
-            "ratio_to_original": self.ratio,
-            "score_length_spearman": self.within,
-            "delta_score_delta_length_spearman": self.against_original,
-            "cut_short": self.cut_short,
-        }
 
 
 def length_figures(table: CandidateScores, scores: EvaluatorScores) -> dict[str, LengthFigures]:

@@ -413,11 +413,10 @@ def _controls(found: ViewResult) -> tuple[DataTable, ...]:
     by_length = {p.a: p for p in found.length.pairs}
     rows: list[Sequence[Cell]] = []
     for dealt in found.shuffled:
-        length = by_length.get(dealt.name)
+        length = by_length.get(dealt.candidate)
         alone = None if length is None else _difference(length)
-        ends = None if dealt.low is None or dealt.high is None else (dealt.low, dealt.high)
-        difference = Number(deltas.get(dealt.name), 3, signed=True)
-        rows.append((dealt.name, difference, alone, Interval(ends, 3), Number(dealt.p, 3)))
+        difference = Number(deltas.get(dealt.candidate), 3, signed=True)
+        rows.append((dealt.candidate, difference, alone, Interval(dealt.range, 3), Number(dealt.p, 3)))
     heads = ("candidate against original", "difference", "by reply length alone", "dealt at random", "p")
     return (data_table(f"Controls, {found.view}", heads, rows, captioned=False),)
 
@@ -456,7 +455,13 @@ def _lengths(comparison: ReplayComparison) -> DataTable:
         *("score with length", "difference with difference"),
     )
     rows = [
-        (name, Number(f.mean, 0), Number(f.ratio), Number(f.within, 3), Number(f.against_original, 3))
+        (
+            name,
+            Number(f.mean_characters, 0),
+            Number(f.ratio_to_original),
+            Number(f.score_length_spearman, 3),
+            Number(f.delta_score_delta_length_spearman, 3),
+        )
         for name, f in comparison.lengths.items()
     ]
     return data_table("Length", heads, rows, captioned=False)

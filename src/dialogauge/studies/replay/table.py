@@ -16,6 +16,7 @@ from dialogauge.core import ONE_TO_FIVE
 from dialogauge.stats import (
     Basis,
     CalibrationName,
+    CalibrationRun,
     ClusterDraws,
     Comparison,
     Estimate,
@@ -471,10 +472,7 @@ class Viewer:
             return {}
         blocks = dict.fromkeys(i.block for i in self.items)
         probes = [RawScore("", 3.0, 0, block, "") for block in blocks]
-        run = calibrate(
-            probes, self.histories, _METHODS[view], ties=self.ties, reference=self._raw_reference()
-        )
-        return dict(run.identity)
+        return dict(self._calibrated(view, probes).identity)
 
     def _table(self, view: View, columns: Mapping[str, Mapping[str, ReplyScore]]) -> CandidateScores:
         shape = (len(columns), len(self.items))
@@ -500,11 +498,12 @@ class Viewer:
     def _shown(self, view: View, replies: Sequence[ReplyScore]) -> list[tuple[float, float]]:
         if view == "raw":
             return [(float(g.whole), g.value) for g in replies]
-        scores = [RawScore(g.id, g.value, g.position, g.block) for g in replies]
-        run = calibrate(
-            scores, self.histories, _METHODS[view], ties=self.ties, reference=self._raw_reference()
-        )
-        return [(float(c.rounded), c.value) for c in run.scores]
+        return [(float(c.rounded), c.value) for c in self._calibrated(view, _raw(replies)).scores]
 
-    def _raw_reference(self) -> list[RawScore]:
-        return [RawScore(g.id, g.value, g.position, g.block) for g in self.reference]
+    def _calibrated(self, view: View, scores: Sequence[RawScore]) -> CalibrationRun:
+        reference = _raw(self.reference)
+        return calibrate(scores, self.histories, _METHODS[view], ties=self.ties, reference=reference)
+
+
+def _raw(replies: Sequence[ReplyScore]) -> list[RawScore]:
+    return [RawScore(g.id, g.value, g.position, g.block) for g in replies]
