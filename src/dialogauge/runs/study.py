@@ -283,7 +283,7 @@ async def run_study(
         stop = stop or StopSignal()
         with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, limits):
             outcome = await run_work(
-                iter(queue), study.run, queue, workers=settings.workers, progress=progress, stop=stop
+                iter(queue), study.run, database, workers=settings.workers, progress=progress, stop=stop
             )
         if not isinstance(outcome.error, StoreError):  # else that error is the one to report
             database.flush()
@@ -322,7 +322,7 @@ def _name_other_judges(study: Study[R], database: RunDatabase, observer: Observe
 
 
 class UnitQueue:
-    """The units that are left, and the sink that stores them; remembers all that were planned."""
+    """The units that are left; remembers all that were planned."""
 
     def __init__(
         self,
@@ -334,7 +334,6 @@ class UnitQueue:
     ) -> None:
         """Look up what the run file holds; without one, everything is left."""
         self._study = study
-        self._database = database
         self._retry_failed = retry_failed
         self._finished = {} if database is None else database.finished(study.judge_digest)
         self.progress = progress
@@ -358,15 +357,6 @@ class UnitQueue:
             return True
         self.progress.resumed += 1
         return False
-
-    def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
-        """Store a finished unit."""
-        if self._database is not None:
-            self._database.add(unit, rows)
-
-    def flush_if_due(self) -> float | None:
-        """Make durable what has waited long enough; see `Sink`."""
-        return None if self._database is None else self._database.flush_if_due()
 
 
 def _finish(
