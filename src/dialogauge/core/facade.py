@@ -18,6 +18,7 @@ def loading(package: str) -> Callable[[str], object]:
     """Return the `__getattr__` of a package: it loads a public name from its module.
 
     Its module is the one that the package's `__init__` names to type checkers, under `if TYPE_CHECKING:`.
+    A package that has no `__all__` of its own offers all names there: constants, classes, functions.
 
     Args:
         package: The package's `__name__`.
@@ -33,6 +34,8 @@ def loading(package: str) -> Callable[[str], object]:
         return {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def load(name: str) -> object:
+        if name == "__all__":
+            return sorted(homes(), key=lambda n: (not n.isupper(), not n[0].isupper(), n))
         if name not in homes():
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
