@@ -1,8 +1,7 @@
 """RecLLMSim's human conversations: `User_N/<task>/<k>.json`, one session a file.
 
 Published turn ids are `{User_N}__{task}__{k}.json__turn_{i}` with the 0-based index of the assistant message.
-Our turn number (`message_turns` of `data.splits`) differs from `i + 1` where the assistant speaks first or twice
-in a row.
+Ours (by `message_turns`) differ from `i + 1` if the assistant speaks first or twice in a row.
 """
 
 from __future__ import annotations
