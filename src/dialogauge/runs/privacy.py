@@ -52,11 +52,11 @@ def mask_for_writing(database: RunDatabase | None, asked: Privacy) -> Mask | Non
     """
     kept = None if database is None else database.get_meta(_META)
     if database is not None and database.judges():
-        held = _policy(kept)
-        if held != asked:
-            with_what = f"with {held.words}" if held.words else "openly"
+        policy = _policy(kept)
+        if policy != asked:
+            with_what = f"with {policy.words}" if policy.words else "openly"
             msg = f"the run {database.path.parent} was judged {with_what}"
-            hint = f"add {held.words}" if held.words else f"drop {asked.words}"
+            hint = f"add {policy.words}" if policy.words else f"drop {asked.words}"
             raise UsageError(msg, hint=f"{hint}, choose another directory with -o, or start with --fresh")
     salt = new_salt() if kept is None else bytes.fromhex(kept["salt"])
     if database is not None and not database.readonly:
@@ -72,8 +72,8 @@ def mask_for_reading(database: RunDatabase, asked: Privacy) -> Mask | None:
     What the run itself was judged with is not done twice. Raises UsageError for a run without a salt.
     """
     kept = database.get_meta(_META)
-    held = _policy(kept)
-    left = Privacy(asked.redact and not held.redact, asked.hash_ids and not held.hash_ids)
+    policy = _policy(kept)
+    left = Privacy(asked.redact and not policy.redact, asked.hash_ids and not policy.hash_ids)
     if left == OPEN:
         return None
     if kept is None:
@@ -85,10 +85,10 @@ def mask_for_reading(database: RunDatabase, asked: Privacy) -> Mask | None:
 def ratings_as_stored(database: RunDatabase, ratings: RatingTable) -> RatingTable:
     """Return ratings under the ids that the run keeps: those of a run with hashed ids join too."""
     kept = database.get_meta(_META)
-    held = _policy(kept)
-    if held == OPEN:
+    policy = _policy(kept)
+    if policy == OPEN:
         return ratings
-    mask = Mask(held.redact, held.hash_ids, bytes.fromhex(kept["salt"]))
+    mask = Mask(policy.redact, policy.hash_ids, bytes.fromhex(kept["salt"]))
     hidden = (
         replace(r, conversation_id=mask.id("conversation", r.conversation_id), place=None)
         for r in ratings.ratings

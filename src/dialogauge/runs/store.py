@@ -155,15 +155,15 @@ class RunDatabase:
             self._check_version()
 
     def _check_version(self) -> None:
-        (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if found == 0 and not self.readonly:
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version == 0 and not self.readonly:
             self._db.execute(f"PRAGMA user_version = {ROW_SCHEMA}")
-        elif found != ROW_SCHEMA:
+        elif version != ROW_SCHEMA:
             self._db.close()
-            older = found < ROW_SCHEMA
+            older = version < ROW_SCHEMA
             msg = (
                 f"the run file {self.path} was written by {'an older' if older else 'a newer'} dialogauge: "
-                f"it holds rows of schema {found}, and this one reads schema {ROW_SCHEMA}"
+                f"it holds rows of schema {version}, and this one reads schema {ROW_SCHEMA}"
             )
             raise StoreError(msg, hint=_INSTEAD if older else "read it with the dialogauge that wrote it")
 
@@ -325,17 +325,17 @@ class RunDatabase:
             values.append(json.dumps(list(ids)))
         with store_errors(self.path):
             changed = settled and self._settled()
-            found = self._db.execute(f"{query} ORDER BY position, target, repeat", values)
-            for key, target, rows in found:
+            units = self._db.execute(f"{query} ORDER BY position, target, repeat", values)
+            for key, target, rows in units:
                 if keys is None or key in keys:
                     judged = unpack(rows, judge.dictionary)
                     yield StoredUnit(key, target, self._as_settled(key, judged) if changed else tuple(judged))
 
     def _as_settled(self, key: bytes, judged: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-        found = self._db.execute("SELECT changes FROM settled WHERE key = ?", (key,)).fetchone()
-        if found is None:
+        settled = self._db.execute("SELECT changes FROM settled WHERE key = ?", (key,)).fetchone()
+        if settled is None:
             return tuple(judged)
-        return tuple(_with(row, more) for row, more in zip(judged, unpack(found[0]), strict=True))
+        return tuple(_with(row, more) for row, more in zip(judged, unpack(settled[0]), strict=True))
 
     def unit(self, key: bytes) -> StoredUnit | None:
         """Return one unit as it was stored; None where it is not done."""
@@ -389,8 +389,8 @@ class RunDatabase:
         """
         query = "SELECT body FROM conversations WHERE id = ? ORDER BY rowid DESC LIMIT 1"
         with store_errors(self.path):
-            found = [self._db.execute(query, (name,)).fetchone() for name in sorted(set(ids))]
-            return [decode_conversation(row[0]) for row in found if row is not None]
+            rows = [self._db.execute(query, (name,)).fetchone() for name in sorted(set(ids))]
+            return [decode_conversation(row[0]) for row in rows if row is not None]
 
 
 def _with(row: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

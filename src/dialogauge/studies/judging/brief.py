@@ -92,15 +92,15 @@ def _verdict_pairs(verdicts: VerdictSummary | None) -> list[tuple[str, str]]:
         return []
     counts = {**verdicts.counts, **({"no verdict": verdicts.missing} if verdicts.missing else {})}
     asked = verdicts.requested or 1
-    said = ", ".join(f"{name} {n:,} ({words.percent(n / asked)})" for name, n in counts.items())
+    sentence = ", ".join(f"{name} {n:,} ({words.percent(n / asked)})" for name, n in counts.items())
     if partial := verdicts.basis.get("partial", 0):
-        said += f"; on an incomplete set of scores: {partial:,}"
+        sentence += f"; on an incomplete set of scores: {partial:,}"
     if verdicts.compared:
-        said += (
+        sentence += (
             f"; {verdicts.mismatched:,} of {verdicts.compared:,} differ from the verdict that the model gave "
             "itself"
         )
-    return [("verdicts", said)]
+    return [("verdicts", sentence)]
 
 
 def _footing(summary: Summary) -> list[tuple[str, str]]:
@@ -133,13 +133,13 @@ def mended_and_spent(summary: Summary) -> list[tuple[str, str]]:
     """Say what was mended or cut in the judge's replies, and what each role took."""
     pairs = [("mended", f"{n:,} {MARKS[name]}") for name, n in summary.marks.items()]
     for role, s in summary.by_role.items():
-        said = (
+        sentence = (
             f"{counted(s.calls, 'call')}, {s.cached:,} cached, {s.prompt_tokens:,} + "
             f"{s.completion_tokens:,} tokens, cost {words.cost(s.cost)}"
         )
         if s.repeated_share is not None:
-            said += f"; {words.percent(s.repeated_share)} of the prompts repeat the one before"
-        pairs.append((role, said))
+            sentence += f"; {words.percent(s.repeated_share)} of the prompts repeat the one before"
+        pairs.append((role, sentence))
     return pairs
 
 
@@ -154,7 +154,7 @@ def _weak_turns(weak: Sequence[Transcript]) -> tuple[Block, ...]:
 
 def _weak_line(weak: Transcript) -> tuple[str, str]:
     turn = weak.turns[0]
-    said = [f.text for f in turn.findings if not f.quoted] or [turn.messages[-1].text]
-    reason = " ".join(said[0].split())
+    sentence = [f.text for f in turn.findings if not f.quoted] or [turn.messages[-1].text]
+    reason = " ".join(sentence[0].split())
     place = f"{weak.title}, turn {turn.number}"
     return place, reason if len(reason) <= _REASON_CHARS else f"{reason[: _REASON_CHARS - 1]}…"

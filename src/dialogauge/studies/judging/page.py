@@ -167,31 +167,31 @@ def _checked(summary: Summary, manifest: Manifest, trust: Trust | None, *, with_
     few = {name: n for name, n in dialogues.items() if n < needed}
     languages = ", ".join(map(words.language, _checked_languages(manifest.judge, trust)))
     if with_users:
-        said = (
+        sentence = (
             "Beside them stands what these users said themselves. How far the two agree holds for these "
             "users and scenarios; for others it has to be measured again."
         )
     elif languages:
-        said = (
+        sentence = (
             f"The judge was compared with people’s ratings in: {languages}. In other languages its scores "
             "are unchecked."
         )
     elif dialogues:
-        said = (
+        sentence = (
             "The judge was compared with people’s ratings on too few dialogues of any one language: read "
             "its scores as unchecked."
         )
     else:
-        said = (
+        sentence = (
             "The judge was not compared with people’s ratings in any language: read its scores as unchecked."
         )
     if few:
         listed = ", ".join(f"{words.name(name)} ({n:,})" for name, n in few.items())
-        said += (
+        sentence += (
             f" Compared with people on fewer than {counted(needed, 'dialogue')}, too few to say: {listed}."
         )
     never = [words.name(d) for d in _uncalibrated(summary, manifest, trust) if d not in few]
-    return f"{said} Never compared with people: {', '.join(never)}." if never else said
+    return f"{sentence} Never compared with people: {', '.join(never)}." if never else sentence
 
 
 # Counts and scores
@@ -250,15 +250,15 @@ def _verdicts(verdicts: VerdictSummary) -> Section:
     parts = [Part(name, n, tone_of(name)) for name, n in verdicts.counts.items()]
     if verdicts.missing:
         parts.append(Part("no verdict", verdicts.missing, "none"))
-    said = "The verdict is computed from the scores."
+    sentence = "The verdict is computed from the scores."
     if partial := verdicts.basis.get("partial", 0):
-        said += (
+        sentence += (
             f" Marked *: {partial:,} that rest on an incomplete set of scores, and so are never excellent."
         )
     if verdicts.compared:
-        said += f" The model’s own verdict differed in {verdicts.mismatched:,} of {verdicts.compared:,}."
+        sentence += f" The model’s own verdict differed in {verdicts.mismatched:,} of {verdicts.compared:,}."
     title = f"Verdicts of {counted(verdicts.requested, 'conversation')}"
-    return Section(title, (StackedBar("Verdicts", tuple(parts)), Callout((said,))))
+    return Section(title, (StackedBar("Verdicts", tuple(parts)), Callout((sentence,))))
 
 
 def _scores_section(summary: Summary, uncalibrated: Collection[str], trust: Trust | None) -> Section:
@@ -271,11 +271,11 @@ def _scores_section(summary: Summary, uncalibrated: Collection[str], trust: Trus
             f"{words.name(w.dimension)} {w.mean_absolute:.2f} ({counted(w.n, 'turn')})"
             for w in summary.windows
         )
-        said = (
+        sentence = (
             "Long conversations were judged in overlapping windows; a turn judged twice has the mean of "
             f"both. Mean difference between the two: {listed}."
         )
-        blocks.append(Callout((said,)))
+        blocks.append(Callout((sentence,)))
     lead = (
         "Bars count the scores. Below them the mean (ring), its 95 % interval, clustered by conversation "
         "(thick line), and, where judgements failed, the bounds that the failures could move it to "
@@ -455,17 +455,17 @@ def _list_score(value: float | str | None, level: str) -> Cell:
 def _cost_section(summary: Summary) -> Section:
     total = summary.total
     if not total.calls and not total.cached:
-        said = "No language model was called; nothing was spent and nothing left this machine."
-        return Section("Cost", (Callout((said,)),), anchor="cost")
+        sentence = "No language model was called; nothing was spent and nothing left this machine."
+        return Section("Cost", (Callout((sentence,)),), anchor="cost")
     heads = ("role", "calls", "from cache", "tokens in", "tokens out", "cost")
     rows = [_cost_row(role, s) for role, s in (*summary.by_role.items(), ("total", total))]
     blocks: list[Block] = [data_table("Cost by role", heads, rows, captioned=False)]
     if total.repeated_share is not None:
-        said = (
+        sentence = (
             f"{words.percent(total.repeated_share)} of the prompts' characters repeat the beginning of the "
             "prompt before: a server with a prefix cache need not read them again."
         )
-        blocks.append(Callout((said,)))
+        blocks.append(Callout((sentence,)))
     lead = (
         "By role. A cost is unknown as soon as one call has no known price; it is never counted as nothing."
     )

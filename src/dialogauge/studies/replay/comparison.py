@@ -71,26 +71,26 @@ class ViewResult:
 
         On ranks an interval may lie above it: unequal scores spread over ranks that equal ones share.
         """
-        top, found = self.ceiling, self.aggregates.items()
-        return tuple(n for n, a in found if top is not None and (a.primary.high or 0.0) >= top)
+        top, figures = self.ceiling, self.aggregates.items()
+        return tuple(n for n, a in figures if top is not None and (a.primary.high or 0.0) >= top)
 
     def to_json(self) -> dict[str, Any]:
         """Write the view."""
         return {
-            "candidates": {name: found.to_json() for name, found in self.aggregates.items()},
+            "candidates": {name: figures.to_json() for name, figures in self.aggregates.items()},
             "pairs": [pair.to_json() for pair in self.pairs],
             "ceiling": {
                 "user_macro": self.ceiling,
                 "within_the_interval_of": list(self.at_the_ceiling),
-                "constant": {str(level): found.to_json() for level, found in self.ladder.items()},
+                "constant": {str(level): figures.to_json() for level, figures in self.ladder.items()},
             },
             "controls": {
                 "reply_length": self.length.to_json(),
-                "shuffled": [asdict(found) for found in self.shuffled],
+                "shuffled": [asdict(figures) for figures in self.shuffled],
             },
             "by_position": {
-                name: {label: {"mean": mean, "n": n} for label, (mean, n) in found.items()}
-                for name, found in self.positions.items()
+                name: {label: {"mean": mean, "n": n} for label, (mean, n) in figures.items()}
+                for name, figures in self.positions.items()
             },
             "self_preference": self.self_preference.to_json(),
             "blocks_left_as_they_are": dict(self.left_as_they_are),
@@ -117,9 +117,9 @@ class ReplayComparison:
         original = self.scores.original
         return {
             "settings": asdict(self.settings),
-            "views": {view: found.to_json() for view, found in self.views.items()},
+            "views": {view: figures.to_json() for view, figures in self.views.items()},
             "reference": {"scored": len(original.scores), "requested": len(original.lengths)},
-            "length": {name: asdict(found) for name, found in self.lengths.items()},
+            "length": {name: asdict(figures) for name, figures in self.lengths.items()},
         }
 
 

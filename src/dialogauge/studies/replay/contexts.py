@@ -48,17 +48,17 @@ def compress(past: Sequence[Reply], before: Sequence[Message]) -> tuple[str, ...
         past: The user's replies in other scenarios; only what the user said before them is read.
         before: The messages of the present conversation.
     """
-    said = list(dict.fromkeys(_sentences(past)))
-    if not said:
+    spoken = list(dict.fromkeys(_sentences(past)))
+    if not spoken:
         return ()
-    index = TfidfIndex(said, shortest=2, longest=4, sublinear=True)
+    index = TfidfIndex(spoken, shortest=2, longest=4, sublinear=True)
     relevance = index.cosines("\n".join(m.text for m in before[-_PREFIX:] if m.role == "user"))
-    weight = relevance + _WISH_WEIGHT * np.array([_WISH.search(text) is not None for text in said])
+    weight = relevance + _WISH_WEIGHT * np.array([_WISH.search(text) is not None for text in spoken])
     chosen: list[str] = []
     room = CHARACTERS
-    free = np.ones(len(said), dtype=bool)
+    free = np.ones(len(spoken), dtype=bool)
     for i in np.argsort(-weight, kind="stable"):
-        text = said[int(i)]
+        text = spoken[int(i)]
         if not free[i] or weight[i] <= 0 or len(text) > room:
             continue
         chosen.append(text)
@@ -74,8 +74,8 @@ def _sentences(past: Sequence[Reply]) -> Iterable[str]:
     for reply in {r.conversation.id: r for r in past}.values():
         for message in reply.before:
             if message.role == "user":
-                found = (part.strip() for part in sentences(message.text))
-                yield from (part for part in found if _SHORTEST <= len(part) <= _LONGEST)
+                parts = (part.strip() for part in sentences(message.text))
+                yield from (part for part in parts if _SHORTEST <= len(part) <= _LONGEST)
 
 
 MemoryRule = Literal["tfidf", "diverse"]
@@ -139,10 +139,10 @@ def refuse_own_scenario(scenario: str, past: Sequence[Reply]) -> None:
 
 def _diverse(ranked: Sequence[Recalled], k: int) -> list[Recalled]:
     scenarios: dict[str | None, list[Recalled]] = {}
-    for found in ranked:
-        scenarios.setdefault(found.reply.conversation.scenario, []).append(found)
+    for recalled in ranked:
+        scenarios.setdefault(recalled.reply.conversation.scenario, []).append(recalled)
     rounds = max(map(len, scenarios.values()))
-    in_turn = [held[i] for i in range(rounds) for held in scenarios.values() if i < len(held)]
+    in_turn = [several[i] for i in range(rounds) for several in scenarios.values() if i < len(several)]
     return in_turn[:k]
 
 
@@ -242,12 +242,12 @@ def _with_system(before: Sequence[Message], added: str) -> tuple[Message, ...]:
     return (Message("system", added), *before)
 
 
-def _item(number: int, found: Recalled, language: str) -> str:
+def _item(number: int, recalled: Recalled, language: str) -> str:
     head = phrase(
-        language, "replay_past", number=str(number), scenario=str(found.reply.conversation.scenario)
+        language, "replay_past", number=str(number), scenario=str(recalled.reply.conversation.scenario)
     )
-    lines = [f"{m.role}: {_quoted(_cut(m.text, _MESSAGE_CHARACTERS))}" for m in found.before]
-    reply = f"assistant: {_quoted(_cut(found.reply.text, _REPLY_CHARACTERS))}"
+    lines = [f"{m.role}: {_quoted(_cut(m.text, _MESSAGE_CHARACTERS))}" for m in recalled.before]
+    reply = f"assistant: {_quoted(_cut(recalled.reply.text, _REPLY_CHARACTERS))}"
     return "\n".join([head, *lines, reply])
 
 

@@ -63,7 +63,7 @@ class LengthControl:
     def to_json(self) -> dict[str, Any]:
         """Write the figures."""
         return {
-            "candidates": {name: found.to_json() for name, found in self.aggregates.items()},
+            "candidates": {name: figures.to_json() for name, figures in self.aggregates.items()},
             "pairs": [pair.to_json() for pair in self.pairs],
         }
 
@@ -136,10 +136,10 @@ def _dealt(
     weights = np.array([1 / sizes[user] / len(sizes) for user in users])
     # Swapping a pair changes the sign of its difference.
     signs = rng.integers(0, 2, size=(deals, weights.size)) * 2 - 1
-    found = signs @ (delta[known] * weights)
-    given = float(delta[known] @ weights)
-    low, high = np.quantile(found, [0.025, 0.975])
-    far = int((np.abs(found) >= abs(given) - 1e-12).sum())
+    flipped = signs @ (delta[known] * weights)
+    actual = float(delta[known] @ weights)
+    low, high = np.quantile(flipped, [0.025, 0.975])
+    far = int((np.abs(flipped) >= abs(actual) - 1e-12).sum())
     return SwappedPairs(name, (float(low), float(high)), (far + 1) / (deals + 1), deals)
 
 
@@ -200,8 +200,8 @@ def by_position(table: CandidateScores) -> dict[str, dict[str, tuple[float | Non
         row = table.row(name)
         out[name] = {}
         for number, label in enumerate(POSITIONS):
-            held = row[(places == number) & ~np.isnan(row)]
-            out[name][label] = (float(held.mean()) if held.size else None, int(held.size))
+            scores = row[(places == number) & ~np.isnan(row)]
+            out[name][label] = (float(scores.mean()) if scores.size else None, int(scores.size))
     return out
 
 
@@ -265,5 +265,5 @@ def self_preference(
 
 def _mean_of(table: CandidateScores, names: Sequence[str]) -> Floats:
     """Mean over candidates, on the items that all of them have."""
-    found: Floats = np.mean([table.row(name) for name in names], axis=0)
-    return found
+    mean: Floats = np.mean([table.row(name) for name in names], axis=0)
+    return mean

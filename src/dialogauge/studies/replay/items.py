@@ -249,10 +249,10 @@ def hard_picks(blocks: Iterable[RatedBlock], size: int = 300) -> tuple[Pick, ...
         blocks: In the order of the data.
         size: How many turns at most.
     """
-    held = sorted((p for b in blocks for p in _of_block(b)), key=lambda p: (-p.weight, p.block, p.id))
-    best = _best_of_users(held)[:size]
+    picks = sorted((p for b in blocks for p in _of_block(b)), key=lambda p: (-p.weight, p.block, p.id))
+    best = _best_of_users(picks)[:size]
     taken = {p.id for p in best}
-    ordered = [*best, *(p for p in held if p.id not in taken)]
+    ordered = [*best, *(p for p in picks if p.id not in taken)]
     chosen = list(best)
     for score, n in sorted(QUOTA.items()):
         more = [p for p in ordered if p.gold == score and p.id not in taken][:n]
@@ -262,9 +262,9 @@ def hard_picks(blocks: Iterable[RatedBlock], size: int = 300) -> tuple[Pick, ...
     return tuple(chosen[:size])
 
 
-def _best_of_users(held: Sequence[Pick]) -> list[Pick]:
+def _best_of_users(picks: Sequence[Pick]) -> list[Pick]:
     first: dict[str, Pick] = {}
-    for pick in held:
+    for pick in picks:
         first.setdefault(pick.user, pick)
     return [first[user] for user in sorted(first)]
 
@@ -305,8 +305,8 @@ def weigh_turn(rated: RatedReply, block: str, user: str) -> Pick:
         ("clear_user_request", 1.0, len(rated.reply.request.strip()) >= _CLEAR_REQUEST),
         ("positive_control_candidate", -0.5, score == 5),
     )
-    held = [(name, weight) for name, weight, true in parts if true]
-    return Pick(rated, block, user, sum(w for _, w in held), tuple(name for name, _ in held))
+    reasons = [(name, weight) for name, weight, true in parts if true]
+    return Pick(rated, block, user, sum(w for _, w in reasons), tuple(name for name, _ in reasons))
 
 
 def _substantive(rated: RatedReply) -> bool:
@@ -349,8 +349,8 @@ def select_items(
         items = tuple(_item(pick, pick.weight) for pick in hard_picks(known, size))
     else:
         # Chance draws from turns in an order of their own: that of the data makes no difference.
-        found = sorted((p for p in every if asked(p.rated.reply)), key=lambda p: (p.block, p.id))
-        chosen = found if rule == "all" else _CHOICES[rule](found, size, random.Random(seed))
+        eligible = sorted((p for p in every if asked(p.rated.reply)), key=lambda p: (p.block, p.id))
+        chosen = eligible if rule == "all" else _CHOICES[rule](eligible, size, random.Random(seed))
         items = tuple(map(_item, chosen))
     if not items:
         among = counted(len(every), "rated reply", "rated replies")
@@ -387,7 +387,7 @@ def _stratified(picks: Sequence[Pick], size: int, rng: random.Random) -> list[Pi
     strata: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for index, pick in enumerate(picks):
         strata[pick.gold, str(pick.rated.reply.conversation.scenario)].append(index)
-    exact = {key: size * len(held) / len(picks) for key, held in strata.items()}
+    exact = {key: size * len(members) / len(picks) for key, members in strata.items()}
     taken = {key: int(share) for key, share in exact.items()}
     by_rest = sorted(exact, key=lambda key: (taken[key] - exact[key], key))
     for key in by_rest[: size - sum(taken.values())]:
@@ -400,11 +400,11 @@ def _stratified(picks: Sequence[Pick], size: int, rng: random.Random) -> list[Pi
 
 
 def _users_in_turn(
-    held: Sequence[tuple[int, str]], n: int, used: Counter[str], rng: random.Random
+    members: Sequence[tuple[int, str]], n: int, used: Counter[str], rng: random.Random
 ) -> list[int]:
     """Take n, always one of a user that has fewest so far; chance decides among equals."""
     left: defaultdict[str, list[int]] = defaultdict(list)
-    for index, user in rng.sample(held, len(held)):
+    for index, user in rng.sample(members, len(members)):
         left[user].append(index)
     order = {user: i for i, user in enumerate(left)}
     out = []

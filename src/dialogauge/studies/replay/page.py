@@ -93,8 +93,8 @@ def replay_page(
         " are the replies that the users saw and rated, scored by the same evaluator.",
     )
     warnings = (Callout((w,), "warn") for w in warnings_of(comparison, items, evaluator))
-    sections = (_view_section(found, comparison) for found in comparison.views.values())
-    said = "Where scores go with length, longer replies win whatever they say."
+    sections = (_view_section(result, comparison) for result in comparison.views.values())
+    sentence = "Where scores go with length, longer replies win whatever they say."
     lead = (
         "Other replies in ",
         Span(counted(len(items.items), "frozen state"), "strong"),
@@ -110,7 +110,7 @@ def replay_page(
             Callout((_WHAT_IT_IS_NOT, primary), "info"),
             *warnings,
             *sections,
-            Section("Length", (_lengths(comparison), Callout((_LENGTH,))), said),
+            Section("Length", (_lengths(comparison), Callout((_LENGTH,))), sentence),
             Section("Data card", (Definitions(card_pairs(items)),)),
             _made_section(comparison, command, version),
         ),
@@ -130,10 +130,10 @@ def brief(comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, 
     views = (
         Section(
             view,
-            (_figures(found, scores, every=False), *_pairs(found), *_controls(found)),
-            _meaning(found),
+            (_figures(result, scores, every=False), *_pairs(result), *_controls(result)),
+            _meaning(result),
         )
-        for view, found in comparison.views.items()
+        for view, result in comparison.views.items()
     )
     preference = f"Self-preference: {comparison.views['raw'].self_preference.words}"
     warnings = (Callout((w,), "warn") for w in warnings_of(comparison, items, evaluator))
@@ -152,11 +152,11 @@ def card_blocks(items: ItemSet) -> tuple[Block, ...]:
     table = data_table("Ratings", ("rated", "1", "2", "3", "4", "5", "mean"), rows, captioned=False)
     blocks: list[Block] = [Definitions(card_pairs(items)), table]
     if items.selected_on_gold:
-        said = (
+        sentence = (
             "The turns were chosen by how their users rated them. What candidates gain over the original "
             "replies is in part selection and regression to the mean; --rule stratified does not choose so."
         )
-        blocks.append(Callout((said,), "warn"))
+        blocks.append(Callout((sentence,), "warn"))
     return tuple(blocks)
 
 
@@ -201,13 +201,13 @@ def warnings_of(
             f"original replies are dissatisfying, of all turns {every['dissatisfied']:.1%}. A better score "
             "than the original replies' is in part selection and regression to the mean, not merit."
         )
-    for view, found in comparison.views.items():
-        held = found.at_the_ceiling
-        if held and found.ceiling is not None:
-            told = ", ".join(held)
+    for view, result in comparison.views.items():
+        at_ceiling = result.at_the_ceiling
+        if at_ceiling and result.ceiling is not None:
+            listed = ", ".join(at_ceiling)
             out.append(
-                f"{view}: a candidate whose every reply is given a 5 would have {found.ceiling:.3f}, which "
-                f"lies within the interval of {told}. This view cannot tell them from perfect."
+                f"{view}: a candidate whose every reply is given a 5 would have {result.ceiling:.3f}, which "
+                f"lies within the interval of {listed}. This view cannot tell them from perfect."
             )
     present = len(comparison.scores.items)
     if present < len(items.items):
@@ -224,17 +224,17 @@ def warnings_of(
         )
     cut = {name: f.cut_short for name, f in comparison.lengths.items() if f.cut_short}
     if cut:
-        told = ", ".join(f"{name} {n:,}" for name, n in cut.items())
+        listed = ", ".join(f"{name} {n:,}" for name, n in cut.items())
         out.append(
-            f"Replies that ended at the limit of tokens or in a filter: {told}. They are judged as they are; "
-            "a higher max_tokens may change the order."
+            f"Replies that ended at the limit of tokens or in a filter: {listed}. They are judged as they "
+            "are; a higher max_tokens may change the order."
         )
     failures = comparison.scores.failures()
     failing = {name: sum(kinds.values()) for name, kinds in failures.items() if kinds}
     if failing:
-        told = ", ".join(f"{name} {n:,}" for name, n in failing.items())
+        listed = ", ".join(f"{name} {n:,}" for name, n in failing.items())
         out.append(
-            f"Items without a score, by candidate: {told}. Pairs are compared on the items that both have."
+            f"Items without a score, by candidate: {listed}. Pairs are compared on the items that both have."
         )
     return tuple(out)
 
@@ -253,30 +253,30 @@ def _cannot_tell_answers(evaluator: Mapping[str, Any]) -> bool:
 # One view
 
 
-def _view_section(found: ViewResult, comparison: ReplayComparison) -> Section:
-    pairs, controls = _pairs(found), _controls(found)
-    blocks: list[Block] = [_board(found), Callout((_board_note(found),))]
-    blocks.append(_figures(found, comparison.scores, every=True))
+def _view_section(result: ViewResult, comparison: ReplayComparison) -> Section:
+    pairs, controls = _pairs(result), _controls(result)
+    blocks: list[Block] = [_board(result), Callout((_board_note(result),))]
+    blocks.append(_figures(result, comparison.scores, every=True))
     if pairs:
         title = "Candidates against the original replies and each other"
-        note = Callout((_pairs_note(found, comparison.settings.margin),))
+        note = Callout((_pairs_note(result, comparison.settings.margin),))
         blocks.append(Section(title, (*pairs, note)))
     if controls:
         note = Callout((_CONTROLS.format(deals=comparison.settings.deals),))
         blocks.append(Section("Controls", (*controls, note)))
-    blocks += [Callout((_preference(found),)), _positions(found)]
-    return Section(found.view, tuple(blocks), _meaning(found))
+    blocks += [Callout((_preference(result),)), _positions(result)]
+    return Section(result.view, tuple(blocks), _meaning(result))
 
 
-def _meaning(found: ViewResult) -> str:
-    meaning = _MEANINGS[found.view]
+def _meaning(result: ViewResult) -> str:
+    meaning = _MEANINGS[result.view]
     left = ", ".join(
-        f"{counted(n, 'block')} ({words.name(why)})" for why, n in found.left_as_they_are.items()
+        f"{counted(n, 'block')} ({words.name(why)})" for why, n in result.left_as_they_are.items()
     )
     return f"{meaning[0].upper()}{meaning[1:]}.{f' Left as they are: {left}.' if left else ''}"
 
 
-def _board(found: ViewResult) -> Leaderboard:
+def _board(result: ViewResult) -> Leaderboard:
     rows = (
         LeaderboardRow(
             name,
@@ -286,14 +286,14 @@ def _board(found: ViewResult) -> Leaderboard:
             (Percent(a.dsat),),
             _emphasis(name),
         )
-        for name, a in found.aggregates.items()
+        for name, a in result.aggregates.items()
     )
-    ceiling = found.ceiling
+    ceiling = result.ceiling
     return Leaderboard(
-        f"Leaderboard, {found.view}",
+        f"Leaderboard, {result.view}",
         tuple(rows),
         "user macro mean, 95 % by users",
-        _axis(found),
+        _axis(result),
         () if ceiling is None else (Reference(ceiling, "all 5"),),
         (TableColumn("DSAT"),),
         "scores 1 to 5",
@@ -304,27 +304,27 @@ def _emphasis(name: str) -> Emphasis:
     return "quiet" if name == ORIGINAL else "plain"
 
 
-def _axis(found: ViewResult) -> Axis:
-    values = [v for a in found.aggregates.values() for v in (a.user_macro, a.primary.low, a.primary.high)]
-    known = [v for v in (*values, found.ceiling) if v is not None] or [1.0, 5.0]
+def _axis(result: ViewResult) -> Axis:
+    values = [v for a in result.aggregates.values() for v in (a.user_macro, a.primary.low, a.primary.high)]
+    known = [v for v in (*values, result.ceiling) if v is not None] or [1.0, 5.0]
     low, high = min(known), max(known)
     return Axis(max(1.0, low - 0.05), min(5.0, high + 0.05))
 
 
-def _board_note(found: ViewResult) -> str:
+def _board_note(result: ViewResult) -> str:
     note = "DSAT: share of scores of 3 and less."
-    if found.ceiling is None:
+    if result.ceiling is None:
         return note
     others = "".join(
         f", every reply a {level}: {words.decimal(a.user_macro, 3)}"
-        for level, a in found.ladder.items()
+        for level, a in result.ladder.items()
         if level < 5
     )
-    top = words.decimal(found.ceiling, 3)
+    top = words.decimal(result.ceiling, 3)
     return f"{note} Dashed: a candidate whose every reply is given a 5 has {top} here{others}."
 
 
-def _figures(found: ViewResult, scores: EvaluatorScores, *, every: bool) -> DataTable:
+def _figures(result: ViewResult, scores: EvaluatorScores, *, every: bool) -> DataTable:
     """Return the means of a view; with `every` one also those with fractions, and what candidates are."""
     failures = scores.failures()
     candidates = {name: of.about for name, of in scores.candidates.items()}
@@ -336,16 +336,16 @@ def _figures(found: ViewResult, scores: EvaluatorScores, *, every: bool) -> Data
         *(TableColumn(c, "text") for c in known),
     )
     rows = []
-    for name, a in found.aggregates.items():
+    for name, a in result.aggregates.items():
         about = candidates.get(name, {})
         columns = (str(about.get(c) or "") for c in known)
-        tags = (Span("at the ceiling", "warn"),) if name in found.at_the_ceiling else ()
+        tags = (Span("at the ceiling", "warn"),) if name in result.at_the_ceiling else ()
         cells = _figure_cells(a, failures.get(name, {}), every=every)
         rows.append(TableRow((Text(name, tags=tags), *cells, *columns), _emphasis(name)))
     if not every:
         empty: list[Cell] = [""] * (len(heads) - 2)
-        rows.append(TableRow(("(every reply a 5)", Number(found.ceiling, 3), *empty), "quiet"))
-    return data_table(f"Figures, {found.view}", heads, rows, captioned=False)
+        rows.append(TableRow(("(every reply a 5)", Number(result.ceiling, 3), *empty), "quiet"))
+    return data_table(f"Figures, {result.view}", heads, rows, captioned=False)
 
 
 def _figure_cells(a: Aggregate, failures: Mapping[str, int], *, every: bool) -> Iterable[Cell]:
@@ -365,16 +365,16 @@ def _why(kind: str) -> str:
     return what if what.endswith(where) else kind
 
 
-def _pairs(found: ViewResult) -> tuple[DataTable, ...]:
-    if not found.pairs:
+def _pairs(result: ViewResult) -> tuple[DataTable, ...]:
+    if not result.pairs:
         return ()
     heads = (
         "candidate",
         *(TableColumn("against", "text"), TableColumn("win / tie / loss", "text")),
         *("difference", "p", TableColumn("in words", "text")),
     )
-    title = f"Pairs, {found.view}"
-    return (data_table(title, heads, map(_pair, found.pairs), captioned=False),)
+    title = f"Pairs, {result.view}"
+    return (data_table(title, heads, map(_pair, result.pairs), captioned=False),)
 
 
 def _pair(p: Pairing) -> tuple[Cell, ...]:
@@ -387,12 +387,12 @@ def _pair(p: Pairing) -> tuple[Cell, ...]:
     return (p.a, p.b, Mix(won), difference, Number(p.comparison.p_holm, 3), p.comparison.side)
 
 
-def _pairs_note(found: ViewResult, margin: float) -> str:
+def _pairs_note(result: ViewResult, margin: float) -> str:
     note = (
         "Difference: mean over users, on the items that both have a score for, with a paired 95 % interval "
         "by users; p adjusted by Holm over all pairs of this view, and the words by that p."
     )
-    if any(p.bounds for p in found.pairs):
+    if any(p.bounds for p in result.pairs):
         note += (
             " Bounds: what the difference over all items could be if every missing score had been a 1 or a 5."
         )
@@ -406,37 +406,37 @@ _CONTROLS: Final = (
 )
 
 
-def _controls(found: ViewResult) -> tuple[DataTable, ...]:
-    if not found.shuffled:
+def _controls(result: ViewResult) -> tuple[DataTable, ...]:
+    if not result.shuffled:
         return ()
-    deltas = {p.a: p.difference.value for p in found.pairs if p.b == ORIGINAL}
-    by_length = {p.a: p for p in found.length.pairs}
+    deltas = {p.a: p.difference.value for p in result.pairs if p.b == ORIGINAL}
+    by_length = {p.a: p for p in result.length.pairs}
     rows: list[Sequence[Cell]] = []
-    for dealt in found.shuffled:
+    for dealt in result.shuffled:
         length = by_length.get(dealt.candidate)
         alone = None if length is None else _difference(length)
         difference = Number(deltas.get(dealt.candidate), 3, signed=True)
         rows.append((dealt.candidate, difference, alone, Interval(dealt.range, 3), Number(dealt.p, 3)))
     heads = ("candidate against original", "difference", "by reply length alone", "dealt at random", "p")
-    return (data_table(f"Controls, {found.view}", heads, rows, captioned=False),)
+    return (data_table(f"Controls, {result.view}", heads, rows, captioned=False),)
 
 
-def _preference(found: ViewResult) -> str:
-    preference = found.self_preference
-    said = f"Self-preference: {preference.words}"
+def _preference(result: ViewResult) -> str:
+    preference = result.self_preference
+    sentence = f"Self-preference: {preference.words}"
     own = preference.difference
     if own is not None and own.value is not None:
         delta = words.decimal(own.value, 3, signed=True)
-        said += f"; own family {delta} {words.interval(own.interval, 3)}"
-    return f"{said}."
+        sentence += f"; own family {delta} {words.interval(own.interval, 3)}"
+    return f"{sentence}."
 
 
-def _positions(found: ViewResult) -> Fold:
+def _positions(result: ViewResult) -> Fold:
     rows: list[tuple[Cell, ...]] = [
         (name, *(Number(mean, 3, notes=(f"{n:,}",)) for mean, n in by_place.values()))
-        for name, by_place in found.positions.items()
+        for name, by_place in result.positions.items()
     ]
-    table = data_table(f"By position, {found.view}", ("candidate", *POSITIONS), rows, captioned=False)
+    table = data_table(f"By position, {result.view}", ("candidate", *POSITIONS), rows, captioned=False)
     return Fold("By the place of the reply in its conversation", (table,))
 
 
@@ -469,14 +469,14 @@ def _lengths(comparison: ReplayComparison) -> DataTable:
 
 def _made_section(comparison: ReplayComparison, command: str, version: str) -> Section:
     s = comparison.settings
-    said = (
+    sentence = (
         f" {s.draws:,} draws of users, seed {s.seed}, ties {s.ties}. The original replies of every touched "
         "block are scored first, by the same evaluator; the calibrated views stand on them and on what each "
         "user rated in other scenarios. A candidate's failed reply is a failure, and is never replaced by "
         "the original."
     )
     by = (": ", Span(command, "code")) if command else ()
-    return Section("How this was made", (Callout(((f"dialogauge {version}", *by, ".", said),)),))
+    return Section("How this was made", (Callout(((f"dialogauge {version}", *by, ".", sentence),)),))
 
 
 def _difference(pair: Pairing) -> Number:

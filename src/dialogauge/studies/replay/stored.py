@@ -53,8 +53,8 @@ class ReplayRun:
     @property
     def items_digest(self) -> str | None:
         """The digest of the item set that the run is of."""
-        found: str | None = self.database.get_meta("items")
-        return found
+        items: str | None = self.database.get_meta("items")
+        return items
 
     @property
     def candidates(self) -> dict[str, dict[str, Any]]:

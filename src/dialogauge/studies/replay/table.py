@@ -52,13 +52,13 @@ class CandidateScores:
 
     def row(self, name: str) -> Floats:
         """Return the whole scores of a candidate, shape (items,)."""
-        found: Floats = self.whole[self.names.index(name)]
-        return found
+        row: Floats = self.whole[self.names.index(name)]
+        return row
 
     def fractions(self, name: str) -> Floats:
         """Return its scores with fractions, shape (items,)."""
-        found: Floats = self.value[self.names.index(name)]
-        return found
+        row: Floats = self.value[self.names.index(name)]
+        return row
 
     def shared(self, names: Sequence[str]) -> CandidateScores:
         """Return some candidates, fit to be compared on the items that all of them have a score for.
@@ -75,8 +75,8 @@ class CandidateScores:
             # Scores are ranked block by block: where nobody's is missing, or everybody's, ranks stay.
             blocks = {i.block for i, differs in zip(self.items, uneven, strict=True) if differs}
             moved = common & np.array([i.block in blocks for i in self.items])
-            found = self.again(names, {i.id for i, held in zip(self.items, moved, strict=True) if held})
-            whole, value = np.where(moved, found.whole, whole), np.where(moved, found.value, value)
+            again = self.again(names, {i.id for i, moves in zip(self.items, moved, strict=True) if moves})
+            whole, value = np.where(moved, again.whole, whole), np.where(moved, again.value, value)
         return CandidateScores(self.items, tuple(names), whole, value)
 
 
@@ -287,13 +287,13 @@ def compare_candidates(
     others = [name for name in table.names if name != ORIGINAL]
     named = [(name, ORIGINAL) for name in others if ORIGINAL in table.names] + list(combinations(others, 2))
     draws = draws_for(draws, len(named), len(table.items))
-    found = []
+    pairs = []
     for a, b in named:
         two = table.shared((a, b))
         whole, exact = (two.row(a), two.row(b)), (two.fractions(a), two.fractions(b))
-        found.append(compare_pair((a, b), table.items, whole, draws, margin, exact))
-    over_all = adjusted([f.comparison for f in found])
-    return tuple(replace(f, comparison=comparison) for f, comparison in zip(found, over_all, strict=True))
+        pairs.append(compare_pair((a, b), table.items, whole, draws, margin, exact))
+    over_all = adjusted([f.comparison for f in pairs])
+    return tuple(replace(f, comparison=comparison) for f, comparison in zip(pairs, over_all, strict=True))
 
 
 def compare_pair(
