@@ -170,18 +170,15 @@ class RubricJudge(JudgeByRubric):
         if self.rubric.level == "turn":
             return await _judge_turns(calls, turns)
         if self.rubric.level == "window":
-            return await judge_window_level(calls, plan_windows(len(turns), self.window))
+            return await judge_window_level(calls, turns, plan_windows(len(turns), self.window))
         return await self._judge_whole(calls, turns)
 
     async def _judge_whole(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
-        before: tuple[Judged, ...] = ()
-        together = bool(self.rubric.at("turn"))
-        if together and self.mode == "foresight":
-            before = await _judge_turns(calls, turns)
-            together = False
+        alone = self.mode == "foresight" and self.rubric.at("turn")
+        before = await _judge_turns(calls, turns) if alone else ()
         count = len(turns)
         plan = plan_windows(count, self.window) if count > self.long_after else ((0, count),)
-        return before + await judge_in_windows(calls, plan, before, with_turns=together)
+        return before + await judge_in_windows(calls, turns, plan, before)
 
 
 async def _judge_turns(calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:

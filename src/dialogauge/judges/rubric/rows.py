@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from dialogauge.core.conversation import Turn
@@ -47,8 +47,7 @@ def turn_judgement(
     more = {"quotes_unsupported": unsupported} if unsupported else {}
     own = rubric.level == "turn"
     decided = decide(rubric, [], part.scores) if own else Decision(overall=_mean(rubric, "turn", part.scores))
-    judgement = judgement_of(part, decided, {**more, **(details or {})}, part.notes.get(""))
-    return replace(judgement, issues=part.issues, evidence=evidence)
+    return judgement_of(part, decided, {**more, **(details or {})}, part.notes.get(""), evidence=evidence)
 
 
 def supported(quotes: Iterable[tuple[str, str]], turn: Turn) -> tuple[tuple[Evidence, ...], int]:
@@ -77,7 +76,13 @@ def _plain(text: str) -> str:
 
 
 def judgement_of(
-    part: ParsedPart, decided: Decision, more: Mapping[str, Any], rationale: str | None
+    part: ParsedPart,
+    decided: Decision,
+    more: Mapping[str, Any],
+    rationale: str | None,
+    *,
+    evidence: tuple[Evidence, ...] = (),
+    weakest_turn: int | None = None,
 ) -> Judgement:
     """Make a judgement of a part of a reply; its details are labels, items and class, and `more`."""
     details: dict[str, Any] = {}
@@ -94,6 +99,9 @@ def judgement_of(
         scores=as_scores(part.scores),
         verdict=decided.verdict,
         verdict_basis=decided.basis,
+        issues=part.issues,
+        evidence=evidence,
+        weakest_turn=weakest_turn,
         rationale=rationale,
         details={**details, **more},
         overall=decided.overall,
@@ -208,8 +216,7 @@ def whole_judgement(
     if reply.verdict is not None:
         details["model_verdict"] = reply.verdict
         details["verdict_mismatch"] = reply.verdict != (decided.verdict or decided.name)
-    judgement = judgement_of(whole, decided, details, rationale_of(reply))
-    return replace(judgement, weakest_turn=reply.weakest_turn)
+    return judgement_of(whole, decided, details, rationale_of(reply), weakest_turn=reply.weakest_turn)
 
 
 def rationale_of(reply: ParsedReply) -> str | None:

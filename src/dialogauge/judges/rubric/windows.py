@@ -40,6 +40,9 @@ from dialogauge.rubrics import Dimension, Rubric, Scope
 SMALLEST: Final = 4
 LARGEST: Final = 6
 
+WindowPlan = Sequence[tuple[int, int]]
+"""Start (included) and stop (excluded) of each window, by position among the judged turns."""
+
 
 def plan_windows(count: int, size: int = LARGEST) -> tuple[tuple[int, int], ...]:
     """Lay windows over `count` turns.
@@ -159,16 +162,17 @@ def weakest_of(named: Sequence[int | None], turns: Mapping[int, Mapping[str, Num
 
 
 async def judge_in_windows(
-    calls: ConversationCalls, plan: Sequence[tuple[int, int]], before: Sequence[Judged], *, with_turns: bool
+    calls: ConversationCalls, turns: Sequence[Turn], plan: WindowPlan, before: Sequence[Judged]
 ) -> tuple[Judged, ...]:
-    """Judge a conversation in windows, of positions among the replied turns, and put together what they say.
+    """Judge the replied turns and their conversation in windows, and put together what they say.
 
     A single window is the conversation at once. `before` are the rows of turns that were judged one by one,
-    in foresight; else the windows score the turns too, `with_turns`. All usage, that of the summaries
-    included, is booked on the conversation's row.
+    in foresight; else the windows score the turns too, where the rubric does. All usage, that of the
+    summaries included, is booked on the conversation's row.
     """
-    windows, spent = await _ask_windows(calls, plan, with_turns=with_turns)
-    rows = _turn_rows(calls, windows) if with_turns else ()
+    with_turns = not before and bool(calls.rubric.at("turn"))
+    windows, spent = await _ask_windows(calls, turns, plan, with_turns=with_turns)
+    rows = _turn_rows(calls, turns, windows) if with_turns else ()
     usage = sum((w.usage for w in windows), spent)
     scored = before or rows
     if len(windows) == 1:
@@ -178,9 +182,11 @@ async def judge_in_windows(
     return (*rows, row(calls, "conversation", None, outcome, usage))
 
 
-async def judge_window_level(calls: ConversationCalls, plan: Sequence[tuple[int, int]]) -> tuple[Judged, ...]:
+async def judge_window_level(
+    calls: ConversationCalls, turns: Sequence[Turn], plan: WindowPlan
+) -> tuple[Judged, ...]:
     """Judge each window as a target of its own, named by its last turn; the first carries the summaries."""
-    windows, spent = await _ask_windows(calls, plan, with_turns=False)
+    windows, spent = await _ask_windows(calls, turns, plan, with_turns=False)
     rows = []
     for index, w in enumerate(windows):
         usage = w.usage + spent if index == 0 else w.usage
@@ -189,37 +195,37 @@ async def judge_window_level(calls: ConversationCalls, plan: Sequence[tuple[int,
 
 
 async def _ask_windows(
-    calls: ConversationCalls, plan: Sequence[tuple[int, int]], *, with_turns: bool
+    calls: ConversationCalls, turns: Sequence[Turn], plan: WindowPlan, *, with_turns: bool
 ) -> tuple[tuple[CallResult, ...], Usage]:
     """Return the windows, and what the summaries took."""
-    judged = calls.conversation.replied_turns
-    groups = [judged[start:stop] for start, stop in plan]
-    shown = [_shown(calls, group, last=group is groups[-1]) for group in groups]
+    groups = [turns[start:stop] for start, stop in plan]
+    shown = [_shown(calls, groups, group) for group in groups]
     before: Sequence[str | ChatFailure | None] = (None,) * len(groups)
     spent = Usage()
-    if "earlier_summary" in calls.rubric.shows:
-        before, spent = await summarise_before(calls, [turns[0].number for turns in shown])
+    if len(groups) > 1 and "earlier_summary" in calls.rubric.shows:
+        before, spent = await summarise_before(calls, [seen[0].number for seen in shown])
     level = calls.rubric.level
     end = calls.conversation.turns[-1].number
     coroutines = []
-    for group, turns, notes in zip(groups, shown, before, strict=True):
+    for group, seen, notes in zip(groups, shown, before, strict=True):
         scope = Scope(
             tuple(t.number for t in group),
             ("turn", level) if with_turns else (level,),
-            (max(turns[0].number, 1), turns[-1].number, end) if len(groups) > 1 else None,
+            (max(seen[0].number, 1), seen[-1].number, end) if len(groups) > 1 else None,
         )
-        beyond = following_turn(calls.conversation, turns[-1]) if calls.mode == "hindsight" else None
-        call = Call(scope, turns, beyond, notes if isinstance(notes, str) else None)
+        beyond = following_turn(calls.conversation, seen[-1]) if calls.mode == "hindsight" else None
+        call = Call(scope, seen, beyond, notes if isinstance(notes, str) else None)
         coroutines.append(_ask(calls, call, notes))
     return tuple(await gathered(coroutines)), spent
 
 
-def _shown(calls: ConversationCalls, group: Sequence[Turn], *, last: bool) -> tuple[Turn, ...]:
+def _shown(
+    calls: ConversationCalls, groups: Sequence[Sequence[Turn]], group: Sequence[Turn]
+) -> tuple[Turn, ...]:
     """Return the turns a window sees: the judged ones, unanswered ones between, and both ends whole."""
     turns = calls.conversation.turns
-    first_judged = calls.conversation.replied_turns[0]
-    start = turns[0].number if group[0] is first_judged else group[0].number
-    stop = turns[-1].number if last else group[-1].number
+    start = turns[0].number if group is groups[0] else group[0].number
+    stop = turns[-1].number if group is groups[-1] else group[-1].number
     return tuple(t for t in turns if start <= t.number <= stop)
 
 
@@ -240,9 +246,11 @@ async def _ask(calls: ConversationCalls, call: Call, notes: str | ChatFailure | 
     return replace(result, outcome=replace(failure, message=f"window of {span}: {failure.message}"))
 
 
-def _turn_rows(calls: ConversationCalls, windows: Sequence[CallResult]) -> tuple[Judged, ...]:
+def _turn_rows(
+    calls: ConversationCalls, turns: Sequence[Turn], windows: Sequence[CallResult]
+) -> tuple[Judged, ...]:
     rows = []
-    for turn in calls.conversation.replied_turns:
+    for turn in turns:
         holding = [w for w in windows if turn.number in w.call.scope.turns]
         parts = [w.reply.turns[turn.number] for w in holding if w.reply is not None]
         if not parts:
@@ -287,7 +295,7 @@ def _whole(
     decided = decide(calls.rubric, scores, merged.scores)
     deciding = _deciding(replies, weakest)
     details = _whole_details(calls, windows, turns)
-    return replace(judgement_of(merged, decided, details, rationale_of(deciding)), weakest_turn=weakest)
+    return judgement_of(merged, decided, details, rationale_of(deciding), weakest_turn=weakest)
 
 
 def _deciding(replies: Sequence[ParsedReply], weakest: int | None) -> ParsedReply:
