@@ -85,9 +85,9 @@ class HttpChatClient:
         self.parameters = parameters or SamplingParameters()
         self._settings = settings or HttpSettings()
         self.endpoint = Endpoint(base_url, api_key, self._settings.key_variable, self._settings.headers)
-        self._prices = prices
+        self._prices = prices or PriceTable()
         self._budget = budget or Budget()
-        self._budget.require_price(model, prices)
+        self._budget.require_price(model, self._prices)
         self._timing = timing or Timing()
         self._limiter = AdaptiveLimiter(
             self._settings.max_concurrency, clock=self._timing.clock, sleep=self._timing.sleep
@@ -322,19 +322,17 @@ class HttpChatClient:
 
     def _expected_cost(self, content: bytes) -> float:
         """Return the expected cost of a request, from an estimate of its tokens and a usual reply."""
-        if self._prices is None:
-            return 0.0
         return self._prices.cost(self.model, len(content) // _BYTES_PER_TOKEN, _REPLY_TOKENS) or 0.0
 
     def _cost(self, answer: Completion, content: bytes) -> float | None:
         """Return the cost for the budget, from an estimate if the endpoint counts no tokens."""
-        if self._prices is None or answer.counted:
+        if answer.counted:
             return self._price(answer)
         tokens = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
         return self._prices.cost(self.model, *tokens)
 
     def _price(self, answer: Completion) -> float | None:
-        if self._prices is None or not answer.counted:
+        if not answer.counted:
             return None
         return self._prices.cost(
             self.model, answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens

@@ -24,24 +24,19 @@ class ScriptedClient:
 
     def __init__(self, script: Script, *, name: str = "scripted") -> None:
         self._script = script
-        self._name = name
+        self.name = name
         self.requests: list[ChatRequest] = []
         """All requests, in order."""
 
-    @property
-    def name(self) -> str:
-        """The client's name."""
-        return self._name
-
     def describe(self) -> Mapping[str, Any]:
         """Return kind and name."""
-        return {"kind": "scripted", "model": self._name}
+        return {"kind": "scripted", "model": self.name}
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Return the next line; raises `ConfigError` when the script has none."""
         self.requests.append(request)
         line = self._line(request)
-        return ChatReply(line, usage=Usage(calls=1), model=self._name) if isinstance(line, str) else line
+        return ChatReply(line, usage=Usage(calls=1), model=self.name) if isinstance(line, str) else line
 
     async def close(self) -> None:
         """Do nothing."""
@@ -52,14 +47,14 @@ class ScriptedClient:
             text = str(request.messages[-1].get("content", ""))
             entry = next((line for part, line in script.items() if part in text), None)
             if entry is None:
-                message = f"the script of {self._name!r} has no entry for {text[:80]!r}"
+                message = f"the script of {self.name!r} has no entry for {text[:80]!r}"
                 raise ConfigError(message)
             return entry
         if not isinstance(script, Sequence):
             return script(request)
         position = len(self.requests) - 1
         if position >= len(script):
-            message = f"the script of {self._name!r} has run out after {len(script)} replies"
+            message = f"the script of {self.name!r} has run out after {len(script)} replies"
             raise ConfigError(message)
         line: Line = script[position]
         return line
@@ -79,17 +74,12 @@ class CallableClient:
         name: str | None = None,
     ) -> None:
         self._function = function
-        self._name: str = name or str(getattr(function, "__name__", "callable"))
-
-    @property
-    def name(self) -> str:
-        """The client's name; by default the function's."""
-        return self._name
+        self.name: str = name or str(getattr(function, "__name__", "callable"))
 
     def describe(self) -> Mapping[str, Any]:
         """Return kind, name and the function's module."""
         module = getattr(self._function, "__module__", None)
-        return {"kind": "callable", "model": self._name, "module": module}
+        return {"kind": "callable", "model": self.name, "module": module}
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Call the function with the messages."""
@@ -97,12 +87,12 @@ class CallableClient:
         try:
             text = await self._call(messages)
         except Exception as error:  # noqa: BLE001 (foreign code: any error fails this request only)
-            message = f"{self._name} raised {type(error).__name__}: {error}"
+            message = f"{self.name} raised {type(error).__name__}: {error}"
             return ChatFailure("judge_error", message, Usage(calls=1))
         if not isinstance(text, str):
-            message = f"{self._name} returned {type(text).__name__}, not a string"
+            message = f"{self.name} returned {type(text).__name__}, not a string"
             return ChatFailure("judge_error", message, Usage(calls=1))
-        return ChatReply(text, usage=Usage(calls=1), model=self._name)
+        return ChatReply(text, usage=Usage(calls=1), model=self.name)
 
     async def close(self) -> None:
         """Do nothing."""

@@ -37,15 +37,10 @@ class TransformersClient:
         self._model_name = model
         self._parameters = parameters or SamplingParameters()
         self._device = device
-        self._name = name or model
+        self.name = name or model
         self._loaded: tuple[Any, Any] | None = None
         # One thread: torch uses all cores for one request, and its random state is shared.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers")
-
-    @property
-    def name(self) -> str:
-        """The client's name; by default the model's."""
-        return self._name
 
     def describe(self) -> Mapping[str, Any]:
         """Return model, device and parameters."""
@@ -111,7 +106,7 @@ class TransformersClient:
             output = model.generate(
                 **prompt, max_new_tokens=limit, pad_token_id=_pad(tokenizer), **self._sampling()
             )
-        return _reply(tokenizer, output[0, length:].tolist(), length, limit, self._name)
+        return _reply(tokenizer, output[0, length:].tolist(), length, limit, self.name)
 
     def _sampling(self) -> dict[str, Any]:
         if not self._parameters.temperature:

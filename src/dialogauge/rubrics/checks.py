@@ -57,8 +57,8 @@ def _scenario_rules(rubric: Rubric) -> Iterator[str]:
             yield f"{key}.dimension: there is no dimension {rule.dimension!r}"
         elif not dimension.scale.low <= rule.at_most <= dimension.scale.high:
             yield f"{key}.at_most: {rule.at_most:g} is not on the scale of {dimension.scale}"
-    for name in _twice(rule.name for rule in rubric.scenario_rules):
-        yield f"scenario_rules.{name}: a rule of that name exists already"
+    names = (rule.name for rule in rubric.scenario_rules)
+    yield from _twice("scenario_rules.{}: a rule of that name exists already", names)
 
 
 def _pattern(key: str, pattern: str) -> Iterator[str]:
@@ -86,15 +86,15 @@ def _criteria(rubric: Rubric) -> Iterator[str]:
         yield "criteria: the last one must fit every scenario: leave its pattern out"
 
 
-def _twice(names: Iterable[str]) -> list[str]:
-    return [name for name, count in Counter(names).items() if count > 1]
+def _twice(fault: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the fault, with its `{}` filled, of each name that is there more than once."""
+    yield from (fault.format(name) for name, count in Counter(names).items() if count > 1)
 
 
 def _languages(rubric: Rubric) -> Iterator[str]:
     if not rubric.languages:
         yield "languages: empty; state at least one, as ['en']"
-    for name in _twice(rubric.languages):
-        yield f"languages: {name!r} is stated twice"
+    yield from _twice("languages: {!r} is stated twice", rubric.languages)
 
 
 def _dimension_list(rubric: Rubric) -> Iterator[str]:
@@ -102,8 +102,8 @@ def _dimension_list(rubric: Rubric) -> Iterator[str]:
         yield "dimensions: empty; a rubric scores at least one"
     elif not rubric.at(rubric.level):
         yield f"dimensions: none at the rubric's own level, {rubric.level!r}"
-    for name in _twice(d.name for d in rubric.dimensions):
-        yield f"dimensions.{name}: a dimension of that name exists already"
+    names = (d.name for d in rubric.dimensions)
+    yield from _twice("dimensions.{}: a dimension of that name exists already", names)
 
 
 def _dimension(d: Dimension, rubric: Rubric) -> Iterator[str]:
@@ -156,8 +156,7 @@ def _reply(rubric: Rubric) -> Iterator[str]:
 
 
 def _shows(rubric: Rubric) -> Iterator[str]:
-    for name in _twice(rubric.shows):
-        yield f"shows: {name!r} is named twice"
+    yield from _twice("shows: {!r} is named twice", rubric.shows)
     for name in rubric.shows:
         if name not in SHOWABLE:
             yield f"shows: {name!r} is unknown; there are {', '.join(SHOWABLE)}"
@@ -167,8 +166,7 @@ def _shows(rubric: Rubric) -> Iterator[str]:
 
 def _names(rubric: Rubric) -> Iterator[str]:
     names = [x.name for x in rubric.labels] + [x.name for x in rubric.items]
-    for name in _twice(names):
-        yield f"labels, items: the name {name!r} is used twice"
+    yield from _twice("labels, items: the name {!r} is used twice", names)
     for name in names:
         if name in _RESERVED:
             yield f"labels, items: the name {name!r} is a field of every reply; choose another"
@@ -178,8 +176,8 @@ def _label(label: Label, rubric: Rubric) -> Iterator[str]:
     key = f"labels.{label.name}"
     if not label.options:
         yield f"{key}.options: empty"
-    for name in _twice(word for o in label.options for word in (o.name, *o.spellings)):
-        yield f"{key}.options.{name}: an option of that name exists already"
+    words = (word for o in label.options for word in (o.name, *o.spellings))
+    yield from _twice(f"{key}.options.{{}}: an option of that name exists already", words)
     if label.level not in _LEVELS[rubric.level]:
         yield f"{key}.level: {label.level!r} is not scored by a rubric of the level {rubric.level!r}"
     if label.of is None:
@@ -204,8 +202,7 @@ def _fitting(label: Label, scale: Scale) -> Iterator[str]:
 def _items(items: ItemList, rubric: Rubric) -> Iterator[str]:
     key = f"items.{items.name}"
     names = [o.name for o in items.options]
-    for name in _twice(names):
-        yield f"{key}.options.{name}: an option of that name exists already"
+    yield from _twice(f"{key}.options.{{}}: an option of that name exists already", names)
     for name, worth in items.worth.items():
         if name not in names:
             yield f"{key}.worth.{name}: not one of the options {', '.join(names)}"

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
@@ -150,6 +150,7 @@ Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
 LevelName = Literal["turn", "window", "conversation", "pair"]
 Text = str | dict[Language, str]
 """One wording for all languages, or one for each."""
+R = TypeVar("R", Dimension, Label, ItemList, Option)
 
 
 class _TomlTable(BaseModel):
@@ -165,47 +166,46 @@ class ScaleFile(_TomlTable):
     higher_is_better: bool = True
 
 
-class DimensionFile(_TomlTable):
-    """One `[[dimensions]]` table."""
+class DescribedFile(_TomlTable):
+    """What every table with a name and a description has."""
 
     name: Name
+    description: Text
+
+
+class DimensionFile(DescribedFile):
+    """One `[[dimensions]]` table."""
+
     level: LevelName | None = None
     scale: ScaleFile = ScaleFile()
     allow_na: bool = False
     weight: float | None = None
     rollup: Literal["pulled_mean", "outcome", "minimum", "mean"] = "pulled_mean"
-    description: Text
     anchors: dict[str, Text | dict[str, str]] = {}
     """`{ 1 = "...", 5 = "..." }` or one such table for each language."""
 
 
-class OptionFile(_TomlTable):
+class OptionFile(DescribedFile):
     """One `options` table of a label or an item list."""
 
-    name: Name
-    description: Text
     fits: list[float] | None = None
     spellings: list[str] = []
 
 
-class LabelFile(_TomlTable):
+class LabelFile(DescribedFile):
     """One `[[labels]]` table."""
 
-    name: Name
     level: LevelName | None = None
     of: Name | None = None
-    description: Text
     options: list[OptionFile]
 
 
-class ItemListFile(_TomlTable):
+class ItemListFile(DescribedFile):
     """One `[[items]]` table."""
 
-    name: Name
     level: LevelName | None = None
     key: Name
     dimension: Name
-    description: Text
     options: list[OptionFile]
     worth: dict[Name, float]
 
@@ -284,12 +284,37 @@ class RubricFile(_TomlTable):
     template: Text | None = None
 
 
+class _RubricFault(ValueError):
+    """A key and a reason, without the file's name."""
+
+
 def _assemble(
     file: RubricFile, templates: Mapping[str, Template], content: Mapping[str, Any], path: str
 ) -> Rubric:
     """Build the rubric from the parsed file; a `RubricError` names every fault."""
+    computed = {items.dimension for items in file.items}
     try:
-        rubric = _build(file, templates, content)
+        rubric = Rubric(
+            id=file.id,
+            version=str(file.version),
+            level=file.level,
+            languages=tuple(file.languages),
+            shows=tuple(file.shows),
+            dimensions=tuple(_dimension(d, file, computed=d.name in computed) for d in file.dimensions),
+            labels=tuple(_record(Label, x, file, f"labels.{x.name}") for x in file.labels),
+            items=tuple(_record(ItemList, x, file, f"items.{x.name}") for x in file.items),
+            reply=_reply(file.reply, file.level),
+            verdict=_verdict(file.verdict, file.languages),
+            examples=tuple(WorkedExample(**dict(e)) for e in file.examples),
+            templates=dict(templates),
+            content=content,
+            scenario_rules=tuple(ScenarioRule(**dict(rule)) for rule in file.scenario_rules),
+            recent=Recent(**dict(file.recent)),
+            criteria=tuple(
+                ScenarioCriteria(c.scenario, _by_language(c.text, file.languages, f"criteria[{n}].text"))
+                for n, c in enumerate(file.criteria, 1)
+            ),
+        )
     except _RubricFault as fault:
         raise RubricError(str(fault), place=Place(path), hint="see docs/rubrics.md") from fault
     faults = faults_of(rubric)
@@ -298,51 +323,29 @@ def _assemble(
     return rubric
 
 
-class _RubricFault(ValueError):
-    """A key and a reason, without the file's name."""
+def _record(kind: type[R], table: DescribedFile, file: RubricFile, key: str, **of_its_own: object) -> R:
+    """Make the record of a table: described in every language, at the rubric's level where it names none."""
+    values = dict(table) | of_its_own
+    if "level" in values:
+        values["level"] = values["level"] or file.level
+    if "options" in values:
+        values["options"] = tuple(_option(o, file, f"{key}.{o.name}") for o in values["options"])
+    values["description"] = _by_language(table.description, file.languages, f"{key}.description")
+    return kind(**values)
 
 
-def _build(file: RubricFile, templates: Mapping[str, Template], content: Mapping[str, Any]) -> Rubric:
-    langs = tuple(file.languages)
-    computed = {i.dimension for i in file.items}
-    return Rubric(
-        id=file.id,
-        version=str(file.version),
-        level=file.level,
-        languages=langs,
-        shows=tuple(file.shows),
-        dimensions=tuple(
-            _dimension(d, file.level, langs, computed=d.name in computed) for d in file.dimensions
-        ),
-        labels=tuple(_label(x, file.level, langs) for x in file.labels),
-        items=tuple(_items(x, file.level, langs) for x in file.items),
-        reply=_reply(file.reply, file.level),
-        verdict=_verdict(file.verdict, langs),
-        examples=tuple(WorkedExample(**e.model_dump()) for e in file.examples),
-        templates=dict(templates),
-        content=content,
-        scenario_rules=tuple(ScenarioRule(**rule.model_dump()) for rule in file.scenario_rules),
-        recent=Recent(**file.recent.model_dump()),
-        criteria=tuple(
-            ScenarioCriteria(c.scenario, _by_language(c.text, langs, f"criteria[{n}].text"))
-            for n, c in enumerate(file.criteria, 1)
-        ),
-    )
-
-
-def _dimension(d: DimensionFile, level: Level, langs: Sequence[str], *, computed: bool) -> Dimension:
+def _dimension(d: DimensionFile, file: RubricFile, *, computed: bool) -> Dimension:
     key = f"dimensions.{d.name}"
-    return Dimension(
-        name=d.name,
-        level=d.level or level,
-        scale=Scale(**d.scale.model_dump()),
-        allow_na=d.allow_na,
-        weight=d.weight,
-        rollup=d.rollup,
-        computed=computed,
-        description=_by_language(d.description, langs, f"{key}.description"),
-        anchors=_anchors(d.anchors, langs, f"{key}.anchors"),
-    )
+    anchors = _anchors(d.anchors, file.languages, f"{key}.anchors")
+    return _record(Dimension, d, file, key, scale=Scale(**dict(d.scale)), anchors=anchors, computed=computed)
+
+
+def _option(option: OptionFile, file: RubricFile, key: str) -> Option:
+    fits = None if option.fits is None else tuple(option.fits)
+    if fits is not None and (len(fits) != 2 or fits[0] > fits[1]):
+        msg = f"{key}.fits: give the lowest and the highest fitting score, as [1, 3]"
+        raise _RubricFault(msg)
+    return _record(Option, option, file, key, fits=fits, spellings=tuple(option.spellings))
 
 
 def _by_language(text: str | Mapping[str, str], langs: Sequence[str], key: str) -> dict[str, str]:
@@ -377,44 +380,9 @@ def _score(text: str, key: str) -> float:
         raise _RubricFault(msg) from error
 
 
-def _option(option: OptionFile, langs: Sequence[str], key: str) -> Option:
-    description = _by_language(option.description, langs, f"{key}.{option.name}.description")
-    spellings = tuple(option.spellings)
-    if option.fits is None:
-        return Option(option.name, description, spellings=spellings)
-    if len(option.fits) != 2 or option.fits[0] > option.fits[1]:
-        msg = f"{key}.{option.name}.fits: give the lowest and the highest fitting score, as [1, 3]"
-        raise _RubricFault(msg)
-    return Option(option.name, description, (option.fits[0], option.fits[1]), spellings)
-
-
-def _label(label: LabelFile, level: Level, langs: Sequence[str]) -> Label:
-    key = f"labels.{label.name}"
-    return Label(
-        name=label.name,
-        level=label.level or level,
-        of=label.of,
-        options=tuple(_option(o, langs, key) for o in label.options),
-        description=_by_language(label.description, langs, f"{key}.description"),
-    )
-
-
-def _items(items: ItemListFile, level: Level, langs: Sequence[str]) -> ItemList:
-    key = f"items.{items.name}"
-    return ItemList(
-        name=items.name,
-        level=items.level or level,
-        key=items.key,
-        options=tuple(_option(o, langs, key) for o in items.options),
-        worth=dict(items.worth),
-        dimension=items.dimension,
-        description=_by_language(items.description, langs, f"{key}.description"),
-    )
-
-
 def _reply(reply: ReplyFile, level: Level) -> ReplyShape:
     note = level == "turn" if reply.note is None else reply.note
-    return ReplyShape(**{**reply.model_dump(), "note": note})
+    return ReplyShape(**{**dict(reply), "note": note})
 
 
 def _verdict(verdict: VerdictFile | None, langs: Sequence[str]) -> VerdictRule | None:

@@ -53,7 +53,7 @@ def _entry(rubric: Rubric, level: Level, language: str) -> Schema:
         fields["evidence"] = {"type": "array", "items": _quote(asked, language), "maxItems": 2}
     if asked:
         fields["scores"] = closed_object({d.name: _score(d, language) for d in asked})
-    fields.update({x.name: _label(x, language) for x in rubric.labels if x.level == level})
+    fields.update({x.name: _choice(x.options, language) for x in rubric.labels if x.level == level})
     return fields
 
 
@@ -67,7 +67,7 @@ def _whole(rubric: Rubric, scope: Scope, language: str) -> Schema:
         fields[f"{level}_level"] = closed_object(
             {d.name: closed_object({"note": note, "score": _score(d, language)}) for d in asked}
         )
-    fields.update({x.name: _label(x, language) for x in rubric.labels if x.level == level})
+    fields.update({x.name: _choice(x.options, language) for x in rubric.labels if x.level == level})
     if rubric.reply.decision_basis:
         fields["decision_basis"] = _string(phrase(language, "hint_basis"))
     if rubric.reply.weakest_turn:
@@ -95,21 +95,15 @@ def _quote(dimensions: tuple[Dimension, ...], language: str) -> Schema:
 def _items(items: ItemList, language: str) -> Schema:
     fields = {
         items.key: _string(phrase(language, "hint_item")),
-        "label": _enum([o.name for o in items.options], language),
+        "label": _choice(items.options, language),
     }
     return {"type": "array", "items": closed_object(fields)}
 
 
-def _label(label: Label, language: str) -> Schema:
-    return _enum([o.name for o in label.options], language)
-
-
-def _enum(names: list[str], language: str) -> Schema:
-    return {
-        "type": "string",
-        "enum": names,
-        "description": phrase(language, "hint_label", names=", ".join(names)),
-    }
+def _choice(options: tuple[Option, ...], language: str) -> Schema:
+    names = [o.name for o in options]
+    hint = phrase(language, "hint_label", names=", ".join(names))
+    return {"type": "string", "enum": names, "description": hint}
 
 
 def _score(d: Dimension, language: str) -> Schema:
@@ -168,8 +162,8 @@ def _dimensions_text(rubric: Rubric, scope: Scope, language: str) -> str:
         if level not in scope.levels:
             continue
         parts = [_dimension_text(d, language) for d in rubric.asked(level)]
-        parts += [_items_text(x, language) for x in rubric.items if x.level == level]
-        parts += [_label_text(x, language) for x in rubric.labels if x.level == level]
+        parts += [_options_text("items", x, None, language) for x in rubric.items if x.level == level]
+        parts += [_options_text("label", x, x.of, language) for x in rubric.labels if x.level == level]
         if parts:
             blocks.append("\n\n".join((f"### {phrase(language, level)}", *parts)))
     return "\n\n".join(blocks)
@@ -183,14 +177,9 @@ def _dimension_text(d: Dimension, language: str) -> str:
     return "\n".join(lines)
 
 
-def _items_text(items: ItemList, language: str) -> str:
-    head = phrase(language, "items", name=items.name, description=items.description[language].strip())
-    return "\n".join((head, *(_option_text(o, None, language) for o in items.options)))
-
-
-def _label_text(label: Label, language: str) -> str:
-    head = phrase(language, "label", name=label.name, description=label.description[language].strip())
-    return "\n".join((head, *(_option_text(o, label.of, language) for o in label.options)))
+def _options_text(key: str, table: ItemList | Label, of: str | None, language: str) -> str:
+    head = phrase(language, key, name=table.name, description=table.description[language].strip())
+    return "\n".join((head, *(_option_text(o, of, language) for o in table.options)))
 
 
 def _option_text(option: Option, of: str | None, language: str) -> str:

@@ -18,7 +18,6 @@ from dialogauge.judges.personal.baselines import NO_USER
 from dialogauge.judges.rubric.judge import JudgeByRubric
 from dialogauge.judges.rubric.prompt import (
     Call,
-    CallResult,
     ConversationCalls,
     as_json,
     gathered,
@@ -121,7 +120,7 @@ class PersonalRubricJudge(JudgeByRubric):
             context = await self.context.context_for(reply, block, request.others, request.notes, language)
         if context.failure is not None:
             row = Judged(reply.target, context.failure, prompt_digest=self.rubric.prompt_digest(language))
-            return _with_context(row, context)
+            return _with_context(row, context, reply)
         known = dict(context.values)
         if "profile" in self.rubric.shows:
             profile = as_json(dict(block.profile)) if block.profile else phrase(language, "none")
@@ -131,7 +130,8 @@ class PersonalRubricJudge(JudgeByRubric):
         )
         shown = tuple(t for t in reply.conversation.turns if t.number <= reply.turn)
         result = await calls.make(Call(Scope((reply.turn,), ("turn",)), shown))
-        return _with_context(self._row(calls, result, reply), context)
+        left_out = len(shown) - len(recent_turns(shown, self.rubric.recent))
+        return _with_context(turn_row(calls, result, shown[-1]), context, reply, left_out)
 
     def _language(self, view: BlockView) -> str:
         """Return the language of the prompts: one for a block, so that a block has one memory."""
@@ -139,25 +139,19 @@ class PersonalRubricJudge(JudgeByRubric):
             self._languages[view.id] = self._prompt_language(view.targets[0].conversation)
         return self._languages[view.id]
 
-    def _row(self, calls: ConversationCalls, result: CallResult, reply: Reply) -> Judged:
-        row = turn_row(calls, result, reply.conversation.turn(reply.turn))
-        if not isinstance(row.outcome, Judgement):
-            return row
-        details: dict[str, Any] = {"turn_id": reply.id, **row.outcome.details}
-        shown = result.call.shown
-        left_out = len(shown) - len(recent_turns(shown, self.rubric.recent))
-        if left_out:
-            details["earlier_turns_left_out"] = left_out
-        return replace(row, outcome=replace(row.outcome, details=details))
 
+def _with_context(row: Judged, context: PromptContext, reply: Reply, left_out: int = 0) -> Judged:
+    """Book on the row what the context took, and say in its details what the judge was shown.
 
-def _with_context(row: Judged, context: PromptContext) -> Judged:
-    """Book on the row what the context took, and put its details into those of the row."""
+    `left_out` earlier turns of the conversation were not shown.
+    """
     usage, by_role = row.usage, dict(row.role_usage)
     for role, spent in context.usage.items():
         usage += spent
         by_role[role] = by_role.get(role, NO_USAGE) + spent
     outcome = row.outcome
-    if isinstance(outcome, Judgement) and context.details:
-        outcome = replace(outcome, details={**outcome.details, **context.details})
+    if isinstance(outcome, Judgement):
+        cut = {"earlier_turns_left_out": left_out} if left_out else {}
+        details = {"turn_id": reply.id, **outcome.details, **cut, **context.details}
+        outcome = replace(outcome, details=details)
     return replace(row, outcome=outcome, usage=usage, role_usage=by_role)

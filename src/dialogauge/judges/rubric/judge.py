@@ -21,17 +21,10 @@ from dialogauge.judges.rubric.prompt import (
     gathered,
     prompt_language,
 )
-from dialogauge.judges.rubric.rows import (
-    failure_of,
-    row,
-    turn_judgement,
-    turn_row,
-    turn_scores,
-    whole_judgement,
-)
+from dialogauge.judges.rubric.rows import turn_row
 from dialogauge.judges.rubric.windows import LARGEST, judge_in_windows, judge_window_level, plan_windows
 from dialogauge.llm.cache import client_identity
-from dialogauge.llm.protocol import ChatClient, ChatFailure
+from dialogauge.llm.protocol import ChatClient
 from dialogauge.rubrics import PERSONAL, Rubric, Scope
 
 
@@ -177,19 +170,15 @@ class RubricJudge(JudgeByRubric):
         if self.rubric.level == "turn":
             return await _judge_turns(calls, turns)
         if self.rubric.level == "window":
-            return await judge_window_level(calls, plan_windows(len(turns), self.window))
+            return await judge_window_level(calls, turns, plan_windows(len(turns), self.window))
         return await self._judge_whole(calls, turns)
 
     async def _judge_whole(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
-        before: tuple[Judged, ...] = ()
-        together = bool(self.rubric.at("turn"))
-        if together and self.mode == "foresight":
-            before = await _judge_turns(calls, turns)
-            together = False
-        if len(turns) > self.long_after:
-            plan = plan_windows(len(turns), self.window)
-            return before + await judge_in_windows(calls, plan, before, with_turns=together)
-        return before + await _judge_at_once(calls, turns, before, with_turns=together)
+        alone = self.mode == "foresight" and self.rubric.at("turn")
+        before = await _judge_turns(calls, turns) if alone else ()
+        count = len(turns)
+        plan = plan_windows(count, self.window) if count > self.long_after else ((0, count),)
+        return before + await judge_in_windows(calls, turns, plan, before)
 
 
 async def _judge_turns(calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
@@ -199,25 +188,3 @@ async def _judge_turns(calls: ConversationCalls, turns: tuple[Turn, ...]) -> tup
     ]
     results = await gathered([calls.make(call) for call in single])
     return tuple(turn_row(calls, result, turn) for result, turn in zip(results, turns, strict=True))
-
-
-async def _judge_at_once(
-    calls: ConversationCalls, turns: tuple[Turn, ...], before: tuple[Judged, ...], *, with_turns: bool
-) -> tuple[Judged, ...]:
-    """Ask about all turns and the conversation in one call."""
-    numbers = tuple(t.number for t in turns)
-    scope = Scope(numbers, ("turn", "conversation") if with_turns else ("conversation",))
-    result = await calls.make(Call(scope, calls.conversation.turns))
-    judged, outcome = turns if with_turns else (), result.outcome
-    if isinstance(outcome, ChatFailure):  # the raw reply stands on the conversation's row alone
-        bare = failure_of(outcome, raw=False)
-        failed = [row(calls, "turn", turn.number, bare) for turn in judged]
-        return (*failed, row(calls, "conversation", None, failure_of(outcome), result.usage))
-    parts = outcome.value.turns
-    rows = [
-        row(calls, "turn", turn.number, turn_judgement(calls.rubric, parts[turn.number], turn))
-        for turn in judged
-    ]
-    scores = turn_scores(before or rows)
-    whole = whole_judgement(calls, outcome, result.tool_results_cut, scores)
-    return (*rows, row(calls, "conversation", None, whole, result.usage))

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 import orjson
 
 from dialogauge.core.conversation import Conversation, Message, Turn
-from dialogauge.core.judgement import Usage
+from dialogauge.core.judgement import NO_USAGE, JudgeFailure, Usage
 from dialogauge.core.protocols import RatedReply
 from dialogauge.judges.rubric.reply import ParsedReply, ReplyFault, parse_reply
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
@@ -211,13 +211,20 @@ class CallResult:
     """What came of one call."""
 
     call: Call
-    outcome: Structured[ParsedReply] | ChatFailure
+    outcome: Structured[ParsedReply] | JudgeFailure
+    usage: Usage = NO_USAGE
+    """What the call took, failed attempts included."""
     tool_results_cut: int = 0
 
     @property
-    def usage(self) -> Usage:
-        """What the call took, failed attempts included."""
-        return self.outcome.usage
+    def reply(self) -> ParsedReply | None:
+        """The reply, where there is one."""
+        return self.outcome.value if isinstance(self.outcome, Structured) else None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The numbers of the first and the last judged turn."""
+        return self.call.scope.turns[0], self.call.scope.turns[-1]
 
 
 @dataclass(frozen=True)
@@ -248,7 +255,10 @@ class ConversationCalls:
             return parse_reply(self.rubric, call.scope, data)
 
         outcome = await ask(self.client, request, validate, reask=reasker(self.language))
-        return CallResult(call, outcome, cut)
+        if isinstance(outcome, ChatFailure):
+            failure = JudgeFailure(outcome.kind, outcome.message, outcome.raw)
+            return CallResult(call, failure, outcome.usage)
+        return CallResult(call, outcome, outcome.usage, cut)
 
     def request(self, call: Call) -> tuple[ChatRequest, int]:
         """Return the request of one call, and how many tool results in it were cut."""
@@ -345,6 +355,8 @@ def reasker(language: str) -> Callable[[str], str]:
 
 async def gathered(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """Run coroutines together; if one raises, the others are cancelled and waited for."""
+    if len(coroutines) == 1:
+        return [await coroutines[0]]
     tasks = [asyncio.create_task(c) for c in coroutines]
     try:
         return list(await asyncio.gather(*tasks))

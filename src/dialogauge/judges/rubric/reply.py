@@ -116,7 +116,9 @@ class _Table:
         return len(self.data.keys() - self.known)
 
     def fault(self, key: str, expected: str, value: object) -> None:
-        self.faults.append(f"{self.path}{key}: expected {expected}, found {_shown(value)}")
+        """Name a value that is wrong; one that is missing has been named."""
+        if value is not ...:
+            self.faults.append(f"{self.path}{key}: expected {expected}, found {_shown(value)}")
 
     def take(self, key: str) -> Any:  # noqa: ANN401
         """Return the value of a key that must be there, or `...` with a fault."""
@@ -131,8 +133,7 @@ class _Table:
         value = self.take(key)
         if isinstance(value, kind):
             return value
-        if value is not ...:
-            self.fault(key, expected, value)
+        self.fault(key, expected, value)
         return None
 
     def text(self, key: str) -> str | None:
@@ -230,8 +231,7 @@ class _Reader:
         value = table.take("issues")
         if isinstance(value, list) and all(isinstance(issue, str) for issue in value):
             return tuple(issue.strip() for issue in value if issue.strip())
-        if value is not ...:
-            table.fault("issues", "a list of texts", value)
+        table.fault("issues", "a list of texts", value)
         return ()
 
     def _quotes(self, table: _Table, level: Level) -> tuple[tuple[str, str], ...]:
@@ -256,7 +256,7 @@ class _Reader:
         if d.scale.admits(value):
             number: float = value
             return number
-        if value is not ... and not (d.allow_na and value == NOT_APPLICABLE):
+        if not (d.allow_na and value == NOT_APPLICABLE):
             table.fault(key, _expected(d.scale, d.allow_na), value)
         return NOT_APPLICABLE
 
@@ -285,7 +285,7 @@ class _Reader:
                 if isinstance(score, int | float) and fits and not fits[0] <= score <= fits[1]:
                     goes = f"{option.name!r} goes with {label.of} from {fits[0]:g} to {fits[1]:g}"
                     self.faults.append(f"{table.path}{label.name}: {goes}, but the score is {score:g}")
-            elif value is not ...:
+            else:
                 table.fault(label.name, f"one of {', '.join(o.name for o in label.options)}", value)
         return labels
 
@@ -305,7 +305,7 @@ class _Reader:
                 note = noted.text("note")
                 self.extra += noted.extra
                 notes |= {d.name: note} if note else {}
-            elif entry is not ...:
+            else:
                 inner.fault(d.name, "an object with note and score", entry)
         return scores, notes
 
@@ -313,7 +313,7 @@ class _Reader:
         if not self.rubric.reply.weakest_turn:
             return None
         value = table.take("weakest_turn")
-        if value is None or value is ...:
+        if value is None:
             return None
         if isinstance(value, int) and not isinstance(value, bool) and value in self.scope.turns:
             return value
@@ -329,6 +329,5 @@ class _Reader:
         names = list(rule.at_least) or list(VERDICTS)
         if value in names:
             return str(value)
-        if value is not ...:
-            table.fault("verdict", f"one of {', '.join(names)}", value)
+        table.fault("verdict", f"one of {', '.join(names)}", value)
         return None

@@ -23,7 +23,6 @@ from dialogauge.core.scores import Number, as_scores
 from dialogauge.judges.card import card_verdict
 from dialogauge.judges.rubric.prompt import ROLE, CallResult, ConversationCalls
 from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply
-from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.structured import Structured
 from dialogauge.rubrics import VERDICTS, Rubric
 
@@ -39,11 +38,6 @@ class Decision:
     overall: float | None = None
     """The weighted mean, where the rubric has weights or its verdict stands on the mean."""
 
-    @property
-    def details(self) -> dict[str, Any]:
-        """The class, for the details."""
-        return {} if self.name is None else {"class": self.name}
-
 
 def turn_judgement(
     rubric: Rubric, part: ParsedPart, turn: Turn, details: Mapping[str, Any] | None = None
@@ -53,16 +47,7 @@ def turn_judgement(
     more = {"quotes_unsupported": unsupported} if unsupported else {}
     own = rubric.level == "turn"
     decided = decide(rubric, [], part.scores) if own else Decision(overall=_mean(rubric, "turn", part.scores))
-    return Judgement(
-        scores=as_scores(part.scores),
-        verdict=decided.verdict,
-        verdict_basis=decided.basis,
-        issues=part.issues,
-        evidence=evidence,
-        rationale=part.notes.get(""),
-        details={**label_details(part), **decided.details, **more, **(details or {})},
-        overall=decided.overall,
-    )
+    return judgement_of(part, decided, {**more, **(details or {})}, part.notes.get(""), evidence=evidence)
 
 
 def supported(quotes: Iterable[tuple[str, str]], turn: Turn) -> tuple[tuple[Evidence, ...], int]:
@@ -90,8 +75,16 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def label_details(part: ParsedPart) -> dict[str, Any]:
-    """Return what a part says beside scores: labels, and lists of items with counts by option."""
+def judgement_of(
+    part: ParsedPart,
+    decided: Decision,
+    more: Mapping[str, Any],
+    rationale: str | None,
+    *,
+    evidence: tuple[Evidence, ...] = (),
+    weakest_turn: int | None = None,
+) -> Judgement:
+    """Make a judgement of a part of a reply; its details are labels, items and class, and `more`."""
     details: dict[str, Any] = {}
     if part.labels:
         details["labels"] = dict(part.labels)
@@ -100,7 +93,19 @@ def label_details(part: ParsedPart) -> dict[str, Any]:
             name: [{"text": text, "label": option} for text, option in items]
             for name, items in part.items.items()
         }
-    return details
+    if decided.name is not None:
+        details["class"] = decided.name
+    return Judgement(
+        scores=as_scores(part.scores),
+        verdict=decided.verdict,
+        verdict_basis=decided.basis,
+        issues=part.issues,
+        evidence=evidence,
+        weakest_turn=weakest_turn,
+        rationale=rationale,
+        details={**details, **more},
+        overall=decided.overall,
+    )
 
 
 def decide(
@@ -159,35 +164,33 @@ def row(
     return Judged(target, outcome, usage or NO_USAGE, calls.rubric.prompt_digest(calls.language), by_role)
 
 
-def failure_of(failure: ChatFailure, *, raw: bool = True) -> JudgeFailure:
-    """Turn the client's failure into the judge's."""
-    return JudgeFailure(failure.kind, failure.message, failure.raw if raw else None)
-
-
-def call_details(
-    calls: ConversationCalls, outcome: Structured[ParsedReply], tool_results_cut: int
+def _call_details(
+    calls: ConversationCalls, result: CallResult, answer: Structured[ParsedReply]
 ) -> dict[str, Any]:
     """Return what is to be told of a call: repair, re-ask, language, and what was cut or ignored."""
-    reply = outcome.value
+    details = {"language": calls.language, "repaired": answer.repaired, "reasked": answer.reasked}
+    return details | cut_or_ignored([answer.value], result.tool_results_cut)
+
+
+def cut_or_ignored(replies: Sequence[ParsedReply], tool_results_cut: int) -> dict[str, int]:
+    """Return the counts of what was cut in prompts and replies, and of unknown keys, where there are any."""
     counted = {
-        "basis_cut": int(reply.basis_cut),
-        "extra_keys": reply.extra_keys,
+        "basis_cut": sum(r.basis_cut for r in replies),
+        "extra_keys": sum(r.extra_keys for r in replies),
         "tool_results_cut": tool_results_cut,
     }
-    details = {"language": calls.language, "repaired": outcome.repaired, "reasked": outcome.reasked}
-    return details | {key: count for key, count in counted.items() if count}
+    return {key: count for key, count in counted.items() if count}
 
 
 def turn_row(calls: ConversationCalls, result: CallResult, turn: Turn) -> Judged:
     """Make the row of a turn that had a call of its own."""
-    outcome = result.outcome
-    if isinstance(outcome, ChatFailure):
-        return row(calls, "turn", turn.number, failure_of(outcome), result.usage)
-    part = outcome.value.turns[turn.number]
-    judgement = turn_judgement(
-        calls.rubric, part, turn, call_details(calls, outcome, result.tool_results_cut)
-    )
-    return row(calls, "turn", turn.number, judgement, result.usage)
+    outcome: Judgement | JudgeFailure
+    if isinstance(result.outcome, JudgeFailure):
+        outcome = result.outcome
+    else:
+        details = _call_details(calls, result, result.outcome)
+        outcome = turn_judgement(calls.rubric, result.outcome.value.turns[turn.number], turn, details)
+    return row(calls, "turn", turn.number, outcome, result.usage)
 
 
 def turn_scores(rows: Sequence[Judged]) -> list[Mapping[str, Number] | None]:
@@ -196,35 +199,27 @@ def turn_scores(rows: Sequence[Judged]) -> list[Mapping[str, Number] | None]:
 
 
 def whole_judgement(
-    calls: ConversationCalls,
-    outcome: Structured[ParsedReply],
-    tool_results_cut: int,
-    turns: Sequence[Mapping[str, Number] | None],
-) -> Judgement:
+    calls: ConversationCalls, result: CallResult, turns: Sequence[Mapping[str, Number] | None]
+) -> Judgement | JudgeFailure:
     """Make the judgement of a conversation or window that one call judged.
 
     The verdict is computed from the scores; the model's own is kept beside it, with whether they differ.
     """
-    reply = outcome.value
+    if isinstance(result.outcome, JudgeFailure):
+        return result.outcome
+    reply = result.outcome.value
     whole = reply.whole
     decided = decide(calls.rubric, turns, whole.scores)
-    details = {**label_details(whole), **decided.details, **call_details(calls, outcome, tool_results_cut)}
+    details = _call_details(calls, result, result.outcome)
     if whole.notes:
         details["notes"] = dict(whole.notes)
     if reply.verdict is not None:
         details["model_verdict"] = reply.verdict
         details["verdict_mismatch"] = reply.verdict != (decided.verdict or decided.name)
-    return Judgement(
-        scores=as_scores(whole.scores),
-        verdict=decided.verdict,
-        verdict_basis=decided.basis,
-        weakest_turn=reply.weakest_turn,
-        rationale=reply.decision_basis or joined_notes(whole.notes),
-        details=details,
-        overall=decided.overall,
-    )
+    return judgement_of(whole, decided, details, rationale_of(reply), weakest_turn=reply.weakest_turn)
 
 
-def joined_notes(notes: Mapping[str, str]) -> str | None:
-    """Join the notes of the dimensions into one text; None if there are none."""
-    return " ".join(f"{name}: {note}" for name, note in notes.items()) or None
+def rationale_of(reply: ParsedReply) -> str | None:
+    """Return what the model gives as its basis, else the notes of the dimensions; None without either."""
+    notes = reply.whole.notes
+    return reply.decision_basis or " ".join(f"{name}: {note}" for name, note in notes.items()) or None

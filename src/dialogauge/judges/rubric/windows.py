@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.core.conversation import Turn
 from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
-from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
+from dialogauge.core.scores import NOT_APPLICABLE, Number
 from dialogauge.judges.rubric.prompt import (
     Call,
+    CallResult,
     ConversationCalls,
     following_turn,
     gathered,
@@ -23,9 +24,10 @@ from dialogauge.judges.rubric.prompt import (
 )
 from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply, share
 from dialogauge.judges.rubric.rows import (
+    cut_or_ignored,
     decide,
-    joined_notes,
-    label_details,
+    judgement_of,
+    rationale_of,
     row,
     turn_judgement,
     turn_scores,
@@ -37,6 +39,9 @@ from dialogauge.rubrics import Dimension, Rubric, Scope
 
 SMALLEST: Final = 4
 LARGEST: Final = 6
+
+WindowPlan = Sequence[tuple[int, int]]
+"""Start (included) and stop (excluded) of each window, by position among the judged turns."""
 
 
 def plan_windows(count: int, size: int = LARGEST) -> tuple[tuple[int, int], ...]:
@@ -156,112 +161,97 @@ def weakest_of(named: Sequence[int | None], turns: Mapping[int, Mapping[str, Num
     return min({n for n in named if n is not None}, key=standing, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
-    turns: tuple[Turn, ...]
-    """The turns that are judged."""
-    outcome: Structured[ParsedReply] | JudgeFailure
-    usage: Usage
-    tool_results_cut: int = 0
-
-    @property
-    def span(self) -> tuple[int, int]:
-        return self.turns[0].number, self.turns[-1].number
-
-    @property
-    def reply(self) -> ParsedReply | None:
-        return self.outcome.value if isinstance(self.outcome, Structured) else None
-
-
 async def judge_in_windows(
-    calls: ConversationCalls, plan: Sequence[tuple[int, int]], before: Sequence[Judged], *, with_turns: bool
+    calls: ConversationCalls, turns: Sequence[Turn], plan: WindowPlan, before: Sequence[Judged]
 ) -> tuple[Judged, ...]:
-    """Judge a conversation in windows, of positions among the replied turns, and put together what they say.
+    """Judge the replied turns and their conversation in windows, and put together what they say.
 
-    `before` are the rows of turns that were judged one by one, in foresight; else the windows score the turns
-    too, `with_turns`. All usage, that of the summaries included, is booked on the conversation's row.
+    A single window is the conversation at once. `before` are the rows of turns that were judged one by one,
+    in foresight; else the windows score the turns too, where the rubric does. All usage, that of the
+    summaries included, is booked on the conversation's row.
     """
-    windows, spent = await _ask_windows(calls, plan, with_turns=with_turns)
-    rows = _turn_rows(calls, windows) if with_turns else ()
+    with_turns = not before and bool(calls.rubric.at("turn"))
+    windows, spent = await _ask_windows(calls, turns, plan, with_turns=with_turns)
+    rows = _turn_rows(calls, turns, windows) if with_turns else ()
     usage = sum((w.usage for w in windows), spent)
-    outcome = _whole(calls, windows, before or rows)
+    scored = before or rows
+    if len(windows) == 1:
+        outcome = whole_judgement(calls, windows[0], turn_scores(scored))
+    else:
+        outcome = _whole(calls, windows, scored)
     return (*rows, row(calls, "conversation", None, outcome, usage))
 
 
-async def judge_window_level(calls: ConversationCalls, plan: Sequence[tuple[int, int]]) -> tuple[Judged, ...]:
+async def judge_window_level(
+    calls: ConversationCalls, turns: Sequence[Turn], plan: WindowPlan
+) -> tuple[Judged, ...]:
     """Judge each window as a target of its own, named by its last turn; the first carries the summaries."""
-    windows, spent = await _ask_windows(calls, plan, with_turns=False)
+    windows, spent = await _ask_windows(calls, turns, plan, with_turns=False)
     rows = []
     for index, w in enumerate(windows):
-        outcome: Judgement | JudgeFailure = (
-            w.outcome
-            if isinstance(w.outcome, JudgeFailure)
-            else whole_judgement(calls, w.outcome, w.tool_results_cut, ())
-        )
         usage = w.usage + spent if index == 0 else w.usage
-        rows.append(row(calls, "window", w.span[1], outcome, usage))
+        rows.append(row(calls, "window", w.span[1], whole_judgement(calls, w, ()), usage))
     return tuple(rows)
 
 
 async def _ask_windows(
-    calls: ConversationCalls, plan: Sequence[tuple[int, int]], *, with_turns: bool
-) -> tuple[tuple[_Window, ...], Usage]:
+    calls: ConversationCalls, turns: Sequence[Turn], plan: WindowPlan, *, with_turns: bool
+) -> tuple[tuple[CallResult, ...], Usage]:
     """Return the windows, and what the summaries took."""
-    judged = calls.conversation.replied_turns
-    groups = [judged[start:stop] for start, stop in plan]
-    shown = [_shown(calls, group, last=group is groups[-1]) for group in groups]
+    groups = [turns[start:stop] for start, stop in plan]
+    shown = [_shown(calls, groups, group) for group in groups]
     before: Sequence[str | ChatFailure | None] = (None,) * len(groups)
     spent = Usage()
-    if "earlier_summary" in calls.rubric.shows:
-        before, spent = await summarise_before(calls, [turns[0].number for turns in shown])
+    if len(groups) > 1 and "earlier_summary" in calls.rubric.shows:
+        before, spent = await summarise_before(calls, [seen[0].number for seen in shown])
     level = calls.rubric.level
     end = calls.conversation.turns[-1].number
     coroutines = []
-    for group, turns, notes in zip(groups, shown, before, strict=True):
+    for group, seen, notes in zip(groups, shown, before, strict=True):
         scope = Scope(
             tuple(t.number for t in group),
             ("turn", level) if with_turns else (level,),
-            (max(turns[0].number, 1), turns[-1].number, end) if len(groups) > 1 else None,
+            (max(seen[0].number, 1), seen[-1].number, end) if len(groups) > 1 else None,
         )
-        beyond = following_turn(calls.conversation, turns[-1]) if calls.mode == "hindsight" else None
-        call = Call(scope, turns, beyond, notes if isinstance(notes, str) else None)
-        coroutines.append(_ask(calls, group, call, notes))
+        beyond = following_turn(calls.conversation, seen[-1]) if calls.mode == "hindsight" else None
+        call = Call(scope, seen, beyond, notes if isinstance(notes, str) else None)
+        coroutines.append(_ask(calls, call, notes))
     return tuple(await gathered(coroutines)), spent
 
 
-def _shown(calls: ConversationCalls, group: Sequence[Turn], *, last: bool) -> tuple[Turn, ...]:
+def _shown(
+    calls: ConversationCalls, groups: Sequence[Sequence[Turn]], group: Sequence[Turn]
+) -> tuple[Turn, ...]:
     """Return the turns a window sees: the judged ones, unanswered ones between, and both ends whole."""
     turns = calls.conversation.turns
-    first_judged = calls.conversation.replied_turns[0]
-    start = turns[0].number if group[0] is first_judged else group[0].number
-    stop = turns[-1].number if last else group[-1].number
+    start = turns[0].number if group is groups[0] else group[0].number
+    stop = turns[-1].number if group is groups[-1] else group[-1].number
     return tuple(t for t in turns if start <= t.number <= stop)
 
 
-async def _ask(
-    calls: ConversationCalls, group: tuple[Turn, ...], call: Call, notes: str | ChatFailure | None
-) -> _Window:
+async def _ask(calls: ConversationCalls, call: Call, notes: str | ChatFailure | None) -> CallResult:
     """Ask about one window; without the notes that it needs it is not asked about but fails.
 
     A window judged without its past would score context_use as if there were none: another measurement
     under the same name.
     """
-    span = f"turns {group[0].number}-{group[-1].number}"
+    span = f"turns {call.scope.turns[0]}-{call.scope.turns[-1]}"
     if isinstance(notes, ChatFailure):
         message = f"{span}: the summary of what came before failed ({notes.kind}): {notes.message}"
-        return _Window(group, JudgeFailure("window_failed", message, notes.raw), Usage())
+        return CallResult(call, JudgeFailure("window_failed", message, notes.raw))
     result = await calls.make(call)
-    outcome = result.outcome
-    if isinstance(outcome, ChatFailure):
-        failure = JudgeFailure(outcome.kind, f"window of {span}: {outcome.message}", outcome.raw)
-        return _Window(group, failure, result.usage)
-    return _Window(group, outcome, result.usage, result.tool_results_cut)
+    failure, whole = result.outcome, call.scope.part is None and calls.rubric.level == "conversation"
+    if whole or not isinstance(failure, JudgeFailure):
+        return result
+    return replace(result, outcome=replace(failure, message=f"window of {span}: {failure.message}"))
 
 
-def _turn_rows(calls: ConversationCalls, windows: Sequence[_Window]) -> tuple[Judged, ...]:
+def _turn_rows(
+    calls: ConversationCalls, turns: Sequence[Turn], windows: Sequence[CallResult]
+) -> tuple[Judged, ...]:
     rows = []
-    for turn in calls.conversation.replied_turns:
-        holding = [w for w in windows if turn in w.turns]
+    for turn in turns:
+        holding = [w for w in windows if turn.number in w.call.scope.turns]
         parts = [w.reply.turns[turn.number] for w in holding if w.reply is not None]
         if not parts:
             failure = next(w.outcome for w in holding if isinstance(w.outcome, JudgeFailure))
@@ -269,14 +259,14 @@ def _turn_rows(calls: ConversationCalls, windows: Sequence[_Window]) -> tuple[Ju
             rows.append(row(calls, "turn", turn.number, bare))
             continue
         merged, differences = merge_turn(parts)
-        details = _turn_details(holding, parts, differences)
+        details = _turn_details(holding, parts, differences) if len(windows) > 1 else {}
         judgement = turn_judgement(calls.rubric, merged, turn, details)
         rows.append(row(calls, "turn", turn.number, judgement))
     return tuple(rows)
 
 
 def _turn_details(
-    holding: Sequence[_Window], parts: Sequence[ParsedPart], differences: Mapping[str, float]
+    holding: Sequence[CallResult], parts: Sequence[ParsedPart], differences: Mapping[str, float]
 ) -> dict[str, Any]:
     details: dict[str, Any] = {"windows": [list(w.span) for w in holding]}
     if differences:
@@ -289,7 +279,7 @@ def _turn_details(
 
 
 def _whole(
-    calls: ConversationCalls, windows: Sequence[_Window], turns: Sequence[Judged]
+    calls: ConversationCalls, windows: Sequence[CallResult], turns: Sequence[Judged]
 ) -> Judgement | JudgeFailure:
     failed = [w.outcome for w in windows if isinstance(w.outcome, JudgeFailure)]
     if failed:
@@ -297,22 +287,15 @@ def _whole(
         message = f"{len(failed)} of {len(windows)} windows failed: {named}"
         return JudgeFailure("window_failed", message, failed[0].raw)
     replies = [w.reply for w in windows if w.reply is not None]
-    merged = merge_whole(calls.rubric, [r.whole for r in replies], [len(w.turns) for w in windows])
+    lengths = [len(w.call.scope.turns) for w in windows]
+    merged = merge_whole(calls.rubric, [r.whole for r in replies], lengths)
     scores = turn_scores(turns)
     by_turn = {n: s for r, s in zip(turns, scores, strict=True) if s and (n := r.target.turn)}
     weakest = weakest_of([r.weakest_turn for r in replies], by_turn)
     decided = decide(calls.rubric, scores, merged.scores)
     deciding = _deciding(replies, weakest)
-    details = {**label_details(merged), **decided.details, **_whole_details(calls, windows, turns)}
-    return Judgement(
-        scores=as_scores(merged.scores),
-        verdict=decided.verdict,
-        verdict_basis=decided.basis,
-        weakest_turn=weakest,
-        rationale=deciding.decision_basis or joined_notes(deciding.whole.notes),
-        details=details,
-        overall=decided.overall,
-    )
+    details = _whole_details(calls, windows, turns)
+    return judgement_of(merged, decided, details, rationale_of(deciding), weakest_turn=weakest)
 
 
 def _deciding(replies: Sequence[ParsedReply], weakest: int | None) -> ParsedReply:
@@ -330,7 +313,7 @@ def _deciding(replies: Sequence[ParsedReply], weakest: int | None) -> ParsedRepl
 
 
 def _whole_details(
-    calls: ConversationCalls, windows: Sequence[_Window], turns: Sequence[Judged]
+    calls: ConversationCalls, windows: Sequence[CallResult], turns: Sequence[Judged]
 ) -> dict[str, Any]:
     answers = [w.outcome for w in windows if isinstance(w.outcome, Structured)]
     details: dict[str, Any] = {
@@ -339,12 +322,7 @@ def _whole_details(
         "reasked": sum(a.reasked for a in answers),
         "windows": [_window_details(w, a.value) for w, a in zip(windows, answers, strict=True)],
     }
-    counted = {
-        "basis_cut": sum(a.value.basis_cut for a in answers),
-        "extra_keys": sum(a.value.extra_keys for a in answers),
-        "tool_results_cut": sum(w.tool_results_cut for w in windows),
-    }
-    details |= {key: count for key, count in counted.items() if count}
+    details |= cut_or_ignored([a.value for a in answers], sum(w.tool_results_cut for w in windows))
     differences = [
         value
         for r in turns
@@ -357,7 +335,7 @@ def _whole_details(
     return details
 
 
-def _window_details(window: _Window, reply: ParsedReply) -> dict[str, Any]:
+def _window_details(window: CallResult, reply: ParsedReply) -> dict[str, Any]:
     return {
         "turns": list(window.span),
         "scores": dict(reply.whole.scores),
