@@ -15,9 +15,10 @@ from typing import Any
 
 
 def loading(package: str) -> Callable[[str], object]:
-    """Return the `__getattr__` of a package: it loads a public name from its module.
+    """Return the `__getattr__` of a package: it loads a public name from its module, and knows `__all__`.
 
-    Its module is the one that the package's `__init__` names to type checkers, under `if TYPE_CHECKING:`.
+    The public names and their modules are those that the package's `__init__` imports for type checkers,
+    under `if TYPE_CHECKING:`.
 
     Args:
         package: The package's `__name__`.
@@ -33,10 +34,14 @@ def loading(package: str) -> Callable[[str], object]:
         return {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def load(name: str) -> object:
-        if name not in homes():
+        value: object
+        if name == "__all__":  # constants, classes, functions
+            value = sorted(homes(), key=lambda one: (not one.isupper(), not one[0].isupper(), one))
+        elif name in homes():
+            value = getattr(import_module(homes()[name]), name)
+        else:
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
-        value: object = getattr(import_module(homes()[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
