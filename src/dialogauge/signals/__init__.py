@@ -22,4 +22,5 @@ if TYPE_CHECKING:
     from dialogauge.signals.signal import Dimension, FaultKind, Signal, certainty, is_fault
     from dialogauge.signals.tool_use import failed_tools
 
+
 __getattr__ = loading(__name__)
