@@ -7,8 +7,9 @@ relative to the conversation, overlaps are shares, markers are 0 or 1. No featur
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Literal
 
 from dialogauge.signals import reply_markers
@@ -24,7 +25,7 @@ from dialogauge.signals.contradiction import find_contradictions, find_replaced_
 from dialogauge.signals.dialogue import Dialogue, TextView, TurnView
 from dialogauge.signals.exclusions import find_ignored_exclusions
 from dialogauge.signals.needless_questions import find_needless_questions
-from dialogauge.signals.reactions import Reaction, find_reactions, react, repeats_request
+from dialogauge.signals.reactions import find_reactions, react, repeats_request
 from dialogauge.signals.refusal import find_refusals, refuses
 from dialogauge.signals.repair import find_ignored_corrections
 from dialogauge.signals.repetition import find_repetition
@@ -61,58 +62,6 @@ def find_signals(dialogue: Dialogue, mode: Mode = "hindsight") -> tuple[Signal, 
     return tuple(sorted(signals, key=lambda s: (s.turn, -s.strength, s.name)))
 
 
-FORESIGHT_FEATURES = (
-    "turn_number",
-    "reply_length",
-    "reply_variety",
-    "reply_shorter",
-    "reply_longer",
-    "request_length",
-    "request_taken_up",
-    "recalls_earlier",
-    "new_content",
-    "refuses",
-    "vague",
-    "asks_back",
-    "apologises",
-    "lists",
-    "user_objects",
-    "user_wants_detail",
-    "user_wants_other",
-    "user_thanks",
-    "user_asks_again",
-    "earlier_objections",
-    "context_finding",
-    "helpfulness_finding",
-)
-"""From the reply and the messages before it."""
-
-HINDSIGHT_FEATURES = (
-    "next_thanks",
-    "next_closes",
-    "next_complains",
-    "next_objects",
-    "next_wants_detail",
-    "next_wants_other",
-    "next_changes",
-    "next_asks_again",
-    "next_takes_up_reply",
-    "next_new",
-    "next_length",
-    "next_asks",
-    "no_next",
-)
-"""From the next user message, if there is one."""
-
-FORM_FEATURES = ("reply_length", "reply_variety", "lists")
-"""The form of a reply, without its content."""
-
-
-def feature_names(mode: Mode) -> tuple[str, ...]:
-    """Return the names of the features of a mode, in their order."""
-    return FORESIGHT_FEATURES + (HINDSIGHT_FEATURES if mode == "hindsight" else ())
-
-
 @dataclass(slots=True)
 class _Norm:
     """The mean log length of the texts so far."""
@@ -133,36 +82,6 @@ def _within_2(value: float) -> float:
     return max(-2.0, min(2.0, value))
 
 
-def read_features(
-    dialogue: Dialogue, signals: Sequence[Signal], mode: Mode = "hindsight"
-) -> dict[int, tuple[float, ...]]:
-    """Return the features of every replied turn by its number, in the order of `feature_names(mode)`.
-
-    `signals` are those of the same mode; foresight features ignore the hindsight ones.
-    """
-    history = _EarlierTurns()
-    out: dict[int, tuple[float, ...]] = {}
-    findings = _findings(signals)
-    reactions = [react(t.user) for t in dialogue.turns]
-    for index, turn in enumerate(dialogue.turns):
-        if turn.replied:
-            values = history.foresight(turn, reactions[index], findings)
-            if mode == "hindsight":
-                after = dialogue.turns[index + 1] if index + 1 < len(dialogue.turns) else None
-                values += _hindsight(turn, after, reactions[index + 1] if after else None)
-            out[turn.number] = values
-        history.add(turn, reactions[index])
-    return out
-
-
-def _findings(signals: Sequence[Signal]) -> dict[tuple[int, str], float]:
-    out: dict[tuple[int, str], float] = {}
-    for s in signals:
-        if not s.hindsight:
-            out[s.turn, s.about] = max(s.strength, out.get((s.turn, s.about), 0.0))
-    return out
-
-
 @dataclass(slots=True)
 class _EarlierTurns:
     """The messages before a turn."""
@@ -173,50 +92,121 @@ class _EarlierTurns:
     users: list[TextView] = field(default_factory=list)
     objections: int = 0
 
-    def add(self, turn: TurnView, reaction: Reaction) -> None:
+    def add(self, turn: TurnView) -> None:
         self.terms.update(turn.user.terms, turn.reply.terms)
         self.requests.add(turn.user.units)
         self.users = [*self.users[-5:], turn.user]
-        self.objections += bool(reaction.complaints)
+        self.objections += bool(react(turn.user).complaints)
         if turn.replied:
             self.replies.add(turn.reply.units)
 
-    def foresight(
-        self, turn: TurnView, reaction: Reaction, findings: dict[tuple[int, str], float]
-    ) -> tuple[float, ...]:
-        reply = turn.reply
-        terms = reply.terms
-        length, variety, lists = reply_form(reply)
-        ratio = self.replies.ratio(reply.units)
-        earlier = len(terms & self.terms)
-        request = len((terms & turn.user.terms) - self.terms)
-        recalled = earlier / len(terms) if terms else 0.0
-        new = (len(terms) - earlier - request) / len(terms) if terms else 0.0
-        again = max((repeats_request(turn.user, before) for before in self.users), default=0.0)
-        return (
-            math.log(turn.number),
-            length,
-            variety,
-            max(0.0, -ratio),
-            max(0.0, ratio),
-            self.requests.ratio(turn.user.units),
-            overlap(turn),
-            recalled,
-            new,
-            float(bool(refuses(turn))),
-            _vague_share(turn),
-            float(bool(reply.sentences) and reply.sentences[-1].text[-1] in "?？"),
-            float(bool(reply_markers.ADMITS_FAILURE.search(reply.head))),
-            lists,
-            float(bool(reaction.complaints)),
-            float(reaction.more_detail),
-            float(reaction.other_options or reaction.change),
-            float(reaction.thanks),
-            min(1.0, again),
-            min(2.0, float(self.objections)),
-            findings.get((turn.number, "context_use"), 0.0),
-            findings.get((turn.number, "helpfulness"), 0.0),
-        )
+
+class _Place:
+    """A reply and the messages before it."""
+
+    def __init__(self, turn: TurnView, before: _EarlierTurns, strengths: Mapping[str, float]) -> None:
+        self.turn, self.user, self.reply, self.before = turn, turn.user, turn.reply, before
+        self.reaction = react(turn.user)
+        self.length, self.variety, self.lists = reply_form(turn.reply)
+        self.ratio = before.replies.ratio(turn.reply.units)
+        self.strengths = strengths
+        """Of the strongest finding, by dimension."""
+
+
+_FORESIGHT: Mapping[str, Callable[[_Place], float]] = {
+    "turn_number": lambda p: math.log(p.turn.number),
+    "reply_length": lambda p: p.length,
+    "reply_variety": lambda p: p.variety,
+    "reply_shorter": lambda p: max(0.0, -p.ratio),
+    "reply_longer": lambda p: max(0.0, p.ratio),
+    "request_length": lambda p: p.before.requests.ratio(p.user.units),
+    "request_taken_up": lambda p: overlap(p.turn),
+    "recalls_earlier": lambda p: _share(p.reply.terms & p.before.terms, p.reply.terms),
+    "new_content": lambda p: _share(p.reply.terms - p.before.terms - p.user.terms, p.reply.terms),
+    "refuses": lambda p: bool(refuses(p.turn)),
+    "vague": lambda p: _vague_share(p.reply),
+    "asks_back": lambda p: bool(p.reply.sentences) and p.reply.sentences[-1].text[-1] in "?？",
+    "apologises": lambda p: bool(reply_markers.ADMITS_FAILURE.search(p.reply.head)),
+    "lists": lambda p: p.lists,
+    "user_objects": lambda p: bool(p.reaction.complaints),
+    "user_wants_detail": lambda p: p.reaction.more_detail,
+    "user_wants_other": lambda p: p.reaction.other_options or p.reaction.change,
+    "user_thanks": lambda p: p.reaction.thanks,
+    "user_asks_again": lambda p: max((repeats_request(p.user, u) for u in p.before.users), default=0.0),
+    "earlier_objections": lambda p: min(2, p.before.objections),
+    "context_finding": lambda p: p.strengths["context_use"],
+    "helpfulness_finding": lambda p: p.strengths["helpfulness"],
+}
+"""From the reply and the messages before it."""
+
+
+class _Next:
+    """The user message after a reply."""
+
+    def __init__(self, turn: TurnView, after: TurnView) -> None:
+        self.turn, self.user = turn, after.user
+        self.reaction = react(after.user)
+        self.complaints = frozenset(self.reaction.complaints)
+
+
+_HINDSIGHT: Mapping[str, Callable[[_Next], float]] = {
+    "next_thanks": lambda n: n.reaction.thanks,
+    "next_closes": lambda n: n.reaction.closing,
+    "next_complains": lambda n: bool(n.complaints - {"corrected", "doubted"}),
+    "next_objects": lambda n: bool(n.complaints & {"corrected", "doubted"}),
+    "next_wants_detail": lambda n: n.reaction.more_detail,
+    "next_wants_other": lambda n: n.reaction.other_options,
+    "next_changes": lambda n: n.reaction.change,
+    "next_asks_again": lambda n: repeats_request(n.user, n.turn.user),
+    "next_takes_up_reply": lambda n: _share(n.user.terms & n.turn.reply.terms, n.user.terms),
+    "next_new": lambda n: (
+        len(n.user.terms - n.turn.reply.terms - n.turn.user.terms) / (len(n.user.terms) + 1)
+    ),
+    "next_length": lambda n: _within_2(math.log1p(n.user.units) - math.log1p(n.turn.user.units)),
+    "next_asks": lambda n: asks_something(n.user.edges),
+    "no_next": lambda _: 0.0,
+}
+"""From the next user message; without one all are 0 and `no_next` is 1."""
+
+FORM_FEATURES = ("reply_length", "reply_variety", "lists")
+"""The form of a reply, without its content."""
+
+
+def feature_names(mode: Mode) -> tuple[str, ...]:
+    """Return the names of the features of a mode, in their order."""
+    return (*_FORESIGHT, *(_HINDSIGHT if mode == "hindsight" else ()))
+
+
+def read_features(
+    dialogue: Dialogue, signals: Sequence[Signal], mode: Mode = "hindsight"
+) -> dict[int, tuple[float, ...]]:
+    """Return the features of every replied turn by its number, in the order of `feature_names(mode)`.
+
+    `signals` are those of the same mode; foresight features ignore the hindsight ones.
+    """
+    strengths: dict[int, dict[str, float]] = {
+        t.number: {"context_use": 0.0, "helpfulness": 0.0} for t in dialogue.replied
+    }
+    for signal in signals:
+        if not signal.hindsight:
+            of_turn = strengths[signal.turn]
+            of_turn[signal.about] = max(signal.strength, of_turn[signal.about])
+    before = _EarlierTurns()
+    out: dict[int, tuple[float, ...]] = {}
+    for turn, after in zip_longest(dialogue.turns, dialogue.turns[1:]):
+        if turn.replied:
+            place = _Place(turn, before, strengths[turn.number])
+            values = tuple(float(rule(place)) for rule in _FORESIGHT.values())
+            out[turn.number] = values + (_hindsight(turn, after) if mode == "hindsight" else ())
+        before.add(turn)
+    return out
+
+
+def _hindsight(turn: TurnView, after: TurnView | None) -> tuple[float, ...]:
+    if after is None:
+        return (0.0,) * (len(_HINDSIGHT) - 1) + (1.0,)
+    following = _Next(turn, after)
+    return tuple(float(rule(following)) for rule in _HINDSIGHT.values())
 
 
 def reply_form(reply: TextView) -> tuple[float, float, float]:
@@ -224,8 +214,12 @@ def reply_form(reply: TextView) -> tuple[float, float, float]:
     return math.log1p(reply.units), len(reply.terms) / (reply.units + 1), _list_share(reply.text)
 
 
-def _vague_share(turn: TurnView) -> float:
-    sentences = turn.reply.sentences[:3] + turn.reply.sentences[-2:]
+def _share(part: Collection[str], of: Collection[str]) -> float:
+    return len(part) / len(of) if of else 0.0
+
+
+def _vague_share(reply: TextView) -> float:
+    sentences = reply.sentences[:3] + reply.sentences[-2:]
     return sum(map(is_vague, sentences)) / len(sentences) if sentences else 0.0
 
 
@@ -233,25 +227,3 @@ def _list_share(text: str) -> float:
     firsts = [line[0] for line in map(str.lstrip, text.split("\n")) if line]
     marked = sum(first in "-*•|#" or first.isdigit() for first in firsts)
     return marked / len(firsts) if firsts else 0.0
-
-
-def _hindsight(turn: TurnView, after: TurnView | None, reaction: Reaction | None) -> tuple[float, ...]:
-    if after is None or reaction is None:
-        return (0.0,) * (len(HINDSIGHT_FEATURES) - 1) + (1.0,)
-    terms = after.user.terms
-    strong = [c for c in reaction.complaints if c not in ("frustrated", "corrected", "doubted")]
-    return (
-        float(reaction.thanks),
-        float(reaction.closing),
-        float(bool(strong) or "frustrated" in reaction.complaints),
-        float("corrected" in reaction.complaints or "doubted" in reaction.complaints),
-        float(reaction.more_detail),
-        float(reaction.other_options),
-        float(reaction.change),
-        min(1.0, repeats_request(after.user, turn.user)),
-        len(terms & turn.reply.terms) / len(terms) if terms else 0.0,
-        len(terms - turn.reply.terms - turn.user.terms) / (len(terms) + 1),
-        _within_2(math.log1p(after.user.units) - math.log1p(turn.user.units)),
-        float(asks_something(after.user.edges)),
-        0.0,
-    )

@@ -11,7 +11,7 @@ from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, TurnView, quote_around
 from dialogauge.signals.reactions import Reaction, react
 from dialogauge.signals.refusal import refuses
-from dialogauge.signals.signal import ADMISSION, Signal, finding, note
+from dialogauge.signals.signal import ADMISSION, Signal, finding
 from dialogauge.text import content_terms, pieces
 
 _DROPPED = re.compile(
@@ -133,16 +133,9 @@ def find_concessions(dialogue: Dialogue) -> Iterator[Signal]:
         hit = owns_up or reply_markers.CONCEDES.search(after.reply.head)
         if hit and not refuses(after):
             strength = 0.75 if owns_up else 0.45 if _MERE_SORRY.match(hit.group()) else 0.65
-            yield Signal(
-                ADMISSION,
-                turn.number,
-                strength,
-                quote_around(after.reply, hit.group()),
-                note("conceded", turn.language),
-                "helpfulness",
-                quote_turn=after.number,
-                hindsight=True,
-            )
+            quote = quote_around(after.reply, hit.group())
+            signal = finding(turn, ADMISSION, strength, quote, "helpfulness", None)
+            yield replace(signal, quote_turn=after.number, hindsight=True)
 
 
 def find_ignored_corrections(dialogue: Dialogue) -> Iterator[Signal]:
@@ -157,5 +150,4 @@ def find_ignored_corrections(dialogue: Dialogue) -> Iterator[Signal]:
             quote = next(s.text for s in turn.reply.sentences if term in s.terms)
             yield finding(turn, "keeps_old", 0.75, quote, "context_use", "ignored_correction", what=term)
         elif repair.uptake < 0.08 and not repair.acknowledged and turn.user.units > 6 and had_to_act(turn):
-            signal = finding(turn, "not_taken_up", 0.65, turn.user.text, "context_use", "ignored_correction")
-            yield replace(signal, quote_turn=turn.number)
+            yield finding(turn, "not_taken_up", 0.65, turn.user.text, "context_use", "ignored_correction")

@@ -48,10 +48,6 @@ _NOTES: dict[str, tuple[str, str]] = {
         "Claims success although the tool {tool} failed or found nothing.",
         "工具 {tool} 出错或没有结果,回复却称已成功。",
     ),
-    "not_from_tool": (
-        "States {what}, which stands in no tool result and in no earlier message.",
-        "给出了{what},但工具结果和之前的消息中都没有。",
-    ),
     "conceded": ("The assistant owns afterwards that this reply was at fault.", "助手事后承认这条回复有误。"),
     "keeps_old": (
         "Goes on with “{what}” although the user asked to change it.",
@@ -119,7 +115,7 @@ def finding(
     strength: float,
     quote: str,
     about: Dimension,
-    kind: FaultKind,
+    kind: FaultKind | None,
     /,
     **facts: object,
 ) -> Signal:

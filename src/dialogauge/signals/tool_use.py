@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from dialogauge.signals import reply_markers as mark
@@ -130,8 +129,7 @@ def _hidden_failure(turn: TurnView, failures: tuple[ToolResult, ...], texts: lis
         return
     strength = 0.75 + (0.1 if claims else 0.0) + (0.1 if invents else 0.0)
     quote, tool = cut(failures[-1].text) or turn.reply.text, failures[-1].name or "?"
-    signal = finding(turn, "ignores_tool_error", strength, quote, "helpfulness", "tool_error", tool=tool)
-    yield replace(signal, quote_turn=turn.number)
+    yield finding(turn, "ignores_tool_error", strength, quote, "helpfulness", "tool_error", tool=tool)
 
 
 def _invents_numbers(turn: TurnView, texts: list[str]) -> bool:

@@ -58,26 +58,14 @@ def decoded_score(probabilities: Sequence[float], settings: EncoderSettings) -> 
 
 
 _WORDS: Final = {
-    "en": {
-        "profile": "User",
-        "history": "Rated before",
-        "none": "nothing",
-        "mean": "mean",
-        "task": "Task",
-        "context": "Situation",
-        "user": "User",
-        "assistant": "Assistant",
-    },
-    "zh": {
-        "profile": "用户",
-        "history": "过往评分",
-        "none": "无",
-        "mean": "均分",
-        "task": "任务",
-        "context": "背景",
-        "user": "用户",
-        "assistant": "助手",
-    },
+    "profile": ("User", "用户"),
+    "history": ("Rated before", "过往评分"),
+    "none": ("nothing", "无"),
+    "mean": ("mean", "均分"),
+    "task": ("Task", "任务"),
+    "context": ("Situation", "背景"),
+    "user": ("User", "用户"),
+    "assistant": ("Assistant", "助手"),
 }
 
 
@@ -100,7 +88,8 @@ def encoder_text(view: BlockView, reply: Reply, *, messages: int) -> EncoderText
         reply: The target.
         messages: How many of the last messages are shown, the reply among them.
     """
-    words = _WORDS["zh" if has_chinese(reply.request) else "en"]
+    chinese = has_chinese(reply.request)
+    words = {name: pair[chinese] for name, pair in _WORDS.items()}
     about = [
         f"{words['history']}: {_scores(view, words)}",
         f"{words['task']}: {view.scenario}",

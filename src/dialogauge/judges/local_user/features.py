@@ -7,7 +7,7 @@ a reply has the same numbers whether or not its conversation goes on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
@@ -24,48 +24,8 @@ _READ: Final = 4000
 """Characters of a message that n-grams are taken of."""
 
 _REQUEST: Final = ("length", "numbers", "questions", "lines", "comma_share")
-_PLACE: Final = ("position", "first", "second", "said_before", "replied_before")
-_RELATION: Final = (
-    "longer_than_usual",
-    "longer_than_last",
-    "longer_than_request",
-    "takes_up_request",
-    "takes_up_context",
-    "takes_up_earlier_requests",
-    "repeats_last_reply",
-    "repeats_any_reply",
-    "request_repeats_request",
-    "request_takes_up_reply",
-    "new",
-)
-_NEXT: Final = (
-    "no_next",
-    "next_length",
-    "next_questions",
-    "next_exclamations",
-    "next_repeats_request",
-    "next_takes_up_reply",
-    "next_new",
-)
-
 Seen = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-
-
-def feature_names_of(sight: Sight) -> tuple[str, ...]:
-    """Return the names of a reply's numbers, in their order."""
-    names = (*(f"reply_{n}" for n in SHAPE), *(f"request_{n}" for n in _REQUEST), *_PLACE, *_RELATION)
-    return names + (_NEXT if sight == "hindsight" else ())
-
-
-@cache
-def relation_columns() -> tuple[int, ...]:
-    """Return the positions of the numbers that relate a reply to the messages before it.
-
-    These are shares, and what the shares depend on: place and both lengths.
-    """
-    names = feature_names_of("foresight")
-    return tuple(names.index(name) for name in ("reply_length", "request_length", *_PLACE, *_RELATION))
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -80,7 +40,7 @@ class ReadReply:
     """How often each occurs."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Text:
     text: str
     shape: TextShape
@@ -92,8 +52,13 @@ class _Text:
         seen = presence(gram_buckets(text[:_READ], 2, shortest=2))
         return cls(text, shape_of(text), seen, int(np.count_nonzero(seen)))
 
+    def number(self, name: str) -> float:
+        """Return one of the numbers of `SHAPE`."""
+        return self.shape[SHAPE.index(name)]
+
 
 _NOTHING: Final = np.zeros(BUCKETS, np.bool_)
+_EMPTY: Final = _Text("", shape_of(""), _NOTHING, 0)
 
 
 @dataclass(slots=True)
@@ -101,8 +66,8 @@ class _Before:
     """The messages before one; grows as the conversation is walked."""
 
     context: Seen
-    request: _Text | None = None
-    last: _Text | None = None
+    request: _Text = _EMPTY
+    last: _Text = _EMPTY
     requests: Seen = field(default_factory=lambda: _NOTHING.copy())
     """Of all user messages before the last one."""
     replies: Seen = field(default_factory=lambda: _NOTHING.copy())
@@ -114,18 +79,71 @@ class _Before:
     def add(self, role: str, text: _Text) -> None:
         self.characters += len(text.text)
         if role == "user":
-            if self.request is not None:
-                self.requests |= self.request.seen
+            self.requests |= self.request.seen
             self.request = text
         else:
             self.last = text
             self.replies |= text.seen
             self.replied += 1
-            self.lengths += text.shape[0]
+            self.lengths += text.number("length")
             self.reply_characters += len(text.text)
 
 
-_EMPTY: Final = _Text("", shape_of(""), _NOTHING, 0)
+def _share(a: Seen, b: Seen, of: int) -> float:
+    """Return how many n-grams both have, as a share of `of`; 0 of nothing."""
+    return float(np.count_nonzero(a & b)) / of if of else 0.0
+
+
+def _longer(a: _Text, b: _Text) -> float:
+    return a.number("length") - b.number("length")
+
+
+_RELATION: Final[Mapping[str, Callable[[_Text, _Before], float]]] = {
+    "position": lambda _, b: math.log1p(b.replied),
+    "first": lambda _, b: b.replied == 0,
+    "second": lambda _, b: b.replied == 1,
+    "said_before": lambda _, b: math.log1p(b.characters),
+    "replied_before": lambda _, b: math.log1p(b.reply_characters),
+    "longer_than_usual": lambda r, b: r.number("length") - b.lengths / b.replied if b.replied else 0.0,
+    "longer_than_last": lambda r, b: _longer(r, b.last) if b.replied else 0.0,
+    "longer_than_request": lambda r, b: _longer(r, b.request),
+    "takes_up_request": lambda r, b: _share(r.seen, b.request.seen, b.request.size),
+    "takes_up_context": lambda r, b: _share(r.seen, b.context, r.size),
+    "takes_up_earlier_requests": lambda r, b: _share(r.seen, b.requests, int(np.count_nonzero(b.requests))),
+    "repeats_last_reply": lambda r, b: _share(r.seen, b.last.seen, min(r.size, b.last.size)),
+    "repeats_any_reply": lambda r, b: _share(r.seen, b.replies, r.size),
+    "request_repeats_request": lambda _, b: _share(b.request.seen, b.requests, b.request.size),
+    "request_takes_up_reply": lambda _, b: _share(b.request.seen, b.last.seen, b.request.size),
+    "new": lambda r, b: 1 - _share(r.seen, b.replies | b.requests | b.request.seen, r.size),
+}
+"""A reply's place, and how it relates to the messages before it."""
+
+_NEXT: Final[Mapping[str, Callable[[_Text, _Text, _Text], float]]] = {
+    "no_next": lambda *_: 0.0,
+    "next_length": lambda _, request, after: _longer(after, request),
+    "next_questions": lambda _r, _q, after: after.number("questions"),
+    "next_exclamations": lambda _r, _q, after: after.number("exclamations"),
+    "next_repeats_request": lambda _, request, after: _share(after.seen, request.seen, after.size),
+    "next_takes_up_reply": lambda reply, _, after: _share(after.seen, reply.seen, after.size),
+    "next_new": lambda reply, request, after: 1 - _share(after.seen, reply.seen | request.seen, after.size),
+}
+"""How the next user message relates to reply and request; without one all are 0 and `no_next` is 1."""
+
+
+def feature_names_of(sight: Sight) -> tuple[str, ...]:
+    """Return the names of a reply's numbers, in their order."""
+    names = (*(f"reply_{n}" for n in SHAPE), *(f"request_{n}" for n in _REQUEST), *_RELATION)
+    return (*names, *(_NEXT if sight == "hindsight" else ()))
+
+
+@cache
+def relation_columns() -> tuple[int, ...]:
+    """Return the positions of the numbers that relate a reply to the messages before it.
+
+    These are shares, and what the shares depend on: place and both lengths.
+    """
+    names = feature_names_of("foresight")
+    return tuple(names.index(name) for name in ("reply_length", "request_length", *_RELATION))
 
 
 def _walked(conversation: Conversation) -> Iterator[tuple[int, Message, _Text, _Before]]:
@@ -166,51 +184,15 @@ def read_instead(conversation: Conversation, texts: Mapping[int, str]) -> dict[i
 
 
 def _foresight(reply: _Text, before: _Before) -> tuple[float, ...]:
-    request, last, length = before.request or _EMPTY, before.last, reply.shape[0]
-    of_request = dict(zip(SHAPE, request.shape, strict=True))
-    usual = before.lengths / before.replied if before.replied else length
-    known = before.replies | before.requests | request.seen
-    return (
-        *reply.shape,
-        *(of_request[name] for name in _REQUEST),
-        math.log1p(before.replied),
-        float(before.replied == 0),
-        float(before.replied == 1),
-        math.log1p(before.characters),
-        math.log1p(before.reply_characters),
-        length - usual,
-        length - last.shape[0] if last else 0.0,
-        length - request.shape[0],
-        _share(reply.seen, request.seen, request.size),
-        _share(reply.seen, before.context, reply.size),
-        _share(reply.seen, before.requests, int(np.count_nonzero(before.requests))),
-        _share(reply.seen, last.seen, min(reply.size, last.size)) if last else 0.0,
-        _share(reply.seen, before.replies, reply.size),
-        _share(request.seen, before.requests, request.size),
-        _share(request.seen, last.seen, request.size) if last else 0.0,
-        1 - _share(reply.seen, known, reply.size),
-    )
+    of_request = (before.request.number(name) for name in _REQUEST)
+    return (*reply.shape, *of_request, *(float(rule(reply, before)) for rule in _RELATION.values()))
 
 
 def _hindsight(reply: _Text, before: _Before, following: str | None) -> tuple[float, ...]:
     if following is None:
         return (1.0,) + (0.0,) * (len(_NEXT) - 1)
-    after, request = _Text.of(following), before.request or _EMPTY
-    of_next = dict(zip(SHAPE, after.shape, strict=True))
-    return (
-        0.0,
-        of_next["length"] - request.shape[0],
-        of_next["questions"],
-        of_next["exclamations"],
-        _share(after.seen, request.seen, after.size),
-        _share(after.seen, reply.seen, after.size),
-        1 - _share(after.seen, reply.seen | request.seen, after.size),
-    )
-
-
-def _share(a: Seen, b: Seen, of: int) -> float:
-    """Return how many n-grams both have, as a share of `of`; 0 of nothing."""
-    return float(np.count_nonzero(a & b)) / of if of else 0.0
+    after = _Text.of(following)
+    return tuple(float(rule(reply, before.request, after)) for rule in _NEXT.values())
 
 
 _TOPICS: Final = 64
