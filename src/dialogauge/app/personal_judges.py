@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, cast
 
-from dialogauge.app.build import BuiltClient, BuiltJudge, build_client
+from dialogauge.app.build import BuiltJudge, Clients
 from dialogauge.app.settings import UserJudgeOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import Judge, Sight
@@ -14,24 +14,23 @@ from dialogauge.judges.encoder.text import ENCODER_JUDGES
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local_user.judge import LocalUserJudge
 from dialogauge.judges.personal.baselines import HISTORY_JUDGES, Strategy, build_history_judge
-from dialogauge.llm import Budget, LimiterState
 
 if TYPE_CHECKING:
     from dialogauge.judges.personal.judge import ContextSource
-    from dialogauge.llm.protocol import ChatClient
+    from dialogauge.llm import ChatClient
 
 ROLES: Final = ("judge", "memory_builder")
 """Whom a study may ask; the builder of memories is the judge's model where no other is named."""
 
 
-class Models:
-    """The clients of the roles, built when a judge asks for them, all on one budget."""
+class Models(Clients):
+    """The clients of the roles, built when a judge asks for them."""
 
     def __init__(self, options: UserJudgeOptions) -> None:
         """Build nothing yet."""
+        super().__init__(options)
         self.options = options
-        self._budget = Budget(options.max_calls, options.max_cost)
-        self._built: dict[str, BuiltClient] = {}
+        self._by_role: dict[str, ChatClient] = {}
 
     def client(self, role: str = "judge") -> ChatClient:
         """Return the client of a role; UsageError when the role has no model."""
@@ -40,19 +39,9 @@ class Models:
             msg = f"the judge {o.judge} needs a language model"
             hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration file"
             raise UsageError(msg, hint=hint)
-        if role not in self._built:
-            self._built[role] = build_client(o.roles[role], role, o, self._budget)
-        return self._built[role].client
-
-    def limits(self) -> LimiterState | None:
-        """Return what the judge's adaptive limiter does just now; None where there is none."""
-        built = self._built.get("judge")
-        return None if built is None else built.limits()
-
-    async def close(self) -> None:
-        """Free what the clients hold."""
-        for built in self._built.values():
-            await built.close()
+        if role not in self._by_role:
+            self._by_role[role] = self.build(o.roles[role], role)
+        return self._by_role[role]
 
 
 Builder = Callable[[Models], Judge]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.agents import ChatAgent, reply_of
+from dialogauge.app.build import Clients
 from dialogauge.app.candidates import (
     Candidate,
     build_candidate_client,
@@ -135,13 +136,13 @@ async def _collect(
 async def _asked(
     work: _Collection, study: RepliesStudy, candidate: Candidate, budget: Budget
 ) -> StudyRun[Tally]:
-    client, built = build_candidate_client(candidate, work.options, budget)
+    clients = Clients(work.options, budget)
     try:
+        client = build_candidate_client(candidate, clients, work.options.seed)
         study.agent = ChatAgent(candidate.name, study.about["digest"], client)
-        return await work.run(study, limits=built[0].limits)
+        return await work.run(study, limits=clients.limits)
     finally:
-        for one in built:
-            await one.close()
+        await clients.close()
 
 
 def _described(candidate: Candidate, options: CollectOptions) -> dict[str, Any]:
