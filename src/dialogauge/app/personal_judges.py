@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from dialogauge.judges.personal.judge import ContextSource
     from dialogauge.llm import ChatClient
 
-ROLES: Final = ("judge", "memory_builder")
-"""Whom a study may ask; the builder of memories is the judge's model where no other is named."""
-
 
 class Models(Clients):
     """The clients of the roles, built when a judge asks for them."""
