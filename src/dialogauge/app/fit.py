@@ -17,7 +17,6 @@ from dialogauge.core.settings import narrowed, recorded
 from dialogauge.data import RatingTable, read_split
 from dialogauge.data.ratings import usable_ratings
 from dialogauge.judges.fitted.features import RatedPlace, rated_places
-from dialogauge.judges.fitted.model import table_of
 from dialogauge.judges.local.fit import fit_local
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.runs.directory import write_whole
@@ -100,7 +99,6 @@ async def fit_data(
     _check(examples, options)
     study = FitStudy(
         examples,
-        table_of(examples),
         options.dimension,
         parts=options.folds,
         draws=options.draws,
