@@ -61,6 +61,8 @@ class Clients:
 
     def limits(self) -> LimiterState | None:
         """Return what the adaptive limiter of the first of them does just now; None where there is none."""
+        if self._first is None:
+            return None
         from dialogauge.llm.http import HttpChatClient
 
         return self._first.limits() if isinstance(self._first, HttpChatClient) else None
