@@ -19,30 +19,56 @@ from dialogauge.llm import Budget, LimiterState, PriceTable, SamplingParameters
 from dialogauge.llm.protocol import ChatClient
 
 
-class BuiltClient:
-    """A client for a role, with its cache around it and what it can tell of its endpoint."""
+class Clients:
+    """The clients that a command asks: built one by one, on one budget, and freed together."""
 
-    def __init__(self, inner: ChatClient, cache_folder: Path | None, *, read_cache: bool = True) -> None:
-        """Put the response cache of a folder around a client; it may write new replies and read none."""
-        self.inner = inner
+    def __init__(self, options: LimitOptions, budget: Budget | None = None) -> None:
+        """Build nothing yet.
+
+        Args:
+            options: What asking may take.
+            budget: Shared with others; else one of their own.
+        """
+        self._options = options
+        self._budget = budget or Budget(options.max_calls, options.max_cost)
         self._stack = AsyncExitStack()
-        self._stack.push_async_callback(inner.close)
-        self.client: ChatClient = inner
-        if cache_folder is not None:
-            from dialogauge.llm.cache import CachedClient, ResponseCache
+        self._first: ChatClient | None = None
 
-            cache = ResponseCache(cache_folder)
-            self._stack.callback(cache.close)
-            self.client = CachedClient(inner, cache, read=read_cache)
+    def build(self, settings: RoleSettings, role: str) -> ChatClient:
+        """Build the client of a role from its settings.
+
+        A model in process or a callable is kept within the budget too; its replies are cached like others.
+        What failed is asked anew where it is to be done again: the cache is then written, and not read.
+        """
+        o = self._options
+        prices = None if o.prices_file is None else PriceTable.load(Path(o.prices_file))
+        if settings.model.startswith(("py:", "file:")):
+            from dialogauge.llm.budget import BudgetedClient
+
+            self._budget.require_price(settings.model, prices)
+            inner: ChatClient = BudgetedClient(_in_process(settings), self._budget)
+        else:
+            inner = _http(settings, role, o.max_concurrency, self._budget, prices)
+        self._stack.push_async_callback(inner.close)
+        self._first = self._first or inner
+        if not o.cache or settings.model.startswith("py:"):
+            return inner
+        from dialogauge.llm.cache import CachedClient, ResponseCache
+
+        cache = ResponseCache(cache_folder())
+        self._stack.callback(cache.close)
+        return CachedClient(inner, cache, read=not (isinstance(o, RetryOptions) and o.retry_failed))
 
     def limits(self) -> LimiterState | None:
-        """Return what the adaptive limiter does just now; None where there is none."""
+        """Return what the adaptive limiter of the first of them does just now; None where there is none."""
+        if self._first is None:
+            return None
         from dialogauge.llm.http import HttpChatClient
 
-        return self.inner.limits() if isinstance(self.inner, HttpChatClient) else None
+        return self._first.limits() if isinstance(self._first, HttpChatClient) else None
 
     async def close(self) -> None:
-        """Free connections and cache."""
+        """Free connections and caches."""
         await self._stack.aclose()
 
 
@@ -86,16 +112,16 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
     source = None
     if options.source_file is not None:
         source = _read(Path(options.source_file), "source", "--source takes a UTF-8 text file")
-    built = build_client(options.role, "judge", options)
+    clients = Clients(options)
     judge = RubricJudge(
         rubric,
-        built.client,
+        clients.build(options.role, "judge"),
         language=options.language,
         window=options.window,
         mode=options.mode,
         source=source,
     )
-    return BuiltJudge(judge, built.limits, built.close, rubric.example_ids)
+    return BuiltJudge(judge, clients.limits, clients.close, rubric.example_ids)
 
 
 def _read(path: Path, what: str, hint: str) -> str:
@@ -142,34 +168,6 @@ def _local(options: JudgeOptions, rubric: str) -> Judge:
         known = ", ".join(RUBRICS)
         raise UsageError(msg, hint=f"it knows {known}; give a model (--model, --base-url) for others")
     return LocalJudge(options.mode, options.language, coefficients, rubric)
-
-
-def build_client(
-    settings: RoleSettings, role: str, limits: LimitOptions, budget: Budget | None = None
-) -> BuiltClient:
-    """Build the client of a role from its settings.
-
-    A model in process or a callable is kept within the budget too; its replies are cached like others.
-    What failed is asked anew where it is to be done again: the cache is then written, and not read.
-
-    Args:
-        settings: Of the model.
-        role: Who it is.
-        limits: What asking it may take.
-        budget: That it shares with other clients; else one of its own.
-    """
-    budget = budget or Budget(limits.max_calls, limits.max_cost)
-    prices = None if limits.prices_file is None else PriceTable.load(Path(limits.prices_file))
-    if settings.model.startswith(("py:", "file:")):
-        from dialogauge.llm.budget import BudgetedClient
-
-        budget.require_price(settings.model, prices)
-        inner: ChatClient = BudgetedClient(_in_process(settings), budget)
-    else:
-        inner = _http(settings, role, limits.max_concurrency, budget, prices)
-    folder = cache_folder() if limits.cache and not settings.model.startswith("py:") else None
-    again = isinstance(limits, RetryOptions) and limits.retry_failed
-    return BuiltClient(inner, folder, read_cache=not again)
 
 
 def _in_process(settings: RoleSettings) -> ChatClient:

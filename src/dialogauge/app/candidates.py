@@ -11,14 +11,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dialogauge.app.build import BuiltClient, build_client
+from dialogauge.app.build import Clients
 from dialogauge.app.config import RoleSettings, parse_role, with_defaults
 from dialogauge.app.merging import FileConfig, read_toml
-from dialogauge.app.settings import CandidateOptions
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
 from dialogauge.core.unit import digest, digest_text
 from dialogauge.llm import (
-    Budget,
     ChatClient,
     ChatFailure,
     ChatReply,
@@ -224,13 +222,10 @@ class ClientPool:
         """Nothing: the members are closed by who built them."""
 
 
-def build_candidate_client(
-    candidate: Candidate, options: CandidateOptions, budget: Budget
-) -> tuple[ChatClient, tuple[BuiltClient, ...]]:
-    """Build the client of a candidate, and what is to be closed afterwards."""
-    built = tuple(build_client(settings, "candidate", options, budget) for settings in candidate.models)
-    clients = [b.client for b in built]
-    return (ClientPool(candidate.name, clients, options.seed) if candidate.pool else clients[0]), built
+def build_candidate_client(candidate: Candidate, clients: Clients, seed: int) -> ChatClient:
+    """Build the client of a candidate, or the members of a pool: `seed` draws among them."""
+    built = [clients.build(settings, "candidate") for settings in candidate.models]
+    return ClientPool(candidate.name, built, seed) if candidate.pool else built[0]
 
 
 _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {

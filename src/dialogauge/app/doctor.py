@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dialogauge.app.build import build_client
+from dialogauge.app.build import Clients
 from dialogauge.app.config import parse_role, with_defaults
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.settings import DoctorOptions, LimitOptions
@@ -77,12 +77,13 @@ def examine_endpoint(options: DoctorOptions) -> Examination:
     role = with_defaults(parse_role(reference, config.roles), "judge")
 
     async def run() -> Examination:
-        built = build_client(role, "judge", LimitOptions(cache=False))
+        clients = Clients(LimitOptions(cache=False))
         try:
-            endpoint = await examine(built.client)
+            client = clients.build(role, "judge")
+            endpoint = await examine(client)
             asked = options.known_answers and endpoint.usable
-            return Examination(endpoint, await known_answers(built.client) if asked else None)
+            return Examination(endpoint, await known_answers(client) if asked else None)
         finally:
-            await built.close()
+            await clients.close()
 
     return asyncio.run(run())

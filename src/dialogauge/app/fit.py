@@ -11,13 +11,12 @@ from typing import Any
 
 from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.settings import FitOptions
-from dialogauge.app.sources import InputData, open_source, ratings_of_file
+from dialogauge.app.sources import InputData, input_data
 from dialogauge.core import Conversation, InputError, UsageError
-from dialogauge.core.settings import recorded
+from dialogauge.core.settings import narrowed, recorded
 from dialogauge.data import RatingTable, read_split
 from dialogauge.data.ratings import usable_ratings
 from dialogauge.judges.fitted.features import RatedPlace, rated_places
-from dialogauge.judges.fitted.model import table_of
 from dialogauge.judges.local.fit import fit_local
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.runs.directory import write_whole
@@ -25,7 +24,7 @@ from dialogauge.studies.fit.study import LEAST, FitResult, FitStudy
 from dialogauge.text import counted
 
 
-def read_rated(
+def _rated(
     options: FitOptions, data: InputData, faults: list[InputError], unreadable: list[InputError]
 ) -> Iterator[Conversation]:
     """Yield the conversations with all their ratings.
@@ -45,18 +44,14 @@ def read_rated(
             yield ratings.joined(item)
 
 
-def _open(options: FitOptions) -> InputData:
-    source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
-    return InputData(source, ratings_of_file(options.ratings_file, options.map_file))
-
-
 def fit_file(options: FitOptions) -> dict[str, Any]:
     """Fit, write the coefficients, and return them with their out-of-fold figures and the faults met.
 
     Raises UsageError when there is too little to fit, ConfigError for a faulty split file.
     """
     faults: list[InputError] = []
-    usable = (_usable(c, options.dimension, faults) for c in read_rated(options, _open(options), faults, []))
+    rated = _rated(options, input_data(options), faults, [])
+    usable = (_usable(conversation, options.dimension, faults) for conversation in rated)
     fitted = fit_local(usable, dimension=options.dimension, folds=options.folds)
     text = fitted.to_json()
     write_whole(Path(options.out), [text.encode()])
@@ -96,15 +91,14 @@ async def fit_data(
     faults: list[InputError] = []
     unreadable: list[InputError] = []
     examples: list[RatedPlace] = []
-    data = data or _open(options)
-    for conversation in read_rated(options, data, faults, unreadable):
+    data = data or input_data(options)
+    for conversation in _rated(options, data, faults, unreadable):
         places, wrong = rated_places(conversation, options.dimension)
         examples += places
         faults += wrong
     _check(examples, options)
     study = FitStudy(
         examples,
-        table_of(examples),
         options.dimension,
         parts=options.folds,
         draws=options.draws,
@@ -113,16 +107,10 @@ async def fit_data(
         unreadable=unreadable,
         started=started,
     )
-    settings = RunSettings(
-        directory=RunDirectory(Path(options.out)),
-        fresh=options.fresh,
-        settings=recorded(options),
-        command=options.command,
-        seed=options.seed,
-    )
+    directory = RunDirectory(Path(options.out))
+    settings = narrowed(RunSettings, options, directory=directory, settings=recorded(options))
     run = await run_study(study, settings, observer, stop=stop)
-    notes = (*data.source.notes, *(data.ratings.notes if data.ratings else ()))
-    return StudyOutcome(run, tuple(faults), tuple(map(str, notes)))
+    return StudyOutcome(run, tuple(faults), tuple(map(str, data.notes)))
 
 
 def _check(examples: Sequence[RatedPlace], options: FitOptions) -> None:

@@ -9,19 +9,18 @@ from pathlib import Path
 
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import shown_role
-from dialogauge.app.outcome import StudyOutcome
+from dialogauge.app.outcome import Plan, StudyOutcome
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.sources import (
     InputData,
     Source,
     default_run_directory,
+    input_data,
     is_run,
-    open_source,
-    ratings_of_file,
     shown_notes,
 )
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.core.settings import recorded
+from dialogauge.core.settings import narrowed, recorded
 from dialogauge.core.unit import digest
 from dialogauge.data import (
     RatingTable,
@@ -31,7 +30,6 @@ from dialogauge.data import (
 )
 from dialogauge.runs import (
     Observer,
-    Privacy,
     RunDirectory,
     RunSettings,
     StopSignal,
@@ -58,20 +56,6 @@ class JudgeOutcome(StudyOutcome[JudgingResult]):
         if (result.summary.failed_share or 0.0) > self.max_failed:
             return 3
         return 0 if all(result.gates) else 100
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run would do: the answer to `--dry-run`."""
-
-    directory: Path
-    conversations: int
-    units: int
-    left: int
-    """Units that the store does not hold yet."""
-    faults: tuple[InputError, ...]
-    notes: tuple[str, ...]
-    judge: str
 
 
 def spare_the_input(inputs: Sequence[str], directory: RunDirectory, *, fresh: bool) -> None:
@@ -102,17 +86,16 @@ async def judge_data(
     for gate in options.gates:
         parse_gate(gate)
     spare_the_input(options.inputs, _directory(options), fresh=options.fresh)
-    data = data or InputData(_open(options), ratings_of_file(options.ratings_file, options.map_file))
-    source, ratings = data.source, data.ratings
+    data = data or input_data(options)
     built = build_judge(options)
     try:
-        study = _study(options, source, ratings, built, _count_ahead(options, source))
+        study = _study(options, data, built, _count_ahead(options, data.source))
         run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
         await built.close()
-    rating_faults = _rating_faults(options, ratings, study, run)
+    rating_faults = _rating_faults(options, data.ratings, study, run)
     faults = [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in rating_faults)]
-    notes = shown_notes([*source.notes, *(ratings.notes if ratings else ())], run.mask)
+    notes = shown_notes(data.notes, run.mask)
     if study.left_out:
         notes = (*notes, f"{study.left_out} not judged: the rubric shows them as worked examples")
     return JudgeOutcome(run, tuple(faults), notes, options.max_failed)
@@ -120,9 +103,8 @@ async def judge_data(
 
 def plan_log(options: JudgeOptions) -> Plan:
     """Say what a run would do, without a model call and without writing anything."""
-    source, built = _open(options), build_judge(options)
-    ratings = ratings_of_file(options.ratings_file, options.map_file)
-    study = _study(options, source, ratings, built, None)
+    data, built = input_data(options), build_judge(options)
+    study = _study(options, data, built, None)
     settings = _run_settings(options)
     try:
         units, left, mask = units_left(study, settings)
@@ -130,31 +112,25 @@ def plan_log(options: JudgeOptions) -> Plan:
         asyncio.run(built.close())
     return Plan(
         settings.directory.path,
-        units // options.repeats,
+        built.judge.name,
         units,
         left,
         tuple(study.faults),
-        shown_notes(source.notes, mask),
-        built.judge.name,
+        shown_notes(data.source.notes, mask),
+        units // options.repeats,
     )
 
 
-def _study(
-    options: JudgeOptions,
-    source: Source,
-    ratings: RatingTable | None,
-    built: BuiltJudge,
-    expected: int | None,
-) -> JudgingStudy:
+def _study(options: JudgeOptions, data: InputData, built: BuiltJudge, expected: int | None) -> JudgingStudy:
     asked = (*options.inputs, options.format, options.map_file, options.limit, options.sample)
     return JudgingStudy(
         built.judge,
-        sampled(source, limit=options.limit, sample=options.sample, seed=options.seed),
+        sampled(data.source, limit=options.limit, sample=options.sample, seed=options.seed),
         source=digest([options.repeats, options.seed, *asked]),
         expected=expected,
         repeats=options.repeats,
         seed=options.seed,
-        ratings=ratings,
+        ratings=data.ratings,
         strict=options.strict,
         worked_examples=built.worked_examples,
         gates=options.gates,
@@ -167,16 +143,13 @@ def _run_settings(options: JudgeOptions) -> RunSettings:
     settings = recorded(options)
     if options.role is not None:
         settings["role"] = shown_role(options.role)
-    return RunSettings(
+    return narrowed(
+        RunSettings,
+        options,
         directory=_directory(options),
         # A judge without an endpoint never waits: more workers would only hold more conversations in memory.
         workers=options.max_concurrency if options.judge == "llm" else 1,
-        fresh=options.fresh,
-        retry_failed=options.retry_failed,
-        privacy=Privacy(options.redact, options.hash_ids),
         settings=settings,
-        command=options.command,
-        seed=options.seed,
     )
 
 
@@ -192,12 +165,6 @@ def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
     except InputError:
         return None
     return options.repeats * min(n for n in (conversations, options.limit, options.sample) if n is not None)
-
-
-def _open(options: JudgeOptions) -> Source:
-    return open_source(
-        options.inputs, format=options.format, map_file=options.map_file, strict=options.strict
-    )
 
 
 def _directory(options: JudgeOptions) -> RunDirectory:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from dialogauge.core.errors import InputError
@@ -31,3 +32,18 @@ class StudyOutcome(Generic[R]):
     def exit_code(self) -> int:
         """130 after an interrupt, 1 after an error or with faults, else 0."""
         return self.outcome.exit_code(self.faults)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a command would do: the answer to `--dry-run`."""
+
+    directory: Path
+    judge: str
+    units: int
+    left: int
+    """Units that the run does not hold yet."""
+    faults: tuple[InputError, ...]
+    notes: tuple[str, ...]
+    conversations: int = 0
+    """Those that the units are of, where a unit is a whole conversation."""

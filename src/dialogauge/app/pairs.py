@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dialogauge.app.build import build_client
+from dialogauge.app.build import Clients
 from dialogauge.app.config import parse_role, with_defaults
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.settings import PairOptions
@@ -112,7 +112,8 @@ async def _repaired(
     """Have a model write the better replies, in parallel; the rows keep the order of the run."""
     config = load_config(options.config_file)
     settings = with_defaults(parse_role(references(options)["repair"], config.roles), "repair")
-    built = build_client(settings, "repair", options)
+    clients = Clients(options)
+    client = clients.build(settings, "repair")
     forks = _limited(list(_forks(run, left_out)), options.limit, left_out)
     gate = asyncio.Semaphore(options.max_concurrency)
     ended: list[DialogaugeError] = []
@@ -123,7 +124,7 @@ async def _repaired(
                 left_out["not asked: the run ended early"] += 1
                 return None
             try:
-                reply = await repair(built.client, fork, language=_language(fork))
+                reply = await repair(client, fork, language=_language(fork))
             except DialogaugeError as error:
                 ended.append(error)
                 left_out["not asked: the run ended early"] += 1
@@ -131,12 +132,12 @@ async def _repaired(
         if isinstance(reply, ChatFailure):
             left_out[f"no better reply: {reply.kind}"] += 1
             return None
-        return dpo_row(fork, reply.value), _provenance(judged, fork.turn, chosen_from=built.client.name)
+        return dpo_row(fork, reply.value), _provenance(judged, fork.turn, chosen_from=client.name)
 
     try:
         rows = await asyncio.gather(*(one(judged, fork) for judged, fork in forks))
     finally:
-        await built.close()
+        await clients.close()
     return [row for row in rows if row is not None], ended[0] if ended else None
 
 

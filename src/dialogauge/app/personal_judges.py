@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from dialogauge.app.build import BuiltClient, BuiltJudge, build_client
+from dialogauge.app.build import BuiltJudge, Clients
 from dialogauge.app.settings import UserJudgeOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import Judge, Sight
@@ -13,25 +12,21 @@ from dialogauge.judges.encoder.judge import encoder_judge
 from dialogauge.judges.encoder.text import ENCODER_JUDGES
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local_user.judge import LocalUserJudge
-from dialogauge.judges.personal.baselines import HISTORY_JUDGES, Strategy, build_history_judge
-from dialogauge.llm import Budget, LimiterState
+from dialogauge.judges.personal.baselines import HISTORY_JUDGES, build_history_judge
 
 if TYPE_CHECKING:
     from dialogauge.judges.personal.judge import ContextSource
-    from dialogauge.llm.protocol import ChatClient
-
-ROLES: Final = ("judge", "memory_builder")
-"""Whom a study may ask; the builder of memories is the judge's model where no other is named."""
+    from dialogauge.llm import ChatClient
 
 
-class Models:
-    """The clients of the roles, built when a judge asks for them, all on one budget."""
+class Models(Clients):
+    """The clients of the roles, built when a judge asks for them."""
 
     def __init__(self, options: UserJudgeOptions) -> None:
         """Build nothing yet."""
+        super().__init__(options)
         self.options = options
-        self._budget = Budget(options.max_calls, options.max_cost)
-        self._built: dict[str, BuiltClient] = {}
+        self._by_role: dict[str, ChatClient] = {}
 
     def client(self, role: str = "judge") -> ChatClient:
         """Return the client of a role; UsageError when the role has no model."""
@@ -40,79 +35,24 @@ class Models:
             msg = f"the judge {o.judge} needs a language model"
             hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration file"
             raise UsageError(msg, hint=hint)
-        if role not in self._built:
-            self._built[role] = build_client(o.roles[role], role, o, self._budget)
-        return self._built[role].client
-
-    def limits(self) -> LimiterState | None:
-        """Return what the judge's adaptive limiter does just now; None where there is none."""
-        built = self._built.get("judge")
-        return None if built is None else built.limits()
-
-    async def close(self) -> None:
-        """Free what the clients hold."""
-        for built in self._built.values():
-            await built.close()
+        if role not in self._by_role:
+            self._by_role[role] = self.build(o.roles[role], role)
+        return self._by_role[role]
 
 
-Builder = Callable[[Models], Judge]
-
-
-def _rubric(name: str, context: Callable[[Models], ContextSource] | None = None) -> Builder:
-    """Return what builds a judge that is a file in `rubrics/files/personal` and perhaps a context."""
-
-    def build(models: Models) -> Judge:
-        from dialogauge.judges.personal.judge import PersonalRubricJudge
-        from dialogauge.rubrics import load_personal
-
-        return PersonalRubricJudge(
-            models.options.judge,
-            load_personal(f"session_{name}" if models.options.level == "session" else name),
-            models.client(),
-            context=None if context is None else context(models),
-            language=models.options.language,
-        )
-
-    return build
-
-
-def _memory(models: Models) -> ContextSource:
-    from dialogauge.judges.personal.memory_build import MemoryContext
-
-    return MemoryContext(models.client("memory_builder"))
-
-
-def _few_shot(models: Models) -> ContextSource:
-    del models
-    from dialogauge.judges.personal.examples import FewShotContext
-
-    return FewShotContext()
-
-
-def _retrieved(models: Models) -> ContextSource:
-    from dialogauge.judges.personal.examples import RetrievedExamples
-
-    o, plain = models.options, RetrievedExamples()
-    return RetrievedExamples(o.strategy or plain.strategy, o.k or plain.k)
-
-
-def _induced(models: Models) -> ContextSource:
-    from dialogauge.judges.personal.spur import InducedCriteria
-
-    return InducedCriteria(models.client())
-
-
-MODEL_JUDGES: Final[Mapping[str, Builder]] = {
-    "memory": _rubric("memory", _memory),
-    "no-memory": _rubric("no_memory"),
-    "zero-shot": _rubric("zero_shot"),
-    "few-shot": _rubric("few_shot", _few_shot),
-    "task-rubric": _rubric("task_rubric"),
-    "prometheus": _rubric("prometheus"),
-    "rag": _rubric("rag", _retrieved),
-    "spur": _rubric("spur", _induced),
-}
-"""The judges that ask a model, by name."""
+MODEL_JUDGES: Final = (
+    "memory",
+    "no-memory",
+    "zero-shot",
+    "few-shot",
+    "task-rubric",
+    "prometheus",
+    "rag",
+    "spur",
+)
+"""The judges that ask a model; each is a file in `rubrics/files/personal`, and perhaps a context."""
+PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", "local-user", *ENCODER_JUDGES)
+"""The judges that ask none."""
 
 
 def build_satisfaction_judge(
@@ -120,47 +60,62 @@ def build_satisfaction_judge(
 ) -> BuiltJudge:
     """Build the judge that the options name.
 
-    Raises UsageError when it needs a model and has none, or needs what is not installed.
-    """
-    o = options
-    if o.judge in MODEL_JUDGES:
-        models = Models(o)
-        return BuiltJudge(MODEL_JUDGES[o.judge](models), models.limits, models.close)
-    judge = build_personal_judge(o.judge, mode=mode, strategy=o.strategy, k=o.k, encoder=encoder)
-    return BuiltJudge(judge)
-
-
-PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", "local-user", *ENCODER_JUDGES)
-"""The judges that ask no model; `MODEL_JUDGES` has the others."""
-
-
-def build_personal_judge(
-    name: str,
-    *,
-    mode: Sight = "foresight",
-    strategy: str | None = None,
-    k: int | None = None,
-    encoder: str | None = None,
-) -> Judge:
-    """Build a judge.
-
     Args:
-        name: One of `PERSONAL_JUDGES`.
+        options: They name one of `MODEL_JUDGES` or `PERSONAL_JUDGES`.
         mode: What `local` and `local-user` may read of what followed a reply; the others never do.
-        strategy: Of `episodic-nearest`.
-        k: Of `episodic-nearest`.
         encoder: The pretrained encoder of `encoder` and `encoder-ordinal`.
 
     Raises:
-        UsageError: The judge is not there, or needs what is not installed.
+        UsageError: The judge is not there, or needs a model and has none, or what is not installed.
     """
+    name = options.judge
+    if name in MODEL_JUDGES:
+        models = Models(options)
+        return BuiltJudge(model_judge(models), models.limits, models.close)
     if name == "local-user":
-        return LocalUserJudge(mode)
+        return BuiltJudge(LocalUserJudge(mode))
     if name == "local":
-        return LocalJudge(mode, rubric_id="satisfaction")
+        return BuiltJudge(LocalJudge(mode, rubric_id="satisfaction"))
     if name in HISTORY_JUDGES:
-        return build_history_judge(name, strategy=cast("Strategy | None", strategy), k=k)
+        return BuiltJudge(build_history_judge(name, strategy=options.strategy, k=options.k))
     if name in ENCODER_JUDGES:
-        return encoder_judge(name, model=encoder)
+        return BuiltJudge(encoder_judge(name, model=encoder))
     msg = f"no judge is called {name!r}"
     raise UsageError(msg, hint=f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}")
+
+
+def model_judge(models: Models) -> Judge:
+    """Build the judge of `MODEL_JUDGES` that the options of the clients name."""
+    from dialogauge.judges.personal.judge import PersonalRubricJudge
+    from dialogauge.rubrics import load_personal
+
+    o = models.options
+    name = o.judge.replace("-", "_")
+    return PersonalRubricJudge(
+        o.judge,
+        load_personal(f"session_{name}" if o.level == "session" else name),
+        models.client(),
+        context=_context(models),
+        language=o.language,
+    )
+
+
+def _context(models: Models) -> ContextSource | None:
+    """Return what a judge is shown of histories and other users; None where it is shown nothing."""
+    o = models.options
+    if o.judge == "memory":
+        from dialogauge.judges.personal.memory_build import MemoryContext
+
+        return MemoryContext(models.client("memory_builder"))
+    if o.judge == "spur":
+        from dialogauge.judges.personal.spur import InducedCriteria
+
+        return InducedCriteria(models.client())
+    if o.judge not in ("few-shot", "rag"):
+        return None
+    from dialogauge.judges.personal.examples import FewShotContext, RetrievedExamples
+
+    if o.judge == "few-shot":
+        return FewShotContext()
+    plain = RetrievedExamples()
+    return RetrievedExamples(o.strategy or plain.strategy, o.k or plain.k)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from dialogauge.app.settings import DataOptions, StrictOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import Mask, Note, RatingTable, read_conversations, read_field_map, read_ratings
@@ -35,6 +36,11 @@ class InputData:
 
     source: Source
     ratings: RatingTable | None = None
+
+    @property
+    def notes(self) -> tuple[object, ...]:
+        """What was recognised and assumed of both, each a line when written with `str`."""
+        return (*self.source.notes, *(() if self.ratings is None else self.ratings.notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,13 @@ def open_source(
         return _RunSource(directory)
     mapping = read_field_map(map_file) if map_file is not None else None
     return read_conversations(inputs, format=format, mapping=mapping, strict=strict)
+
+
+def input_data(options: DataOptions) -> InputData:
+    """Open the conversations that the settings name, and read the ratings where they name a file of them."""
+    strict = isinstance(options, StrictOptions) and options.strict
+    source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=strict)
+    return InputData(source, ratings_of_file(options.ratings_file, options.map_file))
 
 
 def ratings_of_file(ratings_file: str | None, map_file: str | None) -> RatingTable | None:

@@ -15,6 +15,7 @@ from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
 from dialogauge.app.sources import JUDGED, ratings_of_file
 from dialogauge.core import Judge, UsageError
+from dialogauge.core.settings import narrowed
 from dialogauge.data import RatingTable
 from dialogauge.runs import (
     Manifest,
@@ -131,17 +132,9 @@ def _judge_options(run: StoredRun, options: RecheckOptions, config: FileConfig) 
     elif settings["role"] is not None:
         role = _stored_role(settings["role"], config)
     names = ("rubric", "judge", "mode", "language", "local_model", "source_file", "window")
-    return JudgeOptions(
-        inputs=(),
-        role=role,
-        prices_file=options.prices_file or settings["prices_file"],
-        max_concurrency=options.max_concurrency,
-        max_calls=options.max_calls,
-        max_cost=options.max_cost,
-        cache=options.cache,
-        retry_failed=options.retry_failed,
-        **{name: settings[name] for name in names},
-    )
+    stored = {name: settings[name] for name in names}
+    prices = options.prices_file or settings["prices_file"]
+    return narrowed(JudgeOptions, options, inputs=(), role=role, prices_file=prices, **stored)
 
 
 def _stored_role(stored: Mapping[str, Any], config: FileConfig) -> RoleSettings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from dialogauge.report import Block, Callout, Definitions, Section
+from dialogauge.report import Block, Callout, Definitions, Section, words
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
@@ -94,4 +94,4 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def _part(count: int, of: int) -> str:
-    return f"{count:,}" if not of else f"{count:,} ({count / of:.1%})"
+    return f"{count:,}" if not of else f"{count:,} ({words.percent(count / of)})"

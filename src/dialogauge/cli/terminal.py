@@ -14,7 +14,7 @@ from dialogauge.app.progress import ProgressObserver
 from dialogauge.report import plain
 
 if TYPE_CHECKING:
-    from dialogauge.app.judge import Plan
+    from dialogauge.app.outcome import Plan
     from dialogauge.app.satisfaction import SatisfactionPlan
     from dialogauge.report import Block
 

@@ -168,7 +168,7 @@ def recorded(settings: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass o
     return {k: v for k, v in dataclasses.asdict(settings).items() if k not in left_out}
 
 
-def narrowed(kind: type[S], settings: Any, **changes: Any) -> S:  # noqa: ANN401 - any settings
+def narrowed(kind: type[S], settings: Any, /, **changes: Any) -> S:  # noqa: ANN401 - any settings
     """Return the part of settings that a class has, with some of it changed."""
     names = [f.name for f in dataclasses.fields(kind) if hasattr(settings, f.name)]  # type: ignore[arg-type]
     return kind(**{name: getattr(settings, name) for name in names} | changes)

@@ -81,8 +81,9 @@ class LanguageTally:
         return "en" if self.english >= 0.08 * self.latin or self.latin < 12 else "other"
 
 
-def detect_language(text: str) -> Language:
-    """Return the language of one text: `en` for a few rare words, `other` without letters."""
+def detect_language(*texts: str) -> Language:
+    """Return the language of texts together: `en` for a few rare words, `other` without letters."""
     tally = LanguageTally()
-    tally.add(text)
+    for text in texts:
+        tally.add(text)
     return tally.language()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.agents import ChatAgent, reply_of
+from dialogauge.app.build import Clients
 from dialogauge.app.candidates import (
     Candidate,
     build_candidate_client,
@@ -97,13 +98,13 @@ async def collect(
             out.faults += faults
             run = await run_study(study, replace(settings, workers=1), observer, stop=stop)
         else:
-            client, built = build_candidate_client(candidate, options, budget)
-            study.agent = ChatAgent(candidate.name, study.about["digest"], client)
+            clients = Clients(options, budget)
             try:
-                run = await run_study(study, settings, observer, built[0].limits, stop)
+                client = build_candidate_client(candidate, clients, options.seed)
+                study.agent = ChatAgent(candidate.name, study.about["digest"], client)
+                run = await run_study(study, settings, observer, clients.limits, stop)
             finally:
-                for one in built:
-                    await one.close()
+                await clients.close()
         out.tallies[candidate.name] = run.result
         out.usage = out.usage + run.progress.usage
         out.outcome = run.ending.outcome

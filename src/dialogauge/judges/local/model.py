@@ -18,7 +18,7 @@ import numpy as np
 
 from dialogauge.core import FileFault, Place, UsageError
 from dialogauge.signals import FORM_FEATURES, Mode, TextView, feature_names, reply_form
-from dialogauge.text import LanguageTally
+from dialogauge.text import detect_language
 
 _WITHIN = 0.99
 """Share of the fitted turns that lie within reach."""
@@ -42,10 +42,7 @@ class Log:
     @classmethod
     def of(cls, replies: Sequence[str]) -> Log:
         """Read some replies."""
-        tally = LanguageTally()
-        for text in replies:
-            tally.add(text)
-        return cls(tally.language(), tuple(reply_form(TextView(text)) for text in replies))
+        return cls(detect_language(*replies), tuple(reply_form(TextView(text)) for text in replies))
 
 
 @dataclass(frozen=True, slots=True)

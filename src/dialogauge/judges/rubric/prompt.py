@@ -145,15 +145,12 @@ def prompt_language(conversation: Conversation, languages: Sequence[str]) -> str
     fallback = "en" if "en" in languages else languages[0]
     if stated or "zh" not in languages:
         return fallback
-    from dialogauge.text import LanguageTally, has_chinese  # loads numpy: not at import
+    from dialogauge.text import detect_language, has_chinese  # loads numpy: not at import
 
     texts = [m.text for m in conversation.messages if m.role in ("user", "assistant")]
     if not any(map(has_chinese, texts)):
         return fallback
-    tally = LanguageTally()
-    for text in texts:
-        tally.add(text)
-    return "zh" if tally.language() == "zh" else fallback
+    return "zh" if detect_language(*texts) == "zh" else fallback
 
 
 # Conversations of up to ten turns have ten scopes, windows and single turns as many as there are lengths.

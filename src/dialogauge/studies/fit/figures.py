@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dialogauge.stats import (
     ClusterDraws,
+    Estimate,
     Figures,
     Scores,
     ScoreTable,
@@ -33,14 +34,15 @@ FIGURES: Final = {
     "auc_below3": "AUC of ratings below 3, by the unrounded share of votes up to 2",
     "auc_above3": "AUC of ratings above 3, by the unrounded share of votes above 3",
 }
-_BELOW: Final = {
-    "uar": "uar",
-    "kappa": "kappa",
-    "f1_below3": "f1_dsat",
-    "f1_below3_published": "f1_dsat_published",
-    "auc_below3": "auc",
+_MEASURES: Final = {
+    "uar": ("<3", "uar"),
+    "kappa": ("<3", "kappa"),
+    "f1_below3": ("<3", "f1_dsat"),
+    "f1_below3_published": ("<3", "f1_dsat_published"),
+    "auc_below3": ("<3", "auc"),
+    "auc_above3": (">3", "auc"),
 }
-_ABOVE: Final = {"auc_above3": "auc"}
+"""By figure: the side of the scale that it is of, and what `stats` calls it."""
 _MODEL, _PEOPLE = "model", "people"
 
 
@@ -79,58 +81,51 @@ def figures_with_controls(
         `metrics` of the model and `controls` by name. Each has by name of `FIGURES` the figure, None where
         undefined; `intervals` with pairs; `n`, `clusters`, `called` and `gold` with the counts of 1 to 5.
     """
-    chance = ClusterDraws(draws, seed)
-    low = None if predicted.below is None else -predicted.below
-    columns, below = _sided(predicted, low, "<3", tuple(_BELOW.values()), chance, shuffles)
-    _, above = _sided(predicted, predicted.above, ">3", tuple(_ABOVE.values()), chance, shuffles)
+    p, chance = predicted, ClusterDraws(draws, seed)
+    orders = {"<3": None if p.below is None else -p.below, ">3": p.above}
+    of_side = {side: _of_side(p, side, order, chance, shuffles) for side, order in orders.items()}
+    columns, basis = of_side["<3"]
     out = {}
     for name, versions in columns.items():
-        measured = {mine: (below[name], theirs) for mine, theirs in _BELOW.items()}
-        measured |= {mine: (above[name], theirs) for mine, theirs in _ABOVE.items()}
-        if name in (_MODEL, "shuffled"):
-            # Without a boundary nothing is ranked by it.
-            absent = {"auc_below3": predicted.below is None, "auc_above3": predicted.above is None}
-            measured = {mine: measured[mine] for mine in measured if not absent.get(mine)}
-        out[name] = _json(predicted.gold, versions[0], measured, below[name], draws)
+        # Without a boundary nothing is ranked by it.
+        unranked = {s for s, order in orders.items() if order is None and name in (_MODEL, "shuffled")}
+        estimates = {
+            mine: of_side[side][1][name].estimate(measure)
+            for mine, (side, measure) in _MEASURES.items()
+            if measure != "auc" or side not in unranked
+        }
+        out[name] = _json(p.gold, versions[0], estimates, basis[name], draws)
     return {"metrics": out.pop(_MODEL), "controls": out}
 
 
-def _sided(
-    predicted: PredictedRatings,
-    order: Floats | None,
-    rule: str,
-    measures: Sequence[str],
-    chance: ClusterDraws,
-    shuffles: int,
+def _of_side(
+    predicted: PredictedRatings, side: str, order: Floats | None, chance: ClusterDraws, shuffles: int
 ) -> tuple[dict[str, tuple[Scores, ...]], dict[str, Figures]]:
     """Return the columns and figures of model and controls, of one side of the scale."""
-    p, of = predicted, parse_rule(rule)
+    p, rule = predicted, parse_rule(side)
     clusters, unit = cluster_labels(p.users, p.conversations)
     positions, lengths = (np.array(values, dtype=np.float64) for values in (p.positions, p.lengths))
-    sources = {
-        _MODEL: scores_of(p.called.astype(np.float64), order=order),
-        _PEOPLE: scores_of(p.gold.astype(np.float64)),
-    }
+    model = scores_of(p.called.astype(np.float64), order=order)
+    sources = {_MODEL: model, _PEOPLE: scores_of(p.gold.astype(np.float64))}
     table = ScoreTable(sources, clusters, unit, positions=positions, lengths=lengths)
-    controls = controls_of(table, _MODEL, _PEOPLE, rule=of, shuffles=shuffles, seed=chance.seed)
-    columns = {_MODEL: (sources[_MODEL],), **control_columns(controls)}
-    return columns, figures_of(table, columns, _PEOPLE, measures, rule=of, draws=chance)
+    controls = controls_of(table, _MODEL, _PEOPLE, rule=rule, shuffles=shuffles, seed=chance.seed)
+    columns = {_MODEL: (model,), **control_columns(controls)}
+    measures = tuple(measure for of, measure in _MEASURES.values() if of == side)
+    return columns, figures_of(table, columns, _PEOPLE, measures, rule=rule, draws=chance)
 
 
 def _json(
-    gold: Whole, column: Scores, measured: dict[str, tuple[Figures, str]], basis: Figures, draws: int
+    gold: Whole, column: Scores, estimates: Mapping[str, Estimate], figures: Figures, draws: int
 ) -> dict[str, Any]:
-    estimates = {name: figures.estimate(measure) for name, (figures, measure) in measured.items()}
     out: dict[str, Any] = dict.fromkeys(FIGURES)
     out |= {name: _number(e.value) for name, e in estimates.items()}
     if draws:
         out["intervals"] = {name: [None, None] for name in FIGURES}
         out["intervals"] |= {name: [_number(e.low), _number(e.high)] for name, e in estimates.items()}
-    counts = {
-        name: np.bincount(np.asarray(values, dtype=np.int64), minlength=6)[1:].tolist()
-        for name, values in (("gold", gold), ("called", column.whole))
-    }
-    return out | {"n": basis.basis.n, "clusters": basis.basis.clusters} | counts
+    out |= {"n": figures.basis.n, "clusters": figures.basis.clusters}
+    for name, values in (("gold", gold), ("called", column.whole)):
+        out[name] = np.bincount(np.asarray(values, dtype=np.int64), minlength=6)[1:].tolist()
+    return out
 
 
 def _number(value: float | None) -> float | None:

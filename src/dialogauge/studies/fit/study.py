@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import (
-    Conversation,
     InputError,
     PlainDimension,
     Usage,
@@ -31,7 +30,7 @@ from dialogauge.judges.fitted.cross_validation import (
     line_folds,
 )
 from dialogauge.judges.fitted.features import RatedPlace, features_digest
-from dialogauge.judges.fitted.model import FittedOn, PlaceTable, RatingsModel, fit_ratings
+from dialogauge.judges.fitted.model import FittedOn, PlaceTable, RatingsModel, fit_ratings, table_of
 from dialogauge.judges.local.fit import group_folds
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts
@@ -39,7 +38,7 @@ from dialogauge.runs.records import json_line
 from dialogauge.stats import CONTROLS
 from dialogauge.studies.fit.figures import FIGURES, PredictedRatings, figures_with_controls
 from dialogauge.studies.fit.page import fit_page
-from dialogauge.text import LanguageTally
+from dialogauge.text import detect_language
 
 Whole = npt.NDArray[np.int64]
 
@@ -105,8 +104,6 @@ class FitStudy(Study[FitResult]):
     """
 
     examples: Sequence[RatedPlace]
-    table: PlaceTable
-    """Of the examples."""
     dimension: str
     _: KW_ONLY
     parts: int = 5
@@ -118,6 +115,8 @@ class FitStudy(Study[FitResult]):
     """Of these, the records that are no conversations."""
     started: float = field(default_factory=time.process_time)
     """On the clock of the processor."""
+    table: PlaceTable = field(init=False)
+    """Of the examples."""
     _folds: dict[str, Whole] = field(init=False)
     """By way the part of each example."""
 
@@ -127,6 +126,7 @@ class FitStudy(Study[FitResult]):
 
     def __post_init__(self) -> None:
         """Cut the examples into parts."""
+        self.table = table_of(self.examples)
         groups = [e.group for e in self.examples]
         numbers = {g: i for i, g in enumerate(dict.fromkeys(groups))}
         by_group = group_folds(np.array([numbers[g] for g in groups], dtype=np.int64), self.parts)
@@ -252,7 +252,7 @@ class FitStudy(Study[FitResult]):
     def _fitted_on(self, summary: Mapping[str, Any]) -> FittedOn:
         """Return what goes with the model: the figures are those of whole users or conversations left out."""
         seen = {id(e.conversation): e.conversation for e in self.examples}
-        spoken = {key: _language(conversation) for key, conversation in seen.items()}
+        spoken = {key: detect_language(*(m.text for m in talk.messages)) for key, talk in seen.items()}
         often = Counter(spoken[id(e.conversation)] for e in self.examples)
         left_out = summary["parts"]["conversations"]["all"]
         shown = {"model": left_out["metrics"]} | {name: left_out["controls"][name] for name in _BESIDE}
@@ -288,13 +288,6 @@ class FitStudy(Study[FitResult]):
                     "share_up_to": shares,
                 }
             yield json_line(row)
-
-
-def _language(conversation: Conversation) -> str:
-    tally = LanguageTally()
-    for message in conversation.messages:
-        tally.add(message.text)
-    return tally.language()
 
 
 def _shares(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
 from dialogauge.core import UsageError, Verdict
+from dialogauge.report import words
 
 if TYPE_CHECKING:
     from dialogauge.studies.judging.summary import DimensionSummary, Summary
@@ -61,7 +62,7 @@ class Gate:
             return self._verdict(summary)
         if self.subject == "failed":
             share = summary.failed_share
-            shown = "undefined" if share is None else f"{share:.1%}"
+            shown = "undefined" if share is None else words.percent(share)
             return self._result(share, f"failed targets: {shown} of {summary.replied}", share=True)
         dimension = summary.dimension(self.subject)
         if dimension is None:
@@ -86,14 +87,16 @@ class Gate:
             hits, word, qualifying = verdicts.missing, "without a verdict or at most", _ORDER[: at + 1]
         hits += sum(verdicts.counts.get(v, 0) for v in qualifying)
         share, requested = hits / verdicts.requested, verdicts.requested
-        figure = f"{hits} of {requested} requested conversations ({share:.1%}) are {word} {self.figure}"
+        figure = (
+            f"{hits} of {requested} requested conversations ({words.percent(share)}) are {word} {self.figure}"
+        )
         if verdicts.missing:
             figure += f"; {verdicts.missing} have no verdict and count against the gate"
         return self._result(share, figure, share=True)
 
     def _result(self, value: float | None, figure: str, *, share: bool = False) -> GateResult:
         met = value is not None and _holds(value, self.operator, self.threshold)
-        limit = f"{self.threshold:.1%}" if share else f"{self.threshold:g}"
+        limit = f"{self.threshold * 100:g} %" if share else f"{self.threshold:g}"
         end = f"{'met' if met else 'not met'}: {figure}; asked {self.operator} {limit}"
         return GateResult(met, value, f"gate {self.expression} {end}")
 

@@ -32,20 +32,29 @@ _FAULT: Final = 0.6
 _CASES: Final = 20
 
 
+_CHECKS: Final = {
+    "single_turn_aggregation": ("Averaging the turns", "aggregation_share"),
+    "repair_false_na": ("Corrections passed over", "repair_na_share"),
+    "scenario_rules": ("Rules of the scenario", "scenario_rule_share"),
+    "length": ("Length taken for help", "length_correlation"),
+    "verdict_mismatch": ("Verdict against scores", "verdict_mismatch_share"),
+    "identical_scores": ("The same score for every turn", "identical_share"),
+}
+"""By name: the title, and the threshold from which on a check is flagged."""
+
+
 def conclude(  # noqa: PLR0913 - what a check comes to
     name: str,
-    title: str,
+    limits: TrustThresholds,
     status: Status,
     sentence: str,
     n: int,
-    limits: TrustThresholds,
-    threshold: str,
     figures: tuple[TrustFigure, ...],
     cases: Sequence[TrustCase] = (),
 ) -> TrustCheck:
-    """Return what a check comes to, with the threshold of that name and the first of the cases."""
-    limit = float(getattr(limits, threshold))
-    shown = tuple(cases[:_CASES])
+    """Return what a check comes to, with its title, its threshold and the first of the cases."""
+    title, threshold = _CHECKS[name]
+    limit, shown = float(getattr(limits, threshold)), tuple(cases[:_CASES])
     return TrustCheck(name, title, status, sentence, n, limit, threshold, figures, shown, len(cases))
 
 
@@ -64,8 +73,7 @@ def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) ->
         TrustFigure("correlation with the turns’ mean", r, n),
     )
     status, sentence = _averages(tally, figures, limits, judge)
-    name, title = "single_turn_aggregation", "Averaging the turns"
-    return conclude(name, title, status, sentence, n, limits, "aggregation_share", figures)
+    return conclude("single_turn_aggregation", limits, status, sentence, n, figures)
 
 
 def _averages(
@@ -121,8 +129,7 @@ def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
             f"The model’s own verdict differs from the one that its scores give in {mismatched:,} of "
             f"{compared:,} conversations; ours is the one that counts."
         )
-    name, title = "verdict_mismatch", "Verdict against scores"
-    return conclude(name, title, status, sentence, compared, limits, "verdict_mismatch_share", (figure,))
+    return conclude("verdict_mismatch", limits, status, sentence, compared, (figure,))
 
 
 def check_identical(
@@ -147,13 +154,15 @@ def check_identical(
     sentence = f"{seen} over {LONG} scored turns; {_ENOUGH_LONG} are needed."
     if share is not None and long >= _ENOUGH_LONG:
         status = "flagged" if share > limits.identical_share else "ok"
+        faulty = f", {_percent(share)} of all although some turns are faulty and some not" if alike else ""
+        others = (
+            f"; so have {_percent(short_alike / short)} of {counted(short, 'shorter one')}" if short else ""
+        )
         sentence = (
             f"Of {long:,} conversations with over {LONG} turns, {alike:,} have the same scores at every turn"
-            + (f", {_percent(share)} of all although some turns are faulty and some not" if alike else "")
-            + (f"; of {short:,} shorter ones {_percent(short_alike / short)}." if short else ".")
+            f"{faulty}{others}."
         )
-    name, title = "identical_scores", "The same score for every turn"
-    return conclude(name, title, status, sentence, long, limits, "identical_share", figures, cases)
+    return conclude("identical_scores", limits, status, sentence, long, figures, cases)
 
 
 def _percent(share: float) -> str:
@@ -249,8 +258,7 @@ def check_repair(texts: TextFindings, tally: TrustTally, limits: TrustThresholds
             f"In {passed:,} of {n:,} conversations in which the user corrects or objects, "
             "repair handling is n/a."
         )
-    name, title, cases = "repair_false_na", "Corrections passed over", texts.passed_over
-    return conclude(name, title, status, sentence, n, limits, "repair_na_share", (figure,), cases)
+    return conclude("repair_false_na", limits, status, sentence, n, (figure,), texts.passed_over)
 
 
 def check_length(texts: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
@@ -270,19 +278,18 @@ def check_length(texts: TextFindings, tally: TrustTally, limits: TrustThresholds
     elif not known:
         sentence = f"Every reply read has the same {name}, so nothing can go along with its length."
     else:
-        most = max(known)
-        status = "flagged" if most > limits.length_correlation else "ok"
-        verb = "rewards" if status == "flagged" else "hardly rewards"
-        sentence = (
-            f"The judge {verb} length: {name} correlates with the reply’s length at {most:z.2f} at most "
-            f"({n:,} replies)."
-        )
-        if status == "ok" and most > limits.length_correlation / 2:
-            sentence = sentence.replace("hardly rewards length", "leans a little towards length")
-    figures += _terciles(texts, name)
-    return conclude(
-        "length", "Length taken for help", status, sentence, n, limits, "length_correlation", figures
-    )
+        limit, most, least = limits.length_correlation, max(known), min(known)
+        status = "flagged" if most > limit else "ok"
+        leaning, at = "hardly rewards length", f"{most:z.2f} at most"
+        if most > limit:
+            leaning = "rewards length"
+        elif most > limit / 2:
+            leaning = "leans a little towards length"
+        elif least < -limit / 2:
+            leaning = "leans a little against length" if least >= -limit else "scores long replies lower"
+            at = f"{least:z.2f} at the lowest"
+        sentence = f"The judge {leaning}: {name} correlates with the reply’s length at {at} ({n:,} replies)."
+    return conclude("length", limits, status, sentence, n, figures + _terciles(texts, name))
 
 
 def _terciles(texts: TextFindings, name: str) -> tuple[TrustFigure, ...]:

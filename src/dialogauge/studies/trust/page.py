@@ -63,7 +63,10 @@ def _status(status: str) -> Span:
 
 
 def _card(check: TrustCheck) -> Card:
-    blocks: list[Block] = [Callout((check.sentence,))]
+    # A sentence may name a command: `dialogauge trust RUN`.
+    parts = check.sentence.split("`")
+    prose = tuple(Span(part, "code") if at % 2 else part for at, part in enumerate(parts) if part)
+    blocks: list[Block] = [Callout((prose,))]
     if check.figures:
         rows = [(f.name, _figure(f), f"n {f.n:,}") for f in check.figures]
         inside: list[Block] = [data_table(check.title, ("", "", ""), rows, captioned=False, headed=False)]

@@ -263,7 +263,4 @@ def check_rules(findings: RuleFindings, limits: TrustThresholds) -> TrustCheck:
         sentence = f"Of {n:,} replies that break a scenario rule, {above:,} are scored above its limit."
     if findings.unscored:
         sentence += f" {findings.unscored:,} breaches have no score."
-    name, title = "scenario_rules", "Rules of the scenario"
-    return conclude(
-        name, title, status, sentence, n, limits, "scenario_rule_share", (figure,), findings.cases
-    )
+    return conclude("scenario_rules", limits, status, sentence, n, (figure,), findings.cases)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dialogauge.app.merging import refuse_settings_of_others
-from dialogauge.app.personal_judges import build_personal_judge
+from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core import Conversation, JudgeFailure, Message, Rating, UsageError
 from dialogauge.core.protocols import Population
@@ -163,9 +163,11 @@ async def test_a_very_long_history_is_thinned(monkeypatch) -> None:
 
 
 def test_settings_of_other_judges_are_refused() -> None:
-    assert build_personal_judge("local-user", mode="hindsight").describe()["settings"]["mode"] == "hindsight"
+    options = SatisfactionOptions(inputs=("data",), judge="local-user", k=3)
+    judge = build_satisfaction_judge(options, mode="hindsight").judge
+    assert judge.describe()["settings"]["mode"] == "hindsight"
     with pytest.raises(UsageError, match="local-user takes no --k"):
-        refuse_settings_of_others(SatisfactionOptions(inputs=("data",), judge="local-user", k=3))
+        refuse_settings_of_others(options)
 
 
 async def test_users_who_are_always_content_are_still_said_to_be() -> None:

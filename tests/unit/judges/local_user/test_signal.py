@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dialogauge.app.personal_judges import MODEL_JUDGES, Models
+from dialogauge.app.personal_judges import MODEL_JUDGES, Models, model_judge
 from dialogauge.app.satisfaction_data import SIGNAL_JUDGES
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core import Conversation, Message, Rating
@@ -229,7 +229,7 @@ def test_signals_are_the_judges_that_read_no_rating() -> None:
 
     built = {n: build_history_judge(n) for n in HISTORY_JUDGES}
     built |= {"local-user": LocalUserJudge(), "local": LocalJudge(rubric_id="satisfaction")}
-    for name, build in MODEL_JUDGES.items():
-        built[name] = build(Scripted(SatisfactionOptions(inputs=("data",), judge=name)))
+    for name in MODEL_JUDGES:
+        built[name] = model_judge(Scripted(SatisfactionOptions(inputs=("data",), judge=name)))
     reading = {n: judge.reads for n, judge in built.items()}
     assert {n for n, reads in reading.items() if not reads & {"history", "others"}} == set(SIGNAL_JUDGES)

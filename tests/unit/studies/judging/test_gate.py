@@ -59,7 +59,7 @@ def test_the_share_of_failures_stands_beside_the_targets_that_it_is_of():
     ]
     result = parse_gate("failed<=0.4").evaluate(summarise(rows, dimensions=SPECS))
     assert (result.met, result.value) == (False, 0.5)
-    assert "failed targets: 50.0% of 2;" in result.sentence
+    assert "failed targets: 50.0 % of 2;" in result.sentence
 
 
 def test_what_is_undefined_is_not_met():

@@ -49,6 +49,11 @@ def test_hostile_text_stays_text():
     assert "⟨U+202E⟩" in page
 
 
+def test_a_command_in_a_sentence_is_set_as_code():
+    page = html(trust("Try `dialogauge trust RUN`: it"))
+    assert "Try <code>dialogauge trust RUN</code>: it only averages." in page
+
+
 def test_section_shows_status_figures_and_what_is_undefined():
     page = html(trust())
     assert '<span class="tag warn">flagged</span>' in page

@@ -164,6 +164,23 @@ def test_other_judges_are_not():
     assert look(*sized(8, lambda size, _: 1 + size // 50))[1]["length"].status == "cannot tell"
 
 
+@pytest.mark.parametrize(
+    ("score", "said"),
+    [
+        (lambda size, _: 5 - size // 50, "scores long replies lower: helpfulness correlates"),
+        (lambda size, rng: 5 - (size // 50 if rng.random() < 0.25 else 2), "leans a little against length"),
+        (lambda size, rng: 1 + (size // 50 if rng.random() < 0.25 else 2), "leans a little towards length"),
+        (lambda _, rng: rng.randint(1, 5), "hardly rewards length"),
+    ],
+)
+def test_the_sentence_tells_a_leaning_against_length_from_none(score, said):
+    check = look(*sized(60, score))[1]["length"]
+    assert check.status == "ok"
+    assert said in check.sentence
+    lowest = min(f.value for f in check.figures if "," in f.name and "replies" not in f.name)
+    assert (f"at {lowest:z.2f} at the lowest" in check.sentence) == (lowest < -0.3)
+
+
 def test_thresholds_are_the_users():
     rows, talks = sized(60, lambda size, _: 1 + size // 50)
     lax = TrustThresholds(length_correlation=1.0)
