@@ -34,7 +34,13 @@ from dialogauge.stats import (
     measures_for,
     scores_of,
 )
-from dialogauge.studies.agreement.targets import DimensionPair, RatedTarget, TargetCounts, TargetTable
+from dialogauge.studies.agreement.targets import (
+    DimensionPair,
+    JudgedRun,
+    RatedTarget,
+    TargetCounts,
+    TargetTable,
+)
 from dialogauge.text import counted
 
 SHOWN: Final = (
@@ -71,19 +77,6 @@ class AgreementSettings:
     def cluster_draws(self) -> ClusterDraws:
         """How clusters are drawn."""
         return ClusterDraws(self.draws, self.seed, self.level)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedRun:
-    """Which run a table is of."""
-
-    name: str
-    """Of the run, and of the dimension where it has several."""
-    run: str
-    judge: str
-    mode: str
-    fitted_to: int | None = None
-    """Rated conversations whose very words the judge was fitted to; None for a judge that does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +180,15 @@ class AgreementResult:
         }
 
 
-def default_rule(targets: Sequence[RatedTarget], scale: Scale) -> DissatisfiedRule | None:
+def default_rule(table: TargetTable) -> DissatisfiedRule | None:
     """Return the rule where none is given: below the middle of the judge's scale.
 
     Ratings that lie off the judge's scale are cut at the middle of what was given; names have no rule.
     """
-    ratings = [t.people for t in targets if not isinstance(t.people, str)]
-    if not ratings or len(ratings) < len(targets):
+    ratings = [t.people for t in table.targets if not isinstance(t.people, str)]
+    if not ratings or len(ratings) < len(table.targets):
         return None
+    scale = table.scale
     low, high = scale.low, scale.high
     if min(ratings) < low or max(ratings) > high:
         low, high = min(ratings), max(ratings)
@@ -244,9 +238,7 @@ def _people_scores(targets: Sequence[RatedTarget], scale: Scale, rule: Dissatisf
 
 
 def agreement(
-    run: JudgedRun,
     table: TargetTable,
-    scale: Scale,
     rule: DissatisfiedRule | None,
     settings: AgreementSettings,
     only: Collection[str] = SHOWN,
@@ -254,14 +246,12 @@ def agreement(
     """Compute every measure that the ratings allow, for the judge and its controls.
 
     Args:
-        run: Whose table it is.
         table: The targets that people rated and the judge scored.
-        scale: Of the judge's dimension.
         rule: What counts as dissatisfied; None leaves the classes out.
         settings: Draws, shuffles, seed, level.
         only: The measures to compute.
     """
-    targets = table.targets
+    targets, scale = table.targets, table.scale
     scores = score_table({_JUDGE: (targets, scale)}, rule)
     people = scores.sources[_PEOPLE]
     able = measures_for(scores, _JUDGE, _PEOPLE, rule=rule)
@@ -276,7 +266,7 @@ def agreement(
         dissatisfied = int(classes.sum())
     users = {t.user for t in targets}
     return JudgeAgreement(
-        about=run,
+        about=table.about,
         pair=table.pair,
         counts=table.counts,
         conversations=table.conversations,
@@ -309,34 +299,25 @@ def _bins(judge: Scores, people: Scores) -> tuple[ScoreBin, ...]:
     return tuple(out)
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """A judge with its targets of one rated dimension."""
-
-    name: str
-    table: TargetTable
-    scale: Scale
-
-
 def compare_judges(
-    contenders: Sequence[Contender], rule: DissatisfiedRule | None, settings: AgreementSettings
+    tables: Sequence[TargetTable], rule: DissatisfiedRule | None, settings: AgreementSettings
 ) -> tuple[JudgeComparison, ...]:
     """Compare every two judges on the targets that both scored, by the measures `COMPARED`.
 
     p is adjusted by Holm over the pairs of a measure. There are enough draws that all pairs could be told
     apart, where the number of targets leaves that cheap.
     """
-    pairs = list(combinations(contenders, 2))
+    pairs = list(combinations(tables, 2))
     made = [c for a, b in pairs for c in _compare_two(a, b, rule, settings, len(pairs))]
     over_all = adjusted([c.comparison for c in made])
     return tuple(replace(c, comparison=one) for c, one in zip(made, over_all, strict=True))
 
 
 def _compare_two(
-    a: Contender, b: Contender, rule: DissatisfiedRule | None, settings: AgreementSettings, pairs: int
+    a: TargetTable, b: TargetTable, rule: DissatisfiedRule | None, settings: AgreementSettings, pairs: int
 ) -> list[JudgeComparison]:
-    by_key = {t.key: t for t in b.table.targets}
-    first = [t for t in a.table.targets if t.key in by_key]
+    by_key = {t.key: t for t in b.targets}
+    first = [t for t in a.targets if t.key in by_key]
     if not first:
         return []
     second = [by_key[t.key] for t in first]
@@ -348,5 +329,6 @@ def _compare_two(
     columns = {name: scores.sources[name] for name in "ab"}
     figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule, draws=draws)
     conversations = len({t.key.conversation_id for t in first})
-    compared = (compare(a.name, figures["a"], b.name, figures["b"], measure) for measure in measures)
-    return [JudgeComparison(a.table.pair, conversations, comparison) for comparison in compared]
+    names = a.about.name, b.about.name
+    compared = (compare(names[0], figures["a"], names[1], figures["b"], measure) for measure in measures)
+    return [JudgeComparison(a.pair, conversations, comparison) for comparison in compared]
