@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import shown_role
-from dialogauge.app.outcome import StudyOutcome
+from dialogauge.app.outcome import Plan, StudyOutcome
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.sources import (
     InputData,
@@ -58,20 +58,6 @@ class JudgeOutcome(StudyOutcome[JudgingResult]):
         if (result.summary.failed_share or 0.0) > self.max_failed:
             return 3
         return 0 if all(result.gates) else 100
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run would do: the answer to `--dry-run`."""
-
-    directory: Path
-    conversations: int
-    units: int
-    left: int
-    """Units that the store does not hold yet."""
-    faults: tuple[InputError, ...]
-    notes: tuple[str, ...]
-    judge: str
 
 
 def spare_the_input(inputs: Sequence[str], directory: RunDirectory, *, fresh: bool) -> None:
@@ -130,12 +116,11 @@ def plan_log(options: JudgeOptions) -> Plan:
         asyncio.run(built.close())
     return Plan(
         settings.directory.path,
-        units // options.repeats,
-        units,
+        built.judge.name,
+        {"conversations": units // options.repeats, "units": units},
         left,
         tuple(study.faults),
         shown_notes(source.notes, mask),
-        built.judge.name,
     )
 
 

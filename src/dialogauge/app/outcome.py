@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from dialogauge.core.errors import InputError
@@ -10,6 +12,20 @@ from dialogauge.runs import Outcome, StudyRun
 from dialogauge.runs.study import StudyResult
 
 R = TypeVar("R", bound=StudyResult)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do: the answer to `--dry-run`."""
+
+    directory: Path
+    judge: str
+    counts: Mapping[str, int]
+    """What there is to judge, by what it is: `conversations`, `units`, `turns`."""
+    left: int
+    """So many of the last the run does not hold yet."""
+    faults: tuple[InputError, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
