@@ -211,7 +211,9 @@ def test_satisfaction_by_name(dialogauge, log, tmp_path) -> None:
     assert list(run.rows()) == rows_of(tmp_path / "command")
     assert run.summary.metrics.n == len(list(run.rows()))
     assert run.study == "satisfaction"
-    assert "history-mean" in run._repr_html_()
+    shown = run._repr_html_()
+    assert "<td>history-mean</td><td>0." in shown
+    assert "<td>constant</td><td>undefined</td>" in shown
     with pytest.raises(UsageError, match="has no gates"):
         run.gate("failed<=0.5")
     with pytest.raises(UsageError, match="'judge' is missing"):
@@ -229,6 +231,7 @@ def test_fit_by_name(dialogauge, log, tmp_path) -> None:
     assert run.summary["metrics"] == of_command.summary["metrics"]
     assert list(run.rows()) == list(of_command.rows())
     assert "<title>" in run.page()
+    assert "<td>shuffled</td><td>0." in run._repr_html_()
     for use in (run.judgements, run.to_pandas, run.to_polars):
         with pytest.raises((UsageError, MissingExtra), match=r"has no judgements|needs"):
             list(use())
@@ -260,6 +263,8 @@ def test_replay_by_name(dialogauge, log, tmp_path, monkeypatch) -> None:
     assert list(run.rows()) == list(of_command.rows())
     assert run.conversations() == []  # an item set names turns, and holds no text
     assert "ours" in run.page()
+    assert "<td>ours</td><td>" in run._repr_html_()
+    assert "<td>always 5</td><td>5.00 [" in run._repr_html_()
     again = library.run("replay", data, out="run", **asked)
     assert list(again.rows()) == list(run.rows())
     with pytest.raises(UsageError, match="another item set"):

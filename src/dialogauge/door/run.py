@@ -250,17 +250,43 @@ class Run:
         by = f" by {escape(judge)}" if judge not in ("", self.study) else ""
         head = f"<p><b>{escape(self.study)}</b>{by}: "
         head += f"{escape(self._counts())}<br><small>{escape(str(self.path))}</small></p>"
-        dimensions = self.summary.get("dimensions") or {}
-        if not dimensions:
-            return head
-        cells = [(name, *_cells(figures)) for name, figures in dimensions.items()]
-        body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in cells)
-        names = "".join(f"<th>{escape(name)}</th>" for name in _COLUMNS)
-        return f"{head}<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
+        names, rows = _overview(self.study, judge, self.summary)
+        titles = "".join(f"<th>{escape(name)}</th>" for name in names)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        return f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>" if rows else head
 
 
 _COUNTS = ("scored", "not_applicable", "failed")
-_COLUMNS = ("dimension", "level", "mean", "95 %", "n", "n/a", "failed", "bounds")
+_AGREEMENT = {"satisfaction": ("pearson", "qwk", "mae", "auc"), "fit": ("uar", "kappa", "auc_below3")}
+"""By study whose scores are held against people's: the measures that a notebook shows."""
+
+
+def _overview(
+    study: str, judge: str, summary: Mapping[str, Any]
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the columns and rows that a notebook shows: each figure with its counts, beside its controls."""
+    if study in _AGREEMENT:
+        measures = _AGREEMENT[study]
+        sources = {judge: summary["metrics"], **summary["controls"]}
+        sources |= {"ceiling": summary["ceiling"]} if "ceiling" in summary else {}
+        return ("against people", *measures, "n"), [
+            (name, *(_interval(of[m], of["intervals"].get(m)) for m in measures), f"{of['n']:,}")
+            for name, of in sources.items()
+        ]
+    if study == "replay":
+        raw = summary["views"]["raw"]
+        always = {f"always {score}": of for score, of in raw["ceiling"]["constant"].items()}
+        return ("replies of", "mean over users", "n", "failed"), [
+            (
+                name,
+                _interval(of["user_macro"], of["user_macro_interval"]),
+                f"{of['n']:,}",
+                f"{of['failed']:,}",
+            )
+            for name, of in {**raw["candidates"], **always}.items()
+        ]
+    columns = ("dimension", "level", "mean", "95 %", "n", "n/a", "failed", "bounds")
+    return columns, [(name, *_cells(of)) for name, of in (summary.get("dimensions") or {}).items()]
 
 
 def _cells(figures: Mapping[str, Any]) -> tuple[str, ...]:
@@ -268,6 +294,10 @@ def _cells(figures: Mapping[str, Any]) -> tuple[str, ...]:
     counts = (str(figures[name]) for name in ("n", "n_na", "n_failed"))
     interval, bounds = _span(figures["interval95"]), _span(figures["bounds"])
     return (figures["level"], _number(figures["mean"]), interval, *counts, bounds)
+
+
+def _interval(value: float | None, ends: Sequence[float] | None) -> str:
+    return f"{_number(value)} [{_span(ends)}]" if ends else _number(value)
 
 
 def _number(value: float | None) -> str:
