@@ -2,7 +2,8 @@
 
 A command imports dozens of packages and uses a few names of each. To load modules takes half of the time of
 a short run, so those that only other names need are left alone. The package's source says where each name
-lives, once, to us and to type checkers: the way of `lazy_loader`, without its stub files.
+lives, once, to us and to type checkers: the way of `lazy_loader`, without its stub files. `import A as A` is
+how a type checker is told that a name is public.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import Any
 
 
 def loading(package: str) -> Callable[[str], object]:
-    """Return the `__getattr__` of a package: it loads a public name from its module.
+    """Return the `__getattr__` of a package: it loads a public name from its module, and makes `__all__`.
 
-    Its module is the one that the package's `__init__` names to type checkers, under `if TYPE_CHECKING:`.
+    Names and modules are those that the package's `__init__` gives type checkers, under `if TYPE_CHECKING:`.
 
     Args:
         package: The package's `__name__`.
@@ -33,6 +34,8 @@ def loading(package: str) -> Callable[[str], object]:
         return {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def load(name: str) -> object:
+        if name == "__all__":
+            return sorted(homes(), key=lambda one: (not one.isupper(), not one[0].isupper(), one))
         if name not in homes():
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)

@@ -35,40 +35,4 @@ if TYPE_CHECKING:
     from dialogauge.data.sources import is_message_list
     from dialogauge.data.splits import UserSplit, message_turns, read_split, split_users
 
-__all__ = [
-    "ADMIT_ALL",
-    "DATA_SETS",
-    "LEVELS",
-    "RECLLMSIM_TASKS",
-    "Admission",
-    "DataFrame",
-    "FieldMap",
-    "InputReport",
-    "Mask",
-    "Note",
-    "PersonalReport",
-    "RatedDimensions",
-    "RatingTable",
-    "ReplyRecord",
-    "UserSplit",
-    "absent_turns",
-    "admission_for",
-    "format_names",
-    "inspect_conversations",
-    "is_message_list",
-    "is_table",
-    "memory_conversations",
-    "message_turns",
-    "off_scale",
-    "read_conversations",
-    "read_field_map",
-    "read_ratings",
-    "read_replies",
-    "read_split",
-    "split_users",
-    "unknown_ids",
-    "unknown_turns",
-    "usable_ratings",
-]
-
 __getattr__ = loading(__name__)

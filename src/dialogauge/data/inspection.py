@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -35,48 +35,48 @@ class Lengths:
     longest: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class InputReport:
-    """The result of a survey: notes, faults and counts."""
+    """The result of a survey: notes, faults and counts, which grow with each conversation."""
 
-    formats: dict[str, int]
+    formats: dict[str, int] = field(default_factory=dict)
     """Format -> number of files."""
-    notes: tuple[Note, ...]
-    faults: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
+    faults: tuple[str, ...] = ()
     """The first 20, as messages."""
-    fault_count: int
-    conversations: int
-    turns: int
+    fault_count: int = 0
+    conversations: int = 0
+    turns: int = 0
     """Turns from 1 on, without greetings."""
-    turns_without_reply: int
-    min_turns: int
-    empty_conversations: int
+    turns_without_reply: int = 0
+    min_turns: int = 1
+    empty_conversations: int = 0
     """Conversations without any text of user or assistant."""
-    short_conversations: int
+    short_conversations: int = 0
     """Conversations with fewer than `min_turns` replied turns, including empty ones."""
-    replies: int
+    replies: int = 0
     """Turns with a reply."""
-    empty_replies: int
-    short_replies: int
+    empty_replies: int = 0
+    short_replies: int = 0
     """Fewer than `VERY_SHORT_REPLY` characters, not empty."""
-    rated_turns: int
+    rated_turns: int = 0
     """Turns from 1 on with at least one rating."""
-    ratings: dict[str, dict[str, int]]
+    ratings: dict[str, dict[str, int]] = field(default_factory=dict)
     """Dimension -> score -> count, turn and conversation ratings together."""
-    odd_ratings: dict[str, dict[str, str]]
+    odd_ratings: dict[str, dict[str, str]] = field(default_factory=dict)
     """Dimension -> score off the scale -> its first place; for dimensions that are mostly 1 to 5."""
-    ratings_by_scenario: dict[str, int]
-    ratings_by_user: dict[str, int]
+    ratings_by_scenario: dict[str, int] = field(default_factory=dict)
+    ratings_by_user: dict[str, int] = field(default_factory=dict)
     """`users` with ratings, and the `fewest`, `median` and `most` ratings of one user."""
-    users: int
-    scenarios: dict[str, int]
+    users: int = 0
+    scenarios: dict[str, int] = field(default_factory=dict)
     """The ten most frequent, with counts."""
-    scenario_count: int
-    candidates: dict[str, int]
-    languages: dict[str, int]
+    scenario_count: int = 0
+    candidates: dict[str, int] = field(default_factory=dict)
+    languages: dict[str, int] = field(default_factory=dict)
     """Declared languages; `undeclared` for the rest."""
-    user_messages: Lengths
-    assistant_messages: Lengths
+    user_messages: Lengths = Lengths()
+    assistant_messages: Lengths = Lengths()
     personal: PersonalReport | None = None
     """Personal data; None unless requested."""
 
@@ -112,7 +112,7 @@ def inspect_conversations(
 
     Raises `FileFault` if nothing can be read.
     """
-    tally = _InputTally(min_turns, mask)
+    tally = _InputTally(InputReport(min_turns=min_turns), mask)
     if mask is not None:
         from dialogauge.data.personal_survey import PersonalTally
 
@@ -127,11 +127,10 @@ def inspect_conversations(
 
 @dataclass
 class _InputTally:
-    min_turns: int
+    counts: InputReport
+    """What is counted one by one."""
     mask: Mask | None = None
     personal: PersonalTally | None = None
-    counts: Counter[str] = field(default_factory=Counter)
-    faults: list[str] = field(default_factory=list)
     scores: dict[str, Counter[str]] = field(default_factory=dict)
     odd: dict[str, dict[str, str]] = field(default_factory=dict)
     by_scenario: Counter[str] = field(default_factory=Counter)
@@ -145,12 +144,11 @@ class _InputTally:
     )
 
     def refuse(self, fault: RecordFault | FileFault) -> None:
-        self.counts["faults"] += 1
-        if len(self.faults) < _MAX_FAULTS:
-            self.faults.append(str(fault if self.mask is None else self.mask.fault(fault)))
+        self.counts.fault_count += 1
+        if len(self.counts.faults) < _MAX_FAULTS:
+            self.counts.faults += (str(fault if self.mask is None else self.mask.fault(fault)),)
 
     def add(self, conversation: Conversation) -> None:
-        self.counts["conversations"] += 1
         self._describe(conversation)
         self._rate(conversation)
         if self.personal is not None:
@@ -161,16 +159,19 @@ class _InputTally:
                 length = len(message.text)
                 self.lengths[message.role][length] += 1
                 has_text = has_text or bool(message.text.strip())
-        self.counts["empty"] += not has_text
+        counts = self.counts
+        counts.conversations += 1
+        counts.empty_conversations += not has_text
         turns = [t for t in conversation.turns if t.number >= 1]
         replied = [t for t in turns if t.has_reply]
-        self.counts["turns"] += len(turns)
-        self.counts["replies"] += len(replied)
-        self.counts["short"] += len(replied) < self.min_turns
+        counts.turns += len(turns)
+        counts.turns_without_reply += len(turns) - len(replied)
+        counts.replies += len(replied)
+        counts.short_conversations += len(replied) < counts.min_turns
         for turn in replied:
             length = len(turn.reply_text.strip())
-            self.counts["empty replies"] += length == 0
-            self.counts["short replies"] += 0 < length < VERY_SHORT_REPLY
+            counts.empty_replies += length == 0
+            counts.short_replies += 0 < length < VERY_SHORT_REPLY
 
     def _describe(self, conversation: Conversation) -> None:
         if conversation.user_id is not None:
@@ -196,29 +197,17 @@ class _InputTally:
                 place = conversation.place_of(rating)
                 places = self.odd.setdefault(dimension, {})
                 places.setdefault(score, str(place if self.mask is None else self.mask.place(place)))
-        self.counts["rated turns"] += len({r.turn for r in ratings if r.turn})
+        self.counts.rated_turns += len({r.turn for r in ratings if r.turn})
         if conversation.scenario is not None:
             self.by_scenario[self._masked(conversation.scenario)] += len(ratings)
         if conversation.user_id is not None:
             self.by_user[conversation.user_id] += len(ratings)
 
     def report(self, reader: ConversationReader) -> InputReport:
-        count = self.counts
-        return InputReport(
+        return replace(
+            self.counts,
             formats=dict(Counter(file.format for file in reader.files.values())),
             notes=tuple(n if self.mask is None else self.mask.note(n) for n in reader.notes),
-            faults=tuple(self.faults),
-            fault_count=count["faults"],
-            conversations=count["conversations"],
-            turns=count["turns"],
-            turns_without_reply=count["turns"] - count["replies"],
-            min_turns=self.min_turns,
-            empty_conversations=count["empty"],
-            short_conversations=count["short"],
-            replies=count["replies"],
-            empty_replies=count["empty replies"],
-            short_replies=count["short replies"],
-            rated_turns=count["rated turns"],
             ratings={d: dict(sorted(c.items(), key=_by_score)) for d, c in sorted(self.scores.items())},
             odd_ratings={d: odd for d, odd in sorted(self.odd.items()) if _one_to_five(self.scores[d])},
             ratings_by_scenario=dict(self.by_scenario.most_common(_MAX_SCENARIOS)),

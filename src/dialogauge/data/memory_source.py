@@ -15,8 +15,8 @@ import orjson
 
 from dialogauge.core import ROLES, Conversation, InputError, Message, Place, RecordFault
 from dialogauge.data.field_map import NO_MAP, FieldMap
-from dialogauge.data.formats import Context, Format, Sample, format_of, named_format
-from dialogauge.data.formats.base import Entry, RecordFormat
+from dialogauge.data.formats import format_of, named_format
+from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample
 from dialogauge.data.formats.csv_table import conversations_of, named_columns
 from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
 from dialogauge.data.reader import note_order

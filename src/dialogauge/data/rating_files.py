@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from dialogauge.core import PairRating, Place, Rating, RecordFault
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.notes import NoteBook, excerpt, file_fault, record_fault
 from dialogauge.data.ratings import RatingTable, as_score, as_turn
-from dialogauge.data.sources import LineStream, json_values, locate
+from dialogauge.data.sources import InputSource, LineStream, json_values, locate
 from dialogauge.data.tables import find_column, open_table
 
 _USUAL: dict[str, tuple[str, ...]] = {
@@ -131,11 +131,46 @@ def read_ratings(path: str | Path, *, mapping: FieldMap | None = None) -> Rating
     an unreadable file or one without columns of ratings.
     """
     notes = NoteBook()
-    collector = _RatingCollector(mapping or NO_MAP, notes)
+    ratings: dict[tuple[object, ...], Rating] = {}
+    pairs: list[PairRating] = []
+    faults: list[RecordFault] = []
     for source in locate([str(path)])[0]:
-        with closing(LineStream(source)) as stream:
-            collector.add_file(source.name, _rows(stream))
-    return RatingTable(tuple(collector.ratings), tuple(collector.pairs), tuple(collector.faults), notes.notes)
+        for outcome in _outcomes(source, mapping or NO_MAP, notes):
+            if isinstance(outcome, RecordFault):
+                faults.append(outcome)
+            elif isinstance(outcome, PairRating):
+                pairs.append(outcome)
+            else:
+                who = outcome.rater, outcome.candidate
+                key = outcome.conversation_id, outcome.turn, outcome.dimension, *who
+                if (first := ratings.setdefault(key, outcome)) is not outcome:
+                    faults.append(_duplicate(outcome, first))
+    return RatingTable(tuple(ratings.values()), tuple(pairs), tuple(faults), notes.notes)
+
+
+def _outcomes(
+    source: InputSource, mapping: FieldMap, notes: NoteBook
+) -> Iterator[Rating | PairRating | RecordFault]:
+    """Yield the unreadable rows of a file, then what its rows hold, in order."""
+    raw: list[_Raw] = []
+    with closing(LineStream(source)) as stream:
+        for row in _rows(stream):
+            if isinstance(row, RecordFault):
+                yield row
+            else:
+                raw.append(row)
+    place = Place(source.name)
+    if not raw:
+        raise file_fault(place, "the file holds no ratings")
+    columns = _columns([cells for cells, _ in raw], mapping, place, notes)
+    for cells, own_place in raw:
+        try:
+            if _compares(columns):
+                yield _pair(cells, columns, own_place)
+            else:
+                yield from _ratings(cells, columns, own_place)
+        except RecordFault as fault:
+            yield fault
 
 
 def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:
@@ -155,52 +190,12 @@ def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:
             yield record_fault(value.place, f"the row is {excerpt(value.value)}: not an object")
 
 
-class _RatingCollector:
-    def __init__(self, mapping: FieldMap, notes: NoteBook) -> None:
-        self.mapping = mapping
-        self.notes = notes
-        self.ratings: list[Rating] = []
-        self.pairs: list[PairRating] = []
-        self.faults: list[RecordFault] = []
-        self._first: dict[tuple[object, ...], Place] = {}
-
-    def add_file(self, name: str, rows: Iterable[_Raw | RecordFault]) -> None:
-        raw: list[_Raw] = []
-        for row in rows:
-            if isinstance(row, RecordFault):
-                self.faults.append(row)
-            else:
-                raw.append(row)
-        if not raw:
-            raise file_fault(Place(name), "the file holds no ratings")
-        columns = _columns([cells for cells, _ in raw], self.mapping, Place(name), self.notes)
-        for cells, place in raw:
-            try:
-                if _compares(columns):
-                    self.pairs.append(_pair(cells, columns, place))
-                else:
-                    self._add(cells, columns, place)
-            except RecordFault as fault:
-                self.faults.append(fault)
-
-    def _add(self, cells: dict[str, Any], columns: FieldMap, place: Place) -> None:
-        for rating in _ratings(cells, columns, place):
-            key = rating.conversation_id, rating.turn, rating.dimension, rating.rater, rating.candidate
-            first = self._first.setdefault(key, place)
-            if first is not place:
-                self.faults.append(_duplicate(rating, place, first))
-                continue
-            own_place = Place(place.file, place.line, rating.conversation_id, rating.turn)
-            self.ratings.append(replace(rating, place=own_place))
-
-
-def _duplicate(rating: Rating, place: Place, first: Place) -> RecordFault:
+def _duplicate(rating: Rating, first: Rating) -> RecordFault:
     where = "the conversation" if rating.turn is None else f"turn {rating.turn}"
-    return record_fault(
-        Place(place.file, place.line, rating.conversation_id, rating.turn),
-        f"{rating.dimension} of {where} was rated before by the same rater, at {first}",
-        "the first is kept; name the column of the rater, if there is one, in a field map",
-    )
+    before = Place(first.place.file, first.place.line) if first.place else None
+    message = f"{rating.dimension} of {where} was rated before by the same rater, at {before}"
+    hint = "the first is kept; name the column of the rater, if there is one, in a field map"
+    return RecordFault(message, place=rating.place, hint=hint)
 
 
 def _ratings(cells: dict[str, Any], columns: FieldMap, place: Place) -> list[Rating]:
@@ -212,11 +207,13 @@ def _ratings(cells: dict[str, Any], columns: FieldMap, place: Place) -> list[Rat
     note = _text(cells, columns.note)
     try:
         turn = as_turn(_get(cells, columns.turn))
+        own_place = Place(place.file, place.line, name, turn)
         out: list[Rating] = []
         for dimension, column in _scores(cells, columns).items():
             value = _get(cells, column)
             if not columns.ratings or value not in (None, ""):
-                out.append(Rating(name, dimension, as_score(value), turn, rater, candidate, note))
+                score = as_score(value)
+                out.append(Rating(name, dimension, score, turn, rater, candidate, note, own_place))
     except ValueError as error:
         raise record_fault(Place(place.file, place.line, name), str(error)) from error
     return out

@@ -200,6 +200,14 @@ def as_score(value: object) -> float | str:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def score_at(place: Place, what: str, value: object) -> float | str:
+    """Return `as_score` of a value; raises a `RecordFault` that names the place and what has the score."""
+    try:
+        return as_score(value)
+    except ValueError as error:
+        raise record_fault(place, f"{what}: {error}") from error
+
+
 def as_turn(value: object) -> int | None:
     """Return a turn number, None for an empty value; raises `ValueError` for anything else."""
     if value is None or value == "":

@@ -10,7 +10,8 @@ from itertools import islice
 
 from dialogauge.core import Conversation, FileFault, Place, RecordFault
 from dialogauge.data.field_map import NO_MAP, FieldMap
-from dialogauge.data.formats import Context, Format, Outcome, Sample, format_names, format_of, named_format
+from dialogauge.data.formats import format_names, format_of, named_format
+from dialogauge.data.formats.base import Context, Format, Outcome, Sample
 from dialogauge.data.formats.recllmsim import reading_order
 from dialogauge.data.notes import IdPlaces, Note, NoteBook, excerpt, file_fault, record_fault
 from dialogauge.data.sources import (

@@ -21,20 +21,6 @@ def message_turns(messages: Sequence[Message]) -> list[int | None]:
     return numbers
 
 
-def assistant_turns(messages: Sequence[Message]) -> tuple[int, ...]:
-    """Return the turn number of each assistant message, by its 0-based index among them.
-
-    Data sets with 0-based reply ids (`{id}__turn_{i}`) mean entry `i`, which differs from `i + 1` if the
-    assistant speaks first or twice in a row.
-    """
-    turns = message_turns(messages)
-    return tuple(
-        turn
-        for turn, message in zip(turns, messages, strict=True)
-        if message.role == "assistant" and turn is not None
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class UserSplit:
     """The users of the two disjoint parts."""

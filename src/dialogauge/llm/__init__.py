@@ -30,35 +30,5 @@ if TYPE_CHECKING:
     from dialogauge.llm.transport import Endpoint
     from dialogauge.llm.wire import split_reasoning
 
-__all__ = [
-    "Budget",
-    "BudgetedClient",
-    "CachedClient",
-    "CallableClient",
-    "ChatClient",
-    "ChatFailure",
-    "ChatReply",
-    "ChatRequest",
-    "Endpoint",
-    "EndpointReport",
-    "HttpChatClient",
-    "HttpSettings",
-    "LimiterState",
-    "NoJsonObject",
-    "PrefixMeter",
-    "PriceTable",
-    "ReplySchema",
-    "ResponseCache",
-    "RetrySettings",
-    "SamplingParameters",
-    "ScriptedClient",
-    "Structured",
-    "TransformersClient",
-    "ask",
-    "client_identity",
-    "examine",
-    "extract_object",
-    "split_reasoning",
-]
 
 __getattr__ = loading(__name__)

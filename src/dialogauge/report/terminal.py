@@ -6,10 +6,10 @@ harmless, so that it is shown and never obeyed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import Any, Final, Literal
+from itertools import chain
+from typing import Any, Final, Literal, NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -91,25 +91,6 @@ def to_text(
     return writer.text()
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    """A table as words: by row and column the lines of each cell."""
-
-    heads: tuple[str, ...]
-    kinds: tuple[str, ...]
-    rows: tuple[tuple[tuple[str, ...], ...], ...]
-
-    def widths(self, *, wrapped_heads: bool) -> list[int]:
-        """Return what each column needs."""
-        heads = [
-            max(map(cell_len, h.split()), default=0) if wrapped_heads else cell_len(h) for h in self.heads
-        ]
-        return [
-            max([head, *(cell_len(line) for row in self.rows for line in row[i])])
-            for i, head in enumerate(heads)
-        ]
-
-
 class _Lines:
     """Writes blocks as lines."""
 
@@ -160,10 +141,10 @@ class _Lines:
         for block in blocks:
             self._writers[type(block)](block)
 
-    def heading(self, words: str, style: str = "bold") -> None:
+    def heading(self, words: str) -> None:
         """Write a heading, apart from what is above it."""
         self._apart()
-        self.paragraph(words, style)
+        self.paragraph(words, "bold")
 
     def paragraph(self, words: str, style: str = "", mark: str = "") -> None:
         """Write a paragraph; what is wrapped stands beneath its beginning, right of the mark."""
@@ -236,87 +217,35 @@ class _Lines:
         if not any(g.rows or g.title for g in groups):
             self.paragraph("  none")
             return
-        mixed = any(r.emphasis == "strong" for g in groups for r in g.rows)
-        for number, (columns, fit) in enumerate(self._pieces(block.columns, groups, mixed=mixed)):
+        for number, piece in enumerate(_pieces(_strips(block.columns, groups), self._width)):
             if number:
                 self._apart()
-            self._piece(block, columns, fit, groups, mixed=mixed)
+            self._piece(piece, groups, headed=block.headed)
         if rest:
             self.paragraph(f"and {sum(len(g.rows) for g in rest):,} more")
 
-    def _pieces(
-        self, columns: Sequence[TableColumn], groups: Sequence[RowGroup], *, mixed: bool
-    ) -> list[tuple[list[int], _Fit]]:
-        """Cut a table into pieces that fit, each with the column of names."""
-        rows = [r for g in groups for r in g.rows]
-        everything = list(range(len(columns)))
-        fit = _fitted(_grid(columns, rows, everything, mixed=mixed), self._width)
-        if fit is not None:
-            return [(everything, fit)]
-        pieces: list[tuple[list[int], _Fit]] = []
-        chosen = [0]
-        for i in everything[1:]:
-            wider = _fitted(_grid(columns, rows, [*chosen, i], mixed=mixed), self._width)
-            if wider is None and len(chosen) > 1:
-                pieces.append((chosen, self._forced(columns, rows, chosen, mixed=mixed)))
-                chosen = [0]
-            chosen = [*chosen, i]
-        return [*pieces, (chosen, self._forced(columns, rows, chosen, mixed=mixed))]
-
-    def _forced(
-        self, columns: Sequence[TableColumn], rows: Sequence[TableRow], chosen: list[int], *, mixed: bool
-    ) -> _Fit:
-        """Fit columns, if need be by breaking what stands in them."""
-        grid = _grid(columns, rows, chosen, mixed=mixed)
-        fit = _fitted(grid, self._width)
-        if fit is not None:
-            return fit
-        each = max((self._width - _GAP * (len(chosen) - 1)) // len(chosen), 1)
-        return _Fit([min(w, each) for w in grid.widths(wrapped_heads=True)], in_line=False)
-
-    def _piece(
-        self,
-        block: DataTable,
-        chosen: Sequence[int],
-        fit: _Fit,
-        groups: Sequence[RowGroup],
-        *,
-        mixed: bool,
-    ) -> None:
-        columns = [block.columns[i] for i in chosen]
-        if block.headed:
-            table = _table(columns, fit.widths)
-            table.add_row(*(Line(plain(c.title), style="bold", overflow="fold") for c in columns))
-            table.add_row(*(Line("─" * w, style="dim") for w in fit.widths))
+    def _piece(self, piece: _TablePiece, groups: Sequence[RowGroup], *, headed: bool) -> None:
+        if headed:
+            table = piece.table()
+            table.add_row(*(Line(s.title, style="bold", overflow="fold") for s in piece.strips))
+            table.add_row(*(Line("─" * w, style="dim") for w in piece.widths))
             self._console.print(table)
+        words = piece.rows()
         for group in groups:
             if group.title:
-                words = " ".join(
-                    filter(None, (group.title, f"({group.tag})" if group.tag else "", group.note))
-                )
-                self.paragraph(words, "bold")
-            self._rows(columns, chosen, fit, group.rows, mixed=mixed)
+                tag = f"({group.tag})" if group.tag else ""
+                self.paragraph(" ".join(filter(None, (group.title, tag, group.note))), "bold")
+            self._rows(piece, zip(group.rows, words, strict=False))
 
-    def _rows(
-        self,
-        columns: Sequence[TableColumn],
-        chosen: Sequence[int],
-        fit: _Fit,
-        rows: Sequence[TableRow],
-        *,
-        mixed: bool,
-    ) -> None:
-        table = _table(columns, fit.widths)
-        for row in rows:
-            brief = mixed and row.emphasis != "strong"
+    def _rows(self, piece: _TablePiece, rows: Iterable[tuple[TableRow, Iterable[str]]]) -> None:
+        table = piece.table()
+        for row, words in rows:
             style = _STYLES[row.emphasis]
-            cells = (_words(row.cells[i], brief=brief) for i in chosen)
-            joined = (_one_line(cell) if fit.in_line else "\n".join(cell) for cell in cells)
-            table.add_row(*(Line(words, style=style, overflow="fold") for words in joined))
+            table.add_row(*(Line(cell, style=style, overflow="fold") for cell in words))
             if row.note:
                 self._console.print(table)
                 self.paragraph(prose_words(row.note), "dim", " ")
-                table = _table(columns, fit.widths)
+                table = piece.table()
         if table.row_count:
             self._console.print(table)
 
@@ -448,58 +377,92 @@ class _Lines:
         self.write(block.blocks)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fit:
-    """How a table fits: the width of each column, and whether an interval stands beside its number."""
+class _Strip(NamedTuple):
+    """A column of a table as words."""
 
-    widths: list[int]
+    title: str
+    kind: str
+    cells: list[tuple[str, ...]]
+    """By row, the lines of the cell."""
+
+    def width(self, *, wrapped: bool, in_line: bool) -> int:
+        """Return what it needs, with its title in one line or wrapped."""
+        lines = map(_one_line, self.cells) if in_line else chain.from_iterable(self.cells)
+        return max(map(cell_len, chain(self.title.split() if wrapped else [self.title], lines)), default=0)
+
+
+class _TablePiece(NamedTuple):
+    """Columns of a table that stand side by side."""
+
+    strips: Sequence[_Strip]
+    widths: Sequence[int]
     in_line: bool
+    """Whether an interval stands beside its number, and not beneath."""
+
+    def table(self) -> Table:
+        """Return a table of these columns without rows."""
+        table = Table.grid(padding=(0, _GAP, 0, 0))
+        for strip, width in zip(self.strips, self.widths, strict=True):
+            justify: Literal["right", "left"] = "right" if strip.kind == "number" else "left"
+            table.add_column(justify=justify, width=max(width, 1), overflow="fold")
+        return table
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield what stands in each row, the rows of all groups one after the other."""
+        join: Callable[[Sequence[str]], str] = _one_line if self.in_line else "\n".join
+        return zip(*(map(join, strip.cells) for strip in self.strips), strict=True)
 
 
-def _grid(
-    columns: Sequence[TableColumn], rows: Sequence[TableRow], chosen: Sequence[int], *, mixed: bool
-) -> _Grid:
-    return _Grid(
-        tuple(plain(columns[i].title) for i in chosen),
-        tuple(columns[i].kind for i in chosen),
-        tuple(
-            tuple(_words(row.cells[i], brief=mixed and row.emphasis != "strong") for i in chosen)
-            for row in rows
-        ),
-    )
+def _strips(columns: Sequence[TableColumn], groups: Sequence[RowGroup]) -> list[_Strip]:
+    rows = [r for g in groups for r in g.rows]
+    mixed = any(r.emphasis == "strong" for r in rows)
+    briefs = [mixed and r.emphasis != "strong" for r in rows]
+    return [
+        _Strip(
+            plain(column.title),
+            column.kind,
+            [_words(row.cells[i], brief=brief) for row, brief in zip(rows, briefs, strict=True)],
+        )
+        for i, column in enumerate(columns)
+    ]
 
 
-def _fitted(grid: _Grid, width: int) -> _Fit | None:
-    """Return the widest way to show a table that fits; None where none does."""
-    room = width - _GAP * (len(grid.heads) - 1)
-    one_line = _Grid(grid.heads, grid.kinds, tuple(tuple((_one_line(c),) for c in row) for row in grid.rows))
-    for shape, in_line in ((one_line, True), (grid, False)):
-        for wrapped_heads in (False, True):
-            widths = shape.widths(wrapped_heads=wrapped_heads)
+def _pieces(strips: list[_Strip], width: int) -> list[_TablePiece]:
+    """Cut a table into pieces that fit, each with the column of names; words are broken at the last."""
+    if (whole := _fitted(strips, width)) is not None:
+        return [whole]
+    parts = [strips[:1]]
+    for strip in strips[1:]:
+        if len(parts[-1]) > 1 and _fitted([*parts[-1], strip], width) is None:
+            parts.append(strips[:1])
+        parts[-1].append(strip)
+    return [_fitted(part, width) or _broken(part, width) for part in parts]
+
+
+def _fitted(strips: Sequence[_Strip], width: int) -> _TablePiece | None:
+    """Return the widest way to show columns that fits; None where none does.
+
+    At the last, room is taken from the columns of words, explanations first.
+    """
+    room = width - _GAP * (len(strips) - 1)
+    for in_line in (True, False):
+        for wrapped in (False, True):
+            widths = [s.width(wrapped=wrapped, in_line=in_line) for s in strips]
             if sum(widths) <= room:
-                return _Fit(widths, in_line)
-    narrow = _narrowed(grid.widths(wrapped_heads=True), grid.kinds, sum, room)
-    return None if narrow is None else _Fit(narrow, in_line=False)
-
-
-def _narrowed(
-    widths: list[int], kinds: Sequence[str], total: Callable[[list[int]], int], room: int
-) -> list[int] | None:
-    """Take room from the columns of words, explanations first; None where that is not enough."""
-    out = list(widths)
+                return _TablePiece(strips, widths, in_line)
     for kind in ("prose", "text"):
-        for i, _ in sorted(enumerate(out), key=lambda pair: -pair[1]):
-            if kinds[i] == kind:
-                out[i] = max(min(out[i], _LEAST[kind]), out[i] - max(total(out) - room, 0))
-    return out if total(out) <= room else None
+        for i, _ in sorted(enumerate(widths), key=lambda pair: -pair[1]):
+            if strips[i].kind == kind:
+                widths[i] = max(min(widths[i], _LEAST[kind]), widths[i] - max(sum(widths) - room, 0))
+    return _TablePiece(strips, widths, in_line=False) if sum(widths) <= room else None
 
 
-def _table(columns: Sequence[TableColumn], widths: Sequence[int]) -> Table:
-    table = Table.grid(padding=(0, _GAP, 0, 0))
-    for column, width in zip(columns, widths, strict=True):
-        justify: Literal["right", "left"] = "right" if column.kind == "number" else "left"
-        table.add_column(justify=justify, width=max(width, 1), overflow="fold")
-    return table
+def _broken(strips: Sequence[_Strip], width: int) -> _TablePiece:
+    """Fit columns by breaking what stands in them."""
+    each = max((width - _GAP * (len(strips) - 1)) // len(strips), 1)
+    return _TablePiece(
+        strips, [min(s.width(wrapped=True, in_line=False), each) for s in strips], in_line=False
+    )
 
 
 def _words(cell: Cell, *, brief: bool = False) -> tuple[str, ...]:

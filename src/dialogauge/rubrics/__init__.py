@@ -25,29 +25,5 @@ if TYPE_CHECKING:
     )
     from dialogauge.rubrics.templates import memory_words, own_template, phrase, placeholders, render
 
-__all__ = [
-    "NO_RUBRIC",
-    "PERSONAL",
-    "VERDICTS",
-    "Dimension",
-    "ItemList",
-    "Recent",
-    "Rubric",
-    "ScenarioRule",
-    "Scope",
-    "Template",
-    "built_in_values",
-    "closed_object",
-    "load_personal",
-    "load_rubric",
-    "memory_words",
-    "own_template",
-    "phrase",
-    "placeholders",
-    "render",
-    "reply_schema",
-    "sketch",
-    "split_template",
-]
 
 __getattr__ = loading(__name__)

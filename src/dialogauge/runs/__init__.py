@@ -25,35 +25,4 @@ if TYPE_CHECKING:
         units_left,
     )
 
-__all__ = [
-    "FILES",
-    "OPEN",
-    "Ending",
-    "Manifest",
-    "Observer",
-    "Outcome",
-    "Privacy",
-    "Progress",
-    "Row",
-    "RunDatabase",
-    "RunDirectory",
-    "RunSettings",
-    "StopSignal",
-    "StoredRun",
-    "StoredUnit",
-    "Study",
-    "StudyFacts",
-    "StudyRun",
-    "expect_study",
-    "judged_of",
-    "open_run",
-    "ratings_as_stored",
-    "read_manifest",
-    "run_study",
-    "run_work",
-    "stop_on_interrupt",
-    "units_left",
-    "versions",
-]
-
 __getattr__ = loading(__name__)

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -153,12 +153,6 @@ class RunDirectory:
     def write_json(self, name: str, value: Mapping[str, Any]) -> None:
         """Write the manifest or the summary, whole or not at all."""
         self.write_lines(name, [json_document(value)])
-
-    @contextlib.contextmanager
-    def writing(self, name: str) -> Iterator[Callable[[bytes], object]]:
-        """Yield what takes the chunks of a file; the file has its name once the context ends well."""
-        with writing_whole(self.file(name)) as out:
-            yield out.write
 
     def remove(self, name: str) -> None:
         """Delete a file, if it is there."""

@@ -13,14 +13,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import IO, Any, Generic, Protocol, TypeVar
 
 from dialogauge.core import DimensionSpec, InputError, Record, StoreError, WorkUnit, digest, digest_text
 from dialogauge.core.protocols import Notes
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
 from dialogauge.report import Page, html_bytes
-from dialogauge.runs.directory import RunDirectory
+from dialogauge.runs.directory import RunDirectory, writing_whole
 from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing
@@ -283,7 +283,7 @@ async def run_study(
         stop = stop or StopSignal()
         with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, limits):
             outcome = await run_work(
-                iter(queue), study.run, queue, workers=settings.workers, progress=progress, stop=stop
+                iter(queue), study.run, database, workers=settings.workers, progress=progress, stop=stop
             )
         if not isinstance(outcome.error, StoreError):  # else that error is the one to report
             database.flush()
@@ -322,7 +322,7 @@ def _name_other_judges(study: Study[R], database: RunDatabase, observer: Observe
 
 
 class UnitQueue:
-    """The units that are left, and the sink that stores them; remembers all that were planned."""
+    """The units that are left; remembers all that were planned."""
 
     def __init__(
         self,
@@ -334,7 +334,6 @@ class UnitQueue:
     ) -> None:
         """Look up what the run file holds; without one, everything is left."""
         self._study = study
-        self._database = database
         self._retry_failed = retry_failed
         self._finished = {} if database is None else database.finished(study.judge_digest)
         self.progress = progress
@@ -358,15 +357,6 @@ class UnitQueue:
             return True
         self.progress.resumed += 1
         return False
-
-    def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
-        """Store a finished unit."""
-        if self._database is not None:
-            self._database.add(unit, rows)
-
-    def flush_if_due(self) -> float | None:
-        """Make durable what has waited long enough; see `Sink`."""
-        return None if self._database is None else self._database.flush_if_due()
 
 
 def _finish(
@@ -393,8 +383,8 @@ def _finish(
     alone = own and not study.part_of_run
     added = (row for unit in database.units(study.judge_digest, shown) for row in unit.rows)
     rows = run.rows() if alone else added
-    with directory.writing(study.row_file) if study.row_file else nullcontext(None) as write:
-        result = study.summarise(rows if write is None else _written(rows, write), run, ending)
+    with writing_whole(directory.file(study.row_file)) if study.row_file else nullcontext(None) as out:
+        result = study.summarise(rows if out is None else _written(rows, out), run, ending)
     if own:
         directory.write_json("manifest", manifest.to_json())
     if not study.part_of_run:
@@ -418,10 +408,10 @@ def write_result(
         directory.remove(name) if chunks is None else directory.write_lines(name, chunks)
 
 
-def _written(rows: Iterator[Row], write: Callable[[bytes], object]) -> Iterator[Row]:
+def _written(rows: Iterator[Row], out: IO[bytes]) -> Iterator[Row]:
     """Pass rows on, and write each on its way."""
     for row in rows:
-        write(json_line(row))
+        out.write(json_line(row))
         yield row
 
 

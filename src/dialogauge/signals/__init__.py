@@ -22,30 +22,5 @@ if TYPE_CHECKING:
     from dialogauge.signals.signal import Dimension, FaultKind, Signal, certainty, is_fault
     from dialogauge.signals.tool_use import failed_tools
 
-__all__ = [
-    "FORM_FEATURES",
-    "Dialogue",
-    "Dimension",
-    "FaultKind",
-    "Mode",
-    "Signal",
-    "TextView",
-    "TurnView",
-    "asks_something",
-    "certainty",
-    "cut",
-    "failed_tools",
-    "feature_names",
-    "find_concessions",
-    "find_signals",
-    "is_fault",
-    "knows_nothing",
-    "overlap",
-    "react",
-    "read_dialogue",
-    "read_features",
-    "read_repairs",
-    "reply_form",
-]
 
 __getattr__ = loading(__name__)

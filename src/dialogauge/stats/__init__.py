@@ -1,100 +1,52 @@
 """Statistics: arrays in, frozen results out. What is undefined is None, with n beside it."""
 
-from dialogauge.stats.agreement import Figures, figures_of, measures_for
-from dialogauge.stats.calibration import CALIBRATIONS, CalibrationName, CalibrationRun, calibrate
-from dialogauge.stats.coefficients import auc_draws, cohen_kappa, confusion, mid_ranks, pearson, spearman
-from dialogauge.stats.comparison import (
-    Comparison,
-    adjusted,
-    compare,
-    compare_pairs,
-    compare_replicates,
-    draws_for,
-)
-from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, thirds
-from dialogauge.stats.estimate import (
-    Basis,
-    ClusterDraws,
-    Estimate,
-    group_means,
-    macro_estimate,
-    macro_mean,
-    macro_replicates,
-    mean_estimate,
-)
-from dialogauge.stats.intervals import (
-    clustered_mean,
-    clustered_mean_of_sums,
-    mean_bounds,
-    t_estimate,
-    wilson_interval,
-)
-from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
-from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even
-from dialogauge.stats.table import (
-    DissatisfiedRule,
-    Scores,
-    ScoreTable,
-    cluster_labels,
-    parse_rule,
-    reply_length,
-    scores_of,
-    whole_scores,
-)
+from __future__ import annotations
 
-__all__ = [
-    "CALIBRATIONS",
-    "CONTROLS",
-    "MEASURES",
-    "Basis",
-    "Calibrated",
-    "CalibrationName",
-    "CalibrationRun",
-    "ClusterDraws",
-    "Comparison",
-    "DissatisfiedRule",
-    "Estimate",
-    "Figures",
-    "RawScore",
-    "ScoreHistory",
-    "ScoreTable",
-    "Scores",
-    "Ties",
-    "adjusted",
-    "auc_draws",
-    "calibrate",
-    "cluster_labels",
-    "clustered_mean",
-    "clustered_mean_of_sums",
-    "cohen_kappa",
-    "compare",
-    "compare_pairs",
-    "compare_replicates",
-    "confusion",
-    "control_columns",
-    "controls_of",
-    "correlated_users",
-    "draws_for",
-    "figures_of",
-    "group_means",
-    "half_even",
-    "macro_estimate",
-    "macro_mean",
-    "macro_replicates",
-    "mean_bounds",
-    "mean_estimate",
-    "measures_for",
-    "mid_ranks",
-    "pair_up",
-    "parse_rule",
-    "pearson",
-    "reply_length",
-    "scores_of",
-    "spearman",
-    "t_estimate",
-    "thirds",
-    "title_of",
-    "two_sided_users",
-    "whole_scores",
-    "wilson_interval",
-]
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.stats.agreement import Figures, figures_of, measures_for
+    from dialogauge.stats.calibration import CALIBRATIONS, CalibrationName, CalibrationRun, calibrate
+    from dialogauge.stats.coefficients import cohen_kappa, confusion, mid_ranks, pearson, spearman
+    from dialogauge.stats.comparison import (
+        Comparison,
+        adjusted,
+        compare,
+        compare_pairs,
+        compare_replicates,
+        draws_for,
+    )
+    from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, thirds
+    from dialogauge.stats.estimate import (
+        Basis,
+        ClusterDraws,
+        Estimate,
+        group_means,
+        macro_estimate,
+        macro_mean,
+        macro_replicates,
+        mean_estimate,
+    )
+    from dialogauge.stats.intervals import (
+        clustered_mean,
+        clustered_mean_of_sums,
+        mean_bounds,
+        t_estimate,
+        wilson_interval,
+    )
+    from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
+    from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even
+    from dialogauge.stats.table import (
+        DissatisfiedRule,
+        Scores,
+        ScoreTable,
+        cluster_labels,
+        parse_rule,
+        reply_length,
+        scores_of,
+        whole_scores,
+    )
+
+__getattr__ = loading(__name__)

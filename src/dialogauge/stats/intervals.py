@@ -21,6 +21,8 @@ from dialogauge.stats.estimate import Estimate
 from dialogauge.stats.table import Floats, label_codes
 
 METHOD: Final = "Student's t of clusters"
+LEVEL: Final = 0.95
+"""Of every interval here."""
 
 
 def mean_bounds(
@@ -66,65 +68,55 @@ def wilson_interval(hits: int, n: int) -> tuple[float, float] | None:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def clustered_mean(
-    values: Sequence[float] | Floats, clusters: Sequence[Hashable] | None = None, *, level: float = 0.95
-) -> Estimate:
+def clustered_mean(values: Sequence[float] | Floats, clusters: Sequence[Hashable] | None = None) -> Estimate:
     """Return the mean of `values` with an interval clustered by `clusters`.
 
     Args:
         values: Shape (n,), finite.
         clusters: Shape (n,), the cluster of each value; None when each value is a cluster of its own.
-        level: Of the interval, in (0, 1).
 
     Raises:
-        ValueError: Lengths differ, a value is not finite, or the level is out of range.
+        ValueError: Lengths differ, or a value is not finite.
     """
     array = np.asarray(values, dtype=np.float64)
     if not np.isfinite(array).all():
         msg = "a mean takes finite values only: leave out what failed or does not apply"
         raise ValueError(msg)
     if clusters is None:
-        return clustered_mean_of_sums(array, np.ones(array.size), level=level)
+        return clustered_mean_of_sums(array, np.ones(array.size))
     if len(clusters) != array.size:
         msg = f"{array.size} values but {len(clusters)} clusters"
         raise ValueError(msg)
     codes, groups = label_codes(clusters)
     sums = np.bincount(codes, weights=array, minlength=groups).astype(np.float64)
-    return clustered_mean_of_sums(sums, np.bincount(codes, minlength=groups), level=level)
+    return clustered_mean_of_sums(sums, np.bincount(codes, minlength=groups))
 
 
-def clustered_mean_of_sums(sums: Floats, counts: npt.NDArray[Any], *, level: float = 0.95) -> Estimate:
+def clustered_mean_of_sums(sums: Floats, counts: npt.NDArray[Any]) -> Estimate:
     """Return the clustered mean from the sum and the count of the values in each cluster.
 
     Args:
         sums: Shape (G,), the sum of a cluster's values.
         counts: Shape (G,), the number of a cluster's values; clusters without values are left out.
-        level: Of the interval, in (0, 1).
-
-    Raises:
-        ValueError: The level is out of range.
     """
-    if not 0 < level < 1:
-        msg = f"the level of an interval lies between 0 and 1, not {level}"
-        raise ValueError(msg)
     sizes = np.asarray(counts, dtype=np.float64)
     filled = sizes > 0
     sums, sizes = np.asarray(sums, dtype=np.float64)[filled], sizes[filled]
     n, clusters = int(sizes.sum()), int(sizes.size)
     if n == 0:
-        return Estimate(None, None, None, level, 0, 0, METHOD)
+        return Estimate(None, None, None, LEVEL, 0, 0, METHOD)
     mean = float(sums.sum() / n)
     if clusters == 1:
-        return Estimate(mean, None, None, level, n, 1, METHOD)
+        return Estimate(mean, None, None, LEVEL, n, 1, METHOD)
     residuals = sums - sizes * mean
     stderr = math.sqrt(float(residuals @ residuals) * clusters / (clusters - 1)) / n
-    return t_estimate(mean, stderr, level=level, n=n, clusters=clusters)
+    return t_estimate(mean, stderr, n=n, clusters=clusters)
 
 
-def t_estimate(mean: float, stderr: float, *, level: float, n: int, clusters: int) -> Estimate:
+def t_estimate(mean: float, stderr: float, *, n: int, clusters: int) -> Estimate:
     """Return a mean with the interval of its standard error, by Student's t; at least two clusters."""
-    reach = t_quantile(0.5 + level / 2, clusters - 1) * stderr
-    return Estimate(mean, mean - reach, mean + reach, level, n, clusters, METHOD)
+    reach = t_quantile(0.5 + LEVEL / 2, clusters - 1) * stderr
+    return Estimate(mean, mean - reach, mean + reach, LEVEL, n, clusters, METHOD)
 
 
 @lru_cache(maxsize=4096)

@@ -32,36 +32,4 @@ if TYPE_CHECKING:
         words,
     )
 
-__all__ = [
-    "BUCKETS",
-    "SHAPE",
-    "Language",
-    "LanguageTally",
-    "PersonalKind",
-    "Pieces",
-    "TextShape",
-    "alternatives",
-    "containment",
-    "content_marks",
-    "content_terms",
-    "count_personal",
-    "counted",
-    "detect_language",
-    "find_personal",
-    "gram_buckets",
-    "gram_number",
-    "has_chinese",
-    "hashed_grams",
-    "needles_of",
-    "normalise",
-    "pieces",
-    "presence",
-    "redact",
-    "sentences",
-    "shape_of",
-    "stem",
-    "word_grams",
-    "words",
-]
-
 __getattr__ = loading(__name__)

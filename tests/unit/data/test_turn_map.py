@@ -4,7 +4,6 @@ import pytest
 
 from dialogauge.core import Message
 from dialogauge.data import message_turns
-from dialogauge.data.splits import assistant_turns
 
 
 @pytest.mark.parametrize(
@@ -22,5 +21,6 @@ from dialogauge.data.splits import assistant_turns
 def test_turns_of_messages_and_replies(roles, per_message, per_reply):
     names = {"s": "system", "u": "user", "a": "assistant"}
     messages = [Message(names[r], "x") for r in roles]
-    assert message_turns(messages) == per_message
-    assert assistant_turns(messages) == per_reply
+    turns = message_turns(messages)
+    assert turns == per_message
+    assert tuple(t for t, m in zip(turns, messages, strict=True) if m.role == "assistant") == per_reply

@@ -61,8 +61,6 @@ def test_refuses_what_is_no_number_and_lengths_that_differ():
         clustered_mean([1, float("nan")])
     with pytest.raises(ValueError, match="2 values but 1 clusters"):
         clustered_mean([1, 2], ["a"])
-    with pytest.raises(ValueError, match="level"):
-        clustered_mean([1, 2], level=95)
 
 
 def brute_force(values, clusters):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialogauge.core import UsageError
-from dialogauge.data.formats.base import Context, Entry, Format, Outcome, RecordFormat, Sample
+from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.card import CARD
 from dialogauge.data.formats.csv_table import CSV
 from dialogauge.data.formats.openai import OPENAI
@@ -13,19 +13,6 @@ from dialogauge.data.formats.tau import TAU
 from dialogauge.data.formats.turns import TURNS
 from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
-
-__all__ = [
-    "FORMATS",
-    "Context",
-    "Entry",
-    "Format",
-    "Outcome",
-    "RecordFormat",
-    "Sample",
-    "format_names",
-    "format_of",
-    "named_format",
-]
 
 FORMATS: tuple[Format, ...] = (RECLLMSIM, URS, TAU, SHAREGPT, CARD, OPENAI, TURNS, USS, CSV)
 """In order of recognition: the more specific first."""

@@ -9,7 +9,7 @@ from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.notes import excerpt, record_fault
-from dialogauge.data.ratings import as_score, as_turn
+from dialogauge.data.ratings import as_turn, score_at
 from dialogauge.data.splits import message_turns
 
 MESSAGE_KEYS = frozenset({"rating", "ratings", "satisfaction", "score"})
@@ -104,10 +104,7 @@ def _row(row: dict[str, Any], key: str, conversation_id: str, turn: int | None, 
 
 
 def _score(value: object, entry: Entry) -> float | str:
-    try:
-        return as_score(value)
-    except ValueError as error:
-        raise fault_in(entry, f"a rating: {error}") from error
+    return score_at(entry.place, "a rating", value)
 
 
 _NAMES: dict[str, tuple[str, ...]] = {

@@ -25,7 +25,7 @@ Rated = list[tuple[int, dict[str, Any]]]
 class MessageReader:
     """Reads the messages of one record; a field map may name the keys of role and content.
 
-    After `read`, `rated` has the ratings on messages.
+    After `read`, `rated` has the ratings on messages: the `label_keys` of those by the assistant.
     """
 
     def __init__(
@@ -35,12 +35,14 @@ class MessageReader:
         role_key: str = "role",
         content_key: str = "content",
         role_of: Callable[[str], Role | None] | None = None,
+        label_keys: frozenset[str] = MESSAGE_KEYS,
     ) -> None:
         mapping = entry.mapping
         self.entry = entry
         self.role_key = mapping.role or role_key
         self.content_key = mapping.content or content_key
         self.role_of = role_of or mapping.role_of
+        self.label_keys = label_keys
         self.rated: Rated = []
         self._mapped = bool(mapping.roles) or bool(mapping.ratings) or self.role_key != "role"
         self._plain = not self._mapped and self.content_key == "content"
@@ -143,7 +145,7 @@ class MessageReader:
         for path in mapped.values():
             extra.pop(path, None)
         if role == "assistant":
-            for key in MESSAGE_KEYS & extra.keys():
+            for key in self.label_keys & extra.keys():
                 rated[key] = extra.pop(key)
         if rated:
             self.rated.append((number - 1, rated))

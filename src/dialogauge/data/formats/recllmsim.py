@@ -1,24 +1,23 @@
 """RecLLMSim's human conversations: `User_N/<task>/<k>.json`, one session a file.
 
-Published turn ids are `{User_N}__{task}__{k}.json__turn_{i}` with the 0-based index of the assistant message;
-`assistant_turns` of `data.splits` maps it to our turn number.
+Published turn ids are `{User_N}__{task}__{k}.json__turn_{i}` with the 0-based index of the assistant message.
+Ours (by `message_turns`) differ from `i + 1` if the assistant speaks first or twice in a row.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
-from dialogauge.data.formats.fields import text_at
-from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.formats.fields import MESSAGE_KEYS, text_at
+from dialogauge.data.formats.openai import MessageReader, Rated
 from dialogauge.data.notes import excerpt
-from dialogauge.data.ratings import as_score
-from dialogauge.data.splits import assistant_turns
+from dialogauge.data.ratings import score_at
+from dialogauge.data.splits import message_turns
 
 RECLLMSIM_TASKS = ("旅行规划", "礼物准备", "菜谱规划", "技能学习规划")
 """The four tasks in the order in which the published code reads them."""
@@ -52,11 +51,8 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if not isinstance(record, dict) or "history" not in record:
         raise fault_in(entry, f"the record is {excerpt(record)}: no session with a 'history'")
     conversation_id, user = _names(entry)
-    reader = MessageReader(entry)
+    reader = MessageReader(entry, label_keys=MESSAGE_KEYS | {"hallucination", "reason"})
     messages = reader.read(record["history"])
-    rated = dict(reader.rated)
-    labels = [_labels(m, rated.get(index, {})) for index, m in enumerate(messages)]
-    messages = tuple(_without_labels(m) for m in messages)
     context, (profile, bookkeeping) = record.get("task_context"), _profile(record)
     return Conversation(
         conversation_id,
@@ -67,7 +63,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
         profile=profile,
         candidate=text_at(record, "chat_model"),
         language="zh",
-        ratings=_ratings(conversation_id, user, messages, labels, entry),
+        ratings=_ratings(conversation_id, user, messages, reader.rated, entry),
         metadata={key: value for key, value in record.items() if key not in _USED} | bookkeeping,
         place=Place(entry.place.file, entry.place.line, conversation_id),
     )
@@ -91,40 +87,19 @@ def _names(entry: Entry) -> tuple[str, str | None]:
     return entry.made_id, None
 
 
-def _labels(message: Message, rated: dict[str, Any]) -> dict[str, Any]:
-    if message.role != "assistant":
-        return {}
-    return rated | {key: message.extra[key] for key in ("hallucination", "reason") if key in message.extra}
-
-
-def _without_labels(message: Message) -> Message:
-    if message.role != "assistant" or not message.extra:
-        return message
-    extra = {k: v for k, v in message.extra.items() if k not in ("hallucination", "reason")}
-    return replace(message, extra=extra)
-
-
 def _ratings(
-    conversation_id: str,
-    user: str | None,
-    messages: tuple[Message, ...],
-    labels: list[dict[str, Any]],
-    entry: Entry,
+    conversation_id: str, user: str | None, messages: tuple[Message, ...], rated: Rated, entry: Entry
 ) -> tuple[Rating, ...]:
     """Return every label of an assistant message as its user's rating of the turn."""
-    labelled = [
-        values for message, values in zip(messages, labels, strict=True) if message.role == "assistant"
-    ]
+    turns = message_turns(messages)
     out: list[Rating] = []
-    for turn, values in zip(assistant_turns(messages), labelled, strict=True):
-        for dimension in _LABELS:
-            if values.get(dimension) is None:
+    for index, labels in rated:
+        for dimension in _LABELS if messages[index].role == "assistant" else ():
+            if labels.get(dimension) is None:
                 continue
-            try:
-                score = as_score(values[dimension])
-            except ValueError as error:
-                raise fault_in(entry, f"turn {turn}, {dimension}: {error}") from error
-            reason = values.get("reason") if dimension == "satisfaction" else None
+            turn = turns[index]
+            score = score_at(entry.place, f"turn {turn}, {dimension}", labels[dimension])
+            reason = labels.get("reason") if dimension == "satisfaction" else None
             note = reason if reason is None or isinstance(reason, str) else excerpt(reason)
             out.append(Rating(conversation_id, dimension, score, turn, user, note=note))
     return tuple(out)

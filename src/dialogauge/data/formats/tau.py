@@ -18,7 +18,7 @@ from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.notes import excerpt, file_fault
-from dialogauge.data.ratings import as_score
+from dialogauge.data.ratings import score_at
 from dialogauge.data.sources import InputSource
 
 _PROMPTS = "tau_system_prompts.json"
@@ -97,10 +97,7 @@ def _system(record: dict[str, Any], entry: Entry) -> tuple[Message, ...]:
 def _reward(name: str, record: dict[str, Any], agent: str | None, entry: Entry) -> tuple[Rating, ...]:
     if record.get("reward") is None:
         return ()
-    try:
-        score = as_score(record["reward"])
-    except ValueError as error:
-        raise fault_in(entry, f"the reward: {error}") from error
+    score = score_at(entry.place, "the reward", record["reward"])
     return (Rating(name, "reward", score, rater="environment", candidate=agent),)
 
 

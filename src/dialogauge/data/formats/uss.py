@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
 from dialogauge.data.notes import excerpt, record_fault
-from dialogauge.data.ratings import as_score
+from dialogauge.data.ratings import score_at
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
 
@@ -46,7 +46,10 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
             text = line.rstrip("\r\n")
             if text.strip():
                 session = session or _UssSession(line_number)
-                _take(session, text, Place(context.source.name, line_number))
+                try:
+                    _take(session, text, Place(context.source.name, line_number))
+                except RecordFault as fault:
+                    session.fault = session.fault or fault
             elif session is not None:
                 number += 1
                 yield _finish(session, number, context)
@@ -64,25 +67,16 @@ def _take(session: _UssSession, line: str, place: Place) -> None:
     columns = line.split("\t")
     role = _ROLES.get(columns[0])
     if role is None or len(columns) < 2:
-        session.fault = session.fault or record_fault(
-            place,
-            f"the line starts with {excerpt(columns[0])}",
-            "expected USER or SYSTEM, a tab, and the text",
-        )
-        return
+        message = f"the line starts with {excerpt(columns[0])}"
+        raise record_fault(place, message, "expected USER or SYSTEM, a tab, and the text")
     overall = role == "user" and columns[1] == _OVERALL
     if not overall:
         action = columns[2] if len(columns) > 2 else ""
         session.messages.append(Message(role, columns[1], extra={"action": action} if action else {}))
     ratings = columns[3].strip() if len(columns) > 3 else ""
-    if not ratings:
-        return
-    try:
-        scores = [as_score(part) for part in ratings.split(",")]
-    except ValueError as error:
-        session.fault = session.fault or record_fault(place, f"ratings {excerpt(ratings)}: {error}")
-        return
-    session.rated.append((None if overall else len(session.messages) - 1, scores))
+    if ratings:
+        scores = [score_at(place, f"ratings {excerpt(ratings)}", part) for part in ratings.split(",")]
+        session.rated.append((None if overall else len(session.messages) - 1, scores))
 
 
 def _finish(session: _UssSession, number: int, context: Context) -> Outcome:

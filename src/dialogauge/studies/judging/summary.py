@@ -359,7 +359,7 @@ def _point(sums: Sequence[float]) -> Estimate:
     if n == 1:
         return clustered_mean_of_sums(np.array([total]), np.ones(1))
     stderr = math.sqrt(max(squares - total * mean, 0.0) / (n - 1) / n)
-    return t_estimate(mean, stderr, level=0.95, n=n, clusters=n)
+    return t_estimate(mean, stderr, n=n, clusters=n)
 
 
 def _verdicts(tally: JudgingTally, absent: int) -> VerdictSummary | None:
