@@ -14,12 +14,12 @@ from dialogauge.app.settings import MetaOptions
 from dialogauge.app.sources import JUDGED, ratings_of_file
 from dialogauge.core.conversation import Conversation, Rating
 from dialogauge.core.errors import RecordFault, UsageError
-from dialogauge.core.scores import ONE_TO_FIVE, Scale
+from dialogauge.core.scores import ONE_TO_FIVE
 from dialogauge.core.unit import words_digest
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable
 from dialogauge.data.ratings import admission_for
-from dialogauge.report import Section, html_bytes
+from dialogauge.report import html_bytes
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import ratings_as_stored
@@ -28,15 +28,13 @@ from dialogauge.stats import ClusterDraws, DissatisfiedRule, parse_rule
 from dialogauge.studies.agreement.agreement import (
     AgreementResult,
     AgreementSettings,
-    Contender,
     JudgeAgreement,
-    JudgedRun,
     agreement,
     compare_judges,
     default_rule,
 )
 from dialogauge.studies.agreement.page import agreement_page
-from dialogauge.studies.agreement.targets import DimensionPair, TargetTable, collect_targets
+from dialogauge.studies.agreement.targets import DimensionPair, JudgedRun, TargetTable, collect_targets
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.comparison import (
     Predictions,
@@ -48,23 +46,6 @@ from dialogauge.studies.satisfaction.several_page import several_sections
 from dialogauge.studies.trust.calibration import judge_gate
 from dialogauge.studies.trust.result import CalibrationDimension
 from dialogauge.text import counted
-
-
-@dataclass(frozen=True, slots=True)
-class SatisfactionMeta:
-    """The judges of satisfaction runs."""
-
-    judges: SeveralJudges
-    runs: tuple[Predictions, ...]
-    summaries: tuple[Mapping[str, Any], ...]
-    """`summary.json` of each run."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the judges, and what each run is."""
-        names = ("name", "judge", "calibration", "failed", "without_history")
-        runs = [{**{name: getattr(r, name) for name in names}, "scored": len(r.scored)} for r in self.runs]
-        return {"runs": runs, **self.judges.to_json()}
-
 
 RatingsOf = Callable[[Conversation], Sequence[Rating]]
 
@@ -79,7 +60,7 @@ def _ratings_of(run: StoredRun, table: RatingTable | None) -> RatingsOf:
 
 def _satisfaction(
     options: MetaOptions, names: Sequence[str], table: RatingTable | None
-) -> SatisfactionMeta | None:
+) -> SeveralJudges | None:
     """Compare the judges of satisfaction runs; None when one of the runs is of another kind.
 
     Raises UsageError where ids of predictions and ratings do not match, or the runs share no turn.
@@ -87,20 +68,18 @@ def _satisfaction(
     pairs = [_pair(text) for text in options.dimensions]
     rated = next((p.rated for p in pairs if p.judge == SATISFACTION), None)
     runs: list[Predictions] = []
-    summaries: list[Mapping[str, Any]] = []
     for path, name in zip(options.runs, names, strict=True):
         with open_run(path, studies=JUDGED) as run:
             settings = run.manifest.settings
             if run.manifest.study != SATISFACTION:
                 return None
-            about = Predictions(name, run.manifest.judge["name"], settings["calibrate"])
+            summary = run.directory.read_json("summary")
+            about = Predictions(name, run.manifest.judge["name"], settings["calibrate"], summary)
             dimension = rated or settings.get("dimension", SATISFACTION)
             ratings_of = _ratings_of(run, table)
             judged = ((replace(c, ratings=tuple(ratings_of(c))), rows) for c, rows in run.judged())
             runs.append(collect_predictions(about, judged, dimension))
-            summaries.append(run.directory.read_json("summary"))
-    judges = compare_runs(runs, ClusterDraws(options.draws, options.seed))
-    return SatisfactionMeta(judges, tuple(runs), tuple(summaries))
+    return compare_runs(runs, ClusterDraws(options.draws, options.seed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +91,21 @@ class MetaOutcome:
     """Of each judge, in the order of the result: is it ready?"""
     faults: tuple[RecordFault, ...]
     notes: tuple[str, ...]
-    files: tuple[Path, ...]
-    satisfaction: SatisfactionMeta | None = None
+    satisfaction: SeveralJudges | None = None
     """Where all runs are satisfaction runs: the judges under every calibration, and each against each."""
+    files: tuple[Path, ...] = ()
 
+    @property
+    def verdicts(self) -> list[str]:
+        """Say of each judge whether it is ready."""
+        return [gate.sentence for gate in self.gates]
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """One run, read: a table of targets for each pair of dimensions."""
-
-    about: JudgedRun
-    tables: tuple[TargetTable, ...]
-    scales: tuple[Scale, ...]
+    def to_json(self) -> dict[str, Any]:
+        """Write the result, in each judge what the gate says of it, and the judges of satisfaction runs."""
+        value = self.result.to_json()
+        for judge, gate in zip(value["judges"], self.gates, strict=True):
+            judge["gate"] = {"status": gate.status, "sentence": gate.sentence}
+        return value if self.satisfaction is None else {**value, "satisfaction": self.satisfaction.to_json()}
 
 
 def judge_the_judges(options: MetaOptions) -> MetaOutcome:
@@ -136,33 +118,32 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     table = ratings_of_file(options.ratings_file, options.map_file)
     names = _names(options.runs)
     satisfaction = _satisfaction(options, names, table)
-    read = [_read(run, name, table, options) for run, name in zip(options.runs, names, strict=True)]
+    runs = zip(options.runs, names, strict=True)
+    tables = [targets for run, name in runs for targets in _read(run, name, table, options)]
     settings = AgreementSettings(draws=options.draws, seed=options.seed)
     judges: list[JudgeAgreement] = []
-    contenders: dict[str, list[Contender]] = {}
+    contenders: dict[str, list[TargetTable]] = {}
     rules: dict[str, DissatisfiedRule | None] = {}
-    for one in read:
-        if not any(t.targets for t in one.tables):
-            raise _nothing_scored(one.about, one.tables[0])
-        for targets, scale in zip(one.tables, one.scales, strict=True):
-            if not targets.targets:
-                continue  # a dimension that only another of the runs has
-            rated = targets.pair.rated
-            dissatisfied = rules.setdefault(rated, rule or default_rule(targets.targets, scale))
-            about = _named(one, targets.pair)
-            judges.append(agreement(about, targets, scale, dissatisfied, settings))
-            contenders.setdefault(rated, []).append(Contender(about.name, targets, scale))
+    for targets in (t for t in tables if t.targets):  # a run may lack a dimension that another has
+        rated = targets.pair.rated
+        dissatisfied = rules.setdefault(rated, rule or default_rule(targets))
+        judges.append(agreement(targets, dissatisfied, settings))
+        contenders.setdefault(rated, []).append(targets)
     comparisons = [
         c for rated, several in contenders.items() for c in compare_judges(several, rules[rated], settings)
     ]
-    result = AgreementResult(tuple(judges), tuple(comparisons), settings)
-    notes = () if table is None else tuple(str(n) for n in table.notes)
-    refused = {str(f): f for one in read for targets in one.tables for f in targets.refused}
-    faults = (*(() if table is None else table.faults), *refused.values())
     limits = load_config(options.config_file).trust
-    gates = tuple(judge_gate(j, limits) for j in result.judges)
-    files = _write(options, result, gates, satisfaction)
-    return MetaOutcome(result, gates, faults, notes, files, satisfaction)
+    refused = {str(f): f for targets in tables for f in targets.refused}
+    outcome = MetaOutcome(
+        AgreementResult(tuple(judges), tuple(comparisons), settings),
+        tuple(judge_gate(j, limits) for j in judges),
+        (*(() if table is None else table.faults), *refused.values()),
+        () if table is None else tuple(str(n) for n in table.notes),
+        satisfaction,
+    )
+    if options.out is not None:
+        outcome = replace(outcome, files=_write(Path(options.out), options, outcome))
+    return outcome
 
 
 def _names(runs: Sequence[str]) -> list[str]:
@@ -176,20 +157,29 @@ def _names(runs: Sequence[str]) -> list[str]:
     return [r if short.count(s) > 1 else s for r, s in zip(runs, short, strict=True)]
 
 
-def _read(path: str, name: str, table: RatingTable | None, options: MetaOptions) -> _Read:
+def _read(path: str, name: str, ratings: RatingTable | None, options: MetaOptions) -> list[TargetTable]:
+    """Read one run: a table of targets for each pair of dimensions."""
     with open_run(path, studies=JUDGED) as run:
-        ratings_of, judge = _ratings_of(run, table), run.manifest.judge
+        ratings_of, judge = _ratings_of(run, ratings), run.manifest.judge
         seen = (judge.get("fitted_on") or {}).get("seen")
         counts, fitted_to = _survey(run, ratings_of, None if seen is None else frozenset(seen))
-        pairs = _pairs(run, counts, options, name)
-        known = {d.name: d.scale for d in run.dimensions}
-        scales = tuple(known.get(p.judge, ONE_TO_FIVE) for p in pairs)
-        admissions = [admission_for(counts.get(p.rated, {}), s) for p, s in zip(pairs, scales, strict=True)]
+        scales = {d.name: d.scale for d in run.dimensions}
         about = JudgedRun(name, path, judge["name"], run.manifest.settings["mode"], fitted_to)
         # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
         fractions = run.manifest.study != SATISFACTION
-        tables = collect_targets(run.judged(), ratings_of, pairs, admissions=admissions, fractions=fractions)
-        return _Read(about, tables, scales)
+        tables = []
+        for pair in _pairs(run, counts, options, name):
+            scale = scales.get(pair.judge, ONE_TO_FIVE)
+            admission = admission_for(counts.get(pair.rated, {}), scale)
+            tables.append(TargetTable(pair, scale, about, admission, fractions))
+        collect_targets(run.judged(), ratings_of, tables)
+    filled = Counter(t.pair.rated for t in tables if t.targets)
+    if not filled:
+        raise _nothing_scored(tables[0])
+    for table in tables:
+        if filled[table.pair.rated] > 1:  # several dimensions against the same ratings
+            table.about = replace(about, name=f"{name}:{table.pair.judge}")
+    return tables
 
 
 def _survey(
@@ -210,14 +200,6 @@ def _survey(
             counts.setdefault(rating.dimension, Counter())[rating.score] += 1
         fitted_to += seen is not None and bool(ratings) and words_digest(conversation) in seen
     return counts, None if seen is None else fitted_to
-
-
-def _named(read: _Read, pair: DimensionPair) -> JudgedRun:
-    """Add the dimension to the name where the run has several against the same ratings."""
-    about = read.about
-    if sum(t.pair.rated == pair.rated and bool(t.targets) for t in read.tables) < 2:
-        return about
-    return replace(about, name=f"{about.name}:{pair.judge}")
 
 
 def _pairs(
@@ -249,51 +231,28 @@ def _pair(text: str) -> DimensionPair:
     return DimensionPair(judge, rated or judge)
 
 
-def _nothing_scored(about: JudgedRun, table: TargetTable) -> UsageError:
-    counts = table.counts
+def _nothing_scored(table: TargetTable) -> UsageError:
+    name, counts = table.about.name, table.counts
     msg = (
-        f"run {about.name}, {table.pair}: none of {counted(counts.rated, 'rated target')} has a score "
+        f"run {name}, {table.pair}: none of {counted(counts.rated, 'rated target')} has a score "
         f"({counts.failed} failed, {counts.not_applicable} n/a, {counts.not_judged} not judged)"
     )
     hint = "check the ids, the turns, and whether turns or whole conversations were rated"
     if not counts.rated:
-        msg, hint = f"run {about.name}: nobody rated {table.pair.rated!r}", "name a pair: --dimension A=B"
+        msg, hint = f"run {name}: nobody rated {table.pair.rated!r}", "name a pair: --dimension A=B"
     return UsageError(msg, hint=hint)
 
 
-def meta_json(
-    result: AgreementResult,
-    gates: Sequence[CalibrationDimension],
-    satisfaction: SatisfactionMeta | None = None,
-) -> dict[str, Any]:
-    """Write the result, in each judge what the calibration gate says of it, and the satisfaction judges."""
-    value = result.to_json()
-    for judge, gate in zip(value["judges"], gates, strict=True):
-        judge["gate"] = {"status": gate.status, "sentence": gate.sentence}
-    return value if satisfaction is None else {**value, "satisfaction": satisfaction.to_json()}
-
-
-def _write(
-    options: MetaOptions,
-    result: AgreementResult,
-    gates: Sequence[CalibrationDimension],
-    satisfaction: SatisfactionMeta | None,
-) -> tuple[Path, ...]:
-    if options.out is None:
-        return ()
-    json = json_document(meta_json(result, gates, satisfaction))
-    sections: tuple[Section, ...] = ()
-    if satisfaction is not None:
-        sections = several_sections(satisfaction.runs, satisfaction.summaries, satisfaction.judges)
+def _write(out: Path, options: MetaOptions, outcome: MetaOutcome) -> tuple[Path, ...]:
     page = agreement_page(
-        result,
-        [gate.sentence for gate in gates],
+        outcome.result,
+        outcome.verdicts,
         ratings="the ratings within the runs" if options.ratings_file is None else options.ratings_file,
         created=datetime.now(UTC).date().isoformat(),
         version=__version__,
-        satisfaction=sections,
+        satisfaction=() if outcome.satisfaction is None else several_sections(outcome.satisfaction),
     )
-    files = {Path(options.out) / "meta.json": [json], Path(options.out) / "meta.html": html_bytes(page)}
+    files = {out / "meta.json": [json_document(outcome.to_json())], out / "meta.html": html_bytes(page)}
     for path, chunks in files.items():
         write_whole(path, chunks)
     return tuple(files)

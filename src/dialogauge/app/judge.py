@@ -113,11 +113,10 @@ def plan_log(options: JudgeOptions) -> Plan:
     return Plan(
         settings.directory.path,
         built.judge.name,
-        units,
+        {"conversations": units // options.repeats, "units": units},
         left,
         tuple(study.faults),
         shown_notes(data.source.notes, mask),
-        units // options.repeats,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -11,6 +12,20 @@ from dialogauge.runs import Outcome, StudyRun
 from dialogauge.runs.study import StudyResult
 
 R = TypeVar("R", bound=StudyResult)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do: the answer to `--dry-run`."""
+
+    directory: Path
+    judge: str
+    counts: Mapping[str, int]
+    """What there is to judge, by what it is: `conversations`, `units`, `turns`."""
+    left: int
+    """So many of the last the run does not hold yet."""
+    faults: tuple[InputError, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -32,18 +47,3 @@ class StudyOutcome(Generic[R]):
     def exit_code(self) -> int:
         """130 after an interrupt, 1 after an error or with faults, else 0."""
         return self.outcome.exit_code(self.faults)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a command would do: the answer to `--dry-run`."""
-
-    directory: Path
-    judge: str
-    units: int
-    left: int
-    """Units that the run does not hold yet."""
-    faults: tuple[InputError, ...]
-    notes: tuple[str, ...]
-    conversations: int = 0
-    """Those that the units are of, where a unit is a whole conversation."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from dialogauge.app.build import BuiltJudge
 from dialogauge.app.config import shown_role
 from dialogauge.app.judge import spare_the_input
-from dialogauge.app.outcome import StudyOutcome
+from dialogauge.app.outcome import Plan, StudyOutcome
 from dialogauge.app.personal_judges import MODEL_JUDGES, build_satisfaction_judge
 from dialogauge.app.satisfaction_data import (
     chosen_split,
@@ -21,7 +20,6 @@ from dialogauge.app.satisfaction_data import (
 )
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
 from dialogauge.app.sources import InputData, shown_notes
-from dialogauge.core.errors import InputError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, run_study, units_left
 from dialogauge.studies.satisfaction.blocks import study_data, unnamed_together
@@ -40,19 +38,6 @@ class SatisfactionOutcome(StudyOutcome[SatisfactionResult]):
         """130 or 1 before 3: interrupted, error or faults, more failed turns than `--max-failed`."""
         mostly_failed = (self.run.result.summary.failed_share or 0.0) > self.max_failed
         return super().exit_code or (3 if mostly_failed else 0)
-
-
-@dataclass(frozen=True, slots=True)
-class SatisfactionPlan:
-    """What a study would do: the answer to `--dry-run`."""
-
-    directory: Path
-    judge: str
-    turns: int
-    left: int
-    """Turns that the run does not hold yet."""
-    faults: tuple[InputError, ...]
-    notes: tuple[str, ...]
 
 
 def judge_satisfaction(options: SatisfactionOptions, observer: Observer) -> SatisfactionOutcome:
@@ -92,16 +77,16 @@ async def judge_satisfaction_data(
     return SatisfactionOutcome(run, faults, shown, options.max_failed)
 
 
-def plan_satisfaction(options: SatisfactionOptions) -> SatisfactionPlan:
+def plan_satisfaction(options: SatisfactionOptions) -> Plan:
     """Say what a study would do, without a model call and without writing anything."""
     built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder)
     study, notes = _study(options, built)
     turns, left, mask = units_left(study, _run_settings(options))
     asyncio.run(built.close())
-    return SatisfactionPlan(
+    return Plan(
         run_directory(options).path,
         study.judge.name,
-        turns,
+        {"turns": turns},
         left,
         (*study.unreadable, *study.rating_faults, *study.data.faults),
         (*shown_notes(notes, mask), *_absent_users(study)),

@@ -75,6 +75,6 @@ def _print_plan(options: JudgeOptions, *, as_json: bool) -> None:
     if not as_json:
         for note in plan.notes:
             typer.echo(f"  {plain(note)}")
-    done = plan.units - plan.left
-    text = f"would judge {plan.left} of {plan.units} ({done} done already) with {plan.judge}"
-    print_plan(plan, text, {"conversations": plan.conversations, "units": plan.units}, as_json=as_json)
+    units = plan.counts["units"]
+    text = f"would judge {plan.left} of {units} ({units - plan.left} done already) with {plan.judge}"
+    print_plan(plan, text, as_json=as_json)

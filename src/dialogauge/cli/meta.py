@@ -17,7 +17,7 @@ def meta(options: MetaOptions, as_json: AsJson = False) -> None:
     compared on the targets that they share. Of satisfaction runs every judge stands under every calibration,
     beside its controls and the ceiling, and each against each on the same draws of users.
     """
-    from dialogauge.app.agreement import judge_the_judges, meta_json
+    from dialogauge.app.agreement import judge_the_judges
     from dialogauge.cli.terminal import print_blocks, print_faults, print_json
     from dialogauge.report import plain
     from dialogauge.studies.agreement.page import brief
@@ -26,13 +26,12 @@ def meta(options: MetaOptions, as_json: AsJson = False) -> None:
     outcome = judge_the_judges(options)
     print_faults(outcome.faults)
     if as_json:
-        print_json(meta_json(outcome.result, outcome.gates, outcome.satisfaction))
+        print_json(outcome.to_json())
     else:
         for note in outcome.notes:
             typer.echo(plain(note))
-        of = outcome.satisfaction
-        judges = () if of is None else several_brief(of.runs, of.summaries, of.judges)
-        print_blocks((*judges, *brief(outcome.result, [g.sentence for g in outcome.gates])))
+        judges = () if outcome.satisfaction is None else several_brief(outcome.satisfaction)
+        print_blocks((*judges, *brief(outcome.result, outcome.verdicts)))
         typer.echo()
         for file in outcome.files:
             typer.echo(f"written: {file}")

@@ -60,6 +60,6 @@ def _print_plan(options: SatisfactionOptions, *, as_json: bool) -> None:
     from dialogauge.app.satisfaction import plan_satisfaction
 
     plan = plan_satisfaction(options)
-    turns, done = counted(plan.turns, "turn"), plan.turns - plan.left
-    text = f"would judge {plan.left:,} of {turns} ({done:,} done already) by {plan.judge}"
-    print_plan(plan, text, {"turns": plan.turns}, as_json=as_json)
+    turns, left = plan.counts["turns"], plan.left
+    text = f"would judge {left:,} of {counted(turns, 'turn')} ({turns - left:,} done already) by {plan.judge}"
+    print_plan(plan, text, as_json=as_json)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -15,7 +15,6 @@ from dialogauge.report import plain
 
 if TYPE_CHECKING:
     from dialogauge.app.outcome import Plan
-    from dialogauge.app.satisfaction import SatisfactionPlan
     from dialogauge.report import Block
 
 _WIDTH = 110
@@ -49,12 +48,10 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - any JSON value
     sys.stdout.buffer.write(json_document(value))
 
 
-def print_plan(
-    plan: Plan | SatisfactionPlan, text: str, counts: Mapping[str, int], *, as_json: bool
-) -> NoReturn:
+def print_plan(plan: Plan, text: str, *, as_json: bool) -> NoReturn:
     """Print what a command would do, in words or with its counts as JSON, and exit."""
     if as_json:
-        whole = {"run": str(plan.directory), "judge": plan.judge, **counts, "left": plan.left}
+        whole = {"run": str(plan.directory), "judge": plan.judge, **plan.counts, "left": plan.left}
         print_json({**whole, "faults": [str(f) for f in plan.faults]})
     else:
         typer.echo(plain(text))

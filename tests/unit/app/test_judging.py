@@ -209,11 +209,11 @@ def test_a_plan_writes_nothing_and_asks_nothing(desk: Any) -> None:
     log = desk.log(A, B, C)
     options = JudgeOptions(inputs=(log,), out=str(desk.folder / "run"), repeats=2)
     plan = plan_log(options)
-    assert (plan.conversations, plan.units, plan.left) == (3, 6, 6)
+    assert (plan.counts, plan.left) == ({"conversations": 3, "units": 6}, 6)
     assert not (desk.folder / "run").exists()
     desk.run(log, limit=1, repeats=2)
     desk.judge.seen.clear()
-    assert (plan_log(options).units, plan_log(options).left) == (6, 4)
+    assert (plan_log(options).counts["units"], plan_log(options).left) == (6, 4)
     assert desk.judge.seen == []
 
 

@@ -74,15 +74,7 @@ async def collect(
     described = {c.name: _described(c, options) for c in candidates}
     _expect_same(options.out, items, described, observer)
     out = Collected(items, faults=list(opened.faults))
-    budget = Budget(options.max_calls, options.max_cost)
-    settings = RunSettings(
-        directory=RunDirectory(Path(options.out)),
-        workers=options.max_concurrency,
-        retry_failed=options.retry_failed,
-        privacy=privacy_of(items),
-        settings=recorded(options),
-        seed=options.seed,
-    )
+    settings, budget = _run_settings(options, items), Budget(options.max_calls, options.max_cost)
     for candidate in candidates:
         study = RepliesStudy(
             candidate.name,
@@ -114,6 +106,17 @@ async def collect(
         for candidate in candidates[len(out.tallies) :]:
             out.tallies[candidate.name] = tally_of(stored.replies(candidate.name), opened.stage.items)
     return out
+
+
+def _run_settings(options: CollectOptions, items: ItemSet) -> RunSettings:
+    return RunSettings(
+        directory=RunDirectory(Path(options.out)),
+        workers=options.max_concurrency,
+        retry_failed=options.retry_failed,
+        privacy=privacy_of(items),
+        settings=recorded(options),
+        seed=options.seed,
+    )
 
 
 def _described(candidate: Candidate, options: CollectOptions) -> dict[str, Any]:

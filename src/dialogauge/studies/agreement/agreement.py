@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from dialogauge.core import Scale
 from dialogauge.stats import (
     MEASURES,
     ClusterDraws,
@@ -34,7 +33,12 @@ from dialogauge.stats import (
     measures_for,
     scores_of,
 )
-from dialogauge.studies.agreement.targets import DimensionPair, RatedTarget, TargetCounts, TargetTable
+from dialogauge.studies.agreement.targets import (
+    DimensionPair,
+    JudgedRun,
+    TargetCounts,
+    TargetTable,
+)
 from dialogauge.text import counted
 
 SHOWN: Final = (
@@ -71,19 +75,6 @@ class AgreementSettings:
     def cluster_draws(self) -> ClusterDraws:
         """How clusters are drawn."""
         return ClusterDraws(self.draws, self.seed, self.level)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedRun:
-    """Which run a table is of."""
-
-    name: str
-    """Of the run, and of the dimension where it has several."""
-    run: str
-    judge: str
-    mode: str
-    fitted_to: int | None = None
-    """Rated conversations whose very words the judge was fitted to; None for a judge that does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,36 +178,35 @@ class AgreementResult:
         }
 
 
-def default_rule(targets: Sequence[RatedTarget], scale: Scale) -> DissatisfiedRule | None:
+def default_rule(table: TargetTable) -> DissatisfiedRule | None:
     """Return the rule where none is given: below the middle of the judge's scale.
 
     Ratings that lie off the judge's scale are cut at the middle of what was given; names have no rule.
     """
-    ratings = [t.people for t in targets if not isinstance(t.people, str)]
-    if not ratings or len(ratings) < len(targets):
+    ratings = [t.people for t in table.targets if not isinstance(t.people, str)]
+    if not ratings or len(ratings) < len(table.targets):
         return None
+    scale = table.scale
     low, high = scale.low, scale.high
     if min(ratings) < low or max(ratings) > high:
         low, high = min(ratings), max(ratings)
     return DissatisfiedRule("<" if scale.higher_is_better else ">", (low + high) / 2)
 
 
-def score_table(
-    judges: Mapping[str, tuple[Sequence[RatedTarget], Scale]], rule: DissatisfiedRule | None
-) -> ScoreTable:
+def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None) -> ScoreTable:
     """Return the table of judges and people.
 
     Args:
-        judges: By name the targets that a judge scored, and the scale it scored them on. All have the same
-            targets in the same order.
+        judges: By name the targets that a judge scored. All have the same targets in the same order.
         rule: What counts as dissatisfied.
     """
-    targets, scale = next(iter(judges.values()))
+    first = next(iter(judges.values()))
+    targets = first.targets
     clusters, unit = cluster_labels([t.user for t in targets], [t.key.conversation_id for t in targets])
     turns = [t.key.turn for t in targets]
     return ScoreTable(
-        {name: _judge_scores(of, on, rule) for name, (of, on) in judges.items()}
-        | {_PEOPLE: _people_scores(targets, scale, rule)},
+        {name: _judge_scores(table, rule) for name, table in judges.items()}
+        | {_PEOPLE: _people_scores(first, rule)},
         clusters,
         unit,
         positions=None if None in turns else np.array(turns, dtype=np.float64),
@@ -224,29 +214,27 @@ def score_table(
     )
 
 
-def _judge_scores(targets: Sequence[RatedTarget], scale: Scale, rule: DissatisfiedRule | None) -> Scores:
+def _judge_scores(table: TargetTable, rule: DissatisfiedRule | None) -> Scores:
     """Return the column of a judge; its class is the one that it names, where the rule is a name."""
-    category = None if rule is None else rule.category
+    targets, category = table.targets, None if rule is None else rule.category
     classes = None if category is None else [t.named_class == category for t in targets]
     values, whole = [t.score for t in targets], [t.whole for t in targets]
-    return scores_of(values, whole=whole, scale=scale, dissatisfied=classes)
+    return scores_of(values, whole=whole, scale=table.scale, dissatisfied=classes)
 
 
-def _people_scores(targets: Sequence[RatedTarget], scale: Scale, rule: DissatisfiedRule | None) -> Scores:
+def _people_scores(table: TargetTable, rule: DissatisfiedRule | None) -> Scores:
     """Return the column of people; where some named categories, the names count."""
-    names = any(isinstance(t.people, str) for t in targets)
-    values = np.array([np.nan if names else t.people for t in targets], dtype=np.float64)
-    classes = [rule is not None and rule.holds(t.people) for t in targets]
+    people = [t.people for t in table.targets]
+    names = any(isinstance(p, str) for p in people)
+    values = np.array([np.nan if names else p for p in people], dtype=np.float64)
+    classes = [rule is not None and rule.holds(p) for p in people]
     # Ratings may lie off the judge's scale, so they are not cut to it.
-    return scores_of(
-        values, whole=np.floor(values + 0.5), scale=scale, dissatisfied=classes if names else None
-    )
+    whole = np.floor(values + 0.5)
+    return scores_of(values, whole=whole, scale=table.scale, dissatisfied=classes if names else None)
 
 
 def agreement(
-    run: JudgedRun,
     table: TargetTable,
-    scale: Scale,
     rule: DissatisfiedRule | None,
     settings: AgreementSettings,
     only: Collection[str] = SHOWN,
@@ -254,15 +242,13 @@ def agreement(
     """Compute every measure that the ratings allow, for the judge and its controls.
 
     Args:
-        run: Whose table it is.
         table: The targets that people rated and the judge scored.
-        scale: Of the judge's dimension.
         rule: What counts as dissatisfied; None leaves the classes out.
         settings: Draws, shuffles, seed, level.
         only: The measures to compute.
     """
-    targets = table.targets
-    scores = score_table({_JUDGE: (targets, scale)}, rule)
+    targets, scale = table.targets, table.scale
+    scores = score_table({_JUDGE: table}, rule)
     people = scores.sources[_PEOPLE]
     able = measures_for(scores, _JUDGE, _PEOPLE, rule=rule)
     measures = [name for name in SHOWN if name in able and name in only]
@@ -276,7 +262,7 @@ def agreement(
         dissatisfied = int(classes.sum())
     users = {t.user for t in targets}
     return JudgeAgreement(
-        about=run,
+        about=table.about,
         pair=table.pair,
         counts=table.counts,
         conversations=table.conversations,
@@ -309,44 +295,40 @@ def _bins(judge: Scores, people: Scores) -> tuple[ScoreBin, ...]:
     return tuple(out)
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """A judge with its targets of one rated dimension."""
-
-    name: str
-    table: TargetTable
-    scale: Scale
-
-
 def compare_judges(
-    contenders: Sequence[Contender], rule: DissatisfiedRule | None, settings: AgreementSettings
+    tables: Sequence[TargetTable], rule: DissatisfiedRule | None, settings: AgreementSettings
 ) -> tuple[JudgeComparison, ...]:
     """Compare every two judges on the targets that both scored, by the measures `COMPARED`.
 
     p is adjusted by Holm over the pairs of a measure. There are enough draws that all pairs could be told
     apart, where the number of targets leaves that cheap.
     """
-    pairs = list(combinations(contenders, 2))
+    pairs = list(combinations(tables, 2))
     made = [c for a, b in pairs for c in _compare_two(a, b, rule, settings, len(pairs))]
     over_all = adjusted([c.comparison for c in made])
     return tuple(replace(c, comparison=one) for c, one in zip(made, over_all, strict=True))
 
 
 def _compare_two(
-    a: Contender, b: Contender, rule: DissatisfiedRule | None, settings: AgreementSettings, pairs: int
+    a: TargetTable, b: TargetTable, rule: DissatisfiedRule | None, settings: AgreementSettings, pairs: int
 ) -> list[JudgeComparison]:
-    by_key = {t.key: t for t in b.table.targets}
-    first = [t for t in a.table.targets if t.key in by_key]
-    if not first:
+    by_key = {t.key: t for t in b.targets}
+    shared = [t for t in a.targets if t.key in by_key]
+    if not shared:
         return []
-    second = [by_key[t.key] for t in first]
-    scores = score_table({"a": (first, a.scale), "b": (second, b.scale)}, rule)
+    both = {"a": replace(a, targets=shared), "b": replace(b, targets=[by_key[t.key] for t in shared])}
+    scores = score_table(both, rule)
     able = measures_for(scores, "a", _PEOPLE, rule=rule)
     # Two judges on different scales are compared by rank alone.
     measures = [m for m in COMPARED if m in able and (a.scale == b.scale or "scale" not in MEASURES[m].needs)]
     draws = draws_for(settings.cluster_draws, pairs, scores.n)
-    columns = {name: scores.sources[name] for name in "ab"}
+    columns = {name: scores.sources[name] for name in both}
     figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule, draws=draws)
-    conversations = len({t.key.conversation_id for t in first})
-    compared = (compare(a.name, figures["a"], b.name, figures["b"], measure) for measure in measures)
-    return [JudgeComparison(a.table.pair, conversations, comparison) for comparison in compared]
+    return [
+        JudgeComparison(
+            a.pair,
+            both["a"].conversations,
+            compare(a.about.name, figures["a"], b.about.name, figures["b"], measure),
+        )
+        for measure in measures
+    ]

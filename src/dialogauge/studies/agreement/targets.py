@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import floor
 from typing import Any, NamedTuple
 
-from dialogauge.core import NOT_APPLICABLE, Conversation, Rating, RecordFault
+from dialogauge.core import NOT_APPLICABLE, ONE_TO_FIVE, Conversation, Rating, RecordFault, Scale
 from dialogauge.data.ratings import ADMIT_ALL, Admission
 from dialogauge.stats import reply_length
 
@@ -21,6 +21,19 @@ class TargetKey(NamedTuple):
     conversation_id: str
     candidate: str | None
     turn: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """Which run a table is of."""
+
+    name: str = "judge"
+    """Of the run, and of the dimension where it has several."""
+    run: str = ""
+    judge: str = ""
+    mode: str = ""
+    fitted_to: int | None = None
+    """Rated conversations whose very words the judge was fitted to; None for a judge that does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +98,17 @@ class TargetTable:
     """The targets of one run for one pair of dimensions."""
 
     pair: DimensionPair
+    scale: Scale = ONE_TO_FIVE
+    """Of the judge's dimension."""
+    about: JudgedRun = JudgedRun()
+    admission: Admission = ADMIT_ALL
+    """Which ratings count."""
+    ranked_by_fractions: bool = True
+    """Whether fractions beside the whole scores rank the targets; else the whole scores do."""
     targets: list[RatedTarget] = field(default_factory=list)
     counts: TargetCounts = field(default_factory=TargetCounts)
     fractions: bool = False
     """Whether scores with fractions stood beside the whole ones, and were used."""
-    ranked_by_fractions: bool = True
-    """Whether they are to be used."""
     languages: Counter[str] = field(default_factory=Counter)
     """Rated conversations by the language that the judge, or else the data, says."""
     refused: list[RecordFault] = field(default_factory=list)
@@ -105,23 +123,17 @@ class TargetTable:
 def collect_targets(
     judged: Iterable[tuple[Conversation, Sequence[Row]]],
     ratings_of: Callable[[Conversation], Iterable[Rating]],
-    pairs: Sequence[DimensionPair],
-    *,
-    admissions: Sequence[Admission] = (),
-    fractions: bool = True,
-) -> tuple[TargetTable, ...]:
-    """Join rows with ratings, in one pass; of a conversation only the figures are kept.
+    tables: Sequence[TargetTable],
+) -> None:
+    """Join rows with ratings, in one pass, and fill the tables; of a conversation only the figures are kept.
+
+    Several raters of one target are averaged; of categories the one that most of them chose counts.
 
     Args:
         judged: Conversations, each with its rows of all repeats.
         ratings_of: People's ratings of a conversation.
-        pairs: Which dimensions to hold against each other; one table comes back for each.
-        admissions: For each pair which of its ratings count; without them all do.
-        fractions: Whether fractions beside the whole scores rank the targets; else the whole scores do.
-
-    Several raters of one target are averaged; of categories the one that most of them chose counts.
+        tables: Empty, one for each pair of dimensions to hold against each other.
     """
-    tables = tuple(TargetTable(pair, ranked_by_fractions=fractions) for pair in pairs)
     for conversation, rows in judged:
         ratings = [r for r in ratings_of(conversation) if r.candidate in (None, conversation.candidate)]
         if not ratings:
@@ -131,10 +143,8 @@ def collect_targets(
             if row["level"] in ("turn", "conversation"):
                 by_turn.setdefault(row["turn"], []).append(row)
         language = _language(conversation, rows)
-        for table, admission in zip(tables, admissions or (ADMIT_ALL,) * len(tables), strict=True):
-            admitted = _admitted(table, conversation, ratings, admission)
-            _join(table, conversation, by_turn, admitted, language)
-    return tables
+        for table in tables:
+            _join(table, conversation, by_turn, _admitted(table, conversation, ratings), language)
 
 
 def _language(conversation: Conversation, rows: Sequence[Row]) -> str | None:
@@ -142,14 +152,12 @@ def _language(conversation: Conversation, rows: Sequence[Row]) -> str | None:
     return str(code) if code else conversation.language
 
 
-def _admitted(
-    table: TargetTable, conversation: Conversation, ratings: Sequence[Rating], admission: Admission
-) -> list[Rating]:
+def _admitted(table: TargetTable, conversation: Conversation, ratings: Sequence[Rating]) -> list[Rating]:
     """Return the ratings of the table's dimension that count; the others are its faults."""
     out: list[Rating] = []
     for rating in ratings:
         if rating.dimension == table.pair.rated:
-            fault = admission.fault(conversation, rating)
+            fault = table.admission.fault(conversation, rating)
             if fault is None:
                 out.append(rating)
             else:

@@ -121,9 +121,10 @@ def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _notable(shift: Estimate) -> bool:
+    """Whether a shift is worth a warning; an interval that a reader would see end at 0 leaves it open."""
     if shift.value is None or shift.interval is None:
         return False
-    low, high = shift.interval
+    low, high = (round(end, 2) for end in shift.interval)
     return abs(shift.value) >= LEAST_SHIFT and (low > 0 or high < 0)
 
 

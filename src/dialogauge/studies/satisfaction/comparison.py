@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 from dialogauge.core import Conversation, UsageError
 from dialogauge.core.protocols import RatedReply
@@ -37,17 +37,31 @@ class Predictions:
     name: str
     judge: str
     calibration: str
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    """`summary.json` of the run."""
     scored: dict[str, JudgedReply] = field(default_factory=dict)
     """By turn id; users without a history left out."""
     failed: int = 0
     """Turns without a score, those that were not applicable among them."""
     without_history: int = 0
 
+    def to_json(self) -> dict[str, object]:
+        """Write whose they are, and how many."""
+        return {
+            "name": self.name,
+            "judge": self.judge,
+            "calibration": self.calibration,
+            "failed": self.failed,
+            "without_history": self.without_history,
+            "scored": len(self.scored),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class SeveralJudges:
     """The judges on the turns that all of them scored."""
 
+    runs: tuple[Predictions, ...]
     n: int
     users: int
     figures: Mapping[str, Metrics]
@@ -60,6 +74,7 @@ class SeveralJudges:
     def to_json(self) -> dict[str, object]:
         """Write it."""
         return {
+            "runs": [run.to_json() for run in self.runs],
             "n": self.n,
             "n_users": self.users,
             "left_out": dict(self.left_out),
@@ -155,6 +170,7 @@ def compare_runs(runs: Sequence[Predictions], draws: ClusterDraws) -> SeveralJud
     more = draws_for(draws, len(pairs), table.n)
     compared = figures_of(table, columns, PEOPLE, COMPARED, rule=RULE, draws=more) if pairs else {}
     return SeveralJudges(
+        runs=tuple(runs),
         n=len(shared),
         users=len(set(table.users or ())),
         figures=metrics_of(table, columns, draws=draws),

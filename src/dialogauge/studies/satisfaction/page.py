@@ -221,14 +221,16 @@ def finding(judge: str, against: Sequence[Json]) -> str:
         return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
     above = [_SHORT[m] for m, of in sides.items() if "above" in of and of <= {"above", "undefined"}]
-    sentences = [f"Above every control: {', '.join(above) or 'by no figure'}."]
+    sentences = [f"{judge} is not above every control by any figure."]
+    if above:
+        sentences = [f"{judge} is above every control by {', '.join(above)}."]
     for side, what in (
-        ("too few to tell", "Too few users or draws to tell"),
-        ("not distinguishable", f"{judge} is not shown to be above"),
-        ("below", "It is below"),
+        ("too few to tell", "There are too few users or draws to tell it from some controls"),
+        ("not distinguishable", "It is not shown to be above some controls"),
+        ("below", "It is below some controls"),
     ):
         if figures := _figures_of_side(against, side):
-            sentences.append(f"{what}: {figures}.")
+            sentences.append(f"{what} by {figures}.")
     return " ".join(sentences)
 
 

@@ -59,22 +59,10 @@ class ReasonAgreement:
     """95 % by users."""
     kappa: float | None
     """Cohen's, unweighted; None where chance alone agrees always."""
-    shuffled: float | None
-    """Control: what the judge's own reasons agree when dealt anew, in expectation."""
-    constant: float | None
-    """Control: always the most frequent reason of the training users."""
+    controls: Mapping[str, float | None]
+    """`shuffled`: what the judge's own reasons agree when dealt anew, in expectation. `constant`: always the
+    most frequent reason of the training users."""
     constant_reason: str | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures with their controls."""
-        return {
-            "n": self.n,
-            "agreed": self.agreed,
-            "interval": self.interval,
-            "kappa": self.kappa,
-            "controls": {"shuffled": self.shuffled, "constant": self.constant},
-            "constant_reason": self.constant_reason,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +116,6 @@ class RationaleCheck:
         """Write the check as `summary.json` holds it."""
         return {
             **asdict(self),
-            "reason_agreement": self.reason_agreement.to_json(),
             "terms": self.terms.to_json(),
             "terms_by_chance": None if self.terms_by_chance is None else self.terms_by_chance.to_json(),
         }
@@ -215,14 +202,26 @@ class Vocabulary:
         texts = [conversation.scenario or "", conversation.context or ""]
         return self._union([*texts, *(m.text for m in conversation.messages)])
 
-    def of_history(self, history: Iterable[RatedReply]) -> Terms:
-        """Return the terms of all conversations of a history."""
-        conversations = {r.reply.conversation.id: r.reply.conversation for r in history}
-        return frozenset[str]().union(*(self.of(c) for c in conversations.values()))
+    def share(self, term: str, scenario: str) -> float:
+        """Return in which part of a scenario's conversations a term occurs."""
+        n = self._conversations[scenario]
+        return self._frequency[scenario][term] / n if n else 0.0
 
-    def origin(
-        self, rationale: str, conversation: Conversation, sources: Terms, scenarios: Iterable[str]
-    ) -> TermOrigin | None:
+    def _union(self, texts: Iterable[str]) -> Terms:
+        return frozenset[str]().union(*(self._read(text) for text in texts))
+
+
+class Sources:
+    """The source scenarios of a block: those of its history."""
+
+    def __init__(self, vocabulary: Vocabulary, block: RatedBlock) -> None:
+        """Collect the terms of all conversations of the history."""
+        talks = {r.reply.conversation.id: r.reply.conversation for r in block.view.history}
+        self._vocabulary = vocabulary
+        self._terms = frozenset[str]().union(*map(vocabulary.of, talks.values()))
+        self._scenarios = {str(talk.scenario) for talk in talks.values()}
+
+    def origin(self, rationale: str, conversation: Conversation) -> TermOrigin | None:
         """Say where the terms of a rationale occur; None when they cannot be compared.
 
         That is when it has none, or is in another language than the conversation.
@@ -230,28 +229,18 @@ class Vocabulary:
         Args:
             rationale: What the judge gave as its grounds.
             conversation: As the judge was shown it.
-            sources: The terms of the user's source scenarios.
-            scenarios: Their names.
         """
         terms = terms_of(rationale)
         if not terms or _language([rationale]) != _language(m.text for m in conversation.messages):
             return None
-        here = terms & self.of(conversation)
-        sources_only = (terms & sources) - here
-        names = tuple(scenarios)
-        at_home = {t for t in sources_only if self._at_home(t, str(conversation.scenario), names)}
-        return TermOrigin(here, sources_only, frozenset(at_home), terms - here - sources_only)
+        here = terms & self._vocabulary.of(conversation)
+        sources_only = (terms & self._terms) - here
+        at_home = frozenset(t for t in sources_only if self._at_home(t, str(conversation.scenario)))
+        return TermOrigin(here, sources_only, at_home, terms - here - sources_only)
 
-    def _at_home(self, term: str, target: str, sources: Sequence[str]) -> bool:
-        there = max((self._share(term, name) for name in sources), default=0.0)
-        return there >= _AT_HOME * self._share(term, target)
-
-    def _share(self, term: str, scenario: str) -> float:
-        n = self._conversations[scenario]
-        return self._frequency[scenario][term] / n if n else 0.0
-
-    def _union(self, texts: Iterable[str]) -> Terms:
-        return frozenset[str]().union(*(self._read(text) for text in texts))
+    def _at_home(self, term: str, target: str) -> bool:
+        there = max((self._vocabulary.share(term, name) for name in self._scenarios), default=0.0)
+        return there >= _AT_HOME * self._vocabulary.share(term, target)
 
 
 def terms_of(text: str) -> Terms:
@@ -343,12 +332,12 @@ def _turns(
 ) -> Iterator[_Turn]:
     others = _blocks_of_others(blocks)
     for block, judged in zip(blocks, rows, strict=True):
-        own = _Sources(vocabulary, block)
-        other = _Sources(vocabulary, others[block.view.id]) if block.view.id in others else None
+        own = Sources(vocabulary, block)
+        other = Sources(vocabulary, others[block.view.id]) if block.view.id in others else None
         for rated, row in zip(block.ratings, judged, strict=True):
             score = row.outcome.scores.get(SATISFACTION) if isinstance(row.outcome, Judgement) else None
             if isinstance(row.outcome, Judgement) and isinstance(score, Score):
-                text = row.outcome.rationale
+                text, talk = row.outcome.rationale, rated.reply.conversation
                 yield _Turn(
                     rated,
                     block.view.user,
@@ -356,23 +345,9 @@ def _turns(
                     SATISFIED if rated.score >= BOUNDARY else reason_of(rated.reason),
                     reason_of(_label(row.outcome)),
                     text,
-                    own.origin(text, rated),
-                    other.origin(text, rated) if other else None,
+                    None if text is None else own.origin(text, talk),
+                    None if text is None or other is None else other.origin(text, talk),
                 )
-
-
-class _Sources:
-    """The history of a block, as the terms of its conversations."""
-
-    def __init__(self, vocabulary: Vocabulary, block: RatedBlock) -> None:
-        self._vocabulary = vocabulary
-        self._terms = vocabulary.of_history(block.view.history)
-        self._scenarios = tuple({str(r.reply.conversation.scenario) for r in block.view.history})
-
-    def origin(self, text: str | None, rated: RatedReply) -> TermOrigin | None:
-        if text is None:
-            return None
-        return self._vocabulary.origin(text, rated.reply.conversation, self._terms, self._scenarios)
 
 
 def _label(judgement: Judgement) -> str | None:
@@ -413,8 +388,7 @@ def _agreement(turns: Sequence[_Turn], population: Population, draws: ClusterDra
         agreed=agreed.value,
         interval=agreed.interval,
         kappa=kappa,
-        shuffled=shuffled,
-        constant=people[usual] / n if n and usual else None,
+        controls={"shuffled": shuffled, "constant": people[usual] / n if n and usual else None},
         constant_reason=usual,
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from dialogauge.report import (
     Block,
@@ -32,26 +32,16 @@ from dialogauge.studies.satisfaction.page import (
 )
 from dialogauge.text import counted
 
-Json = Mapping[str, Any]
-
 _PAIRS_FIRST: Final = 40
 _SETTLED_SHOWN: Final = 12
 
 
-def several_sections(
-    runs: Sequence[Predictions], summaries: Sequence[Json], judges: SeveralJudges
-) -> tuple[Section, ...]:
-    """Lay out the judges beside each other, as parts of a page.
-
-    Args:
-        runs: In the order of the table.
-        summaries: The `summary.json` of each.
-        judges: On the turns that all of them scored.
-    """
-    pairs = _pairs(judges)
-    cards = [_panel(name, runs, summaries, judges) for name in PANELS]
+def several_sections(judges: SeveralJudges) -> tuple[Section, ...]:
+    """Lay out the judges beside each other, as parts of a page."""
+    runs, pairs = judges.runs, _pairs(judges)
+    cards = [_panel(name, judges) for name in PANELS]
     cards += [_settled(pairs)] if pairs else []
-    notes = [Callout((note,), "warn") for note in _notes(runs, summaries, judges)]
+    notes = [Callout((note,), "warn") for note in _notes(judges)]
     lead = (
         f"{counted(len(runs), 'judge')} on {counted(judges.n, 'turn')} of {counted(judges.users, 'user')} "
         f"that {'all of them' if len(runs) > 1 else 'it'} scored, beside controls that read nothing. "
@@ -59,19 +49,17 @@ def several_sections(
     )
     head = Section("The judges of satisfaction", (*notes, Cards(tuple(cards), wide=True)), lead, "Judges")
     origin = f"Controls but the shuffled ones, and the ceiling, are those of {runs[0].name}."
-    blocks = (_calibrations(runs, summaries), Callout((f"{origin} {TABLE_LEGEND}",)))
+    blocks = (_calibrations(judges.runs), Callout((f"{origin} {TABLE_LEGEND}",)))
     maps = f"Every judge, every control and the ceiling {SAME_MAPS}"
     calibrations = Section("Raw, and under each calibration", blocks, maps, "Calibrations")
     return (head, *_pairs_section(pairs), calibrations)
 
 
-def several_brief(
-    runs: Sequence[Predictions], summaries: Sequence[Json], judges: SeveralJudges
-) -> tuple[Block, ...]:
+def several_brief(judges: SeveralJudges) -> tuple[Block, ...]:
     """Lay out the judges beside each other, for a terminal."""
     what = f"{counted(judges.n, 'turn')} of {counted(judges.users, 'user')} that all of them scored"
-    notes = [Callout((note,), "info") for note in _notes(runs, summaries, judges)]
-    head = Section("The judges of satisfaction", (*notes, _calibrations(runs, summaries)), what)
+    notes = [Callout((note,), "info") for note in _notes(judges)]
+    head = Section("The judges of satisfaction", (*notes, _calibrations(judges.runs)), what)
     return (head, *_pairs_section(_pairs(judges)))
 
 
@@ -79,9 +67,9 @@ def _pairs(judges: SeveralJudges) -> list[Comparison]:
     return [c for name in PANELS for c in judges.comparisons if c.measure == name]
 
 
-def _notes(runs: Sequence[Predictions], summaries: Sequence[Json], judges: SeveralJudges) -> list[str]:
-    notes = []
-    if len({s["metrics"]["n"] for s in summaries}) > 1 or any(judges.left_out.values()):
+def _notes(judges: SeveralJudges) -> list[str]:
+    runs, notes = judges.runs, []
+    if len({run.summary["metrics"]["n"] for run in runs}) > 1 or any(judges.left_out.values()):
         notes.append(
             "The judges did not score the same turns. The table has each on its own; compared: "
             f"{counted(judges.n, 'turn')} that all scored."
@@ -95,11 +83,11 @@ def _notes(runs: Sequence[Predictions], summaries: Sequence[Json], judges: Sever
     return notes
 
 
-def _panel(name: str, runs: Sequence[Predictions], summaries: Sequence[Json], judges: SeveralJudges) -> Card:
-    rows = [dot_row(run.name, judges.figures[run.name].to_json(), name, judge=True) for run in runs]
-    controls = summaries[0]["controls"]
-    rows += [dot_row(c, figures, name) for c, figures in controls.items() if c != "shuffled"]
-    return panel(name, rows, summaries[0]["ceiling"][name])
+def _panel(name: str, judges: SeveralJudges) -> Card:
+    rows = [dot_row(run, figures.to_json(), name, judge=True) for run, figures in judges.figures.items()]
+    first = judges.runs[0].summary
+    rows += [dot_row(c, figures, name) for c, figures in first["controls"].items() if c != "shuffled"]
+    return panel(name, rows, first["ceiling"][name])
 
 
 def _settled(pairs: Sequence[Comparison]) -> Card:
@@ -130,18 +118,18 @@ def _pairs_section(pairs: Sequence[Comparison]) -> tuple[Section, ...]:
     return (Section("Which judge is nearer to the users", (table,), lead, "Pairs"),)
 
 
-def _calibrations(runs: Sequence[Predictions], summaries: Sequence[Json]) -> DataTable:
-    groups = [_group(name, runs, summaries) for name in summaries[0]["calibrations"]]
+def _calibrations(runs: Sequence[Predictions]) -> DataTable:
+    groups = [_group(name, runs) for name in runs[0].summary["calibrations"]]
     return calibrations_table(groups, COLUMNS.values())
 
 
-def _group(name: str, runs: Sequence[Predictions], summaries: Sequence[Json]) -> RowGroup:
-    under = [s["calibrations"][name] for s in summaries]
-    controls = under[0]["controls"]
-    rows = [figures_row(r.name, u["metrics"], COLUMNS, "strong") for r, u in zip(runs, under, strict=True)]
-    rows += [figures_row(c, figures, COLUMNS) for c, figures in controls.items() if c != "shuffled"]
-    for run, found in zip(runs, under, strict=True):
-        rows.append(figures_row(f"shuffled: {run.name}", found["controls"]["shuffled"], COLUMNS))
-    rows.append(figures_row("ceiling", under[0]["ceiling"], COLUMNS, "quiet"))
+def _group(name: str, runs: Sequence[Predictions]) -> RowGroup:
+    under = {run.name: run.summary["calibrations"][name] for run in runs}
+    first = under[runs[0].name]
+    rows = [figures_row(judge, of["metrics"], COLUMNS, "strong") for judge, of in under.items()]
+    rows += [figures_row(c, figures, COLUMNS) for c, figures in first["controls"].items() if c != "shuffled"]
+    for judge, of in under.items():
+        rows.append(figures_row(f"shuffled: {judge}", of["controls"]["shuffled"], COLUMNS))
+    rows.append(figures_row("ceiling", first["ceiling"], COLUMNS, "quiet"))
     chosen = all(run.calibration == name for run in runs)
-    return calibration_group(name, under[0]["calibration"], rows, chosen=chosen)
+    return calibration_group(name, first["calibration"], rows, chosen=chosen)

@@ -27,9 +27,8 @@ _MISSING: Final = {
 class _Talk:
     """What the run says of one conversation, as it was then."""
 
-    scores: Mapping[str, float]
-    """By turn id, raw: before any calibration, which reads ratings."""
-    not_applicable: frozenset[str]
+    scores: Mapping[str, float | None]
+    """By turn id, raw: before any calibration, which reads ratings; None where the judge said n/a."""
     failed: frozenset[int]
     """Turns, from 1."""
 
@@ -76,10 +75,8 @@ def collect_scores(
     """
     out = StoredScores(run, judge)
     for conversation, rows in judged:
-        raw = {id: raw_score(row, SATISFACTION) for id, row in rows_by_reply(rows).items()}
         talk = _Talk(
-            {id: score for id, score in raw.items() if score is not None},
-            frozenset(id for id, score in raw.items() if score is None),
+            {id: raw_score(row, SATISFACTION) for id, row in rows_by_reply(rows).items()},
             frozenset(r["turn"] for r in rows if r["failure"] is not None),
         )
         out.talks.setdefault(conversation.id, {})[conversation_digest(conversation)] = talk
@@ -116,7 +113,7 @@ def join_scores(
         msg = f"{stored.run} judged other words: all {len(shared):,} conversations have changed since"
         raise UsageError(msg, hint="give its command again on this data: what changed is judged anew")
     known = {id: score for talk in talks.values() if talk is not None for id, score in talk.scores.items()}
-    scores = {id: known[id] for id in replies if id in known}
+    scores = {id: score for id in replies if (score := known.get(id)) is not None}
 
     def counts(of: Iterable[Reply]) -> dict[str, int]:
         statuses = Counter(_status(talks, reply) for reply in of)
@@ -131,9 +128,7 @@ def _status(talks: Mapping[str, _Talk | None], reply: Reply) -> str:
     if talk is None:
         return "changed" if name in talks else "not_judged"
     if reply.id in talk.scores:
-        return "scored"
-    if reply.id in talk.not_applicable:
-        return "not_applicable"
+        return "not_applicable" if talk.scores[reply.id] is None else "scored"
     return "failed" if reply.turn in talk.failed else "not_judged"
 
 

@@ -127,8 +127,8 @@ class SatisfactionStudy(Study[SatisfactionResult]):
     _tasks: dict[str, _Task] = field(default_factory=dict)
     _block_rows: dict[str, Judged] = field(default_factory=dict)
     """Rows of the block that was judged last, by the id of the reply."""
-    _evaluation: Evaluation | None = None
-    _rationale: RationaleCheck | None = None
+    _figures: dict[str, Any] = field(init=False)
+    """What `summary.json` holds beside the summary of the rows; made when the study is settled."""
     _failures: Mapping[str, int] = field(default_factory=dict)
     _unfinished: int = 0
     """Conversations of which no turn is judged yet."""
@@ -231,11 +231,11 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         failed = Counter(o.message for o in outcomes if isinstance(o, JudgeFailure))
         self._failures = dict(failed.most_common())
         histories = histories_of(data.blocks, data.history_turns)
-        self._evaluation = evaluate(answers, histories, self.settings, self.reference)
-        draws = self.settings.cluster_draws
-        self._rationale = check_rationales(blocks, of_blocks, data.population, draws)
+        evaluation = evaluate(answers, histories, self.settings, self.reference)
+        rationale = check_rationales(blocks, of_blocks, data.population, self.settings.cluster_draws)
+        self._figures = self._figures_json(evaluation, rationale)
         self._unfinished = len(self._conversations_asked - {a.session for a in answers})
-        calibrated, method = self._evaluation.calibrated, self.settings.calibrate
+        calibrated, method = evaluation.calibrated, self.settings.calibrate
         return {
             bytes.fromhex(keys[a.block, a.id]): [_calibrated_row(a, calibrated[a.id], method)]
             for a in answers
@@ -248,9 +248,6 @@ class SatisfactionStudy(Study[SatisfactionResult]):
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> SatisfactionResult:
         """Bring rows and evaluation to the summary and the page."""
-        if self._evaluation is None:
-            msg = "a satisfaction study is settled before it is summarised"
-            raise RuntimeError(msg)
         sampler = Sampler(run.dimensions)
         summary = summarise(
             sampler.through(rows),
@@ -263,7 +260,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             summary,
             self._faults,
             self._failures,
-            self._summary_json(summary, self._evaluation),
+            {**summary.to_json(), **self._figures},
             read_sample(run, sampler.result(), summary.dimensions),
         )
 
@@ -272,17 +269,16 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         """Ratings that cannot be used."""
         return (*self.rating_faults, *self.data.faults)
 
-    def _summary_json(self, summary: Summary, evaluation: Evaluation) -> dict[str, Any]:
+    def _figures_json(self, evaluation: Evaluation, rationale: RationaleCheck | None) -> dict[str, Any]:
         weights = self.judge.weights if isinstance(self.judge, LocalUserJudge) else {}
         side_only = says_side_only(self.judge.dimensions)
         drift = drift_of(self.data.blocks, self.data.population, self.settings.cluster_draws)
         return {
-            **summary.to_json(),
             "study": {**_counts(self.data), "rating_faults": len(self._faults)},
             "signals": [joined.to_json(weights.get(joined.run)) for joined in self.signals],
             **evaluation.to_json(),
             "boundary_only": list(ORDINAL) if side_only else None,
-            "rationale": None if self._rationale is None else self._rationale.to_json(),
+            "rationale": None if rationale is None else rationale.to_json(),
             "drift": drift.to_json(),
             "gates": [],
         }

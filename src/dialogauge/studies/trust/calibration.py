@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from dialogauge.core import Scale
-from dialogauge.studies.agreement.agreement import (
-    AgreementSettings,
-    JudgeAgreement,
-    JudgedRun,
-    agreement,
-)
+from dialogauge.studies.agreement.agreement import AgreementSettings, JudgeAgreement, agreement
 from dialogauge.studies.agreement.targets import TargetTable
 from dialogauge.studies.trust.checks import only
 from dialogauge.studies.trust.result import Calibration, CalibrationDimension, Readiness, TrustThresholds
 from dialogauge.text import counted
 
 _ABOVE: Final = {"above": True, "too few to tell": None, "undefined": None}
-_RUN: Final = JudgedRun("judge", "", "", "")
 
 
 def calibrate(
     tables: Sequence[TargetTable],
-    scales: Mapping[str, Scale],
     *,
     ratings: str,
     limits: TrustThresholds,
@@ -33,13 +25,12 @@ def calibrate(
 
     Args:
         tables: One for each dimension that was rated under its own name.
-        scales: By dimension.
         ratings: Where the ratings are from.
         limits: The kappa and the number of dialogues that are asked for.
         settings: Of the bootstrap.
     """
     dimensions = tuple(
-        _dimension(t, scales[t.pair.judge], limits, settings or AgreementSettings())
+        judge_gate(agreement(t, None, settings or AgreementSettings(), only=("qwk",)), limits)
         for t in tables
         if t.counts.rated
     )
@@ -53,12 +44,6 @@ def calibrate(
         which = "1 rating is" if refused == 1 else f"{refused:,} ratings are"
         sentence += f" {which} not used: off the scale, or not of the kind of the others."
     return Calibration(ratings, dialogues, sentence, dimensions, languages)
-
-
-def _dimension(
-    table: TargetTable, scale: Scale, limits: TrustThresholds, settings: AgreementSettings
-) -> CalibrationDimension:
-    return judge_gate(agreement(_RUN, table, scale, None, settings, only=("qwk",)), limits)
 
 
 def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDimension:

@@ -141,22 +141,21 @@ def examine(  # noqa: PLR0913 - what other steps found, each with a default
 def _calibration(run: StoredRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
     # Loaded only where there are ratings: it takes as long as the rest of the trust study.
     from dialogauge.data.ratings import admission_for
-    from dialogauge.studies.agreement.targets import DimensionPair, collect_targets
+    from dialogauge.studies.agreement.targets import DimensionPair, TargetTable, collect_targets
     from dialogauge.studies.trust.calibration import calibrate
 
     ratings = ratings_as_stored(run.database, ratings)
     counts: dict[str, Counter[float | str]] = {}
     for rating in ratings.ratings:
         counts.setdefault(rating.dimension, Counter())[rating.score] += 1
-    rated = [d for d in run.dimensions if d.name in counts]
-    tables = collect_targets(
-        _rated(run, ratings),
-        lambda c: ratings.for_conversation(c.id),
-        [DimensionPair(d.name, d.name) for d in rated],
-        admissions=[admission_for(counts[d.name], d.scale) for d in rated],
-    )
+    tables = [
+        TargetTable(DimensionPair(d.name, d.name), d.scale, admission=admission_for(counts[d.name], d.scale))
+        for d in run.dimensions
+        if d.name in counts
+    ]
+    collect_targets(_rated(run, ratings), lambda c: ratings.for_conversation(c.id), tables)
     file = str(run.manifest.settings.get("ratings_file") or "ratings")
-    return calibrate(tables, {d.name: d.scale for d in run.dimensions}, ratings=file, limits=limits)
+    return calibrate(tables, ratings=file, limits=limits)
 
 
 def _rated(run: StoredRun, ratings: RatingTable) -> Iterator[tuple[Conversation, list[Row]]]:

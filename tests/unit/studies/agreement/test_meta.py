@@ -1,5 +1,7 @@
 """Agreement with people, by hand on small tables, and against scipy and scikit-learn on a larger one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,14 +12,13 @@ from dialogauge.data.ratings import admission_for
 from dialogauge.stats import parse_rule
 from dialogauge.studies.agreement.agreement import (
     AgreementSettings,
-    Contender,
-    JudgedRun,
     agreement,
     compare_judges,
     default_rule,
 )
 from dialogauge.studies.agreement.targets import (
     DimensionPair,
+    JudgedRun,
     RatedTarget,
     TargetKey,
     TargetTable,
@@ -31,7 +32,7 @@ QUICK = AgreementSettings(draws=200, shuffles=5)
 
 
 def table(scores, people, *, users=None, per=1, lengths=None):
-    out = TargetTable(PAIR)
+    out = TargetTable(PAIR, ONE_TO_FIVE, RUN)
     for i, (score, given_) in enumerate(zip(scores, people, strict=True)):
         user = None if users is None else users[i]
         key = TargetKey(f"c{i // per}", None, i + 1)
@@ -39,6 +40,11 @@ def table(scores, people, *, users=None, per=1, lengths=None):
         out.targets.append(RatedTarget(key, user, given_, score, None, length))
     out.counts.rated = out.counts.scored = len(out.targets)
     return out
+
+
+def named(name, of):
+    of.about = replace(of.about, name=name)
+    return of
 
 
 def random_table(n=300, seed=0, noise=1.0):
@@ -49,7 +55,7 @@ def random_table(n=300, seed=0, noise=1.0):
 
 
 def test_figures_by_hand():
-    found = agreement(RUN, table([1, 2, 4, 5], [1, 3, 4, 4]), ONE_TO_FIVE, parse_rule("3"), QUICK)
+    found = agreement(table([1, 2, 4, 5], [1, 3, 4, 4]), parse_rule("3"), QUICK)
     values = {k: e.value for k, e in found.figures.items()}
     assert values["exact"] == 0.5
     assert values["within_one"] == 1.0
@@ -68,7 +74,7 @@ def test_figures_agree_with_the_oracles():
     rows = random_table()
     x = np.array([t.score for t in rows.targets])
     y = np.array([t.people for t in rows.targets])
-    found = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("<3"), QUICK).figures
+    found = agreement(rows, parse_rule("<3"), QUICK).figures
     whole = np.floor(x + 0.5)
     assert found["pearson"].value == pytest.approx(stats.pearsonr(x, y)[0])
     assert found["spearman"].value == pytest.approx(stats.spearmanr(x, y)[0])
@@ -83,7 +89,7 @@ def test_figures_agree_with_the_oracles():
 
 def test_a_good_judge_is_above_every_control_and_a_shuffled_one_above_none():
     rows = random_table(noise=0.7)
-    good = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("3"), QUICK)
+    good = agreement(rows, parse_rule("3"), QUICK)
     assert [c.name for c in good.controls] == [
         "constant", "always dissatisfied", "reply length", "position", "shuffled",
     ]  # fmt: skip
@@ -91,7 +97,7 @@ def test_a_good_judge_is_above_every_control_and_a_shuffled_one_above_none():
     assert set(good.sides("spearman").values()) == {"above"}
     rng = np.random.default_rng(1)
     scores = rng.permutation([t.score for t in rows.targets]).tolist()
-    poor = agreement(RUN, table(scores, [t.people for t in rows.targets], per=3), ONE_TO_FIVE, None, QUICK)
+    poor = agreement(table(scores, [t.people for t in rows.targets], per=3), None, QUICK)
     assert poor.sides("spearman")["shuffled"] == "not distinguishable"
     assert "auc" not in poor.figures
 
@@ -99,7 +105,7 @@ def test_a_good_judge_is_above_every_control_and_a_shuffled_one_above_none():
 def test_controls_know_nothing_or_only_the_length():
     lengths = [float(i) for i in range(60)]
     people = [5.0 - (i // 12) for i in range(60)]  # the longer, the worse: the control turns round
-    found = agreement(RUN, table([3] * 60, people, lengths=lengths), ONE_TO_FIVE, parse_rule("2"), QUICK)
+    found = agreement(table([3] * 60, people, lengths=lengths), parse_rule("2"), QUICK)
     controls = {c.name: c for c in found.controls}
     assert controls["reply length"].figures["exact"].value == 1.0
     assert controls["reply length"].figures["auc"].value == 1.0
@@ -116,16 +122,16 @@ def test_intervals_draw_users_where_they_are_known_and_conversations_otherwise()
     users = [f"u{i % 10}" for i in range(60)]
     rng = np.random.default_rng(3)
     scores, people = rng.integers(1, 6, 60).tolist(), rng.integers(1, 6, 60).astype(float).tolist()
-    found = agreement(RUN, table(scores, people, users=users), ONE_TO_FIVE, None, QUICK)
+    found = agreement(table(scores, people, users=users), None, QUICK)
     assert (found.users, found.conversations, found.clustered_by) == (10, 60, "users")
     assert found.figures["qwk"].clusters == 10
     users[7] = None
-    found = agreement(RUN, table(scores, people, users=users), ONE_TO_FIVE, None, QUICK)
+    found = agreement(table(scores, people, users=users), None, QUICK)
     assert (found.users, found.clustered_by) == (None, "users and conversations")
 
 
 def test_ratings_off_the_scale_compare_order_only():
-    found = agreement(RUN, table([1, 2, 4, 5], [0, 0, 1, 1]), ONE_TO_FIVE, parse_rule("<1"), QUICK)
+    found = agreement(table([1, 2, 4, 5], [0, 0, 1, 1]), parse_rule("<1"), QUICK)
     assert set(found.figures) == {"pearson", "spearman", "auc"}
     assert not found.same_scale
     assert found.figures["auc"].value == 1.0
@@ -133,18 +139,19 @@ def test_ratings_off_the_scale_compare_order_only():
 
 def test_categories_need_a_name_and_are_ranked():
     rows = table([1, 2, 4, 5], ["DSAT", "DSAT", "SAT", "SAT"])
-    found = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("DSAT"), QUICK)
+    found = agreement(rows, parse_rule("DSAT"), QUICK)
     assert found.figures["auc"].value == 1.0
     assert found.figures["recall_dsat"].value == 0.0  # the judge named no class of its own
     assert "pearson" not in found.figures
-    assert default_rule(rows.targets, ONE_TO_FIVE) is None
+    assert default_rule(rows) is None
 
 
 def test_the_default_rule_is_below_the_middle():
-    assert str(default_rule(table([1], [4.0]).targets, ONE_TO_FIVE)) == "<3"
-    assert str(default_rule(table([1, 1], [0.0, 1.0]).targets, ONE_TO_FIVE)) == "<0.5"
-    worse = Scale(1, 5, higher_is_better=False)
-    assert str(default_rule(table([1], [4.0]).targets, worse)) == ">3"
+    assert str(default_rule(table([1], [4.0]))) == "<3"
+    assert str(default_rule(table([1, 1], [0.0, 1.0]))) == "<0.5"
+    worse = table([1], [4.0])
+    worse.scale = Scale(1, 5, higher_is_better=False)
+    assert str(default_rule(worse)) == ">3"
 
 
 def test_two_judges_are_told_apart_only_when_they_differ():
@@ -153,7 +160,7 @@ def test_two_judges_are_told_apart_only_when_they_differ():
     twin = random_table(noise=0.5)
     assert [t.people for t in poor.targets] == people
     found = compare_judges(
-        [Contender(n, t, ONE_TO_FIVE) for n, t in (("good", good), ("poor", poor), ("twin", twin))],
+        [named("good", good), named("poor", poor), named("twin", twin)],
         parse_rule("<3"),
         QUICK,
     )
@@ -169,14 +176,14 @@ def test_two_judges_are_told_apart_only_when_they_differ():
 def test_eight_judges_at_1000_draws_can_be_told_apart():
     """28 pairs times the least p of 1,000 draws is above .05: p-values take more draws of themselves."""
     judges = [random_table(n=90, noise=0.3 + 0.6 * i) for i in range(8)]
-    contenders = [Contender(f"j{i}", t, ONE_TO_FIVE) for i, t in enumerate(judges)]
+    contenders = [named(f"j{i}", t) for i, t in enumerate(judges)]
     found = [c.comparison for c in compare_judges(contenders, None, AgreementSettings(shuffles=1))]
     assert max(c.least_p for c in found) < 0.05
     assert next(c for c in found if (c.a, c.b, c.measure) == ("j0", "j7", "spearman")).side == "above"
 
 
 def test_too_few_clusters_to_tell_is_said_as_in_every_study():
-    few = [Contender(n, table(s, [1, 2, 4, 5], per=2), ONE_TO_FIVE) for n, s in SCORES_OF_TWO.items()]
+    few = [named(n, table(s, [1, 2, 4, 5], per=2)) for n, s in SCORES_OF_TWO.items()]
     found = [c.comparison for c in compare_judges(few, None, QUICK)]
     assert {c.side for c in found} == {"too few to tell"}
     assert found[0].words == "too few conversations or draws to tell a from b"
@@ -185,17 +192,16 @@ def test_too_few_clusters_to_tell_is_said_as_in_every_study():
 def test_judges_without_shared_targets_are_not_compared():
     a, b = table([1], [1.0]), table([1], [1.0])
     b.targets[0] = RatedTarget(TargetKey("other", None, 1), None, 1.0, 1, None, 1)
-    pair = [Contender("a", a, ONE_TO_FIVE), Contender("b", b, ONE_TO_FIVE)]
-    assert compare_judges(pair, None, QUICK) == ()
+    assert compare_judges([named("a", a), named("b", b)], None, QUICK) == ()
 
 
 @given(st.permutations(range(30)))
 def test_the_order_of_the_targets_makes_no_difference_to_the_figures(order):
     rows = random_table(30)
-    other = TargetTable(PAIR, [rows.targets[i] for i in order])
+    other = TargetTable(PAIR, targets=[rows.targets[i] for i in order])
     quick = AgreementSettings(draws=2, shuffles=1)
-    first = agreement(RUN, rows, ONE_TO_FIVE, parse_rule("<3"), quick).figures
-    second = agreement(RUN, other, ONE_TO_FIVE, parse_rule("<3"), quick).figures
+    first = agreement(rows, parse_rule("<3"), quick).figures
+    second = agreement(other, parse_rule("<3"), quick).figures
     for name, estimate in first.items():
         assert second[name].value == pytest.approx(estimate.value)
 
@@ -225,7 +231,8 @@ def test_targets_are_joined_and_every_loss_is_counted():
         row(4, {"satisfaction": 2}),
         row(5, {"satisfaction": 2}),
     ]
-    (found,) = collect_targets([(conversation, rows)], lambda c: c.ratings, [PAIR])
+    found = TargetTable(PAIR)
+    collect_targets([(conversation, rows)], lambda c: c.ratings, [found])
     counts = found.counts
     assert (counts.rated, counts.scored, counts.failed, counts.not_applicable) == (6, 2, 1, 1)
     assert (counts.not_judged, counts.undecided, counts.several_raters) == (1, 1, 2)
@@ -258,7 +265,8 @@ def test_ratings_unlike_the_others_are_refused_and_named():
 
     given = (Rating("c", "satisfaction", 9, 1), Rating("c", "satisfaction", 4, 2))
     rows = [row(i, {"satisfaction": 4}) for i in (1, 2)]
-    (found,) = collect_targets([(talk, rows)], lambda _: given, [PAIR], admissions=[on])
+    found = TargetTable(PAIR, admission=on)
+    collect_targets([(talk, rows)], lambda _: given, [found])
     assert (found.counts.rated, found.counts.scored, found.counts.refused) == (1, 1, 1)
     assert [f.message for f in found.refused] == ["satisfaction is 9: it is off the scale 1-5"]
 
@@ -274,8 +282,9 @@ def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
     rows = [row(i, {"satisfaction": f}, whole={"satisfaction": s}) for i, (s, f) in enumerate(said, 1)]
 
     def figures(**how):
-        (found,) = collect_targets([(talk, rows)], lambda c: c.ratings, [PAIR], **how)
-        result = agreement(RUN, found, ONE_TO_FIVE, parse_rule("3"), QUICK)
+        found = TargetTable(PAIR, **how)
+        collect_targets([(talk, rows)], lambda c: c.ratings, [found])
+        result = agreement(found, parse_rule("3"), QUICK)
         return {k: e.value for k, e in result.figures.items()}, result
 
     values, result = figures()
@@ -283,7 +292,7 @@ def test_a_judge_that_rounds_its_own_way_is_taken_at_its_word():
     assert values["mae"] == pytest.approx((0.9 + 0.6 + 0.8) / 3)
     assert result.fractions
     assert [b.score for b in result.bins] == [3, 5]
-    whole, result = figures(fractions=False)
+    whole, result = figures(ranked_by_fractions=False)
     assert whole["mae"] == 0.0
     assert whole["pearson"] == pytest.approx(1.0)
     assert not result.fractions
@@ -297,7 +306,8 @@ def test_a_rubrics_own_dimension_is_not_taken_for_its_weighted_mean():
     rows = [row(1, {"overall": 5, "tone": 1}, overall=2.33)]
 
     def score(pair):
-        (found,) = collect_targets([(talk, rows)], lambda c: c.ratings, [pair])
+        found = TargetTable(pair)
+        collect_targets([(talk, rows)], lambda c: c.ratings, [found])
         return found.targets[0].score
 
     assert score(DimensionPair("overall", "satisfaction")) == 5

@@ -11,11 +11,10 @@ from dialogauge.studies.agreement.agreement import (
     ControlFigures,
     JudgeAgreement,
     JudgeComparison,
-    JudgedRun,
     ScoreBin,
 )
 from dialogauge.studies.agreement.page import agreement_page, brief
-from dialogauge.studies.agreement.targets import DimensionPair, TargetCounts
+from dialogauge.studies.agreement.targets import DimensionPair, JudgedRun, TargetCounts
 from parsed_pages import needs_chromium
 
 HOSTILE = "<script>alert(1)</script>\u202e<img src=x onerror=alert(1)>"

@@ -19,20 +19,23 @@ def test_what_is_lost_is_told_apart_from_what_is_not_shown() -> None:
         mae=["constant below", "length below"],
     )
     assert finding("local", found) == (
-        "Above every control: Pearson. local is not shown to be above: QWK (constant). "
-        "It is below: QWK (length); MAE (constant, length)."
+        "local is above every control by Pearson. It is not shown to be above some controls by QWK "
+        "(constant). It is below some controls by QWK (length); MAE (constant, length)."
     )
 
 
 def test_a_figure_that_is_undefined_throughout_is_no_win() -> None:
     found = against(pearson=["constant undefined"], qwk=["constant above"], mae=["constant below"])
-    assert finding("local", found) == "Above every control: QWK. It is below: MAE (constant)."
+    assert finding("local", found) == (
+        "local is above every control by QWK. It is below some controls by MAE (constant)."
+    )
 
 
 def test_nothing_is_won() -> None:
     found = against(qwk=["constant not distinguishable"])
     assert finding("local", found) == (
-        "Above every control: by no figure. local is not shown to be above: QWK (constant)."
+        "local is not above every control by any figure. "
+        "It is not shown to be above some controls by QWK (constant)."
     )
     assert "cannot be told" in finding("local", [])
 
@@ -41,4 +44,5 @@ def test_draws_that_can_show_nothing_are_not_taken_for_an_answer() -> None:
     found = against(qwk=["constant too few to tell"])
     assert finding("local", found).endswith("cannot be told: too few users or draws for so many comparisons.")
     found = against(qwk=["constant too few to tell"], mae=["constant above"])
-    assert "Too few users or draws to tell: QWK (constant)." in finding("local", found)
+    told = "There are too few users or draws to tell it from some controls by QWK (constant)."
+    assert told in finding("local", found)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dialogauge.core.protocols import Population
-from dialogauge.stats import ClusterDraws, scores_of
-from dialogauge.studies.satisfaction.behaviour import behaviour_of, drift_of, pictures_of
+from dialogauge.stats import ClusterDraws, Estimate, scores_of
+from dialogauge.studies.satisfaction.behaviour import Drift, behaviour_of, drift_of, pictures_of
 from dialogauge.studies.satisfaction.blocks import collect_blocks
 from dialogauge.studies.satisfaction.figures import NO_DRAWS, mean_by_user, rated_table
 from rated import rated_answer, rated_talk
@@ -116,6 +116,17 @@ def test_a_drift_of_all_scores_and_an_unknown_scenario_are_told() -> None:
     assert found.unknown_scenarios == ("trip",)
     assert any(w.startswith("Score drift: users rate what is judged 1.00") for w in found.warnings)
     assert "no training user rated 'trip'" in found.warnings[-1]
+
+
+def test_a_shift_whose_interval_ends_at_zero_is_no_warning() -> None:
+    """An end that is shown as 0.00 lies at 0 for whoever reads it."""
+
+    def warned(low, high):
+        shift = Estimate((low + high) / 2, low, high, 0.95, 60, 6, "bootstrap by users")
+        return Drift(shift, {"trip": shift}, 0, 6, None, ()).warnings
+
+    assert warned(0.004, 0.6) == warned(-0.6, -0.004) == warned(-0.1, 0.6) == ()
+    assert [w.split(":")[0] for w in warned(0.006, 0.6)] == ["Score drift", "Scenario family"]
 
 
 def test_like_histories_give_no_warning() -> None:

@@ -14,6 +14,7 @@ from dialogauge.studies.satisfaction.rationale import (
     OTHER_WORDS,
     REASONS,
     SATISFIED,
+    Sources,
     Vocabulary,
     check_rationales,
     reason_of,
@@ -114,8 +115,13 @@ def test_confusion_table_and_agreement() -> None:
     }
     # Both have a reason of the taxonomy on two turns; the judge's two are the same, so chance agrees on half.
     agreement = found.reason_agreement
-    assert (agreement.n, agreement.agreed, agreement.shuffled, agreement.kappa) == (2, 0.5, 0.5, 0)
-    assert (agreement.constant_reason, agreement.constant) == ("not_usable", 0)
+    assert (agreement.n, agreement.agreed, agreement.controls["shuffled"], agreement.kappa) == (
+        2,
+        0.5,
+        0.5,
+        0,
+    )
+    assert (agreement.constant_reason, agreement.controls["constant"]) == ("not_usable", 0)
     assert found.missed == 1
     assert found.kinds == {"core": 1, "not_core": 1, "off_task": 0}
     assert [c.turn_id for c in found.examples["core"]] == ["me__gift__0__turn_0"]
@@ -125,9 +131,8 @@ def test_where_the_terms_of_a_rationale_come_from() -> None:
     blocks = study().blocks
     block = next(b for b in blocks if b.view.id == "me__gift")
     text = "The budget is ignored, temples and Spanish verbs are missing, quite disappointing."
-    vocabulary = Vocabulary(blocks, [text])
-    sources = vocabulary.of_history(block.view.history)
-    origin = vocabulary.origin(text, block.view.targets[0].conversation, sources, ("trip", "learn"))
+    assert {r.reply.conversation.scenario for r in block.view.history} == {"trip", "learn"}
+    origin = Sources(Vocabulary(blocks, [text]), block).origin(text, block.view.targets[0].conversation)
     assert origin is not None
     assert origin.here == terms_of("budget")
     assert origin.sources_only == origin.of_sources == terms_of("temples Spanish verbs")
@@ -146,10 +151,8 @@ def test_a_word_that_others_use_in_the_scenario_is_not_at_home_elsewhere() -> No
     split = UserSplit(frozenset(), frozenset({"me", "he", "she"}))
     blocks = study_data(talks, split=split).blocks
     text = "A plan and temples."
-    vocabulary = Vocabulary(blocks, [text])
     block = next(b for b in blocks if b.view.id == "me__gift")
-    sources = vocabulary.of_history(block.view.history)
-    origin = vocabulary.origin(text, block.view.targets[0].conversation, sources, ("trip",))
+    origin = Sources(Vocabulary(blocks, [text]), block).origin(text, block.view.targets[0].conversation)
     assert origin is not None
     assert origin.sources_only == terms_of("plan temples")
     assert origin.of_sources == terms_of("temples")

@@ -19,7 +19,9 @@ CASE = RationaleCase(
 
 
 def check(**changes):
-    agreement = ReasonAgreement(4, 0.5, (0.25, 0.75), 0.2, 0.375, 0.25, "need_not_met")
+    agreement = ReasonAgreement(
+        4, 0.5, (0.25, 0.75), 0.2, {"shuffled": 0.375, "constant": 0.25}, "need_not_met"
+    )
     fields = {
         "judged": 10,
         "without_rationale": 1,
@@ -56,7 +58,7 @@ def test_every_figure_has_its_control() -> None:
 
 
 def test_nothing_to_compare() -> None:
-    none = ReasonAgreement(0, None, None, None, None, None, None)
+    none = ReasonAgreement(0, None, None, None, {"shuffled": None, "constant": None}, None)
     text = shown(check(reason_agreement=none, terms=TermUse(), terms_by_chance=None, reasons={}))
     assert "the user’s own reason –" in text
     assert "Reasons agree in so many of 0 turns" in text

@@ -71,7 +71,7 @@ def test_a_long_list_is_cut() -> None:
 
 def run(name, ids, said=4, gold=4):
     scored = {id: rated_answer(id[0], gold, said) for id in ids}
-    return Predictions(name, "j", "none", scored)
+    return Predictions(name, "j", "none", scored=scored)
 
 
 def test_only_turns_that_all_scored_are_compared() -> None:

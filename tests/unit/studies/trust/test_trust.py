@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from dialogauge.core import ONE_TO_FIVE, Conversation, Message
+from dialogauge.core import Conversation, Message
 from dialogauge.report import to_text
 from dialogauge.rubrics import ScenarioRule
 from dialogauge.studies.agreement.agreement import AgreementSettings
@@ -337,9 +337,8 @@ def rated(n, noise, per=2, name="coherence"):
 
 
 def gate(*tables):
-    scales = {t.pair.judge: ONE_TO_FIVE for t in tables}
     return calibrate(
-        tables, scales, ratings="r.csv", limits=LIMITS, settings=AgreementSettings(draws=200, shuffles=4)
+        tables, ratings="r.csv", limits=LIMITS, settings=AgreementSettings(draws=200, shuffles=4)
     )
 
 
