@@ -70,6 +70,23 @@ def test_no_two_classes_share_a_name() -> None:
     assert shared == {}
 
 
+WHAT_WAS_DONE_TO_IT = {"found", "told", "held", "said", "given"}
+"""No name for a value: it does not say what the value is."""
+
+
+def test_names_say_what_things_are() -> None:
+    vague = []
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            stored = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            name = (
+                node.id if stored else node.arg if isinstance(node, ast.arg) else getattr(node, "name", None)
+            )
+            if name in WHAT_WAS_DONE_TO_IT:
+                vague.append(f"{path.relative_to(SOURCE)}:{node.lineno}: {name}")
+    assert [v for v in vague if not v.startswith("judges/personal/spur.py")] == []  # a key of stored criteria
+
+
 TIDY_ROOMS = ("data", "llm", "retrieval", "rubrics", "signals", "text", "training")
 
 

@@ -66,7 +66,7 @@ def answers_blocks(report: KnownAnswerReport) -> tuple[Block, ...]:
         for case, failure in report.failures.items()
     ]
     wrong += [
-        f"wrong: {c.case}: {c.what} is {c.found}, should be {c.expected}"
+        f"wrong: {c.case}: {c.what} is {c.answer}, should be {c.expected}"
         for c in report.checks
         if not c.right
     ]

@@ -72,9 +72,6 @@ def _print_plan(options: JudgeOptions, *, as_json: bool) -> None:
     from dialogauge.app.judge import plan_log
 
     plan = plan_log(options)
-    if not as_json:
-        for note in plan.notes:
-            typer.echo(f"  {plain(note)}")
     units = plan.counts["units"]
     text = f"would judge {plan.left} of {units} ({units - plan.left} done already) with {plan.judge}"
     print_plan(plan, text, as_json=as_json)

@@ -54,6 +54,8 @@ def print_plan(plan: Plan, text: str, *, as_json: bool) -> NoReturn:
         whole = {"run": str(plan.directory), "judge": plan.judge, **plan.counts, "left": plan.left}
         print_json({**whole, "faults": [str(f) for f in plan.faults]})
     else:
+        for note in plan.notes:
+            typer.echo(f"  {plain(note)}")
         typer.echo(plain(text))
         typer.echo(f"into {plan.directory}")
     print_faults(plan.faults)

@@ -28,8 +28,8 @@ def squeeze(data: bytes, dictionary: bytes = b"") -> bytes:
 def unsqueeze(data: bytes, dictionary: bytes = b"") -> bytes:
     """Return what `squeeze` was given with the same dictionary; zlib.error where the data is damaged."""
     reader = zlib.decompressobj(zdict=dictionary)
-    found = reader.decompress(data)
+    unpacked = reader.decompress(data)
     if not reader.eof:
         msg = "incomplete or truncated stream"
         raise zlib.error(msg)
-    return found
+    return unpacked

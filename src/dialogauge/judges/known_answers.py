@@ -50,7 +50,7 @@ class KnownAnswerCheck:
     what: str
     """A dimension, or `weakest_turn`."""
     expected: str
-    found: str
+    answer: str
     right: bool
 
 
@@ -100,7 +100,7 @@ class KnownAnswerReport:
             "like_the_mean": self.like_the_mean,
             "returns_turn_average": self.returns_turn_average,
             "wrong": [
-                {"case": c.case, "what": c.what, "expected": c.expected, "found": c.found}
+                {"case": c.case, "what": c.what, "expected": c.expected, "found": c.answer}
                 for c in self.checks
                 if not c.right
             ],
@@ -155,12 +155,12 @@ async def known_answers(client: ChatClient) -> KnownAnswerReport:
 
 def check_case(case: KnownCase, outcome: Judgement) -> list[KnownAnswerCheck]:
     """Hold one conversation's judgement against the truth."""
-    name, said = case.conversation.id, outcome.numbers
+    name, numbers = case.conversation.id, outcome.numbers
     checks = []
     for what, band in case.bands.items():
-        found = said[what]
+        value = numbers[what]
         expected = band if isinstance(band, str) else " to ".join(dict.fromkeys(f"{end:g}" for end in band))
-        checks.append(KnownAnswerCheck(name, what, expected, str(found), is_right(found, band)))
+        checks.append(KnownAnswerCheck(name, what, expected, str(value), is_right(value, band)))
     if case.weakest is not None:
         allowed = case.weakest or (None,)
         expected = " or ".join("none" if n is None else str(n) for n in allowed)
@@ -218,9 +218,9 @@ def unfit(report: KnownAnswerReport) -> tuple[str, ...]:
     out = []
     if report.failures:
         out.append(f"{len(report.failures)} of {report.asked} conversations have no valid judgement")
-    found = report.by_kind()
+    kinds = report.by_kind()
     for what, constant in best_constants(known_cases()).items():
-        right, total = found.get(what, (0, 0))
+        right, total = kinds.get(what, (0, 0))
         if right <= constant:
             name = what.replace("_", " ")
             out.append(f"{name} is right in {right} of {total}, the best single answer in {constant}")

@@ -140,8 +140,8 @@ class DataTable(Value):
         for group in self.groups:
             for row in group.rows:
                 if len(row.cells) != len(self.columns):
-                    found = f"{len(row.cells)} cells for {len(self.columns)} columns"
-                    message = f"table {self.title!r}: a row has {found}"
+                    counts = f"{len(row.cells)} cells for {len(self.columns)} columns"
+                    message = f"table {self.title!r}: a row has {counts}"
                     raise ValueError(message)
 
 
@@ -307,11 +307,11 @@ class Matrix(Value):
     def __post_init__(self) -> None:
         shape = (len(self.rows), len(self.columns))
         for name in ("cells", "shades"):
-            found: tuple[tuple[object, ...], ...] = getattr(self, name)
-            if len(found) != shape[0] or any(len(row) != shape[1] for row in found):
+            grid: tuple[tuple[object, ...], ...] = getattr(self, name)
+            if len(grid) != shape[0] or any(len(row) != shape[1] for row in grid):
                 message = f"matrix {self.title!r}: {name} are not {shape[0]} rows of {shape[1]}"
                 raise ValueError(message)
-        if any(len(found) not in (0, shape[0]) for found in (self.rings, self.totals)):
+        if any(len(column) not in (0, shape[0]) for column in (self.rings, self.totals)):
             message = f"matrix {self.title!r}: rings and totals are one for each of {shape[0]} rows"
             raise ValueError(message)
 

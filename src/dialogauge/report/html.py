@@ -386,7 +386,7 @@ class _Writer:
             element("small", interval(one.interval, PLOT_DIGITS)),
         )
         mixed = svg.mix(self._id(), one.parts, counted=True) if one.parts else None
-        said = "; ".join(f"{p.name}: {p.n:,}" for p in one.parts)
+        label = "; ".join(f"{p.name}: {p.n:,}" for p in one.parts)
         cells = (
             element("td", self._cell(cell), class_="l" if column.kind != "number" else None)
             for cell, column in zip(one.cells, block.columns, strict=True)
@@ -396,7 +396,7 @@ class _Writer:
             element("th", one.name, scope="row", dir="auto"),
             element("td", svg.track(plot, block.axis, block.references), class_="draw"),
             value,
-            element("td", mixed, class_="draw wide", title=said) if block.mix_title else None,
+            element("td", mixed, class_="draw wide", title=label) if block.mix_title else None,
             cells,
             class_=one.emphasis if one.emphasis != "plain" else None,
         )

@@ -75,12 +75,12 @@ def compare_runs(options: CompareOptions) -> Compared:
     for name, of in read.scores.candidates.items():
         _columns(of.about, name, agents.get(name))
     family = options.judge_family or _judge_family(read.about)
-    found = compare(read.scores, options.comparison, family=family)
+    comparison = compare(read.scores, options.comparison, family=family)
     out = Path(options.out) if options.out else Path(options.runs[0]) if len(options.runs) == 1 else None
     compared = Compared(
         read.items,
         {**read.about, "digest": read.evaluator, "family": family},
-        found,
+        comparison,
         () if out is None else tuple(out / FILES[n] for n in ("summary", "scores", "manifest", "report")),
         dict(read.usage),
     )
@@ -91,8 +91,8 @@ def compare_runs(options: CompareOptions) -> Compared:
 
 def _columns(about: dict[str, Any], name: str, agent: AgentEntry | None) -> None:
     for column in _COLUMNS:
-        told = None if agent is None else getattr(agent, column)
-        about[column] = told or about.get(column)
+        named = None if agent is None else getattr(agent, column)
+        about[column] = named or about.get(column)
     about["family"] = about["family"] or family_of(name)
 
 
@@ -154,5 +154,5 @@ def _rows(comparison: ReplayComparison) -> Iterator[bytes]:
             for view in VIEWS:
                 whole, value = tables[view].whole[row, column], tables[view].value[row, column]
                 views[view] = None if whole != whole else {"score": int(whole), "value": float(value)}
-            said = {"candidate": name, "length": of.lengths.get(item.id), "views": views}
-            yield json_line({**head, "gold": item.gold, **said, "failure": of.missing.get(item.id)})
+            more = {"candidate": name, "length": of.lengths.get(item.id), "views": views}
+            yield json_line({**head, "gold": item.gold, **more, "failure": of.missing.get(item.id)})

@@ -66,11 +66,11 @@ async def run_benchmark(
     """
     out = options.out
     file = Path(out) / FILES["items"]
-    held = read_items(file) if file.is_file() else None
+    earlier = read_items(file) if file.is_file() else None
     selected = select(
-        narrowed(SelectOptions, options, out=str(file) if held is None else None), held, out, source
+        narrowed(SelectOptions, options, out=str(file) if earlier is None else None), earlier, out, source
     )
-    if held is not None and selected.items.digest != held.digest:
+    if earlier is not None and selected.items.digest != earlier.digest:
         msg = f"the run {out} is of another item set"
         raise UsageError(msg, hint="choose another directory with -o, or the same data, rule, size and seed")
     collected = await collect(narrowed(CollectOptions, options, items=str(file)), observer, source, stop)

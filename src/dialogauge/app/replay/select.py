@@ -31,7 +31,7 @@ class Selected:
 
 def select(
     options: SelectOptions,
-    held: ItemSet | None = None,
+    earlier: ItemSet | None = None,
     path: str = "",
     source: InputData | None = None,
 ) -> Selected:
@@ -39,14 +39,14 @@ def select(
 
     Args:
         options: From what, and how.
-        held: The item set that a run has already: its mask is taken.
+        earlier: The item set that a run has already: its mask is taken.
         path: That run, for messages.
         source: Read in place of what `inputs` and `ratings_file` of the options name.
 
     Raises UsageError when there is nothing to choose or the run was masked otherwise, StoreError when the
     file cannot be written.
     """
-    mask = mask_for_items(options.privacy, held, path)
+    mask = mask_for_items(options.privacy, earlier, path)
     read = read_study(options, source=source)
     items = select_items(
         read.study.blocks,
@@ -69,10 +69,10 @@ def select(
 
 def _source(options: SelectOptions, notes: tuple[str, ...]) -> dict[str, Any]:
     """Say what is known of the data set: by its format where the format is of one data set alone."""
-    told = " ".join(notes)
+    text = " ".join(notes)
     names = [d for d in DATA_SETS if [e.format for e in DATA_SETS].count(d.format) == 1]
     known = next(
-        (d for d in names if d.format in format_names() and (options.format == d.format or d.format in told)),
+        (d for d in names if d.format in format_names() and (options.format == d.format or d.format in text)),
         None,
     )
     licence = options.licence or (known.licence if known else None)

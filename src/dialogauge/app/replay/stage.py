@@ -28,20 +28,20 @@ def mask_of_items(items: ItemSet) -> Mask | None:
     return None if kept is None else Mask(kept["redact"], kept["hash_ids"], bytes.fromhex(kept["salt"]))
 
 
-def mask_for_items(asked: Privacy, held: ItemSet | None, path: str) -> Mask | None:
+def mask_for_items(asked: Privacy, earlier: ItemSet | None, path: str) -> Mask | None:
     """Return the mask under which turns are chosen; None for an open set.
 
     Args:
         asked: What is to be hidden.
-        held: The item set that the run has already: its mask is taken.
+        earlier: The item set that the run has already: its mask is taken.
         path: The run, for the message.
 
     Raises:
         UsageError: The run's items were chosen under another setting.
     """
-    if held is None:
+    if earlier is None:
         return None if asked == OPEN else Mask(asked.redact, asked.hash_ids, new_salt())
-    mask, before = mask_of_items(held), privacy_of(held)
+    mask, before = mask_of_items(earlier), privacy_of(earlier)
     if before != asked:
         msg = f"the items of {path} were chosen {f'with {before.words}' if before.words else 'openly'}"
         change = f"add {before.words}" if before.words else f"drop {asked.words}"
@@ -58,10 +58,10 @@ def hidden_items(items: ItemSet, study: StudyData, mask: Mask) -> ItemSet:
         mask: What it was masked with.
     """
     rated = {r.reply.id: (block.view, r.reply) for block in study.blocks for r in block.ratings}
-    found = []
+    hidden = []
     for item in items.items:
         view, reply = rated[hidden_turn(mask, item.id)]
-        found.append(
+        hidden.append(
             replace(
                 item,
                 id=reply.id,
@@ -73,9 +73,9 @@ def hidden_items(items: ItemSet, study: StudyData, mask: Mask) -> ItemSet:
             )
         )
     kept = {"redact": mask.redact, "hash_ids": mask.hash_ids, "salt": mask.salt.hex()}
-    scenarios = dict(Counter(i.scenario for i in found).most_common())
+    scenarios = dict(Counter(i.scenario for i in hidden).most_common())
     card = {**items.card, "scenarios": scenarios}
-    return replace(items, items=tuple(found), data={**items.data, _KEY: kept}, card=card)
+    return replace(items, items=tuple(hidden), data={**items.data, _KEY: kept}, card=card)
 
 
 def privacy_of(items: ItemSet) -> Privacy:

@@ -195,10 +195,10 @@ def warnings_of(
     """Say what a reader must know before the figures."""
     out = [_NO_GUARD] if _cannot_tell_answers(evaluator) else []
     if items.selected_on_gold:
-        gold, every = items.card["gold"], items.card["gold_of_all"]
+        chosen, all_turns = (words.percent(items.card[k]["dissatisfied"]) for k in ("gold", "gold_of_all"))
         out.append(
-            f"The turns were chosen by how their users rated them: {gold['dissatisfied']:.1%} of the "
-            f"original replies are dissatisfying, of all turns {every['dissatisfied']:.1%}. A better score "
+            f"The turns were chosen by how their users rated them: {chosen} of the original replies are "
+            f"dissatisfying, of all turns {all_turns}. A better score "
             "than the original replies' is in part selection and regression to the mean, not merit."
         )
     for view, result in comparison.views.items():

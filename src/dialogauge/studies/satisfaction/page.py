@@ -405,13 +405,13 @@ _BOUNDARY_ONLY: Final = (
 def _calibrations(summary: Json, judge: str, chosen: str, columns: Mapping[str, str]) -> DataTable:
     marked = summary["boundary_only"] or ()
     groups = []
-    for name, found in summary["calibrations"].items():
+    for name, figures in summary["calibrations"].items():
         rows = (
-            figures_row(judge, found["metrics"], columns, "strong"),
-            *(figures_row(control, f, columns) for control, f in found["controls"].items()),
-            figures_row("ceiling", found["ceiling"], columns, "quiet"),
+            figures_row(judge, figures["metrics"], columns, "strong"),
+            *(figures_row(control, f, columns) for control, f in figures["controls"].items()),
+            figures_row("ceiling", figures["ceiling"], columns, "quiet"),
         )
-        groups.append(calibration_group(name, found["calibration"], rows, chosen=name == chosen))
+        groups.append(calibration_group(name, figures["calibration"], rows, chosen=name == chosen))
     titles = {name: title + "*" * (name in marked) for name, title in columns.items()}
     return calibrations_table(groups, titles.values())
 
