@@ -9,6 +9,7 @@ files are kept apart for either checkout. `--data` adds commands on rated conver
 from __future__ import annotations
 
 import argparse
+import shutil
 import statistics
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from pathlib import Path
 from benchmarks.conversations import write_log
 from benchmarks.judging import stub
 from benchmarks.process import CLI, ROOT, Cost, environment, measured
+from benchmarks.replay_scale import write_benchmark
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Case:
 
     name: str
     words: tuple[str, ...]
+    clears: str = ""
+    """A directory within `{run}` that is deleted first."""
 
 
 def cases(folder: Path, url: str, data: str | None) -> list[Case]:
@@ -44,6 +48,14 @@ def cases(folder: Path, url: str, data: str | None) -> list[Case]:
         Case("export", ("export", "{run}/local", "-o", "{run}/rows.jsonl")),
         Case("judge, 1,000 by a model, 64 at once", ("judge", str(log), *model, "--max-concurrency", "64")),
         Case("judge, 1,000 by a model, 256 at once", ("judge", str(log), *model, "--max-concurrency", "256")),
+    ]
+    _, _, candidates = write_benchmark(folder, 2000, 10)
+    out += [
+        Case(
+            "replay collect", ("replay", "collect", "items.json", *candidates, "-o", "{run}/replay"), "replay"
+        ),
+        Case("replay score, nothing left", ("replay", "score", "{run}/replay", "--judge", "local")),
+        Case("replay compare", ("replay", "compare", "{run}/replay")),
     ]
     if data is not None:
         rated = ("satisfaction", data, "--draws", "200", "--fresh", "-o")
@@ -65,6 +77,8 @@ def _cost(checkout: Path, case: Case, folder: Path) -> Cost:
         DIALOGAUGE_CACHE=str(folder / "cache"),
     )
     words = [word.replace("{run}", str(run)) for word in case.words]
+    if case.clears:
+        shutil.rmtree(run / case.clears, ignore_errors=True)
     return measured([*CLI, *words], env=env, cwd=folder, expect=(0, 1, 3))
 
 

@@ -16,7 +16,7 @@ from benchmarks.conversations import text_of
 from benchmarks.process import CLI, Cost, environment, measured
 from benchmarks.tables import table
 
-__all__ = ["run"]
+__all__ = ["run", "write_benchmark"]
 
 _SCENARIOS = ("garden", "journey", "kitchen", "school")
 _CONVERSATIONS, _TURNS = 4, 6
@@ -39,10 +39,10 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     return figures
 
 
-def _measure(folder: Path, items: int, candidates: int) -> dict[str, Any]:
-    users = -(-items // _OF_A_USER)
+def write_benchmark(folder: Path, items: int, candidates: int) -> tuple[Cost, list[str], list[str]]:
+    """Write rated conversations, an item set and replies; return the cost of selecting, ids and options."""
     data = folder / "data.jsonl"
-    _write_data(data, users)
+    _write_data(data, -(-items // _OF_A_USER))
     chosen = ["--split", "all", "--rule", "random", "-n", str(items)]
     select = _do(folder, "replay", "select", str(data), *chosen, "-o", "items.json")
     ids = [i["id"] for i in json.loads((folder / "items.json").read_text())["items"]]
@@ -50,6 +50,13 @@ def _measure(folder: Path, items: int, candidates: int) -> dict[str, Any]:
     for number in range(candidates):
         _write_replies(folder / f"c{number}.jsonl", ids, number)
         words += ["--candidate", f"replies:c{number}.jsonl"]
+    return select, ids, words
+
+
+def _measure(folder: Path, items: int, candidates: int) -> dict[str, Any]:
+    users = -(-items // _OF_A_USER)
+    data = folder / "data.jsonl"
+    select, ids, words = write_benchmark(folder, items, candidates)
     collect = _do(folder, "replay", "collect", "items.json", *words, "-o", "run")
     alone = ("--judge", "local", "--split", "all", "--draws", "0")
     bare = _do(folder, "satisfaction", str(data), *alone, "-o", "alone")

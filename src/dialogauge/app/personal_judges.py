@@ -11,7 +11,6 @@ from dialogauge.core.protocols import Judge, Sight
 from dialogauge.judges.encoder.judge import encoder_judge
 from dialogauge.judges.encoder.text import ENCODER_JUDGES
 from dialogauge.judges.local.judge import LocalJudge
-from dialogauge.judges.local_user.judge import LocalUserJudge
 from dialogauge.judges.personal.baselines import HISTORY_JUDGES, build_history_judge
 
 if TYPE_CHECKING:
@@ -73,6 +72,8 @@ def build_satisfaction_judge(
         models = Models(options)
         return BuiltJudge(model_judge(models), models.limits, models.close)
     if name == "local-user":
+        from dialogauge.judges.local_user.judge import LocalUserJudge
+
         return BuiltJudge(LocalUserJudge(mode))
     if name == "local":
         return BuiltJudge(LocalJudge(mode, rubric_id="satisfaction"))

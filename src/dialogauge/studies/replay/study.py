@@ -53,8 +53,7 @@ from dialogauge.studies.replay.contexts import Context, Prompted, Prompter
 from dialogauge.studies.replay.items import ItemSet, ReplayItem, Stage, replaced
 from dialogauge.studies.replay.stored import REPLAY, ReplayRun, StoredReplies, open_replay, replies_digest
 from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, answers_of, histories_of
-from dialogauge.studies.satisfaction.blocks import StudyData
-from dialogauge.studies.satisfaction.study import in_turn, others_of
+from dialogauge.studies.satisfaction.blocks import StudyData, in_turn, others_of
 
 _ORIGINAL: Final = None
 """Stands for the candidate in rows that score original replies."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import cache
+from itertools import islice, zip_longest
+from typing import Any, Literal, TypeVar
 
-from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, RecordFault, UsageError
+from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, RecordFault, UsageError, WorkUnit
 from dialogauge.core.protocols import BlockView, Population, RatedBlock, RatedReply, Reply, Sight
 from dialogauge.data import RECLLMSIM_TASKS, RatedDimensions, UserSplit, message_turns, split_users
 
@@ -331,3 +333,23 @@ def _nothing(dimension: str, left_out: Mapping[str, int], instead: str | None) -
     msg = f"there is no rated reply with a user and a scenario to judge ({counts})"
     needed = f"conversations need user_id, scenario and turn ratings of {dimension!r}"
     return UsageError(msg, hint=needed if instead is None else f"{needed}; {instead}")
+
+
+U = TypeVar("U", bound=WorkUnit)
+
+
+def in_turn(blocks: Iterable[Sequence[U]], at_once: int) -> Iterator[U]:
+    """Yield the units of so many blocks at a time, one of each block in turn."""
+    left = iter(blocks)
+    while some := list(islice(left, at_once)):
+        yield from (unit for rank in zip_longest(*some) for unit in rank if unit is not None)
+
+
+def others_of(data: StudyData) -> Callable[[str], Population]:
+    """Return what gives the population for a user: a training user is judged by what is known of the rest."""
+
+    @cache
+    def without(user: str) -> Population:
+        return data.population.without(user)
+
+    return lambda user: without(user) if user in data.split.train else data.population

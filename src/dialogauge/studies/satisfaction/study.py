@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cache
-from itertools import islice, zip_longest
-from typing import Any, TypeVar
+from typing import Any
 
 from dialogauge.core import (
     Conversation,
@@ -40,7 +38,6 @@ from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
 from dialogauge.stats import Calibrated
-from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
@@ -52,10 +49,16 @@ from dialogauge.studies.satisfaction.answers import (
     says_side_only,
 )
 from dialogauge.studies.satisfaction.behaviour import drift_of
-from dialogauge.studies.satisfaction.blocks import HistoryCut, Part, StudyData, study_data
+from dialogauge.studies.satisfaction.blocks import (
+    HistoryCut,
+    Part,
+    StudyData,
+    in_turn,
+    others_of,
+    study_data,
+)
 from dialogauge.studies.satisfaction.evaluation import Evaluation, EvaluationSettings, evaluate
 from dialogauge.studies.satisfaction.figures import ORDINAL
-from dialogauge.studies.satisfaction.page import users_sections
 from dialogauge.studies.satisfaction.rationale import RationaleCheck, check_rationales
 from dialogauge.studies.satisfaction.signals import JoinedScores, StoredScores, join_scores
 
@@ -302,28 +305,11 @@ class SatisfactionStudy(Study[SatisfactionResult]):
 
     def page(self, result: SatisfactionResult, run: StoredRun) -> Page:
         """Return the report of the rows, with what the study says of judge and users."""
+        from dialogauge.studies.judging.page import report_page
+        from dialogauge.studies.satisfaction.page import users_sections
+
         sections = users_sections(result.figures, run.manifest)
         return report_page(run, result.summary, result.sample, against_users=sections)
-
-
-U = TypeVar("U", bound=WorkUnit)
-
-
-def in_turn(blocks: Iterable[Sequence[U]], at_once: int) -> Iterator[U]:
-    """Yield the units of so many blocks at a time, one of each block in turn."""
-    left = iter(blocks)
-    while some := list(islice(left, at_once)):
-        yield from (unit for rank in zip_longest(*some) for unit in rank if unit is not None)
-
-
-def others_of(data: StudyData) -> Callable[[str], Population]:
-    """Return what gives the population for a user: a training user is judged by what is known of the rest."""
-
-    @cache
-    def without(user: str) -> Population:
-        return data.population.without(user)
-
-    return lambda user: without(user) if user in data.split.train else data.population
 
 
 @dataclass
