@@ -218,6 +218,8 @@ def test_runs_that_are_of_no_use_are_refused(dialogauge, told, data, log, tmp_pa
     assert told("--signal", "gone").code == 1
     assert dialogauge("judge", data, "-o", "plain").code == 0
     assert "plain (judge local) is no satisfaction run" in refused("--signal", "plain")
+    assert dialogauge("fit", data, "--draws", 10, "-o", "model").code == 0
+    assert "model (judge fit) is no satisfaction run" in refused("--signal", "model")
     strange = [conversation_record(rated_talk(f"x{i}", s, 0, [3, 4])) for i in range(3) for s in "ab"]
     far = local("far", file=log(*strange, name="strange.jsonl"))
     err = refused("--signal", far)

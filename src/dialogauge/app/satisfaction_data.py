@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
-from dialogauge.app.sources import JUDGED, InputData, is_run, open_source, ratings_of_file, shown_notes
+from dialogauge.app.sources import InputData, is_run, open_source, ratings_of_file, shown_notes
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import Mask, RatingTable, UserSplit, read_split
@@ -46,7 +46,7 @@ def read_reference(options: SatisfactionOptions, study: StudyData) -> tuple[Judg
     if options.hash_ids:
         msg = "--reference and --hash-ids cannot be combined: every run hides its ids in a way of its own"
         raise UsageError(msg, hint="judge openly, and hide the ids with `dialogauge report RUN --hash-ids`")
-    with open_run(options.reference, studies=JUDGED) as run:
+    with open_run(options.reference) as run:
         if run.manifest.study != SATISFACTION:
             msg = f"the reference {options.reference} is no satisfaction run"
             raise UsageError(msg, hint="judge the original replies with `dialogauge satisfaction` first")
@@ -84,7 +84,7 @@ def read_signals(options: SatisfactionOptions, study: StudyData) -> tuple[Stored
 
 
 def _read(path: str, options: SatisfactionOptions) -> StoredScores:
-    with open_run(path, studies=JUDGED) as run:
+    with open_run(path) as run:
         _refuse(path, run, options)
         return collect_scores(path, run.manifest.judge["name"], run.judged())
 
