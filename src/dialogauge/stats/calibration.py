@@ -19,7 +19,7 @@ MIN_HISTORY = 5
 """Rated turns below which a history says too little."""
 MIN_BLOCK = 2
 """Raw scores below which a block has no ranks and no mean of its own."""
-_NO_HISTORY = ScoreHistory((0,) * 5, None, 0)
+_NO_HISTORY = ScoreHistory((), None, 0)
 
 Apply = Callable[[Sequence[RawScore]], tuple[Calibrated, ...]]
 

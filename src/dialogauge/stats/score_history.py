@@ -32,13 +32,14 @@ class ScoreHistory:
     scale: Scale = ONE_TO_FIVE
 
     @classmethod
-    def of(cls, scores: Sequence[float], *, turns: int | None = None) -> ScoreHistory:
+    def of(
+        cls, scores: Sequence[float], *, turns: int | None = None, scale: Scale = ONE_TO_FIVE
+    ) -> ScoreHistory:
         """Count scores; a score with a fraction counts as the whole one next to it, halves upward."""
-        low, high = int(ONE_TO_FIVE.low), int(ONE_TO_FIVE.high)
-        whole = [whole_score(s, ONE_TO_FIVE) for s in scores]
-        counts = tuple(whole.count(level) for level in range(low, high + 1))
+        whole = [whole_score(s, scale) for s in scores]
+        counts = tuple(whole.count(level) for level in range(int(scale.low), int(scale.high) + 1))
         mean = sum(scores) / len(scores) if scores else None
-        return cls(counts, mean, len(scores) if turns is None else turns)
+        return cls(counts, mean, len(scores) if turns is None else turns, scale)
 
     @classmethod
     def pooled(cls, histories: Iterable[ScoreHistory]) -> ScoreHistory:
