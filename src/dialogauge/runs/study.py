@@ -346,6 +346,7 @@ class UnitQueue:
         left = (unit for unit in units if self._take(unit))
         yield from list(left) if isinstance(units, Sequence) else left
         self.progress.total = self.progress.planned
+        self._finished = {}  # all is planned: the memory is needed for what comes of it
 
     def _take(self, unit: WorkUnit) -> bool:
         """Count a unit, and say whether it is to be done."""
@@ -423,14 +424,14 @@ def _shown(
     Units of conversations that the input no longer holds stay stored, and are left out. Where the input was
     not read to its end, what an earlier run of the same command showed of the rest stays in.
     """
-    shown = dict(queue.planned)
+    shown = queue.planned
     own = f":{study.judge_digest}" if study.part_of_run else ""
     command = digest([study.judge_digest, study.source])
     broke_off = queue.progress.total is None
     if broke_off and database.get_meta(_COMMAND + own) == command:
         earlier = database.planned(study.judge_digest if study.part_of_run else "")
         keys = done if earlier is None else earlier
-        shown |= dict.fromkeys((key for key in keys if key not in shown), 0)
+        shown = shown | dict.fromkeys((key for key in keys if key not in shown), 0)
     # The order tells parts of a run which of two units of one item is the newer one.
     listed = any(key not in shown for key in done) or (study.part_of_run and broke_off)
     database.put_meta(PLANNED + own, [key.hex() for key in shown] if listed else None)
