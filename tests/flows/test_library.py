@@ -274,12 +274,15 @@ def test_replay_by_name(dialogauge, log, tmp_path, monkeypatch) -> None:
 def test_replay_whose_budget_is_spent_goes_on(serve) -> None:
     stub = serve(ideal)
     asked = {"judge": "history-mean", "candidates": f"m=m@{stub.url}", "size": 20, "draws": 100, "out": "run"}
-    with pytest.raises(BudgetSpent, match="before there was anything to compare"):
+    with pytest.raises(BudgetSpent, match="before all candidates could be compared"):
         dialogauge.run("replay", rated_users(12), max_calls=5, cache=False, **asked)
     assert len(stub.asked) <= 6
     run = dialogauge.run("replay", rated_users(12), cache=False, **asked)
     assert len(stub.asked) <= 22  # nothing is asked twice but the probe of the endpoint
     assert run.summary.candidates["m"].failures == {}
+    asked["candidates"] = [asked["candidates"], f"n=n@{stub.url}"]
+    with pytest.raises(BudgetSpent):  # the comparison that is there is of the first candidate alone
+        dialogauge.run("replay", rated_users(12), max_calls=5, cache=False, **asked)
 
 
 def test_trust_by_name(talk, serve, tmp_path) -> None:

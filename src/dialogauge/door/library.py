@@ -37,7 +37,9 @@ from dialogauge.rubrics import Rubric
 from dialogauge.runs import FILES, Outcome, StopSignal
 
 if TYPE_CHECKING:
-    from dialogauge.app.settings import Options
+    from dialogauge.app.replay.run_all import Ran
+    from dialogauge.app.settings import BenchmarkOptions, Options
+    from dialogauge.runs import Observer
 
 _LOG = logging.getLogger("dialogauge")
 
@@ -191,7 +193,7 @@ def run(
     """Run a study by name, with the settings of its command; see `judge` for the rest.
 
     Args:
-        study: `judge`, `satisfaction`, `fit` (a model of the ratings, as a run) or `trust` (the checks of a
+        study: `judge`, `satisfaction`, `fit` (a model of the ratings, as a run), `trust` (the checks of a
             run, written into that run) or `replay` (candidates on frozen states of rated conversations).
         source: See `Sources`; for `trust` a run.
         out: The run directory; a temporary one where None. Not for `trust`.
@@ -316,19 +318,25 @@ def _study(name: str) -> tuple[type[Options], Callable[..., Coroutine[Any, Any, 
 
         return settings.SatisfactionOptions, judge_satisfaction_data
     if name == "replay":
-        from dialogauge.app.replay.run_all import run_benchmark
-
-        return settings.BenchmarkOptions, run_benchmark
+        return settings.BenchmarkOptions, _compared
     msg = f"there is no study {name!r}"
     raise UsageError(msg, hint=f"there are {', '.join(get_args(StudyName))}")
+
+
+async def _compared(options: BenchmarkOptions, observer: Observer, data: InputData, stop: StopSignal) -> Ran:
+    """Run a benchmark to its comparison."""
+    from dialogauge.app.replay.run_all import run_benchmark
+
+    ran = await run_benchmark(options, observer, data, stop)
+    if ran.outcome.ended == "budget":
+        msg = "the budget was spent before all candidates could be compared"
+        raise BudgetSpent(msg, hint="the same call with a higher max_calls or max_cost goes on")
+    return ran
 
 
 def _finished(path: Path, ended: _Ended, *, temporary: bool) -> Run:
     """Return the run; raise what ended it, if that was an error or a Ctrl-C."""
     _raise_what_ended(ended.outcome)
-    if not (path / FILES["summary"]).is_file():
-        msg = "the budget was spent before there was anything to compare"
-        raise BudgetSpent(msg, hint="the same call with a higher max_calls or max_cost goes on")
     return Run(path, faults=ended.faults, notes=ended.notes, temporary=temporary)
 
 
