@@ -346,7 +346,7 @@ class UnitQueue:
         left = (unit for unit in units if self._take(unit))
         yield from list(left) if isinstance(units, Sequence) else left
         self.progress.total = self.progress.planned
-        self._finished = {}  # all is planned: the memory is needed for what comes of it
+        self._finished = {}  # large, and not asked again
 
     def _take(self, unit: WorkUnit) -> bool:
         """Count a unit, and say whether it is to be done."""
