@@ -25,7 +25,7 @@ with atheris.instrument_imports(include=["dialogauge"]):
     from dialogauge.core import Conversation, DialogaugeError, InputError
     from dialogauge.data import read_conversations, read_field_map, read_ratings
     from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
-    from dialogauge.llm.structured import NoJsonObject, extract_object
+    from dialogauge.llm.json_text import NoJsonObject, extract_object
     from dialogauge.rubrics import Scope, load_rubric
     from dialogauge.runs.records import decode_conversation, encode_conversation
     from dialogauge.studies.judging.gate import parse_gate

@@ -17,6 +17,41 @@ __all__ = ["ALWAYS", "PASSING", "each_by_itself", "together"]
 
 SCORED = "scored"
 
+#: What may stand where a number should and is none: N is the number that the case deserves.
+NO_NUMBERS = (
+    *("3 or N", "2 to N", "N to 5", ">N", "~N", "=N", "N 5", "N not 5", "1-N", "1–N", "N½", "N → 2", "N:5"),
+    *(
+        "N (good)",
+        "N/5",
+        "N out of 5",
+        "four",
+        "４",
+        "N.",
+        "+N",
+        "0N",
+        "0xN",
+        "Ne0",
+        "N.0",
+        "N_0",
+        "N,5",
+        "N%",
+    ),
+    *(
+        "[N]",
+        '{"score": N}',
+        '"N"',
+        '"N "',
+        "N // 5",
+        "N /* 5 */",
+        "N\n5",
+        "NaN",
+        "null",
+        "true",
+        "1e400",
+        "N;",
+    ),
+)
+
 #: What a case comes to when each of its requests meets the fault.
 ALWAYS: Mapping[str, str] = {
     "429": "rate_limited",
@@ -52,9 +87,14 @@ ALWAYS: Mapping[str, str] = {
     "think_field": SCORED,
     "think_orphan": SCORED,
     "two_objects": SCORED,
-    "two_verdicts": SCORED,
+    "two_verdicts": "invalid_schema",
+    "verdict_again": SCORED,
+    "two_keys": "invalid_schema",
     "fenced": SCORED,
     "faulty": SCORED,
+    **{f"value:{text}": "invalid_schema" for text in NO_NUMBERS},
+    "value:N": SCORED,
+    "value: N ,": SCORED,
 }
 
 #: What a case comes to when only its first request meets the fault, where that is no score.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dialogauge.core import Conversation, InputError
 from dialogauge.data import format_names, read_conversations
 from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
-from dialogauge.llm.structured import NoJsonObject, extract_object
+from dialogauge.llm.json_text import NoJsonObject, extract_object
 from dialogauge.rubrics import Scope, load_rubric
 from fuzzing import seeds
 from fuzzing.targets import TARGETS

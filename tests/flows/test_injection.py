@@ -90,19 +90,23 @@ OWN = '{"per_turn": "own"}'
 @pytest.mark.parametrize(
     ("written", "read"),
     [
-        ("{forged}\n{own}", HONEST),
-        ("The reply contains {forged}. I disregard it.\n\n```json\n{own}\n```", HONEST),
         ("<think>It says {forged}, hm.</think>{own}", HONEST),
         ("It says {forged}</think>{own}", HONEST),
-        ("{own}\n{forged}", 5),
+        ("{forged}\n{own}", None),
+        ("The reply contains {forged}. I disregard it.\n\n```json\n{own}\n```", None),
+        ("{own}\n{forged}", None),
     ],
 )
-def test_the_last_structured_answer_wins(written, read):
-    """A model quotes first and answers last; one that ends on the forged verdict is taken at its word."""
+def test_of_two_answers_none_is_chosen_unless_one_is_a_thought(written, read):
+    """A model that quotes the forged verdict beside its own is asked for one; then it has a failure."""
     forged = ATTACKS["forged verdict"](1).removeprefix(BAD).strip()
 
     def reply(request):
         return written.replace("{forged}", forged).replace("{own}", json.dumps(honest(request)))
 
-    rows, _ = judged(reply, attacked(BAD))
-    assert helpfulness(rows) == read
+    rows, requests = judged(reply, attacked(BAD))
+    if read is None:
+        assert {row.outcome.kind for row in rows} == {"invalid_schema"}
+        assert len(requests) == 2
+    else:
+        assert helpfulness(rows) == read

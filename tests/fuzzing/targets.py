@@ -41,8 +41,8 @@ from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local.model import LocalCoefficients, load_coefficients
 from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
 from dialogauge.llm import PriceTable
+from dialogauge.llm.json_text import NoJsonObject, extract_object
 from dialogauge.llm.problems import read_problem, refused_parameter
-from dialogauge.llm.structured import NoJsonObject, extract_object
 from dialogauge.llm.wire import read_completion
 from dialogauge.rubrics import Scope, built_in_values, load_rubric, reply_schema
 from dialogauge.rubrics.load import shipped_rubrics

@@ -21,7 +21,7 @@ from dialogauge.data import read_conversations, read_split
 from dialogauge.judges.personal.examples import draw_examples
 from dialogauge.judges.personal.memory import MemoryFault, ScoreScale, UserMemory, shown_history
 from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
-from dialogauge.llm.structured import NoJsonObject, extract_object
+from dialogauge.llm.json_text import NoJsonObject, extract_object
 from dialogauge.rubrics import Scope, load_personal
 from dialogauge.studies.satisfaction.blocks import study_data
 

@@ -27,6 +27,9 @@ from typing import Any
 #: think, think_field, think_orphan   reasoning in the text, in its own field, without its opening tag
 #: two_objects           another object in front
 #: two_verdicts          the same object with other whole numbers in front
+#: verdict_again         the same object twice
+#: value:TEXT            the last number replaced by the text, in which N stands for it
+#: two_keys              the member of the last number twice, with different numbers
 #: fenced                in a code fence with prose around
 #: faulty                JSON with a trailing comma and single quotes
 Fault = str

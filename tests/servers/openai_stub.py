@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import sys
 import threading
 import time
@@ -34,6 +35,8 @@ _PROSE = "The assistant did rather well on the whole."
 _THOUGHT = 'The user wants JSON, perhaps {"score": 1}. Let me think.'
 
 
+_LAST_NUMBER = re.compile(r"(?<=: )-?[0-9]+(?=[^0-9]*$)")
+_LAST_MEMBER = re.compile(r'"[^"]*": -?[0-9]+(?=[^0-9]*$)')
 _OTHER_NUMBERS = str.maketrans("01245", "15421")
 
 
@@ -197,7 +200,7 @@ class OpenAIStub:
         if name == "reset":
             request.transport.abort()
             return web.Response()
-        payload = await self._payload(body, name)
+        payload = await self._payload(body, name, argument)
         return await _send(request, payload, name, argument)
 
     def _refusal(self, request: web.Request, body: dict[str, Any]) -> web.Response | None:
@@ -222,7 +225,7 @@ class OpenAIStub:
             return _error(400, "response_format is not supported", None)
         return None
 
-    async def _payload(self, body: dict[str, Any], fault: str) -> dict[str, Any]:
+    async def _payload(self, body: dict[str, Any], fault: str, argument: str) -> dict[str, Any]:
         if self.threaded:
             async with self._one_by_one:
                 reply = await asyncio.to_thread(self.reply, body)
@@ -231,7 +234,7 @@ class OpenAIStub:
         text, usage = reply if isinstance(reply, tuple) else (reply, None)
         text = self._enforced(text, body)
         message: dict[str, Any] = {"role": "assistant", "content": text}
-        finish = _spoil(message, fault)
+        finish = _spoil(message, fault, argument)
         payload: dict[str, Any] = {
             "id": f"stub-{len(self.requests)}",
             "object": "chat.completion",
@@ -283,7 +286,7 @@ def _http_fault(name: str, argument: str) -> web.Response | None:
     return _error(int(name), argument or f"fault {name}", None)
 
 
-def _spoil(message: dict[str, Any], fault: str) -> str:
+def _spoil(message: dict[str, Any], fault: str, argument: str) -> str:
     """Change the message as the fault asks; returns the finish reason."""
     text = message["content"]
     changed = {
@@ -299,6 +302,11 @@ def _spoil(message: dict[str, Any], fault: str) -> str:
         "two_objects": f'The user said {{"score": 5, "by": "user"}}. My verdict:\n{text}',
         "two_verdicts": f"{text.translate(_OTHER_NUMBERS)}\n{text}",
         "fenced": f"Here it is:\n```json\n{text}\n```\nHope that helps.",
+        "value": _LAST_NUMBER.sub(lambda number: argument.replace("N", number[0]), text, count=1),
+        "two_keys": _LAST_MEMBER.sub(
+            lambda member: f"{member[0]}, {member[0].translate(_OTHER_NUMBERS)}", text, count=1
+        ),
+        "verdict_again": f"{text}\n{text}",
         "faulty": text.replace('"', "'").replace("}", ",}"),
     }
     message["content"] = changed.get(fault, text)

@@ -2,122 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
-
-import orjson
+from typing import Any, Final, Generic, TypeVar
 
 from dialogauge.core.judgement import FailureKind, Usage
+from dialogauge.llm.json_text import NoJsonObject, TruncatedJson, UnclearJson, extract_objects
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
-from dialogauge.llm.wire import split_reasoning
-
-_MARKS = re.compile(r'[{}"]|\\.', re.DOTALL)
-_LIKE_OBJECT = re.compile(r"""\{\s*(?:["'“”‘’}]|[A-Za-z_]\w*\s*:)""")
-_REPAIR_LIMIT = 200_000
-"""Characters; json-repair is not made for more, and no verdict is longer."""
-
-
-class NoJsonObject(ValueError):
-    """The text has no readable JSON object."""
-
-
-class TruncatedJson(NoJsonObject):
-    """The text ends inside a JSON object; repair could close it but not restore the rest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Extracted:
-    """The object of a reply."""
-
-    value: dict[str, Any]
-    repaired: bool = False
-    """Whether its JSON was faulty and had to be repaired."""
-
-
-def extract_object(text: str) -> Extracted:
-    """Return the last complete top-level JSON object of the text.
-
-    Reasoning blocks, code fences and prose around it are ignored; an empty object counts only if there is no
-    other. Raises `TruncatedJson` if the text ends inside an object, `NoJsonObject` without a readable object.
-    """
-    text, _ = split_reasoning(text)
-    whole = _load(text)
-    if whole is not None:
-        return Extracted(whole)
-    empty: Extracted | None = None
-    for span in reversed(list(_spans(text))):
-        value = _load(span)
-        if value:
-            return Extracted(value)
-        if value is not None:
-            empty = Extracted(value)
-        else:
-            return Extracted(_repair(span), repaired=True)
-    if empty is not None:
-        return empty
-    message = "the reply holds no JSON object" if text.strip() else "the reply is empty"
-    raise NoJsonObject(message)
-
-
-def _load(text: str) -> dict[str, Any] | None:
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _spans(text: str) -> Iterator[str]:
-    """Yield every balanced top-level `{...}` in one pass; raises `TruncatedJson` if the last is not closed.
-
-    A brace without JSON behind it is prose.
-    """
-    position = 0
-    while (opening := _LIKE_OBJECT.search(text, position)) is not None:
-        end = _closing(text, opening.start())
-        if end is None:
-            # Or an extra quote hides the end; a guess could complete a truncated object.
-            message = "the JSON object of the reply is cut off"
-            raise TruncatedJson(message)
-        yield text[opening.start() : end]
-        position = end
-
-
-def _closing(text: str, start: int) -> int | None:
-    """Return the position after the brace that closes the one at `start`; braces in strings do not count."""
-    depth, in_string = 0, False
-    for mark in _MARKS.finditer(text, start):
-        sign = mark.group()
-        if sign == '"':
-            in_string = not in_string
-        elif in_string or sign[0] == "\\":
-            continue
-        elif sign == "{":
-            depth += 1
-        else:
-            depth -= 1
-            if depth == 0:
-                return mark.end()
-    return None
-
-
-def _repair(span: str) -> dict[str, Any]:
-    from json_repair import repair_json  # needed for faulty replies only, and slow to load
-
-    message = "the JSON of the reply is faulty beyond repair"
-    if len(span) > _REPAIR_LIMIT:
-        raise NoJsonObject(message)
-    try:
-        value = repair_json(span, return_objects=True, skip_json_loads=True)
-    except (RecursionError, ValueError, IndexError):
-        raise NoJsonObject(message) from None
-    # json-repair returns "" for prose and a list for two objects.
-    if not isinstance(value, dict) or not value:
-        raise NoJsonObject(message)
-    return value
-
 
 T = TypeVar("T")
 
@@ -126,8 +19,12 @@ _DECLINES = re.compile(
     r"|As an AI|很?抱歉|对不起|我(?:无法|不能))",
     re.IGNORECASE,
 )
-_LEAST_DOUBLED = 512
+_LEAST_DOUBLED: Final = 512
 """Tokens: a re-ask after truncation gets at least this many."""
+_QUICK: Final = 10_000
+"""Characters: a longer reply is read in a thread, so that nobody else waits for it."""
+_KEPT: Final = 20_000
+"""Characters of an unusable reply that are kept and shown to the model again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +62,8 @@ async def ask(
     Each cause is re-asked once: a reply without a valid object (with the reply and `reask(error)`
     appended), an empty one (with `reask(error)` appended), and a truncated one (with twice the tokens; a
     truncated object is never used). So there are at most four calls and mostly one. After that the failure
-    has the last reply as `raw`.
+    has the beginning of the last reply as `raw`. The last object of a reply is the answer, unless an earlier
+    one is another valid answer: that is a reply without a valid object.
 
     `validate` turns the object into the value, or raises a `ValueError` that names the error. Raises the
     client's errors (`EndpointError`, `BudgetSpent`).
@@ -176,7 +74,10 @@ async def ask(
     while True:
         reply = await client.complete(current)
         usage += reply.usage
-        outcome = _outcome(reply, validate)
+        if isinstance(reply, ChatReply) and len(reply.text) > _QUICK:
+            outcome = await asyncio.to_thread(_outcome, reply, validate)
+        else:
+            outcome = _outcome(reply, validate)
         if isinstance(outcome, Structured):
             return replace(outcome, usage=usage, reasked=True) if causes else outcome
         if isinstance(outcome, ChatFailure):
@@ -184,9 +85,9 @@ async def ask(
             kind: FailureKind = (
                 "truncated" if "truncated" in causes and outcome.kind == "too_long" else outcome.kind
             )
-            return replace(outcome, kind=kind, usage=usage)
+            return replace(outcome, kind=kind, usage=usage, raw=_kept(outcome.raw))
         if outcome.cause in causes or not outcome.cause:
-            return ChatFailure(outcome.kind, outcome.message, usage, outcome.raw)
+            return ChatFailure(outcome.kind, outcome.message, usage, _kept(outcome.raw))
         causes.add(outcome.cause)
         current = _next_request(current, request, outcome, reply, client, reask)
 
@@ -211,17 +112,30 @@ def _outcome(
 
 def _parse(reply: ChatReply, validate: Callable[[dict[str, Any]], T]) -> Structured[T] | _UnusableReply:
     try:
-        extracted = extract_object(reply.text)
+        *earlier, last = extract_objects(reply.text)
     except NoJsonObject as error:
         return _no_object(reply, error)
     try:
-        value = validate(extracted.value)
+        value = validate(last.value)
     except ValueError as error:
         return _UnusableReply("invalid_schema", str(error), reply.text, "invalid")
-    return Structured(value, reply.usage, extracted.repaired)
+    if any(_differs(other.value, value, validate) for other in earlier if other.value != last.value):
+        message = "the reply holds two answers that differ: give one"
+        return _UnusableReply("invalid_schema", message, reply.text, "invalid")
+    return Structured(value, reply.usage, last.repaired)
+
+
+def _differs(data: dict[str, Any], value: T, validate: Callable[[dict[str, Any]], T]) -> bool:
+    """Say whether an object is a valid answer and another one; what is no answer was quoted or thought."""
+    try:
+        return validate(data) != value
+    except ValueError:
+        return False
 
 
 def _no_object(reply: ChatReply, error: NoJsonObject) -> _UnusableReply:
+    if isinstance(error, UnclearJson):
+        return _UnusableReply("invalid_schema", str(error), reply.text, "invalid")
     if not isinstance(error, TruncatedJson) and "{" not in reply.text and _DECLINES.match(reply.text):
         return _UnusableReply("refused", "the model declined in words", reply.text, "invalid")
     return _UnusableReply("invalid_json", str(error), reply.text, "invalid")
@@ -240,8 +154,14 @@ def _next_request(
     question = {"role": "user", "content": reask(fault.message)}
     if fault.cause == "empty" or not isinstance(reply, ChatReply):
         return replace(current, messages=(*first.messages, question))
-    answer = {"role": "assistant", "content": reply.text}
+    answer = {"role": "assistant", "content": _kept(reply.text)}
     return replace(current, messages=(*first.messages, answer, question))
+
+
+def _kept(text: str | None) -> str | None:
+    if text is None or len(text) <= _KEPT:
+        return text
+    return f"{text[:_KEPT]} [... {len(text) - _KEPT} characters more]"
 
 
 def _doubled(request: ChatRequest, reply: ChatReply | ChatFailure, client: ChatClient) -> int:

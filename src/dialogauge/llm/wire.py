@@ -25,21 +25,18 @@ def split_reasoning(text: str) -> tuple[str, str | None]:
     if "<" not in text:
         return text, None
     thoughts: list[str] = []
-    while (opening := _OPEN.match(text)) is not None:
+    start = 0
+    while (opening := _OPEN.match(text, start)) is not None:
         closing = _CLOSE.search(text, opening.end())
-        if closing is None:
-            thoughts.append(text[opening.end() :])
-            text = ""
-            break
-        thoughts.append(text[opening.end() : closing.start()])
-        text = text[closing.end() :]
-    orphan = _CLOSE.search(text)
-    if orphan is not None and not text.lstrip().startswith(("{", "[", "```")):
-        thoughts.append(text[: orphan.start()])
-        text = text[orphan.end() :]
+        thoughts.append(text[opening.end() : closing.start() if closing else None])
+        start = closing.end() if closing else len(text)
+    orphan = _CLOSE.search(text, start)
+    if orphan is not None and not text[start:].lstrip().startswith(("{", "[", "```")):
+        thoughts.append(text[start : orphan.start()])
+        start = orphan.end()
     if not thoughts:
         return text, None
-    return text.strip(), "\n".join(t.strip() for t in thoughts if t.strip()) or None
+    return text[start:].strip(), "\n".join(t.strip() for t in thoughts if t.strip()) or None
 
 
 Rung = Literal["json_schema", "json_object", "prompt"]

@@ -17,7 +17,7 @@ from dialogauge.runs.records import ROW_SCHEMA
 FAULTS_KEPT: Final = 1000
 """Messages about unreadable records that a manifest holds; the others are counted."""
 
-_PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic", "json-repair")
+_PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ def test_importing_the_room_loads_no_client():
         "import sys; sys.path[:0] = sys.argv[1:]; import dialogauge.llm;"
         "from dialogauge.llm import extract_object;"
         "from dialogauge.llm import ScriptedClient, CachedClient, ask;"
-        "print([m for m in ('aiohttp', 'torch', 'transformers', 'json_repair') if m in sys.modules])"
+        "print([m for m in ('aiohttp', 'torch', 'transformers') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code, *sys.path], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

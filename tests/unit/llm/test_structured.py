@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
 from dialogauge.llm import ChatFailure, ChatReply, SamplingParameters, ScriptedClient, Structured, ask
+from dialogauge.llm.json_text import LONGEST
 from servers.asking import SCORE, question
 from servers.faults import FaultPlan
+from servers.long_texts import long_texts
 
 GOOD = '{"score": 4}'
 WORDING = "That was wrong: {}. Again, please."
@@ -41,6 +45,8 @@ async def test_a_repaired_reply_says_so():
         ("Rather good.", "the reply holds no JSON object"),
         ('{"score": "five"}', "score must be a whole number, not 'five'"),
         ('{"score": 4', "the JSON object of the reply is cut off"),
+        ('{"score": 4} {"score": 5}', "the reply holds two answers that differ: give one"),
+        ('{"score": 4, "score": 5}', 'the key "score" appears twice in one object'),
     ],
 )
 async def test_a_faulty_reply_is_shown_with_its_error_once(faulty, error):
@@ -60,6 +66,9 @@ async def test_a_faulty_reply_is_shown_with_its_error_once(faulty, error):
         ("Rather good.", "invalid_json"),
         ('{"score": 4', "invalid_json"),
         ('{"score": "five"}', "invalid_schema"),
+        ('{"score": 3 or 4}', "invalid_schema"),
+        ('{"score": 4, "score": 4}', "invalid_schema"),
+        ('{"score": 5} {"score": 4}', "invalid_schema"),
         ("I'm sorry, but I cannot judge this.", "refused"),
         ("抱歉，我无法评价。", "refused"),
     ],
@@ -143,7 +152,9 @@ async def test_other_failures_pass_through():
         ("think", False, False),
         ("think_orphan", False, False),
         ("think_field", False, False),
-        ("two_objects", False, False),
+        ("two_objects", False, True),
+        ("two_verdicts", False, True),
+        ("value:3 or 4", False, True),
         ("fenced", False, False),
         ("faulty", True, False),
         ("prose", False, True),
@@ -160,3 +171,43 @@ async def test_every_fault_of_a_reply_over_http(serve, connect, fault, repaired,
     assert isinstance(outcome, Structured)
     assert (outcome.value, outcome.repaired, outcome.reasked) == (4, repaired, reasked)
     assert outcome.usage.calls == len(stub.requests) == 1 + reasked
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"score": 4}\n{"score": 4}', '{"grade": 5} {"score": 4}', '<think>{"score": 5}</think>{"score": 4}'],
+)
+async def test_the_same_answer_twice_and_what_is_no_answer_do_no_harm(text):
+    outcome, _ = await run(text)
+    assert (outcome.value, outcome.reasked) == (4, False)
+
+
+async def test_a_long_unusable_reply_is_kept_and_shown_again_in_part():
+    outcome, requests = await run("prose", "x" * 1_000_000)
+    assert outcome.raw == "x" * 20_000 + " [... 980000 characters more]"
+    _, requests = await run("x" * 1_000_000, GOOD)
+    assert len(requests[1].messages[-2]["content"]) < 20_100
+
+
+async def test_a_long_reply_of_any_kind_lets_others_work():
+    """A heart beats every 5 ms beside the reading of a megabyte."""
+    loop, gaps = asyncio.get_running_loop(), []
+
+    async def beat():
+        last = loop.time()
+        while True:
+            await asyncio.sleep(0.005)
+            gaps.append(loop.time() - last)
+            last = loop.time()
+
+    heart = asyncio.create_task(beat())
+    worst = {}
+    for size in (LONGEST - 1000, 1_000_000):
+        for kind, text in long_texts(size).items():
+            gaps.clear()
+            await ask(ScriptedClient([text, text]), question(schema=SCORE), read, reask=WORDING.format)
+            await asyncio.sleep(0.01)
+            worst[kind, size] = max(gaps)
+    heart.cancel()
+    # 0.1 s on a machine of its own; the margin is for one that is shared.
+    assert max(worst.values()) < 0.5, worst

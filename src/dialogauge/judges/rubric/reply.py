@@ -77,7 +77,7 @@ def cut_basis(text: str) -> tuple[str, bool]:
 
 _MOST_NAMED = 8
 T = TypeVar("T")
-_WHOLE = re.compile("[0-9]{1,9}")
+_WHOLE = re.compile("0|[1-9][0-9]{0,8}")
 
 
 def parse_reply(rubric: Rubric, scope: Scope, data: Mapping[str, Any]) -> ParsedReply:
@@ -251,7 +251,7 @@ class _Reader:
 
     def _score(self, table: _Table, d: Dimension, key: str) -> Number:
         value = table.take(key)
-        if self.rubric.reply.quoted_scores and isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+        if self.rubric.reply.quoted_scores and isinstance(value, str) and _WHOLE.fullmatch(value):
             value = int(value)
         if d.scale.admits(value):
             number: float = value

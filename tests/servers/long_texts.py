@@ -1,0 +1,53 @@
+"""Long replies, each the bait of something that reads them."""
+
+from __future__ import annotations
+
+
+def long_texts(size: int) -> dict[str, str]:
+    """Return texts of about so many characters, by what they are made of."""
+
+    def long(piece: str, before: str = "", after: str = "") -> str:
+        return before + piece * (size // len(piece)) + after
+
+    return {
+        "bare members": long("x:y,", "{", "}"),
+        "quoted members": long('"x":"y",', "{", "}"),
+        "many members": "{" + ",".join(f'"k{n}":{n}' for n in range(size // 14)) + "}",
+        "open objects": long("{"),
+        "open keys": long('{"a":'),
+        "open and closed": long('{"a":', "", "1") + "}" * (size // 5),
+        "open lists": long("[", '{"a":'),
+        "closed lists": '{"a":' + "[" * (size // 2) + "]" * (size // 2) + "}",
+        "empty objects": long("{}"),
+        "small objects": long('{"a":1}'),
+        "small answers": long('{"score": 4}'),
+        "faulty objects": long("{a:1 or 2}"),
+        "backslashes": long("\\", '{"a":"', '"}'),
+        "escaped quotes": long('\\"', '{"a":"', '"}'),
+        "quotes": long('"', '{"a":', "}"),
+        "quotes with commas": long('",', '{"a":"', "}"),
+        "quotes with spaces": long('"  ', '{"a":"', "}"),
+        "single quotes": long("'", "{'a':", "}"),
+        "curly quotes": long("“", "{“a”:", "}"),
+        "commas": long(",", '{"a":1', "}"),
+        "commas and spaces": long(",     ", '{"a":"b" c', '"}'),
+        "spaces": long(" ", "{", "}"),
+        "spaces after a quote": long(" ", '{"a":"b"', "}"),
+        "line breaks": long("\n", '{"a":', "}"),
+        "tabs in an object": long("\t", "{a", ":1}"),
+        "one word": long("a", "{", ":1}"),
+        "one number": long("1", '{"a":', "}"),
+        "one text": long("a", '{"a":"', '"}'),
+        "Chinese": long("好", '{"a":"', '"}'),
+        "Chinese prose": long("很抱歉我无法"),
+        "prose": long("I am sorry, I cannot. "),
+        "thoughts": long("<think></think>"),
+        "open thoughts": long("<think>"),
+        "closed thoughts": long("</think>"),
+        "thoughts and spaces": long(" ", "<think></think>", "<think"),
+        "brackets": long("<"),
+        "fences": long("```json\n{"),
+        "surrogates": long("\\ud83d", '{"a":"', '"}'),
+        "equal keys": long('"a":1,', "{", '"a":2}'),
+        "turns": long('{"turn": 1},', '{"per_turn": [', "1]}"),
+    }
