@@ -60,12 +60,12 @@ def extract_objects(text: str) -> tuple[Extracted, ...]:
     if len(text) > LONGEST:
         message = f"the reply of {len(text)} characters is too long to be read"
         raise NoJsonObject(message)
-    found = [_read(text[start:end], _GOES_ON.match(text, end)) for start, end in _spans(text)]
-    full = [one for one in found if isinstance(one, NoJsonObject) or one.value]
-    last = (full or found or [_nothing(text)])[-1]
+    every = [_read(text[start:end], _GOES_ON.match(text, end)) for start, end in _spans(text)]
+    full = [one for one in every if isinstance(one, NoJsonObject) or one.value]
+    last = (full or every or [_nothing(text)])[-1]
     if isinstance(last, NoJsonObject):
         raise last
-    return tuple(one for one in (full or [last]) if isinstance(one, Extracted))
+    return tuple(one for one in full or [last] if isinstance(one, Extracted))
 
 
 def _nothing(text: str) -> NoJsonObject:
