@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, NoReturn
 
 import orjson
@@ -19,6 +20,8 @@ from dialogauge.llm.wire import split_reasoning
 
 LONGEST: Final = 200_000
 """Characters; no verdict is longer, and a longer reply is not read."""
+MOST: Final = 500
+"""JSON objects in one reply."""
 _DEEPEST: Final = 64
 
 
@@ -60,16 +63,28 @@ def extract_objects(text: str) -> tuple[Extracted, ...]:
     if len(text) > LONGEST:
         message = f"the reply of {len(text)} characters is too long to be read"
         raise NoJsonObject(message)
-    every = [_read(text[start:end], _GOES_ON.match(text, end)) for start, end in _spans(text)]
-    full = [one for one in every if isinstance(one, NoJsonObject) or one.value]
-    last = (full or every or [_nothing(text)])[-1]
-    if isinstance(last, NoJsonObject):
-        raise last
-    return tuple(one for one in full or [last] if isinstance(one, Extracted))
-
-
-def _nothing(text: str) -> NoJsonObject:
-    return NoJsonObject("the reply holds no JSON object" if text.strip() else "the reply is empty")
+    spans = list(islice(_spans(text), MOST + 1))
+    if len(spans) > MOST:
+        message = f"the reply holds more than {MOST} JSON objects"
+        raise NoJsonObject(message)
+    empty: Extracted | None = None
+    full: list[Extracted] = []
+    for start, end in reversed(spans):
+        try:
+            one = _read(text[start:end], _GOES_ON.match(text, end))
+        except NoJsonObject:
+            if not full:
+                raise
+            continue
+        if one.value:
+            full.append(one)
+        else:
+            empty = empty or one
+    full = full[::-1] or ([empty] if empty else [])
+    if not full:
+        message = "the reply holds no JSON object" if text.strip() else "the reply is empty"
+        raise NoJsonObject(message)
+    return tuple(full)
 
 
 _MARKS = re.compile(r'[{}"]|\\.', re.DOTALL)
@@ -111,20 +126,18 @@ def _closing(text: str, start: int) -> int | None:
     return None
 
 
-def _read(span: str, rest: re.Match[str] | None) -> Extracted | NoJsonObject:
+def _read(span: str, rest: re.Match[str] | None) -> Extracted:
     if rest is not None:
-        return UnclearJson(f"the JSON object ends before {_shown(rest[0].strip())}: a brace is amiss")
+        message = f"the JSON object ends before {_shown(rest[0].strip())}: a brace is amiss"
+        raise UnclearJson(message)
     try:
         value = orjson.loads(span)
         json.loads(span, object_pairs_hook=_single)  # of two equal keys orjson takes the last
-    except UnclearJson as fault:
-        return fault
+    except UnclearJson:
+        raise
     except (ValueError, RecursionError):
-        try:
-            return Extracted(_Mending(span).object(0), repaired=True)
-        except NoJsonObject as fault:
-            return fault
-    return Extracted(value)
+        value = None
+    return Extracted(_Mending(span).object(0), repaired=True) if value is None else Extracted(value)
 
 
 def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -190,24 +190,26 @@ async def test_a_long_unusable_reply_is_kept_and_shown_again_in_part():
 
 
 async def test_a_long_reply_of_any_kind_lets_others_work():
-    """A heart beats every 5 ms beside the reading of a megabyte."""
-    loop, gaps = asyncio.get_running_loop(), []
+    """A heart beats beside the reading; a quarter of a second leaves room for what else the machine does."""
+    loop = asyncio.get_running_loop()
+    last, worst = loop.time(), 0.0
 
     async def beat():
-        last = loop.time()
+        nonlocal last, worst
         while True:
             await asyncio.sleep(0.005)
-            gaps.append(loop.time() - last)
-            last = loop.time()
+            worst, last = max(worst, loop.time() - last), loop.time()
 
     heart = asyncio.create_task(beat())
-    worst = {}
+    slow = {}
     for size in (LONGEST - 1000, 1_000_000):
         for kind, text in long_texts(size).items():
-            gaps.clear()
-            await ask(ScriptedClient([text, text]), question(schema=SCORE), read, reask=WORDING.format)
-            await asyncio.sleep(0.01)
-            worst[kind, size] = max(gaps)
+            for _ in range(3):  # the best of three: others run on the machine too
+                worst, last = 0.0, loop.time()
+                await ask(ScriptedClient([text, text]), question(schema=SCORE), read, reask=WORDING.format)
+                await asyncio.sleep(0.006)
+                slow[kind, size] = worst
+                if worst < 0.25:
+                    break
     heart.cancel()
-    # 0.1 s on a machine of its own; the margin is for one that is shared.
-    assert max(worst.values()) < 0.5, worst
+    assert max(slow.values()) < 0.25, slow
