@@ -251,7 +251,7 @@ class _Reader:
 
     def _score(self, table: _Table, d: Dimension, key: str) -> Number:
         value = table.take(key)
-        if self.rubric.reply.quoted_scores and isinstance(value, str) and _WHOLE.fullmatch(value):
+        if self.rubric.reply.quoted_scores and isinstance(value, str) and _WHOLE.fullmatch(value.strip(" ")):
             value = int(value)
         if d.scale.admits(value):
             number: float = value
