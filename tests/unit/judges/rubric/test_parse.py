@@ -252,7 +252,19 @@ def test_a_value_nested_without_end_is_named():
 
 @pytest.mark.parametrize(
     ("found", "score"),
-    [("4", 4), (" 4 ", 4), ("04", None), ("４", None), ("4\n", None), ("4.0", None), ("four", None), ("", None), ("9", None), ("-1", None), (4, 4)],
+    [
+        ("4", 4),
+        (" 4 ", 4),
+        ("04", None),
+        ("４", None),
+        ("4\n", None),
+        ("4.0", None),
+        ("four", None),
+        ("", None),
+        ("9", None),
+        ("-1", None),
+        (4, 4),
+    ],
 )
 def test_whole_numbers_in_quotes_where_the_rubric_allows_them(found, score):
     rubric, scope = load_personal("zero_shot"), Scope((1,), ("turn",))
