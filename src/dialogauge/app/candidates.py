@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dialogauge.app.build import Clients
-from dialogauge.app.config import RoleSettings, parse_role, with_defaults
+from dialogauge.app.config import RoleSettings, model_of
 from dialogauge.app.merging import FileConfig, read_toml
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
 from dialogauge.core.unit import digest, digest_text
@@ -71,6 +71,8 @@ def read_agents(path: str | None) -> dict[str, AgentEntry]:
     return agents
 
 
+_Agents = Mapping[str, AgentEntry]
+_Roles = Mapping[str, RoleSettings]
 _NAMED: Final = re.compile(r"([^@:/#,=]+)=(.+)", re.DOTALL)
 _REPLIES, _POOL = "replies:", "pool:"
 _FORMS: Final = (
@@ -110,7 +112,7 @@ def read_candidates(
     if not chosen:
         msg = "no candidate is given"
         raise UsageError(msg, hint=_FORMS)
-    candidates = [_candidate(text, agents, config) for text in chosen]
+    candidates = [_candidate(text, agents, config.roles) for text in chosen]
     names: set[str] = set()
     for name in (candidate.name for candidate in candidates):
         if not name:
@@ -126,17 +128,54 @@ def read_candidates(
     return tuple(candidates)
 
 
-def _candidate(text: str, agents: Mapping[str, AgentEntry], config: FileConfig) -> Candidate:
-    if text in agents:
-        agent = agents[text]
-        if agent.candidate is None:
-            msg = f"the agent {text!r} does not say where it is reached"
-            raise UsageError(msg, hint='add candidate = "..." to its entry, or give --candidate NAME=...')
-        return _described(text, agent.candidate, agent, config)
-    named = _NAMED.fullmatch(text)
+def _candidate(text: str, agents: _Agents, roles: _Roles) -> Candidate:
+    named = None if text in agents else _NAMED.fullmatch(text)
+    name, reference = (text if text in agents else _name_of(text)), text
     if named is not None:
-        return _described(named[1].strip(), named[2], agents.get(named[1].strip()), config)
-    return _described(_name_of(text), text, agents.get(_name_of(text)), config)
+        name, reference = named[1].strip(), named[2]
+    agent = agents.get(reference) or agents.get(name)
+    about: dict[str, Any] = {
+        key: getattr(agent, key, None) for key in ("organisation", "version", "licence", "family")
+    }
+    reference = _reached(reference, agents)
+    if reference.startswith(_REPLIES):
+        path = reference.removeprefix(_REPLIES)
+        if not Path(path).is_file():
+            msg = f"the file of replies {path!r} of the candidate {name!r} is not there"
+            raise UsageError(msg)
+        about["family"] = about["family"] or family_of(name)
+        return Candidate(name, replies=path, about=about)
+    parts = [reference]
+    if reference.startswith(_POOL):
+        parts = [_reached(part.strip(), agents) for part in reference.removeprefix(_POOL).split(",")]
+        _check_pool(name, parts)
+    models = tuple(model_of(part, "candidate", roles, agents) for part in parts)
+    families = {family_of(m.model) for m in models}
+    about["family"] = about["family"] or (families.pop() if len(families) == 1 else None)
+    return Candidate(name, models=models, about=about)
+
+
+def _reached(reference: str, agents: _Agents) -> str:
+    """Return where an agent is reached, be it by another's name; any other reference as it is."""
+    passed: set[str] = set()
+    while reference in agents.keys() - passed:
+        passed.add(reference)
+        candidate = agents[reference].candidate
+        if candidate is None:
+            msg = f"the agent {reference!r} does not say where it is reached"
+            raise UsageError(msg, hint='add candidate = "..." to its entry, or give --candidate NAME=...')
+        reference = candidate
+    return reference
+
+
+def _check_pool(name: str, members: Sequence[str]) -> None:
+    if len(members) < 2:
+        msg = f"the pool {name!r} has one member"
+        raise UsageError(msg, hint="pool:REF,REF draws one of several for each item")
+    for member in members:
+        if member.startswith((_REPLIES, _POOL)):
+            msg = f"the pool {name!r} has the member {member!r}, which is no model"
+            raise UsageError(msg, hint="a pool draws among models; give it as a candidate of its own")
 
 
 def _name_of(text: str) -> str:
@@ -147,27 +186,6 @@ def _name_of(text: str) -> str:
     if text.startswith(("py:", "file:")):
         return text.rstrip("/").rpartition("/" if text.startswith("file:") else ":")[2]
     return text.partition("@http")[0].partition("#")[0]
-
-
-def _described(name: str, reference: str, agent: AgentEntry | None, config: FileConfig) -> Candidate:
-    about: dict[str, Any] = {
-        key: getattr(agent, key, None) for key in ("organisation", "version", "licence", "family")
-    }
-    if reference.startswith(_REPLIES):
-        path = reference.removeprefix(_REPLIES)
-        if not Path(path).is_file():
-            msg = f"the file of replies {path!r} of the candidate {name!r} is not there"
-            raise UsageError(msg)
-        about["family"] = about["family"] or family_of(name)
-        return Candidate(name, replies=path, about=about)
-    parts = reference.removeprefix(_POOL).split(",") if reference.startswith(_POOL) else [reference]
-    if reference.startswith(_POOL) and len(parts) < 2:
-        msg = f"the pool {name!r} has one member"
-        raise UsageError(msg, hint="pool:REF,REF draws one of several for each item")
-    models = tuple(with_defaults(parse_role(p.strip(), config.roles), "candidate") for p in parts)
-    families = {family_of(m.model) for m in models}
-    about["family"] = about["family"] or (families.pop() if len(families) == 1 else None)
-    return Candidate(name, models=models, about=about)
 
 
 def candidate_digest(candidate: Candidate, context: str, seed: int) -> str:

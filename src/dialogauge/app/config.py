@@ -1,19 +1,23 @@
 """Models by role: where each is reached, and how it is sampled.
 
-Precedence: what the command line says, then the file, then the environment (endpoint and key variable
-of the main role), then the default. Keys are named by their variable and never written anywhere.
+Precedence: what the command line says, then the file, then the environment (endpoint and key variable),
+then the default. There is no default endpoint: nothing is sent where nobody named a place. Keys are named by
+their variable and never written anywhere; a key goes only to the endpoint that it was named for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from ipaddress import ip_address
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dialogauge.app.environment import variable
 from dialogauge.core.errors import ConfigError
+from dialogauge.core.settings import nearest
 
 _FORMS = "MODEL@URL#KEYVAR, the name of a role in the configuration file, file:PATH or py:MODULE:NAME"
 
@@ -27,6 +31,8 @@ ROLE_DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+_OPENAI: Final = "https://api.openai.com/v1"
+_PORTS: Final = {"http": 80, "https": 443}
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What stands after the last @ of a reference and is an endpoint whose http:// was forgotten.
 _BARE_HOST: Final = re.compile(r"(localhost|[\w.-]+:\d+)(/.*)?")
@@ -64,6 +70,77 @@ class RoleSettings(BaseModel):
         return value
 
 
+class FoundRoles(Mapping[str, RoleSettings]):
+    """The roles of a file that nobody named: they may ask a model on this machine, without a key.
+
+    Looking up any other raises ConfigError, for it would send conversations or a key to a place, or run
+    code, that the user has not spoken of.
+    """
+
+    def __init__(self, roles: Mapping[str, RoleSettings], source: str) -> None:
+        """Guard the roles of the file `source`."""
+        self._roles, self.source = roles, source
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._roles)
+
+    def __len__(self) -> int:
+        return len(self._roles)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._roles
+
+    def __getitem__(self, name: str) -> RoleSettings:
+        expect_harmless(
+            self._roles[name],
+            f"the role {name!r} of {self.source}, which was found here and not named,",
+            f"if the file is yours, say --config {self.source}, or name it in DIALOGAUGE_CONFIG",
+        )
+        return self._roles[name]
+
+
+def expect_harmless(role: RoleSettings, whose: str, hint: str) -> None:
+    """Raise ConfigError where a role that nobody named would run code, send a key, or leave this machine.
+
+    Args:
+        role: As it stands in a file.
+        whose: Begins the message.
+        hint: How to name it.
+    """
+    why = None
+    if _in_process(role.model):
+        why = f"runs {role.model}"
+    elif role.api_key_env is not None:
+        why = f"sends the key of {role.api_key_env}"
+    elif role.base_url is not None and not _is_here(role.base_url):
+        why = "sends conversations to another machine"
+    if why is not None:
+        msg = f"{whose} {why}"
+        raise ConfigError(msg, hint=hint)
+
+
+def _in_process(model: str) -> bool:
+    return model.startswith(("file:", "py:"))
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    """Return scheme, host and port; no host where a URL is malformed."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return "", "", None
+
+
+def _is_here(url: str) -> bool:
+    """Whether a URL leads to this machine."""
+    host = _origin(url)[1]
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def parse_role(text: str, roles: Mapping[str, RoleSettings]) -> RoleSettings:
     """Read how a model is given on the command line.
 
@@ -73,8 +150,11 @@ def parse_role(text: str, roles: Mapping[str, RoleSettings]) -> RoleSettings:
         roles: The roles of the configuration file.
     """
     if text in roles:
+        if isinstance(roles, FoundRoles) and (named := variable("OPENAI_BASE_URL")):
+            msg = f"{text!r} is a role of {roles.source}, which was found here, and may be a model at {named}"
+            raise ConfigError(msg, hint=f"say --config {roles.source} for the role, or {text}@URL")
         return roles[text]
-    if text.startswith(("file:", "py:")):
+    if _in_process(text):
         return RoleSettings(model=text)
     rest, _, key = text.partition("#")
     model, at, url = rest.rpartition("@http")
@@ -94,18 +174,55 @@ def parse_role(text: str, roles: Mapping[str, RoleSettings]) -> RoleSettings:
     return RoleSettings(model=model, base_url=f"http{url}" if at else None, api_key_env=key or None)
 
 
-def with_defaults(settings: RoleSettings, role: str) -> RoleSettings:
-    """Fill in the role's sampling defaults, and endpoint and key variable from the environment."""
+def model_of(
+    reference: str | None, role: str, roles: Mapping[str, RoleSettings], agents: Collection[str] = ()
+) -> RoleSettings:
+    """Return the model that a reference means for a role, complete; that of the role in the file for None.
+
+    Raises ConfigError, see `parse_role` and `with_defaults`.
+    """
+    settings = roles[role] if reference is None else parse_role(reference, roles)
+    return with_defaults(settings, role, {*roles, *agents})
+
+
+def with_defaults(settings: RoleSettings, role: str, known: Collection[str] = ()) -> RoleSettings:
+    """Fill in the role's sampling defaults, and endpoint and key variable from the environment.
+
+    The variable OPENAI_API_KEY is named for the endpoint OPENAI_BASE_URL; without it, for OpenAI's own.
+
+    Args:
+        settings: As they were given.
+        role: Whose defaults.
+        known: Names that the model's may be meant to be: of roles, of agents.
+
+    Raises:
+        ConfigError: The model has no endpoint, or its name is nearly a known one.
+    """
     filled: dict[str, Any] = {
         k: v for k, v in ROLE_DEFAULTS.get(role, {}).items() if getattr(settings, k) is None
     }
-    if not settings.model.startswith(("file:", "py:")) and settings.base_url is None:
+    if not _in_process(settings.model):
         named = variable("OPENAI_BASE_URL")
-        filled["base_url"] = named or "https://api.openai.com/v1"
+        url = settings.base_url or named
+        meant = nearest(settings.model, {*known} - {settings.model}, alike=0.8)
+        if url is None or (settings.base_url is None and meant is not None):
+            raise _without_endpoint(settings.model, known, meant)
+        filled["base_url"] = url
         # A server of one's own often needs no key; the vendor's always does.
-        if settings.api_key_env is None and (not named or variable("OPENAI_API_KEY")):
+        own = _origin(url) == _origin(named or _OPENAI)
+        if own and settings.api_key_env is None and (not named or variable("OPENAI_API_KEY")):
             filled["api_key_env"] = "OPENAI_API_KEY"
     return settings.model_copy(update=filled)
+
+
+def _without_endpoint(model: str, known: Collection[str], meant: str | None) -> ConfigError:
+    names = f"; there are {', '.join(sorted(known))}" if known and meant is None else ""
+    msg = f"{model!r} is no role of the configuration and no agent{names}; and as a model it has no endpoint"
+    hint = (
+        f"for a model write {model}@URL (OpenAI's own is {_OPENAI}), or give --base-url, OPENAI_BASE_URL, "
+        "or base_url in the configuration"
+    )
+    return ConfigError(msg, hint=hint if meant is None else f"did you mean {meant!r}? {hint}")
 
 
 def read_key(settings: RoleSettings, role: str) -> str | None:

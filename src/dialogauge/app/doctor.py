@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dialogauge.app.build import Clients
-from dialogauge.app.config import parse_role, with_defaults
+from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.settings import DoctorOptions, LimitOptions
 from dialogauge.core.errors import UsageError
@@ -67,14 +67,10 @@ def examine_endpoint(options: DoctorOptions) -> Examination:
     """
     config = load_config(options.config_file)
     reference = references(options).get("judge")
-    if reference is None:
-        if "judge" not in config.roles:
-            msg = "no model is given"
-            raise UsageError(
-                msg, hint="give --model NAME --base-url URL, or [roles.judge] in dialogauge.toml"
-            )
-        reference = "judge"
-    role = with_defaults(parse_role(reference, config.roles), "judge")
+    if reference is None and "judge" not in config.roles:
+        msg = "no model is given"
+        raise UsageError(msg, hint="give --model NAME --base-url URL, or [roles.judge] in dialogauge.toml")
+    role = model_of(reference, "judge", config.roles)
 
     async def run() -> Examination:
         clients = Clients(LimitOptions(cache=False))

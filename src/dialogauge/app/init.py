@@ -35,7 +35,8 @@ _CONFIG: Final = """\
 # calibration_dialogues = 100
 
 # A language model as the judge: any endpoint that speaks the OpenAI chat format. With this role,
-# `dialogauge judge LOG --judge llm` uses it.
+# `dialogauge judge LOG --judge llm --config dialogauge.toml` uses it. Without --config (or the variable
+# DIALOGAUGE_CONFIG), only roles without a key at a server on this machine are used.
 # [roles.judge]
 # model = "your-model"
 # base_url = "http://localhost:8000/v1"

@@ -5,6 +5,7 @@ The command line and Python come through the same door, so that a value is refus
 
 from __future__ import annotations
 
+import logging
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from functools import singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from dialogauge.app.environment import variable
 from dialogauge.app.settings import (
     DoctorOptions,
     JudgeOptions,
@@ -28,6 +30,8 @@ from dialogauge.core.settings import Setting, nearest, settings_of
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings  # with it comes pydantic, which not every command needs
     from dialogauge.studies.trust.result import TrustThresholds
+
+_LOG = logging.getLogger("dialogauge")
 
 S = TypeVar("S", bound=Options)
 
@@ -56,16 +60,23 @@ def settings_from(kind: type[S], /, **values: Any) -> S:  # noqa: ANN401 - of an
         msg = f"the setting {missing[0]!r} is missing"
         raise UsageError(msg, hint=known[missing[0]].help)
     single = {n: (v,) for n, v in values.items() if known[n].many and isinstance(v, str)}
-    return merged(kind, {**values, **single}, lambda one: one.name)
+    return merged(kind, {**values, **single}, lambda one: one.name, _LOG.info)
 
 
-def merged(kind: type[S], values: Mapping[str, Any], called: Callable[[Setting], str], **made: str) -> S:
+def merged(
+    kind: type[S],
+    values: Mapping[str, Any],
+    called: Callable[[Setting], str],
+    say: Callable[[str], None],
+    **made: str,
+) -> S:
     """Check values, put them over those of the configuration file, and make of them what belongs to them.
 
     Args:
         kind: Whose settings.
         values: What the user chose, by the settings' names.
         called: What the user calls a setting.
+        say: Is told which configuration file is read, and what of it is not used.
         made: Fields that are no settings.
     """
     known = settings_of(kind)
@@ -76,7 +87,11 @@ def merged(kind: type[S], values: Mapping[str, Any], called: Callable[[Setting],
     stored = {}
     if kind.from_file:
         stored = {name: config.judge[str(one.key)] for name, one in known.items() if one.key in config.judge}
+    if config.source is not None:
+        say(f"configuration: {config.source}")
     whole: S = resolved(kind(**stored | explicit, **made), config, explicit)
+    if isinstance(whole, JudgeOptions) and whole.judge != "llm" and "judge" in config.roles:
+        say(f"its model of [roles.judge] is not used: the judge is {whole.judge}; --judge llm asks the model")
     return whole
 
 
@@ -102,6 +117,8 @@ class FileConfig:
     thresholds: Mapping[str, Any] = field(default_factory=dict)
     """The table of the trust checks' thresholds."""
     roles: Mapping[str, RoleSettings] = field(default_factory=dict)
+    source: str | None = None
+    """The file; None where there is none."""
 
     @property
     def trust(self) -> TrustThresholds:
@@ -111,15 +128,19 @@ class FileConfig:
         return TrustThresholds(**self.thresholds)
 
 
+_HERE: Final = "dialogauge.toml"
 _EXAMPLE: Final = "`dialogauge init` writes a commented example"
 
 
 def load_config(path: str | None) -> FileConfig:
-    """Read a configuration file; none given, `dialogauge.toml` here if there is one.
+    """Read a configuration file: this one, else the one that DIALOGAUGE_CONFIG names, else the one here.
+
+    `dialogauge.toml` in the current folder may be anybody's: its roles are guarded (`FoundRoles`).
 
     Raises ConfigError naming the file and the key.
     """
-    source = Path(path) if path is not None else Path("dialogauge.toml")
+    path = path or variable("DIALOGAUGE_CONFIG")
+    source = Path(path or _HERE)
     if path is None and not source.is_file():
         return FileConfig()
     raw = read_toml(source, "configuration file")
@@ -131,10 +152,16 @@ def load_config(path: str | None) -> FileConfig:
     from dialogauge.studies.trust.result import TrustThresholds
 
     keys = {one.key: one for one in settings_of(JudgeOptions).values() if one.key is not None}
+    roles: Mapping[str, RoleSettings] = {n: _role(source, n, r) for n, r in raw.get("roles", {}).items()}
+    if path is None and roles:
+        from dialogauge.app.config import FoundRoles
+
+        roles = FoundRoles(roles, _HERE)
     return FileConfig(
         judge=_values(source, "judge", raw.get("judge", {}), keys),
         thresholds=_values(source, "trust", raw.get("trust", {}), settings_of(TrustThresholds)),
-        roles={name: _role(source, name, role) for name, role in raw.get("roles", {}).items()},
+        roles=roles,
+        source=str(source),
     )
 
 
@@ -196,12 +223,10 @@ def resolved(settings: Any, config: FileConfig, explicit: Mapping[str, Any]) -> 
 @resolved.register
 def _(settings: JudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -> JudgeOptions:
     reference = references(settings).get("judge")
-    if reference is None and explicit.get("judge") == "llm":
-        if "judge" not in config.roles:
-            msg = "--judge llm needs a model"
-            hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration"
-            raise UsageError(msg, hint=hint)
-        reference = "judge"
+    if reference is None and explicit.get("judge") == "llm" and "judge" not in config.roles:
+        msg = "--judge llm needs a model"
+        hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration"
+        raise UsageError(msg, hint=hint)
     without = "local" if settings.fitted_model is None else "fitted"
     judge = explicit.get("judge", without if reference is None else "llm")
     if judge != "llm" and reference is not None:
@@ -213,11 +238,11 @@ def _(settings: JudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -
         from dialogauge.rubrics import NO_RUBRIC
 
         return replace(settings, rubric=NO_RUBRIC, mode="foresight", language="auto")
-    if reference is None:
+    if judge != "llm":
         return settings
-    from dialogauge.app.config import parse_role, with_defaults
+    from dialogauge.app.config import model_of
 
-    return replace(settings, role=with_defaults(parse_role(reference, config.roles), "judge"))
+    return replace(settings, role=model_of(reference, "judge", config.roles))
 
 
 def _check_fitted(settings: JudgeOptions, explicit: Mapping[str, Any]) -> None:
@@ -315,17 +340,15 @@ def _split_role(text: str) -> tuple[str, str]:
 
 def _roles(named: Mapping[str, str], config: FileConfig) -> dict[str, RoleSettings]:
     """Return the settings of both roles: memories are built by the judge's model if no other is named."""
-    from dialogauge.app.config import parse_role, with_defaults
+    from dialogauge.app.config import ROLE_DEFAULTS, model_of
 
-    known = {role: role for role in UserJudgeOptions.asks if role in config.roles} | dict(named)
-    if "judge" not in known:
+    asked = {role for role in UserJudgeOptions.asks if role in config.roles or role in named}
+    if "judge" not in asked:
         return {}
-    judge = parse_role(known["judge"], config.roles)
-    builder = judge.model_copy(update={"temperature": None})
-    if "memory_builder" in known:
-        builder = parse_role(known["memory_builder"], config.roles)
-    roles = {"judge": judge, "memory_builder": builder}
-    return {role: with_defaults(settings, role) for role, settings in roles.items()}
+    models = {role: model_of(named.get(role), role, config.roles) for role in asked}
+    temperature = ROLE_DEFAULTS["memory_builder"]["temperature"]
+    builder = models["judge"].model_copy(update={"temperature": temperature})
+    return {"memory_builder": builder} | models
 
 
 _READS_WHAT_FOLLOWS: Final = ("local", "local-user")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dialogauge.app.build import Clients
-from dialogauge.app.config import parse_role, with_defaults
+from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED
@@ -111,7 +111,7 @@ async def _repaired(
 ) -> tuple[list[Row], DialogaugeError | None]:
     """Have a model write the better replies, in parallel; the rows keep the order of the run."""
     config = load_config(options.config_file)
-    settings = with_defaults(parse_role(references(options)["repair"], config.roles), "repair")
+    settings = model_of(references(options)["repair"], "repair", config.roles)
     clients = Clients(options)
     client = clients.build(settings, "repair")
     forks = _limited(list(_forks(run, left_out)), options.limit, left_out)

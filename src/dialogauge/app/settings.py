@@ -90,7 +90,10 @@ class ConfigOptions(Options):
     """The configuration file."""
 
     config_file: str | None = setting(
-        None, "Configuration file (else ./dialogauge.toml).", "--config", recorded=False
+        None,
+        "Configuration file (else DIALOGAUGE_CONFIG, else ./dialogauge.toml).",
+        "--config",
+        recorded=False,
     )
 
 
@@ -102,7 +105,7 @@ class ModelOptions(ConfigOptions):
 
     model: str | None = setting(
         None,
-        "Model at an OpenAI-compatible endpoint; short for --role judge=MODEL@URL#KEYVAR.",
+        "Model at the endpoint --base-url (else OPENAI_BASE_URL); short for --role judge=MODEL@URL#KEYVAR.",
         recorded=False,
     )
     base_url: str | None = setting(None, "The endpoint, e.g. http://localhost:8000/v1.", recorded=False)

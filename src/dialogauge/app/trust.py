@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.build import Limits, build_judge, no_limits
-from dialogauge.app.config import RoleSettings, parse_role, with_defaults
+from dialogauge.app.config import RoleSettings, expect_harmless, model_of
 from dialogauge.app.merging import FileConfig, load_config, references
 from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.report import page_of
@@ -128,7 +128,7 @@ def _judge_options(run: StoredRun, options: RecheckOptions, config: FileConfig) 
     settings = run.manifest.settings
     role, reference = None, references(options).get("judge")
     if reference is not None:
-        role = with_defaults(parse_role(reference, config.roles), "judge")
+        role = model_of(reference, "judge", config.roles)
     elif settings["role"] is not None:
         role = _stored_role(settings["role"], config)
     names = ("rubric", "judge", "mode", "language", "local_model", "source_file", "window")
@@ -140,6 +140,8 @@ def _judge_options(run: StoredRun, options: RecheckOptions, config: FileConfig) 
 def _stored_role(stored: Mapping[str, Any], config: FileConfig) -> RoleSettings:
     """Read the role of the run; its headers, never stored, come from [roles.judge] of the same model."""
     role = RoleSettings(**{k: v for k, v in stored.items() if k != "headers"})
+    hint = "give the model once more, with --model, --base-url and --api-key-env"
+    expect_harmless(role, "the judge of the run", hint)
     if not stored.get("headers"):
         return role
     named = config.roles.get("judge")

@@ -14,6 +14,7 @@ import typer
 
 from dialogauge.app.settings import Options
 from dialogauge.core.settings import Setting, settings_of
+from dialogauge.report import plain
 
 S = TypeVar("S", bound=Options)
 P = ParamSpec("P")
@@ -40,7 +41,7 @@ def takes(kind: type[S]) -> Callable[[Callable[Concatenate[S, P], None]], Callab
             }
             made = {"command": command_line()} if "command" in {f.name for f in fields(kind)} else {}
             others = {name: value for name, value in values.items() if name not in settings}
-            function(merged(kind, chosen, lambda one: one.option, **made), **others)  # type: ignore[call-arg]
+            function(merged(kind, chosen, lambda one: one.option, _say, **made), **others)  # type: ignore[call-arg]
 
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
         context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
@@ -52,6 +53,10 @@ def takes(kind: type[S]) -> Callable[[Callable[Concatenate[S, P], None]], Callab
         return command
 
     return decorate
+
+
+def _say(text: str) -> None:
+    typer.echo(plain(text), err=True)
 
 
 def _parameter(one: Setting) -> inspect.Parameter:

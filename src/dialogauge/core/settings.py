@@ -174,8 +174,8 @@ def narrowed(kind: type[S], settings: Any, /, **changes: Any) -> S:  # noqa: ANN
     return kind(**{name: getattr(settings, name) for name in names} | changes)
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return which of the names may have been meant; None where none is like it."""
+def nearest(name: str, names: Iterable[str], *, alike: float = 0.6) -> str | None:
+    """Return which of the names may have been meant; None where none is alike, by a measure from 0 to 1."""
     from difflib import get_close_matches  # for messages only
 
-    return next(iter(get_close_matches(name, list(names), 1)), None)
+    return next(iter(get_close_matches(name, list(names), 1, alike)), None)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from dialogauge.app.config import RoleSettings, parse_role, read_key, with_defaults
+from dialogauge.app.config import RoleSettings, model_of, parse_role, read_key, with_defaults
 from dialogauge.app.environment import cache_folder
 from dialogauge.app.merging import FileConfig, load_config
 from dialogauge.core import ConfigError
@@ -81,18 +82,66 @@ def test_a_role_gets_its_sampling_defaults() -> None:
 
 
 def test_without_an_endpoint_the_environment_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    plain = with_defaults(RoleSettings(model="m"), "judge")
-    assert (plain.base_url, plain.api_key_env) == ("https://api.openai.com/v1", "OPENAI_API_KEY")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://here/v1")
     assert with_defaults(RoleSettings(model="m"), "judge").base_url == "http://here/v1"
     assert with_defaults(RoleSettings(model="m", api_key_env="MINE"), "judge").api_key_env == "MINE"
 
 
-def test_a_key_is_never_sent_to_an_endpoint_it_was_not_named_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://here/v1")
-    given = with_defaults(RoleSettings(model="m", base_url="http://there"), "judge")
-    assert (given.base_url, given.api_key_env) == ("http://there", None)
+@pytest.mark.parametrize("given", ["gpt", "gpt#MY_KEY", "claude-3@20240620"])
+def test_a_model_without_an_endpoint_is_refused_whatever_keys_there_are(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
+    with pytest.raises(
+        ConfigError, match=r"no role of the configuration and no agent.*no endpoint"
+    ) as caught:
+        model_of(given, "judge", {})
+    assert "@URL" in str(caught.value)
+    assert "https://api.openai.com/v1" in str(caught.value)
+    with pytest.raises(ConfigError, match="no endpoint"):
+        model_of(None, "judge", {"judge": RoleSettings(model="gpt")})
+
+
+@pytest.mark.parametrize("base_url", [None, "http://here/v1"])
+def test_a_name_that_is_nearly_a_known_one_is_no_model_of_the_environment(
+    base_url: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    if base_url is not None:
+        monkeypatch.setenv("OPENAI_BASE_URL", base_url)
+    roles = {"fast": RoleSettings(model="m", base_url="http://h")}
+    with pytest.raises(ConfigError, match="did you mean 'fast'"):
+        model_of("fasst", "judge", roles)
+    with pytest.raises(ConfigError, match="did you mean 'alpha'"):
+        model_of("alhpa", "candidate", roles, ["alpha"])
+    assert model_of("fasst@http://h", "judge", roles).model == "fasst"
+
+
+@pytest.mark.parametrize(
+    ("named", "url", "has_key", "variable"),
+    [
+        ("http://here/v1", "http://there", True, None),
+        ("http://here/v1", "http://here:8080/v1", True, None),
+        ("http://here/v1", "https://here/v1", True, None),
+        ("http://here/v1", "https://api.openai.com/v1", True, None),
+        ("http://here/v1", "http://here:80/v1/", True, "OPENAI_API_KEY"),
+        ("http://here/v1", "http://here/v1", False, None),
+        (None, "https://api.openai.com/v1", False, "OPENAI_API_KEY"),
+        (None, "http://api.openai.com/v1", True, None),
+        (None, "https://api.openai.com.evil.example/v1", True, None),
+        (None, "https://api.openai.com@evil.example/v1", True, None),
+        (None, "http://[", True, None),
+    ],
+)
+def test_a_key_is_sent_only_to_the_endpoint_it_was_named_for(
+    named: str | None, url: str, has_key: bool, variable: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("OPENAI_BASE_URL", named), ("OPENAI_API_KEY", "s3cret" if has_key else None)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    assert with_defaults(RoleSettings(model="m", base_url=url), "judge").api_key_env == variable
 
 
 @pytest.mark.parametrize("model", ["file:/m", "py:a:b"])
@@ -178,6 +227,60 @@ def test_no_file_is_needed_and_the_one_here_is_found(tmp_path: Path, monkeypatch
     assert load_config(None) == FileConfig()
     (tmp_path / "dialogauge.toml").write_text("[judge]\nrepeats = 3\n")
     assert load_config(None).judge == {"repeats": 3}
+
+
+@pytest.fixture
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, RoleSettings]:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_BASE_URL", "DIALOGAUGE_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    Path("dialogauge.toml").write_text(
+        """
+        [roles]
+        local = {model = "m", base_url = "http://localhost:8000/v1"}
+        judge = {model = "m", base_url = "http://[::1]:8000/v1"}
+        keyed = {model = "m", base_url = "http://127.0.0.1:8000/v1", api_key_env = "OPENAI_API_KEY"}
+        away = {model = "m", base_url = "https://localhost.example/v1"}
+        user = {model = "m", base_url = "http://127.0.0.1@away.example/v1"}
+        odd = {model = "m", base_url = "http://["}
+        code = {model = "py:mine:answer"}
+        folder = {model = "file:weights"}
+        """
+    )
+    return load_config(None).roles
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("keyed", "sends the key of OPENAI_API_KEY"),
+        ("away", "sends conversations to another machine"),
+        ("user", "sends conversations to another machine"),
+        ("odd", "sends conversations to another machine"),
+        ("code", "runs py:mine:answer"),
+        ("folder", "runs file:weights"),
+    ],
+)
+def test_a_file_that_nobody_named_sends_nothing_away_and_runs_nothing(
+    found: Mapping[str, RoleSettings], name: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = rf"the role '{name}' of dialogauge\.toml, which was found here and not named, {what}"
+    with pytest.raises(ConfigError, match=message) as caught:
+        parse_role(name, found)
+    assert "--config dialogauge.toml" in str(caught.value)
+    assert load_config("dialogauge.toml").roles[name].model
+    monkeypatch.setenv("DIALOGAUGE_CONFIG", "dialogauge.toml")
+    assert load_config(None).roles[name].model
+
+
+def test_a_file_that_nobody_named_may_name_a_server_on_this_machine(
+    found: Mapping[str, RoleSettings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert parse_role("local", found).base_url == "http://localhost:8000/v1"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://here/v1")
+    with pytest.raises(ConfigError, match=r"'local' is a role of dialogauge\.toml.*may be a model at http"):
+        parse_role("local", found)
+    assert model_of(None, "judge", found).base_url == "http://[::1]:8000/v1"
 
 
 @pytest.mark.parametrize(
