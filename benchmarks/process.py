@@ -22,7 +22,7 @@ import importlib, json, sys
 module, *words = json.loads(sys.argv[1])
 print(json.dumps(importlib.import_module(module).measure(*words)))
 """
-CLI = (sys.executable, "-c", "from dialogauge.cli import main; main()")
+CLI = (sys.executable, "-m", "dialogauge")
 
 
 @dataclass(frozen=True)

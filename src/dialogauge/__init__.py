@@ -8,11 +8,10 @@
 run. Everything is loaded when it is first used. See docs/library.md.
 """
 
-from typing import TYPE_CHECKING
-
 from dialogauge.core.facade import loading
 from dialogauge.core.version import __version__
 
+TYPE_CHECKING = False  # as type checkers take it; `typing` is slow to load, and a command starts here
 if TYPE_CHECKING:
     from dialogauge.core import Conversation, DialogaugeError, JudgeFailure, Judgement, Message, Rating, Score
     from dialogauge.door.library import ajudge, judge, open_run, read, run

@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import os
-import runpy
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from dialogauge.cli import main
 from pins.cases import Case
 from pins.inputs import answer_items, write_inputs
 from pins.normal import Normal, hash_of
@@ -73,7 +73,7 @@ def _step(words: tuple[str, ...], url: str, normal: Normal) -> dict[str, Any]:
 
 
 def run_command(*words: str) -> tuple[int, str, str]:
-    """Run `dialogauge WORDS` as `python -m dialogauge` does; returns exit code, output and messages."""
+    """Run `dialogauge WORDS` in this process; returns exit code, output and messages."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     code: object = 0
     with (
@@ -82,8 +82,7 @@ def run_command(*words: str) -> tuple[int, str, str]:
         contextlib.redirect_stderr(err),
     ):
         try:
-            sys.modules.pop("dialogauge.__main__", None)  # which other tests may have loaded
-            runpy.run_module("dialogauge", run_name="__main__", alter_sys=True)
+            main()
         except SystemExit as ended:
             code = ended.code
     texts = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _LIVE_SECONDS = 0.2
 _PLAIN_SECONDS = 10.0
+_CLEAR = "\r\x1b[2K"
 
 
 class ProgressObserver:
@@ -22,12 +23,12 @@ class ProgressObserver:
     def __init__(self, *, quiet: bool = False, live: bool | None = None) -> None:
         """Say nothing but errors when `quiet`; write over one line when `live`, as in a terminal."""
         self._quiet = quiet
-        self._live = (sys.stderr.isatty() if live is None else live) and not quiet
+        self._live = not quiet and (shows_live() if live is None else live)
 
     def say(self, text: str) -> None:
         """Print a line for the user."""
         if not self._quiet:
-            _write(self.shown(text))
+            _write(f"{self.shown(text)}\n")
 
     def shown(self, text: str) -> str:
         """Return a line as it is written; a terminal makes it harmless."""
@@ -37,9 +38,9 @@ class ProgressObserver:
         """Say what a Ctrl-C does."""
         self._clear()
         if first:
-            _write("finishing what is in flight; press Ctrl-C again to stop at once")
+            _write("finishing what is in flight; press Ctrl-C again to stop at once\n")
         else:
-            _write("stopping")
+            _write("stopping\n")
 
     @contextlib.contextmanager
     def watching(self, progress: Progress, limits: Callable[[], LimiterState | None]) -> Iterator[None]:
@@ -64,21 +65,24 @@ class ProgressObserver:
             self._clear()
 
     def _show(self, line: str) -> None:
-        if self._live:
-            sys.stderr.write(f"\r\x1b[2K{line}")
-            sys.stderr.flush()
-        else:
-            _write(line)
+        _write(f"{_CLEAR}{line}" if self._live else f"{line}\n")
 
     def _clear(self) -> None:
         if self._live:
-            sys.stderr.write("\r\x1b[2K")
+            _write(_CLEAR)
+
+
+def shows_live() -> bool:
+    """Say whether standard error is a terminal; a process may have none at all."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _write(text: str) -> None:
+    """Write on standard error, where there is one that takes it: no work ends for a line of progress."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(text)
             sys.stderr.flush()
-
-
-def _write(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
 
 
 def progress_line(progress: Progress, limits: LimiterState | None) -> str:

@@ -64,8 +64,6 @@ def _print_faults(outcome: JudgeOutcome) -> None:
         typer.echo(f"dialogauge: {plain(str(ended.error))}", err=True)
         if done:
             typer.echo(f"dialogauge: the {done} judged before that are kept", err=True)
-    if ended.ended == "interrupted":
-        typer.echo("dialogauge: interrupted; the same command goes on from here", err=True)
 
 
 def _print_plan(options: JudgeOptions, *, as_json: bool) -> None:

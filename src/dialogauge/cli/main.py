@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from typing import Any, Final
 
 import typer
 
@@ -23,6 +24,8 @@ from dialogauge.cli.trust import trust
 from dialogauge.core.errors import DialogaugeError, UsageError
 from dialogauge.core.version import __version__
 from dialogauge.report import plain
+
+_INTERRUPTED: Final = 130
 
 app = typer.Typer(
     name="dialogauge",
@@ -52,6 +55,10 @@ def _root(
     """Measure multi-turn assistants the way their users meet them."""
 
 
+_Misuse: type[Exception] = typer.BadParameter.__mro__[2]
+"""What click raises of words that it cannot take (`ClickException`); typer keeps click where it likes."""
+
+
 def main() -> None:
     """Run the command line and exit with its code."""
     # A command makes many small objects and hardly a cycle: looking for cycles so often costs a tenth.
@@ -59,15 +66,45 @@ def main() -> None:
     # Our arrays are small: a thread of numpy's for each core costs every command 50 ms and their memory.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - set, before numpy is loaded
     try:
-        app()
-    except DialogaugeError as error:
-        typer.echo(f"dialogauge: {plain(str(error))}", err=True)
-        sys.exit(2 if isinstance(error, UsageError) else 1)
-    except KeyboardInterrupt:
-        typer.echo("dialogauge: interrupted; what was stored is kept", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(0)
+        code = _run()
     finally:
         # All of it goes with the process: to look through it for cycles on the way out is wasted.
         gc.freeze()
+    if code == _INTERRUPTED:
+        _say("interrupted; what is stored is kept, and the same command goes on from there")
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command that was typed, and return its exit code."""
+    try:
+        code = app(standalone_mode=False) or 0
+        sys.stdout.flush()
+    except DialogaugeError as error:
+        _say(str(error))
+        return 2 if isinstance(error, UsageError) else 1
+    except _Misuse as error:
+        return _say_misuse(error)
+    except BrokenPipeError:
+        return 1  # whoever read has read enough
+    except OSError as error:
+        what = error.filename or "what was to be printed could not be printed"
+        _say(f"{what}: {error.strerror or error}")
+        return 1
+    return code
+
+
+def _say(text: str) -> None:
+    typer.echo(f"dialogauge: {plain(text)}", err=True)
+
+
+def _say_misuse(error: Any) -> int:  # noqa: ANN401 - of a class of click's
+    """Say which word cannot be taken; for none at all, what there is."""
+    context, message = error.ctx, error.format_message()
+    if context is not None and message == context.get_help():
+        typer.echo(message, err=True)
+    else:
+        if context is not None:
+            typer.echo(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True)
+        typer.echo(f"Error: {plain(message)}", err=True)
+    return int(error.exit_code)

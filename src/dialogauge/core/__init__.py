@@ -3,12 +3,9 @@
 Names load on first use: a command starts with the errors and settings alone.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from dialogauge.core.facade import loading
 
+TYPE_CHECKING = False  # as in the face of the package
 if TYPE_CHECKING:
     from dialogauge.core.conversation import (
         ROLES,

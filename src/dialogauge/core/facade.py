@@ -9,10 +9,13 @@ how a type checker is told that a name is public.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import Any
+
+TYPE_CHECKING = False  # as in the face of the package
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 def loading(package: str) -> Callable[[str], object]:

@@ -18,7 +18,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
-from dialogauge.app.progress import ProgressObserver
+from dialogauge.app.progress import ProgressObserver, shows_live
 from dialogauge.app.sources import InputData, Source, open_source
 from dialogauge.core import BudgetSpent, Conversation, InputError, Place, Rating, StoreError, UsageError
 from dialogauge.data import (
@@ -439,6 +439,6 @@ class _Observer(ProgressObserver):
 
 def _observer(progress: bool | None) -> _Observer:  # noqa: FBT001 - as it was handed over
     """Return who is told: progress is shown in a terminal and in a notebook unless it is said otherwise."""
-    interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
+    interactive = shows_live() or "ipykernel" in sys.modules
     shown = interactive if progress is None else progress
     return _Observer(quiet=not shown, live=interactive)

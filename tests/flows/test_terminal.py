@@ -1,0 +1,216 @@
+"""Every command as a process of its own, with a terminal, streams and signals that misbehave."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from dialogauge.__main__ import main as _entry
+from pins.inputs import write_inputs
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+COMMANDS = {
+    "help": "--help",
+    "help of a command": "judge --help",
+    "version": "--version",
+    "judge": "judge log.jsonl -o again",
+    "judge json": "judge log.jsonl -o again --json",
+    "dry run": "judge log.jsonl -o planned --dry-run",
+    "check": "check log.jsonl",
+    "check json": "check log.jsonl --json",
+    "report": "report run -o again.html",
+    "trust": "trust run",
+    "meta": "meta run --draws 100",
+    "export": "export run -o out.csv",
+    "pairs": "pairs run --kind kto -o kto.jsonl",
+    "fit": "fit rated.jsonl --cv 3 -o fitted.json",
+    "satisfaction": "satisfaction rated.jsonl --split-file split.json --judge global-mean --draws 50 -o sat",
+    "init": "init started",
+    "select": "replay select rated.jsonl -o items.json",
+}
+MISTAKES = {
+    "nothing": "",
+    "no such command": "jugde log.jsonl",
+    "no such option": "judge log.jsonl --nope",
+    "no such file": "judge nothing.jsonl",
+    "a bad value": "judge log.jsonl --limit many",
+    "no model": "doctor",
+    "no run": "export nothing -o out.csv",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("terminal")
+    write_inputs(folder, "http://127.0.0.1:9")
+    assert run(folder, "judge rated.jsonl --rubric satisfaction -o run").returncode == 0
+    return folder
+
+
+def started(folder: Path, line: str, env: dict[str, str] | None = None, **streams: Any) -> subprocess.Popen:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(SOURCE),
+        "DIALOGAUGE_CACHE": str(folder / "cache"),
+        **(env or {}),
+    }
+    words = [sys.executable, "-m", "dialogauge", *line.split()]
+    return subprocess.Popen(words, cwd=folder, env=environment, **streams)
+
+
+def run(
+    folder: Path,
+    line: str,
+    env: dict[str, str] | None = None,
+    stdout: int | IO[bytes] = subprocess.PIPE,
+    **more: Any,
+) -> subprocess.CompletedProcess[bytes]:
+    process = started(folder, line, env, stdout=stdout, stderr=subprocess.PIPE, **more)
+    out, err = process.communicate(timeout=60)
+    assert b"Traceback" not in err, (line, err.decode(errors="replace"))
+    assert b"Exception ignored" not in err, (line, err.decode(errors="replace"))
+    return subprocess.CompletedProcess(line, process.returncode, out, err)
+
+
+def closing(*numbers: int) -> dict[str, Any]:
+    return {"preexec_fn": lambda: [os.close(number) for number in numbers]}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_says_where_its_words_could_not_go(folder: Path, name: str) -> None:
+    line = COMMANDS[name]
+    with Path("/dev/full").open("wb") as full:
+        done = run(folder, line, stdout=full)
+    assert done.returncode == 1
+    assert b"what was to be printed could not be printed: No space left" in done.stderr
+    done = run(folder, line, **closing(1))
+    assert (done.returncode, b"could not be printed: Bad file descriptor" in done.stderr) == (1, True)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(folder, line, stdout=writer)
+    os.close(writer)
+    assert (done.returncode, b"could not be printed" in done.stderr) == (1, False)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_needs_neither_input_nor_messages(folder: Path, name: str) -> None:
+    done = run(folder, COMMANDS[name], **closing(0, 2))
+    assert done.returncode == 0
+    assert done.stdout
+
+
+def test_messages_that_nobody_takes_stop_no_command(folder: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = started(folder, "check odd.jsonl", stdout=subprocess.PIPE, stderr=full)
+        assert process.communicate(timeout=60)[0]
+        assert process.returncode == 1
+
+
+def test_an_input_that_is_closed_is_named(folder: Path) -> None:
+    done = run(folder, "check -", **closing(0))
+    assert (done.returncode, b"<stdin>: cannot be read" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-16"])
+@pytest.mark.parametrize("name", ["judge", "satisfaction", "judge json"])
+def test_an_encoding_that_lacks_a_character_shows_its_escape(folder: Path, name: str, encoding: str) -> None:
+    done = run(folder, COMMANDS[name], {"PYTHONIOENCODING": encoding})
+    assert done.returncode == 0
+    if "json" in name:
+        json.loads(done.stdout.decode())
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "7", "abc", "100000"])
+@pytest.mark.parametrize("name", ["help of a command", "judge", "satisfaction"])
+def test_a_terminal_of_any_width_will_do(folder: Path, name: str, columns: str) -> None:
+    ours, theirs = pty.openpty()
+    process = started(
+        folder, COMMANDS[name], {"COLUMNS": columns, "TERM": "dumb"}, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    text = drained(ours)
+    assert process.wait(60) == 0, text
+    assert b"Traceback" not in text
+
+
+def drained(terminal: int) -> bytes:
+    text = b""
+    while True:
+        try:
+            read = os.read(terminal, 1 << 16)
+        except OSError:  # the other side is closed
+            break
+        if not read:
+            break
+        text += read
+    os.close(terminal)
+    return text
+
+
+@pytest.mark.parametrize("name", ["judge", "check", "help"])
+def test_a_terminal_that_is_gone_is_no_traceback(folder: Path, name: str) -> None:
+    ours, theirs = pty.openpty()
+    process = started(folder, COMMANDS[name], stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    os.close(ours)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_said_in_a_line(folder: Path, name: str) -> None:
+    code = 1 if name in ("no such file", "no run") else 2
+    done = run(folder, MISTAKES[name])
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert done.stderr
+    assert run(folder, MISTAKES[name], **closing(2)).returncode == code
+    with Path("/dev/full").open("wb") as full:
+        process = started(folder, MISTAKES[name], stderr=full)
+        assert process.wait(60) == code
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["\x1b[31mjudge", "judge log.jsonl --\x1b[2J", "judge a \x1b]0;x\x07 --limit \x9b31m", "judge x\u202ey"],
+)
+def test_what_was_typed_reaches_no_terminal_raw(folder: Path, line: str) -> None:
+    text = run(folder, line).stderr.decode()
+    assert not {c for c in text if not (c.isprintable() or c == "\n")}, text
+
+
+def heeds(process: subprocess.Popen[bytes], number: int) -> bool:
+    caught = re.search(r"SigCgt:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())
+    return process.poll() is not None or bool(int(caught[1], 16) >> (number - 1) & 1)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_at_any_moment_ends_it_without_a_traceback(folder: Path, sent: int) -> None:
+    begun = time.monotonic()
+    run(folder, COMMANDS["judge"])
+    whole = time.monotonic() - begun
+    for part in range(8):
+        process = started(folder, COMMANDS["judge"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not heeds(process, signal.SIGTERM):  # until then it is Python that starts, not we
+            time.sleep(0.001)
+        time.sleep(whole * part / 8)
+        process.send_signal(sent)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode in (0, 130), (process.returncode, err)
+        assert b"Traceback" not in err, err.decode()
+        assert b"Exception ignored" not in err, err.decode()
+        assert (b"interrupted" in err) == (process.returncode == 130)
+
+
+def test_the_entry_point_is_there() -> None:
+    assert callable(_entry)
