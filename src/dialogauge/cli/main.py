@@ -78,7 +78,7 @@ def main() -> None:
 def _run() -> int:
     """Run the command that was typed, and return its exit code."""
     try:
-        code = app(standalone_mode=False) or 0
+        code = app(prog_name="dialogauge", standalone_mode=False) or 0
         sys.stdout.flush()
     except DialogaugeError as error:
         _say(str(error))
