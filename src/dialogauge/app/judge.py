@@ -17,11 +17,11 @@ from dialogauge.app.sources import (
     default_run_directory,
     input_data,
     is_run,
+    may_wait,
     shown_notes,
 )
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
-from dialogauge.core.unit import digest
 from dialogauge.data import (
     RatingTable,
     off_scale,
@@ -121,11 +121,10 @@ def plan_log(options: JudgeOptions) -> Plan:
 
 
 def _study(options: JudgeOptions, data: InputData, built: BuiltJudge, expected: int | None) -> JudgingStudy:
-    asked = (*options.inputs, options.format, options.map_file, options.limit, options.sample)
     return JudgingStudy(
         built.judge,
         sampled(data.source, limit=options.limit, sample=options.sample, seed=options.seed),
-        source=digest([options.repeats, options.seed, *asked]),
+        may_wait=may_wait(options.inputs),
         expected=expected,
         repeats=options.repeats,
         seed=options.seed,
@@ -157,7 +156,7 @@ def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
 
     Standard input can be read but once, and a file that breaks off is reported where it is read.
     """
-    if options.judge != "llm" or "-" in options.inputs:
+    if options.judge != "llm" or may_wait(options.inputs):
         return None
     try:
         conversations = source.count()

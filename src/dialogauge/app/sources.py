@@ -69,6 +69,11 @@ def is_run(path: str) -> bool:
     return path != "-" and RunDirectory(Path(path)).exists
 
 
+def may_wait(inputs: Sequence[str]) -> bool:
+    """Whether an input is a pipe: whoever writes it may be slow, and it can be read but once."""
+    return any(i == "-" or Path(i).is_fifo() or Path(i).is_char_device() for i in inputs)
+
+
 def open_source(
     inputs: Sequence[str],
     *,

@@ -61,6 +61,8 @@ class WorkUnit:
     """The judge's name, for the rows."""
     position: int = field(default=0, compare=False)
     """Place in the order of the run's rows."""
+    earlier: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+    """The stored rows of a unit that failed and is tried again: only what failed in it is to be done."""
     key: str = field(init=False, compare=False)
     """32 hex digits of the fields that are compared: the name of the stored result."""
 

@@ -78,6 +78,8 @@ class StopSignal:
     def __init__(self) -> None:
         """Begin unset."""
         self.requested = False
+        self.asked = 0
+        """How often someone asked; a run that ends by itself sets `requested` alone."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def watch(self, task: asyncio.Task[None]) -> None:
@@ -87,6 +89,7 @@ class StopSignal:
 
     def request(self) -> None:
         """Ask to stop; asked a second time, cancel the workers."""
+        self.asked += 1
         if self.requested:
             for task in tuple(self._tasks):
                 task.cancel()

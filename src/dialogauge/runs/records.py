@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import orjson
@@ -76,6 +77,14 @@ def _stored(message: Message) -> dict[str, Any]:
     return out
 
 
+def beside_digest(conversation: Conversation) -> bytes:
+    """Return a digest of what `encode_conversation` writes and `conversation_digest` leaves out."""
+    ratings = [[getattr(r, name) for name in _RATING] for r in conversation.ratings]
+    if not ratings and not conversation.metadata:
+        return b""
+    return hashlib.sha256(packable([ratings, dict(conversation.metadata)])).digest()[:16]
+
+
 def decode_conversation(blob: bytes) -> Conversation:
     """Read what `encode_conversation` wrote."""
     body = unpack(blob)
@@ -137,6 +146,27 @@ def _escape(match: re.Match[str]) -> str:
 
 ROW_SCHEMA: Final = 2
 """The form of the rows, in the manifest and as the version of a run file; raised when its tables change."""
+
+
+def is_failure(row: Mapping[str, Any]) -> bool:
+    """Whether a row says why there is no judgement, reply or score."""
+    return row.get("failure") is not None
+
+
+def with_earlier(
+    earlier: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Return the rows of a unit that was tried again: what held before stays, what failed gives way."""
+    if not earlier:
+        return list(rows)
+    new = {_place(row): row for row in rows}
+    kept = [new.pop(_place(row), row) if is_failure(row) else row for row in earlier]
+    held = {_place(row) for row in earlier}
+    return kept + [row for place, row in new.items() if place not in held]
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in ("level", "turn", "item"))
 
 
 def own_scores(row: Mapping[str, Any]) -> Mapping[str, Number]:

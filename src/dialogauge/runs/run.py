@@ -64,7 +64,7 @@ class StoredRun:
     def conversations(self, ids: Collection[str]) -> list[Conversation]:
         """Return the conversations of ids that stood in rows, masked if they are to be."""
         stored = [self._open_ids.get(name, name) for name in sorted(ids)]
-        conversations = self.database.conversations_of(stored)
+        conversations = self.database.conversations_of(stored, self.manifest.judge_digest)
         return conversations if self.mask is None else [self.mask.conversation(c) for c in conversations]
 
     def _shown(self, unit: StoredUnit) -> Iterator[Row]:

@@ -28,11 +28,14 @@ from dialogauge.core.protocols import Record
 from dialogauge.core.unit import WorkUnit
 from dialogauge.runs.records import (
     ROW_SCHEMA,
+    beside_digest,
     decode_conversation,
     encode_conversation,
+    is_failure,
     pack,
     packable,
     unpack,
+    with_earlier,
 )
 
 # A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
@@ -102,10 +105,15 @@ CREATE TABLE IF NOT EXISTS units (
     judge INTEGER NOT NULL, key BLOB NOT NULL, target BLOB NOT NULL, position INTEGER NOT NULL,
     repeat INTEGER NOT NULL, failed INTEGER NOT NULL, rows BLOB NOT NULL, PRIMARY KEY (judge, key)
 );
+CREATE TABLE IF NOT EXISTS beside (target BLOB PRIMARY KEY, digest BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS settled (key BLOB PRIMARY KEY, changes BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS unit_order ON units (judge, position);
 CREATE INDEX IF NOT EXISTS failed_units ON units (judge, key) WHERE failed;
 """
+
+_PUT_CONVERSATION = (
+    "INSERT INTO conversations VALUES (?, ?, ?) ON CONFLICT (target) DO UPDATE SET body = excluded.body"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +149,8 @@ class RunDatabase:
         self._clock = clock
         self._pending: list[_Pending] = []
         self._oldest = 0.0
-        self._bodies: dict[bytes, tuple[str, bytes]] = {}
+        self._bodies: dict[bytes, tuple[str, bytes, bytes]] = {}
+        """By target: id and body of a conversation that waits, and the digest of what stands beside it."""
         self._latest: bytes | None = None
         """The conversation of the unit before: written already, or waiting among the bodies."""
         with store_errors(path):
@@ -215,26 +224,49 @@ class RunDatabase:
 
     def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
         """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
-        target = bytes.fromhex(unit.target_digest)
-        subject = unit.subject
-        if subject is not None:
-            if target != self._latest and target not in self._bodies:
-                self._bodies[target] = (subject.id, encode_conversation(subject))
-            self._latest = target
+        self._keep(unit)
         if not self._pending:
             self._oldest = self._clock()
-        failed = int(any(row.failed for row in rows))
+        written = with_earlier(unit.earlier, [row.to_row(unit) for row in rows])
+        failed = int(any(row.failed for row in rows) or any(is_failure(row) for row in written))
+        target = bytes.fromhex(unit.target_digest)
         place = (bytes.fromhex(unit.key), target, unit.position, unit.repeat, failed)
-        self._pending.append((unit.judge_digest, place, packable([row.to_row(unit) for row in rows])))
+        self._pending.append((unit.judge_digest, place, packable(written)))
         self.flush_if_due()
+
+    def keep_conversation(self, unit: WorkUnit) -> None:
+        """Keep the conversation of a unit that is done as the input has it now.
+
+        Ratings and metadata are no part of what a unit is known by: they may have changed since.
+        """
+        if not self.readonly:
+            self._keep(unit)
+            if len(self._bodies) >= BATCH_UNITS:
+                self.flush()
+
+    def _keep(self, unit: WorkUnit) -> None:
+        subject, target = unit.subject, bytes.fromhex(unit.target_digest)
+        if subject is None or target == self._latest:
+            return
+        self._latest = target
+        waiting, now = self._bodies.get(target), beside_digest(subject)
+        if now != (self._beside(target) if waiting is None else waiting[2]):
+            self._bodies[target] = (subject.id, encode_conversation(subject), now)
+
+    def _beside(self, target: bytes) -> bytes | None:
+        with store_errors(self.path):
+            row = self._db.execute("SELECT digest FROM beside WHERE target = ?", (target,)).fetchone()
+            return None if row is None else row[0]
 
     def flush(self) -> None:
         """Write all that is pending in one transaction; on an error it stays pending."""
-        if not self._pending:
+        if not self._pending and not self._bodies:
             return
-        bodies = [(target, *body) for target, body in self._bodies.items()]
+        bodies = [(target, name, body) for target, (name, body, _) in self._bodies.items()]
+        beside = [(target, digest) for target, (_, _, digest) in self._bodies.items()]
         with store_errors(self.path), self._db:
-            self._db.executemany("INSERT OR IGNORE INTO conversations VALUES (?, ?, ?)", bodies)
+            self._db.executemany(_PUT_CONVERSATION, bodies)
+            self._db.executemany("INSERT OR REPLACE INTO beside VALUES (?, ?)", beside)
             self._insert(self._pending)
         self._pending.clear()
         self._bodies.clear()
@@ -360,6 +392,34 @@ class RunDatabase:
         keys = self.get_meta(f"{PLANNED}:{part}" if part else PLANNED)
         return None if keys is None else {bytes.fromhex(key): n for n, key in enumerate(keys)}
 
+    def hold_shown(self, finished: Collection[bytes], part: str = "") -> None:
+        """Keep showing the units that are stored, whatever is added: until `show` names others.
+
+        What a killed process has added to a run is not shown beside what it was to take the place of.
+        """
+        if finished and self.planned(part) is None:
+            self._put_planned(part, finished)
+
+    def show(self, keys: Collection[bytes], done: Collection[bytes], part: str = "") -> None:
+        """Show these units, in their order; what else is stored stays, and is left out.
+
+        Args:
+            keys: What the input plans.
+            done: The units of the judge that are stored.
+            part: The `judge_digest` of a study that shares the file with others.
+        """
+        shown = sum(key in done for key in keys)
+        self._put_planned(part, keys if shown != (len(done) if part else self._stored()) else None)
+
+    def _put_planned(self, part: str, keys: Collection[bytes] | None) -> None:
+        name = f"{PLANNED}:{part}" if part else PLANNED
+        self.put_meta(name, None if keys is None else [key.hex() for key in keys])
+
+    def _stored(self) -> int:
+        with store_errors(self.path):
+            (number,) = self._db.execute("SELECT COUNT(*) FROM units").fetchone()
+            return int(number)
+
     def judges(self) -> list[str]:
         """Return the digests of the judges that have units in the file."""
         with store_errors(self.path):
@@ -382,15 +442,29 @@ class RunDatabase:
             row = self._db.execute(query, (target,)).fetchone()
             return None if row is None else decode_conversation(row[0])
 
-    def conversations_of(self, ids: Collection[str]) -> list[Conversation]:
+    def conversations_of(self, ids: Collection[str], judge_digest: str) -> list[Conversation]:
         """Return the conversations of those ids, in the order of the ids; unknown ids are left out.
 
-        Of an id that several have, the one that was stored last.
+        Of an id that several have had, the one that is shown of that judge.
         """
-        query = "SELECT body FROM conversations WHERE id = ? ORDER BY rowid DESC LIMIT 1"
+        query = "SELECT target, body FROM conversations WHERE id = ? ORDER BY rowid"
+        shown: set[bytes] | None = None
+        out = []
         with store_errors(self.path):
-            rows = [self._db.execute(query, (name,)).fetchone() for name in sorted(set(ids))]
-            return [decode_conversation(row[0]) for row in rows if row is not None]
+            for name in sorted(set(ids)):
+                found = self._db.execute(query, (name,)).fetchall()
+                if len(found) > 1:
+                    shown = self._shown_targets(judge_digest) if shown is None else shown
+                    found = [one for one in found if one[0] in shown] or found
+                out += [decode_conversation(body) for _, body in found[-1:]]
+        return out
+
+    def _shown_targets(self, judge_digest: str) -> set[bytes]:
+        planned, judge = self.planned(), self._judge(judge_digest)
+        if judge is None:
+            return set()
+        units = self._db.execute("SELECT key, target FROM units WHERE judge = ?", (judge.id,))
+        return {target for key, target in units if planned is None or key in planned}
 
 
 def _with(row: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

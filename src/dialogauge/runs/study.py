@@ -9,13 +9,24 @@ each unit as it ends; read the rows once, from which come `judgements.jsonl` and
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import IO, Any, Generic, Protocol, TypeVar
+from typing import IO, Any, Final, Generic, Protocol, TypeVar
 
-from dialogauge.core import DimensionSpec, InputError, Record, StoreError, WorkUnit, digest, digest_text
+from dialogauge.core import (
+    DialogaugeError,
+    DimensionSpec,
+    InputError,
+    Record,
+    StoreError,
+    WorkUnit,
+    digest,
+    digest_text,
+)
 from dialogauge.core.protocols import Notes
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
@@ -26,10 +37,10 @@ from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import Row, StoredRun, stored_manifest
-from dialogauge.runs.store import NOTES, PLANNED, RunDatabase, RunNotes, StoredUnit
+from dialogauge.runs.store import NOTES, RunDatabase, RunNotes, StoredUnit
 
-_COMMAND = "command"
-"""Under this name the run file keeps the digest of what was asked for: judges and source."""
+_PATIENCE_S: Final = 1.0
+"""Longer reading is worth a line."""
 
 
 class Observer(Protocol):
@@ -115,10 +126,6 @@ class Study(Protocol[R]):
         """The digest under which its units are stored, and found again."""
 
     @property
-    def source(self) -> str:
-        """Digest of what was asked for: inputs, their limits, repeats and seed."""
-
-    @property
     def expected(self) -> int | None:
         """How many units the data plans at most, where that can be known ahead at little cost."""
         return None
@@ -137,6 +144,11 @@ class Study(Protocol[R]):
     def passed_over(self) -> int:
         """Records that were expected and plan no unit, the unreadable ones included."""
         return 0
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether whoever writes the input may be slow: what a run that broke off left is then not read."""
+        return False
 
     @property
     def recomputes(self) -> bool:
@@ -280,17 +292,36 @@ async def run_study(
             _name_other_judges(study, database, observer)
         progress = Progress(expected=study.expected)
         queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
-        stop = stop or StopSignal()
-        with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, limits):
-            outcome = await run_work(
-                iter(queue), study.run, database, workers=settings.workers, progress=progress, stop=stop
-            )
+        units, stop = iter(queue), stop or StopSignal()
+        with stop_on_interrupt(stop, observer.interrupted):
+            with observer.watching(progress, limits):
+                outcome = await run_work(
+                    units, study.run, database, workers=settings.workers, progress=progress, stop=stop
+                )
+            if outcome.ended != "finished" and not study.may_wait:
+                await _read_on(units, stop, observer)
         if not isinstance(outcome.error, StoreError):  # else that error is the one to report
             database.flush()
         return _finish(study, settings, database, queue, outcome, mask)
     finally:
         database.close()
         directory.release()
+
+
+async def _read_on(units: Iterator[WorkUnit], stop: StopSignal, observer: Observer) -> None:
+    """Plan what a run that broke off has not come to: what is stored of it counts, the rest is pending.
+
+    Reading costs no call. A Ctrl-C leaves the rest unread.
+    """
+    asked, began, told = stop.asked, time.monotonic(), False
+    try:
+        while stop.asked == asked and next(units, None) is not None:
+            if not told and time.monotonic() - began > _PATIENCE_S:
+                observer.say("reading the rest of the input, to know what is left; Ctrl-C skips that")
+                told = True
+            await asyncio.sleep(0)
+    except DialogaugeError:
+        return  # the input ends there
 
 
 def units_left(study: Study[R], settings: RunSettings) -> tuple[int, int, Mask | None]:
@@ -334,8 +365,10 @@ class UnitQueue:
     ) -> None:
         """Look up what the run file holds; without one, everything is left."""
         self._study = study
+        self._database = database
         self._retry_failed = retry_failed
         self._finished = {} if database is None else database.finished(study.judge_digest)
+        self._held = database is None or database.readonly or bool(study.works_on)
         self.progress = progress
         self.planned: dict[bytes, int] = {}
         """Key of every unit that was planned so far, with its place."""
@@ -343,21 +376,32 @@ class UnitQueue:
     def __iter__(self) -> Iterator[WorkUnit]:
         """Yield what is left."""
         units = self._study.plan()
-        left = (unit for unit in units if self._take(unit))
+        left = (unit for unit in map(self._left, units) if unit is not None)
         yield from list(left) if isinstance(units, Sequence) else left
         self.progress.total = self.progress.planned
         self._finished = {}  # large, and not asked again
 
-    def _take(self, unit: WorkUnit) -> bool:
-        """Count a unit, and say whether it is to be done."""
+    def _left(self, unit: WorkUnit) -> WorkUnit | None:
+        """Count a unit, and return what is to be done of it; None where it is done."""
         key = bytes.fromhex(unit.key)
         self.planned[key] = unit.position
         self.progress.planned += 1
         failed = self._finished.get(key)
-        if failed is None or self._study.recomputes or (failed and self._retry_failed):
-            return True
+        if failed is None or self._study.recomputes:
+            return self._begun(unit)
+        if self._database is not None:
+            self._database.keep_conversation(unit)
+            if failed and self._retry_failed and (stored := self._database.unit(key)):
+                return self._begun(replace(unit, earlier=stored.rows))
         self.progress.resumed += 1
-        return False
+        return None
+
+    def _begun(self, unit: WorkUnit) -> WorkUnit:
+        """Return a unit that is to be done; before the first, hold on to what is shown."""
+        if not self._held and self._database is not None:
+            self._database.hold_shown(self._finished, _part(self._study))
+            self._held = True
+        return unit
 
 
 def _finish(
@@ -373,7 +417,9 @@ def _finish(
     done = database.finished(study.judge_digest)
     if queue.progress.resumed:
         database.place_units(study.judge_digest, queue.planned)
-    shown = _shown(study, database, queue, done) if own else queue.planned
+    shown = queue.planned
+    if own:
+        database.show(shown, done, _part(study))
     unread = unread_units(study, queue.progress, len(shown))
     pending = unread + sum(1 for key in shown if key not in done)
     ending = Ending(outcome, len(shown) + unread, pending, study.unreadable)
@@ -416,27 +462,9 @@ def _written(rows: Iterator[Row], out: IO[bytes]) -> Iterator[Row]:
         yield row
 
 
-def _shown(
-    study: Study[R], database: RunDatabase, queue: UnitQueue, done: Mapping[bytes, bool]
-) -> dict[bytes, int]:
-    """Return the units that the files show, and keep them for reports, exports and pairs.
-
-    Units of conversations that the input no longer holds stay stored, and are left out. Where the input was
-    not read to its end, what an earlier run of the same command showed of the rest stays in.
-    """
-    shown = queue.planned
-    own = f":{study.judge_digest}" if study.part_of_run else ""
-    command = digest([study.judge_digest, study.source])
-    broke_off = queue.progress.total is None
-    if broke_off and database.get_meta(_COMMAND + own) == command:
-        earlier = database.planned(study.judge_digest if study.part_of_run else "")
-        keys = done if earlier is None else earlier
-        shown = shown | dict.fromkeys((key for key in keys if key not in shown), 0)
-    # The order tells parts of a run which of two units of one item is the newer one.
-    listed = any(key not in shown for key in done) or (study.part_of_run and broke_off)
-    database.put_meta(PLANNED + own, [key.hex() for key in shown] if listed else None)
-    database.put_meta(_COMMAND + own, command)
-    return shown
+def _part(study: Study[R]) -> str:
+    """Return the name under which the run file keeps what the study shows."""
+    return study.judge_digest if study.part_of_run else ""
 
 
 def unread_units(study: Study[R], progress: Progress, shown: int) -> int:

@@ -52,7 +52,8 @@ def stored_trust(run: StoredRun) -> Trust | None:
 
 
 def _hidden(run: StoredRun, mask: Mask, case: TrustCase) -> TrustCase:
-    users = [c.user_id for c in run.database.conversations_of([case.conversation_id])]
+    judge = run.manifest.judge_digest
+    users = [c.user_id for c in run.database.conversations_of([case.conversation_id], judge)]
     names = mask.names(case.conversation_id, users[0] if users else None)
     shown = mask.id("conversation", case.conversation_id)
     return replace(case, conversation_id=shown, text=mask.value(case.text, names))

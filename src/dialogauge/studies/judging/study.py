@@ -57,7 +57,7 @@ class JudgingStudy(Study[JudgingResult]):
     conversations: Iterable[Conversation | InputError]
     """Read once, lazily; with what could not be read in its place."""
     _: KW_ONLY
-    source: str = ""
+    may_wait: bool = False
     expected: int | None = None
     repeats: int = 1
     seed: int = 0

@@ -103,15 +103,12 @@ class ReplayRun:
         if about is None:
             return StoredReplies({}, {}, frozenset())
         judge = replies_digest(candidate, about["digest"])
-        planned = self.database.planned(judge)
         keys: dict[str, bytes] = {}
         failures: dict[str, str] = {}
         cut_short: set[str] = set()
-        for unit in self.database.units(judge, planned):
+        for unit in self.database.units(judge, self.database.planned(judge)):
             (row,) = unit.rows
             item = sys.intern(row["item"])
-            if planned is not None and item in keys and planned[keys[item]] < planned[unit.key]:
-                continue  # an earlier request of an item whose latest one is done
             keys[item] = unit.key
             failures.pop(item, None)
             cut_short.discard(item)

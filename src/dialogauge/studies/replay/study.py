@@ -195,11 +195,6 @@ class RepliesStudy(Study[Tally]):
         return self._digest
 
     @property
-    def source(self) -> str:
-        """The item set."""
-        return self.items.digest
-
-    @property
     def expected(self) -> int:
         """Items that are in the data."""
         return len(self.stage.items)
@@ -403,11 +398,6 @@ class ScoresStudy(Study[ScoreCounts]):
     def judge_digest(self) -> str:
         """What the evaluator is known by."""
         return self._digest
-
-    @property
-    def source(self) -> str:
-        """What is scored beside what the evaluator knows: the items."""
-        return digest([item.id for item in self.stage.items])
 
     @property
     def expected(self) -> int:

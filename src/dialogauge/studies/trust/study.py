@@ -74,7 +74,6 @@ class TrustStudy(Study[TrustResult]):
     _by_key: dict[str, Variant] = field(default_factory=dict)
 
     name = TRUST
-    source = ""
 
     @property
     def works_on(self) -> Collection[str]:
