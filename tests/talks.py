@@ -148,6 +148,7 @@ class FakeJudge:
     dimensions: tuple[Spec, ...] = (Spec("helpfulness"), Spec("coherence", "conversation"))
     waits: bool = False
     seen: list[tuple[Conversation, int, int]] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
 
     def describe(self) -> Mapping[str, Any]:
         return {"kind": "fake"}
@@ -162,6 +163,7 @@ class FakeJudge:
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
         self.seen.append((request.conversation, request.repeat, request.seed))
+        self.requests.append(request)
         if self.waits:
             await asyncio.sleep(0)
         return self.rows(request.conversation, request.repeat)

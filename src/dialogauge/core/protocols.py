@@ -166,6 +166,8 @@ class Request:
     repeat: int = 1
     """1-based."""
     seed: int = 0
+    standing: tuple[Judged, ...] = ()
+    """Judgements that hold from an earlier try: their targets are not asked for."""
 
     @property
     def view(self) -> BlockView | None:
@@ -272,9 +274,9 @@ class Judge(Protocol):
         """Judge the targets of the request.
 
         Returns one `Judged` per target: the targets in their order, or each replied turn in order and then
-        the conversation. A target that cannot be judged has a `JudgeFailure`, and so have all targets of a
-        request that the judge cannot serve. Raises `EndpointError` or `BudgetSpent` only when going on makes
-        no sense for any target.
+        the conversation; those that stand already may be left out. A target that cannot be judged has a
+        `JudgeFailure`, and so have all targets of a request that the judge cannot serve. Raises
+        `EndpointError` or `BudgetSpent` only when going on makes no sense for any target.
         """
 
 

@@ -192,6 +192,11 @@ def judged_of(row: Mapping[str, Any]) -> Judged:
     return Judged(target, _outcome_of(row), Usage(**usage), row["prompt_digest"], by_role)
 
 
+def standing(rows: Sequence[Mapping[str, Any]]) -> tuple[Judged, ...]:
+    """Return the judgements among the rows of a unit that is tried again."""
+    return tuple(judged_of(row) for row in rows if not is_failure(row))
+
+
 def _outcome_of(row: Mapping[str, Any]) -> Judgement | JudgeFailure:
     failure = row["failure"]
     if failure is not None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,22 @@ import pytest
 from dialogauge.app.judge import plan_log
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import BudgetSpent, Conversation, EndpointError, Judged, UsageError, digest_text
+from dialogauge.runs import open_run
 from talks import FakeJudge, judged_rows, talk
 
 A, B, C = (talk("u: hi", f"a: reply {n}", id=n) for n in "abc")
+
+
+def stops(judge: FakeJudge, error: Exception, *, after: int) -> FakeJudge:
+    """Let a judge raise once it has judged so many."""
+
+    def rows(conversation: Conversation, _: int) -> tuple[Judged, ...]:
+        if len(judge.seen) > after:
+            raise error
+        return judged_rows(conversation)
+
+    judge.rows = rows
+    return judge
 
 
 def ids(rows: list[dict[str, Any]]) -> list[tuple[str, int]]:
@@ -93,6 +107,98 @@ def test_failures_are_kept_until_they_are_asked_for_again(desk: Any) -> None:
     assert len(desk.rows()) == 4
 
 
+def test_what_held_is_kept_and_only_what_failed_is_asked_for(desk: Any) -> None:
+    def rows(score: int, failed: tuple[str, ...]) -> Any:
+        good, bad = judged_rows(B, score), judged_rows(B, failed=True)
+        return lambda c, _: tuple(
+            b if g.target.level in failed and c.id == "b" else g for g, b in zip(good, bad, strict=True)
+        )
+
+    log = desk.log(B)
+    desk.judge.rows = rows(4, ("turn",))
+    desk.run(log)
+    desk.judge.rows = rows(2, ("turn", "conversation"))
+    desk.run(log, retry_failed=True)
+    (request,) = desk.judge.requests[1:]
+    assert [j.target.level for j in request.standing] == ["conversation"]
+    assert [r["scores"] for r in desk.rows()] == [None, {"coherence": 4}]
+    desk.judge.rows = rows(3, ())
+    desk.run(log, retry_failed=True)
+    assert [r["scores"] for r in desk.rows()] == [{"helpfulness": 3}, {"coherence": 4}]
+    desk.run(log, retry_failed=True)
+    assert len(desk.judge.requests) == 3
+
+
+@pytest.mark.parametrize("stopped_after", [0, 1, 3])
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_a_run_that_broke_off_shows_no_row_of_what_the_input_held_before(
+    desk: Any, stopped_after: int, repeats: int
+) -> None:
+    talks = [talk("u: hi", f"a: reply {n}", id=n) for n in "abcde"]
+    desk.run(desk.log(*talks), repeats=repeats)
+    edited = [talk("u: hi", f"a: edited {n}", id=n) for n in "abcde"]
+    desk.judge = stops(FakeJudge(), BudgetSpent("the cap"), after=stopped_after)
+    outcome = desk.run(desk.log(*edited[:4], talks[4]), repeats=repeats)
+    units = 4 * repeats - stopped_after
+    assert outcome.run.ending.pending == units == desk.json("manifest.json")["pending_units"]
+    assert len(desk.rows()) == 2 * (5 * repeats - units)
+    assert desk.json("summary.json")["conversations"]["pending"] == -(-units // repeats)
+    desk.judge = FakeJudge()
+    desk.run(desk.log(*edited[:4], talks[4]), repeats=repeats)
+    assert len(desk.judge.seen) == units
+    assert len(desk.rows()) == 10 * repeats
+
+
+def test_what_a_killed_process_added_is_not_shown_beside_what_it_takes_the_place_of(desk: Any) -> None:
+    desk.run(desk.log(A, B))
+    before = desk.rows()
+    desk.judge = stops(FakeJudge(), RuntimeError("killed"), after=1)
+    with pytest.raises(RuntimeError):
+        desk.run(desk.log(talk("u: hi", "a: edited", id="a"), talk("u: hi", "a: edited", id="b")))
+    with open_run(str(desk.folder / "run")) as run:
+        assert list(run.rows()) == before
+        assert [c.messages[1].text for c in run.conversations(["a"])] == ["reply a"]
+
+
+def test_a_reply_that_was_edited_and_restored_is_shown_as_it_is(desk: Any) -> None:
+    desk.run(desk.log(A))
+    desk.run(desk.log(talk("u: hi", "a: edited", id="a")))
+    desk.run(desk.log(A))
+    with open_run(str(desk.folder / "run")) as run:
+        assert [c.messages[1].text for c in run.conversations(["a"])] == ["reply a"]
+
+
+def test_a_run_of_two_judges_is_judged_again_as_its_input_is_now(desk: Any) -> None:
+    desk.run(desk.log(A, B))
+    desk.judge = FakeJudge(digest=digest_text("another"))
+    desk.run(desk.log(A, C))
+    desk.run(str(desk.folder / "run"), out="again")
+    assert ids(desk.rows("again")) == [("a", 1), ("c", 1)]
+
+
+def test_ratings_and_metadata_are_those_of_the_input_now(desk: Any) -> None:
+    rating = {"dimension": "helpfulness", "turn": 1, "rater": "r"}
+
+    def stored() -> tuple[list[Any], Any]:
+        with open_run(str(desk.folder / "run")) as run:
+            ((conversation, _),) = run.judged()
+            return [r.score for r in conversation.ratings], conversation.metadata.get("shop")
+
+    desk.run(desk.log(A))
+    assert stored() == ([], None)
+    desk.run(desk.log(A, keys={"ratings": [{**rating, "score": 2}], "shop": "x"}))
+    assert stored() == ([2], "x")
+    desk.run(desk.log(A, keys={"ratings": [{**rating, "score": 5}]}))
+    assert stored() == ([5], None)
+    desk.run(desk.log(A))
+    assert stored() == ([], None)
+    file = desk.folder / "ratings.jsonl"
+    file.write_text(json.dumps({**rating, "conversation_id": "a", "score": 3}))
+    desk.run(desk.log(A), ratings_file=str(file))
+    assert stored() == ([3], None)
+    assert len(desk.judge.seen) == 1
+
+
 def test_fresh_judges_everything_again(desk: Any) -> None:
     log = desk.log(A, B)
     desk.run(log)
@@ -153,7 +259,7 @@ def test_a_second_run_that_breaks_off_hides_nothing_of_the_first(desk: Any) -> N
     assert desk.json("summary.json") == summary
     assert desk.json("manifest.json")["conversations"] == 3
     assert desk.run(log, retry_failed=True, limit=2).run.ending.outcome.ended == "error", "another command"
-    assert ids(desk.rows()) == [("a", 1)]
+    assert ids(desk.rows()) == [("a", 1), ("b", 1)]
     desk.judge.rows = lambda c, _: judged_rows(c)
     desk.run(log, retry_failed=True)
     assert ids(desk.rows()) == [("a", 1), ("b", 1), ("c", 1)]

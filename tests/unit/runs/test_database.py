@@ -215,14 +215,17 @@ def test_a_conversation_is_kept_once_with_all_that_is_known_of_it(database: RunD
 
 
 def test_conversations_are_found_by_name_the_latest_version_first(database: RunDatabase) -> None:
-    put(database, named("a"))
+    first = put(database, named("a"))
     database.flush()
     put(database, talk("u: a", "a: another reply", id="a"))
     put(database, named("b"), 2)
     database.flush()
-    found = database.conversations_of(["a", "b", "nobody", "it's; --"])
+    found = database.conversations_of(["a", "b", "nobody", "it's; --"], JUDGE_DIGEST)
     assert [c.id for c in found] == ["a", "b"]
     assert found[0].messages[1].text == "another reply"
+    database.show([first], [first])
+    (found,) = database.conversations_of(["a"], JUDGE_DIGEST)
+    assert found.messages[1].text == "b", "the one that is shown"
 
 
 def test_meta_values_come_back(database: RunDatabase) -> None:
@@ -327,7 +330,7 @@ def test_a_damaged_record_is_a_clear_error(path: Path, damage: bytes) -> None:
     for read in (
         lambda: list(reader.units(JUDGE_DIGEST)),
         lambda: list(reader.conversations()),
-        lambda: reader.conversations_of(["a"]),
+        lambda: reader.conversations_of(["a"], JUDGE_DIGEST),
         lambda: reader.get_meta("x"),
     ):
         with pytest.raises(StoreError, match=r"run\.db cannot be used") as caught:

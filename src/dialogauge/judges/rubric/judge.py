@@ -161,12 +161,18 @@ class RubricJudge(JudgeByRubric):
             self.tool_chars,
             self.source,
             salt=request.repeat,
+            standing={(j.target.level, j.target.turn): j for j in request.standing},
         )
         turns = conversation.replied_turns
         if not turns:
             target = Target(conversation.id, "conversation", candidate=conversation.candidate)
             failure = JudgeFailure("no_reply", "the conversation has no assistant reply to a user message")
             return (Judged(target, failure),)
+        rows = await self._rows(calls, turns)
+        return tuple(r for r in rows if (r.target.level, r.target.turn) not in calls.standing)
+
+    async def _rows(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
+        """Return the rows of all targets, with those that stand in their places."""
         if self.rubric.level == "turn":
             return await _judge_turns(calls, turns)
         if self.rubric.level == "window":
@@ -183,8 +189,10 @@ class RubricJudge(JudgeByRubric):
 
 async def _judge_turns(calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
     """Ask about each turn by itself; nothing after the reply is in the dialogue that is shown."""
+    asked = [turn for turn in turns if ("turn", turn.number) not in calls.standing]
     single = [
-        Call(Scope((turn.number,), ("turn",)), calls.conversation.until(turn.number).turns) for turn in turns
+        Call(Scope((turn.number,), ("turn",)), calls.conversation.until(turn.number).turns) for turn in asked
     ]
     results = await gathered([calls.make(call) for call in single])
-    return tuple(turn_row(calls, result, turn) for result, turn in zip(results, turns, strict=True))
+    new = {turn.number: turn_row(calls, r, turn) for r, turn in zip(results, asked, strict=True)}
+    return tuple(calls.standing.get(("turn", t.number)) or new[t.number] for t in turns)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 import orjson
 
 from dialogauge.core.conversation import Conversation, Message, Turn
-from dialogauge.core.judgement import NO_USAGE, JudgeFailure, Usage
+from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Level, Usage
 from dialogauge.core.protocols import RatedReply
 from dialogauge.judges.rubric.reply import ParsedReply, ReplyFault, parse_reply
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
@@ -187,6 +187,8 @@ class FixedPrompts:
 T = TypeVar("T")
 Mode = Literal["hindsight", "foresight"]
 ROLE = "judge"
+Place = tuple[Level, int | None]
+"""Level and turn of a target."""
 _RESULT_SHARE = 4
 """The tool results of the judged turn may be this much longer than those in the dialogue."""
 
@@ -238,6 +240,8 @@ class ConversationCalls:
     salt: int = 0
     known: Mapping[str, str] = field(default_factory=dict)
     """Values of placeholders that the caller fills; they come before those made here."""
+    standing: Mapping[Place, Judged] = field(default_factory=dict)
+    """Judgements that hold from an earlier try: a call that would bring no others is not made."""
 
     @property
     def rubric(self) -> Rubric:

@@ -15,6 +15,7 @@ from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
 from dialogauge.core.scores import NOT_APPLICABLE, Number
 from dialogauge.judges.rubric.prompt import (
+    ROLE,
     Call,
     CallResult,
     ConversationCalls,
@@ -171,10 +172,18 @@ async def judge_in_windows(
     summaries included, is booked on the conversation's row.
     """
     with_turns = not before and bool(calls.rubric.at("turn"))
-    windows, spent = await _ask_windows(calls, turns, plan, with_turns=with_turns)
-    rows = _turn_rows(calls, turns, windows) if with_turns else ()
+    whole = calls.standing.get(("conversation", None))
+    wanted = [
+        whole is None
+        or (with_turns and any(("turn", t.number) not in calls.standing for t in turns[start:stop]))
+        for start, stop in plan
+    ]
+    windows, spent = await _ask_windows(calls, turns, plan, wanted, with_turns=with_turns)
+    rows = _turn_rows(calls, turns, windows, several=len(plan) > 1) if with_turns else ()
     usage = sum((w.usage for w in windows), spent)
     scored = before or rows
+    if whole is not None:
+        return (*_booked(calls, rows, usage), whole)
     if len(windows) == 1:
         outcome = whole_judgement(calls, windows[0], turn_scores(scored))
     else:
@@ -186,28 +195,49 @@ async def judge_window_level(
     calls: ConversationCalls, turns: Sequence[Turn], plan: WindowPlan
 ) -> tuple[Judged, ...]:
     """Judge each window as a target of its own, named by its last turn; the first carries the summaries."""
-    windows, spent = await _ask_windows(calls, turns, plan, with_turns=False)
-    rows = []
+    last = [turns[stop - 1].number for _, stop in plan]
+    wanted = [("window", number) not in calls.standing for number in last]
+    windows, spent = await _ask_windows(calls, turns, plan, wanted, with_turns=False)
+    new: dict[int, Judged] = {}
     for index, w in enumerate(windows):
         usage = w.usage + spent if index == 0 else w.usage
-        rows.append(row(calls, "window", w.span[1], whole_judgement(calls, w, ()), usage))
-    return tuple(rows)
+        new[w.span[1]] = row(calls, "window", w.span[1], whole_judgement(calls, w, ()), usage)
+    return tuple(calls.standing.get(("window", number)) or new[number] for number in last)
+
+
+def _booked(calls: ConversationCalls, rows: Sequence[Judged], usage: Usage) -> Sequence[Judged]:
+    """Book usage on the first row that is new, where the conversation's row stands already."""
+    first = next(
+        (i for i, r in enumerate(rows) if (r.target.level, r.target.turn) not in calls.standing), None
+    )
+    return [
+        replace(r, usage=usage, role_usage={ROLE: usage}) if i == first else r for i, r in enumerate(rows)
+    ]
 
 
 async def _ask_windows(
-    calls: ConversationCalls, turns: Sequence[Turn], plan: WindowPlan, *, with_turns: bool
+    calls: ConversationCalls,
+    turns: Sequence[Turn],
+    plan: WindowPlan,
+    wanted: Sequence[bool],
+    *,
+    with_turns: bool,
 ) -> tuple[tuple[CallResult, ...], Usage]:
-    """Return the windows, and what the summaries took."""
+    """Return the windows that are wanted, and what the summaries in front of them took."""
     groups = [turns[start:stop] for start, stop in plan]
     shown = [_shown(calls, groups, group) for group in groups]
     before: Sequence[str | ChatFailure | None] = (None,) * len(groups)
     spent = Usage()
     if len(groups) > 1 and "earlier_summary" in calls.rubric.shows:
-        before, spent = await summarise_before(calls, [seen[0].number for seen in shown])
+        read = max((i for i, one in enumerate(wanted, 1) if one), default=0)
+        found, spent = await summarise_before(calls, [seen[0].number for seen in shown[:read]])
+        before = [*found, *before[read:]]
     level = calls.rubric.level
     end = calls.conversation.turns[-1].number
     coroutines = []
-    for group, seen, notes in zip(groups, shown, before, strict=True):
+    for group, seen, notes, one in zip(groups, shown, before, wanted, strict=True):
+        if not one:
+            continue
         scope = Scope(
             tuple(t.number for t in group),
             ("turn", level) if with_turns else (level,),
@@ -247,10 +277,13 @@ async def _ask(calls: ConversationCalls, call: Call, notes: str | ChatFailure | 
 
 
 def _turn_rows(
-    calls: ConversationCalls, turns: Sequence[Turn], windows: Sequence[CallResult]
+    calls: ConversationCalls, turns: Sequence[Turn], windows: Sequence[CallResult], *, several: bool
 ) -> tuple[Judged, ...]:
     rows = []
     for turn in turns:
+        if (standing := calls.standing.get(("turn", turn.number))) is not None:
+            rows.append(standing)
+            continue
         holding = [w for w in windows if turn.number in w.call.scope.turns]
         parts = [w.reply.turns[turn.number] for w in holding if w.reply is not None]
         if not parts:
@@ -259,7 +292,7 @@ def _turn_rows(
             rows.append(row(calls, "turn", turn.number, bare))
             continue
         merged, differences = merge_turn(parts)
-        details = _turn_details(holding, parts, differences) if len(windows) > 1 else {}
+        details = _turn_details(holding, parts, differences) if several else {}
         judgement = turn_judgement(calls.rubric, merged, turn, details)
         rows.append(row(calls, "turn", turn.number, judgement))
     return tuple(rows)

@@ -19,7 +19,7 @@ from dialogauge.core import (
 from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import Page
-from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts
+from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts, standing
 from dialogauge.studies.judging.gate import GateResult, parse_gate
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
@@ -139,7 +139,9 @@ class JudgingStudy(Study[JudgingResult]):
 
     async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
         """Judge one conversation once."""
-        request = Request(unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+        request = Request(
+            unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed, standing=standing(unit.earlier)
+        )
         return await self.judge.judge(request)
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> JudgingResult:

@@ -11,7 +11,7 @@ from dialogauge.core.judgement import row_json
 from dialogauge.core.protocols import Request
 from dialogauge.data import RatingTable
 from dialogauge.report import Page
-from dialogauge.runs import Ending, Row, StoredRun, Study
+from dialogauge.runs import Ending, Row, StoredRun, Study, standing
 from dialogauge.studies.trust.look import kept_from, look_into
 from dialogauge.studies.trust.result import Trust, TrustCheck, TrustThresholds
 from dialogauge.studies.trust.scenario import Variant, check_scenario
@@ -114,7 +114,12 @@ class TrustStudy(Study[TrustResult]):
         variant = self._by_key[unit.key]
         if self.judge is None:
             return ()
-        request = Request(variant.conversation.blinded(), repeat=unit.repeat, seed=unit.seed)
+        request = Request(
+            variant.conversation.blinded(),
+            repeat=unit.repeat,
+            seed=unit.seed,
+            standing=standing(unit.earlier),
+        )
         judged = await self.judge.judge(request)
         return tuple(JudgedVariant(variant, row) for row in judged)
 

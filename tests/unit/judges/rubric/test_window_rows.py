@@ -18,7 +18,7 @@ def summary_of(request):
     return {"summary": f"notes on turns {turns[0]} to {turns[-1]}"}
 
 
-async def judged(answer, count=16, conversation=None, **settings):
+async def judged(answer, count=16, conversation=None, standing=(), **settings):
     def line(request):
         found = answer(request)
         if found is None:
@@ -27,7 +27,7 @@ async def judged(answer, count=16, conversation=None, **settings):
 
     client = client_of(line)
     conversation = conversation or long_chat(count)
-    rows = await RubricJudge(CARD, client, **settings).judge(Request(conversation))
+    rows = await RubricJudge(CARD, client, **settings).judge(Request(conversation, standing=standing))
     return rows, client.requests
 
 
@@ -148,6 +148,39 @@ async def test_a_failed_window_fails_its_own_turns_and_the_conversation():
     assert rows[-1].outcome.kind == "window_failed"
     assert "1 of 3 windows failed: timeout" in rows[-1].outcome.message
     assert rows[-1].usage.calls == 2 + 2 + 2
+
+
+async def test_a_retry_asks_for_the_windows_that_are_wanted_and_builds_on_what_stands():
+    rows, _ = await judged(lambda r: None)
+    lost = {8, 9}
+    standing = tuple(r for r in rows if r.target.turn not in lost)
+    again, requests = await judged(lambda r: None, standing=standing)
+    assert [r.target.turn for r in again] == [8, 9]
+    assert [is_summary(r) for r in requests] == [True, False]
+    assert asked_turns(requests[-1]) == [6, 7, 8, 9, 10, 11]
+    assert [r.usage.calls for r in again] == [2, 0]
+
+    def low(request):
+        return None if is_summary(request) else windowed(request, dict.fromkeys(range(17), (1, 1, 1)))
+
+    (whole,), requests = await judged(low, standing=rows[:-1])
+    assert [asked_turns(r) for r in requests if not is_summary(r)] == [
+        [1, 2, 3, 4, 5, 6],
+        [6, 7, 8, 9, 10, 11],
+        [11, 12, 13, 14, 15, 16],
+    ]
+    assert whole.outcome.verdict == "excellent", "by the scores of the turns that stand"
+
+
+async def test_a_retry_in_foresight_asks_for_the_turns_that_failed():
+    rows, _ = await judged(lambda r: None, count=3, mode="foresight")
+    standing = (rows[0], rows[2], rows[3])
+    again, requests = await judged(lambda r: None, count=3, mode="foresight", standing=standing)
+    assert [r.target.turn for r in again] == [2]
+    assert [asked_turns(r) for r in requests] == [[2]]
+    again, requests = await judged(lambda r: None, count=3, mode="foresight", standing=rows[:3])
+    assert [r.target.level for r in again] == ["conversation"]
+    assert not any("per_turn" in r.schema.schema["properties"] for r in requests)
 
 
 async def test_a_window_without_its_notes_fails_and_the_next_takes_on_what_was_left():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, InputError, Place, Rating, RecordFault, WorkUnit, digest_text
 from dialogauge.data import RatingTable
-from dialogauge.runs import Progress
+from dialogauge.runs import Progress, StoredUnit
 from dialogauge.runs.study import UnitQueue
 from dialogauge.studies.judging.study import JudgingStudy, sampled
 from talks import JUDGE_DIGEST, FakeJudge, talk
@@ -32,8 +32,15 @@ class Finished:
 
     units: dict[bytes, bool]
 
+    readonly = True
+
     def finished(self, judge: str) -> dict[bytes, bool]:
         return self.units
+
+    def unit(self, key: bytes) -> StoredUnit:
+        return StoredUnit(key, b"", ())
+
+    def keep_conversation(self, unit: WorkUnit) -> None: ...
 
 
 @dataclass

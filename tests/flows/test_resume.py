@@ -1,0 +1,105 @@
+"""The same command again, after a stop, an edit or a failure: what is shown is what is asked now."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dialogauge.rubrics import Scope, load_rubric, reply_schema
+from dialogauge.runs import open_run
+from flows.conftest import rows_of
+from servers.schemas import instance
+from servers.verdicts import ideal
+
+KIND = """
+id = "kind"
+version = "1"
+level = "turn"
+languages = ["en"]
+shows = ["dialogue"]
+template = "Is the reply kind? {{dimensions}} {{reply_format}} {{dialogue}}"
+
+[[dimensions]]
+name = "kindness"
+description = "How kind the reply is."
+"""
+
+
+def at(stub):
+    return ("--model", "stub-model", "--base-url", stub.url, "--no-cache", "-o", "run")
+
+
+def figures(run):
+    summary = json.loads((run / "summary.json").read_text())
+    return summary["conversations"]["requested"], summary["conversations"]["pending"]
+
+
+@pytest.mark.parametrize("cap", [2, 8, 20])
+def test_a_capped_run_of_an_edited_log_shows_no_row_of_the_old_one(
+    dialogauge, serve, log, talk, tmp_path, cap
+):
+    stub = serve(ideal)
+    path = log(*(talk(f"c{n}", f"Reply {n}.") for n in range(20)))
+    assert dialogauge("judge", path, *at(stub)).code == 0
+    log(*(talk(f"c{n}", f"Edited {n}." if n < 15 else f"Reply {n}.") for n in range(20)))
+    done = dialogauge("judge", path, *at(stub), "--max-calls", cap, "--max-concurrency", 1)
+    rows = rows_of(tmp_path / "run")
+    pending = json.loads((tmp_path / "run" / "manifest.json").read_text())["pending_units"]
+    assert (done.code, 20 - pending) == (0, 20) if cap == 20 else (1, len(rows) // 2)
+    assert 15 - cap <= pending <= 16 - cap or cap == 20
+    assert figures(tmp_path / "run") == (20, pending)
+    assert len({(r["conversation_id"], r["level"], r["turn"]) for r in rows}) == len(rows)
+    before = len(stub.asked)
+    assert dialogauge("judge", path, *at(stub)).code == 0
+    assert len(stub.asked) - before <= pending + 1  # and the probe of the endpoint
+    assert (len(rows_of(tmp_path / "run")), figures(tmp_path / "run")) == (40, (20, 0))
+
+
+def test_a_retry_asks_for_the_failed_turn_alone_and_keeps_the_scores(dialogauge, serve, log, talk, tmp_path):
+    (tmp_path / "kind.toml").write_text(KIND)
+    path = log(talk("a", "One.", "Bad.", "Three."), talk("b", "Four."))
+
+    plain = instance(reply_schema(load_rubric("kind.toml"), Scope((1,), ("turn",)), "en"))
+
+    def reply(score, bad):
+        def answer(body):
+            text = json.dumps(body["messages"])
+            last = max(("One.", "Bad.", "Three.", "Four."), key=text.rfind)
+            return "no" if last in bad else json.dumps({**plain, "scores": score})
+
+        return answer
+
+    stub = serve(lambda body: reply({"kindness": 4}, {"Bad."})(body), schema="ignore")
+    words = ("judge", path, *at(stub), "--rubric", "kind.toml", "--mode", "foresight")
+    assert dialogauge(*words, "--max-failed", 1).code == 0
+    scores = [r["scores"] for r in rows_of(tmp_path / "run")]
+    assert scores == [{"kindness": 4}, None, {"kindness": 4}, {"kindness": 4}]
+    stub.reply = reply({"kindness": 1}, {"One.", "Bad.", "Three.", "Four."})
+    before = len(stub.asked)
+    dialogauge(*words, "--retry-failed")
+    assert [r["scores"] for r in rows_of(tmp_path / "run")] == scores
+    assert len(stub.asked) - before <= 3  # the turn, once more for the words, and the probe
+    stub.reply = reply({"kindness": 2}, set())
+    before = len(stub.asked)
+    assert dialogauge(*words, "--retry-failed").code == 0
+    assert [r["scores"]["kindness"] for r in rows_of(tmp_path / "run")] == [4, 2, 4, 4]
+    assert len(stub.asked) - before <= 2
+
+
+def test_ratings_that_come_later_are_stored_and_shown(dialogauge, log, talk, tmp_path):
+    path = log(talk("a"), talk("b"))
+    rating = {"turn": 1, "dimension": "helpfulness", "rater": "r"}
+    words = ("judge", path, "--judge", "local", "-o", "run")
+    assert dialogauge(*words).code == 0
+    assert dialogauge("meta", "run", "--json").code == 2
+    for score in (2, 5):
+        rated = log(*({**rating, "conversation_id": n, "score": score} for n in "ab"), name="rated.jsonl")
+        assert dialogauge(*words, "--ratings", rated).code == 0
+        found = dialogauge("meta", "run", "--json")
+        assert found.code == 0, found.err
+        with open_run("run") as run:
+            stored = [r.score for c, _ in run.judged() for r in c.ratings]
+        assert stored == [score, score]
+    assert dialogauge(*words).code == 0
+    assert dialogauge("meta", "run", "--json").code == 2
