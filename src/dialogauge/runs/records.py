@@ -161,8 +161,8 @@ def with_earlier(
         return list(rows)
     new = {_place(row): row for row in rows}
     kept = [new.pop(_place(row), row) if is_failure(row) else row for row in earlier]
-    held = {_place(row) for row in earlier}
-    return kept + [row for place, row in new.items() if place not in held]
+    places = {_place(row) for row in earlier}
+    return kept + [row for place, row in new.items() if place not in places]
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -452,11 +452,11 @@ class RunDatabase:
         out = []
         with store_errors(self.path):
             for name in sorted(set(ids)):
-                found = self._db.execute(query, (name,)).fetchall()
-                if len(found) > 1:
+                versions = self._db.execute(query, (name,)).fetchall()
+                if len(versions) > 1:
                     shown = self._shown_targets(judge_digest) if shown is None else shown
-                    found = [one for one in found if one[0] in shown] or found
-                out += [decode_conversation(body) for _, body in found[-1:]]
+                    versions = [one for one in versions if one[0] in shown] or versions
+                out += [decode_conversation(body) for _, body in versions[-1:]]
         return out
 
     def _shown_targets(self, judge_digest: str) -> set[bytes]:

@@ -313,12 +313,12 @@ async def _read_on(units: Iterator[WorkUnit], stop: StopSignal, observer: Observ
 
     Reading costs no call. A Ctrl-C leaves the rest unread.
     """
-    asked, began, told = stop.asked, time.monotonic(), False
+    asked, began, announced = stop.asked, time.monotonic(), False
     try:
         while stop.asked == asked and next(units, None) is not None:
-            if not told and time.monotonic() - began > _PATIENCE_S:
+            if not announced and time.monotonic() - began > _PATIENCE_S:
                 observer.say("reading the rest of the input, to know what is left; Ctrl-C skips that")
-                told = True
+                announced = True
             await asyncio.sleep(0)
     except DialogaugeError:
         return  # the input ends there

@@ -230,8 +230,8 @@ async def _ask_windows(
     spent = Usage()
     if len(groups) > 1 and "earlier_summary" in calls.rubric.shows:
         read = max((i for i, one in enumerate(wanted, 1) if one), default=0)
-        found, spent = await summarise_before(calls, [seen[0].number for seen in shown[:read]])
-        before = [*found, *before[read:]]
+        written, spent = await summarise_before(calls, [seen[0].number for seen in shown[:read]])
+        before = [*written, *before[read:]]
     level = calls.rubric.level
     end = calls.conversation.turns[-1].number
     coroutines = []
