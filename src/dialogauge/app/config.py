@@ -241,10 +241,12 @@ def shown_role(role: RoleSettings) -> dict[str, Any]:
 
     A key is never among them, only the name of its variable.
     """
-    from dialogauge.llm.transport import Endpoint  # with it comes the HTTP client
+    from dialogauge.llm import Endpoint
 
     shown = role.model_dump(exclude={"headers"}, exclude_none=True)
     shown["headers"] = sorted(role.headers)
-    # User info and query of a URL may be secrets too.
-    shown["base_url"] = None if role.base_url is None else Endpoint(role.base_url).shown_url
+    # User info and query of a URL may be secrets too, and so may parameters.
+    endpoint = None if role.base_url is None else Endpoint(role.base_url, extra=role.extra)
+    shown["base_url"] = None if endpoint is None else endpoint.shown_url
+    shown["extra"] = role.extra if endpoint is None else endpoint.shown_parameters(role.extra)
     return shown

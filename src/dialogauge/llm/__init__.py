@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dialogauge.llm.budget import Budget, BudgetedClient, PrefixMeter, PriceTable
     from dialogauge.llm.cache import CachedClient, ResponseCache, client_identity
     from dialogauge.llm.doctor import EndpointReport, examine
+    from dialogauge.llm.endpoint import Endpoint
     from dialogauge.llm.http import HttpChatClient, HttpSettings
     from dialogauge.llm.json_text import NoJsonObject, extract_object
     from dialogauge.llm.limiter import LimiterState
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from dialogauge.llm.scripted import CallableClient, ScriptedClient
     from dialogauge.llm.structured import Structured, ask
     from dialogauge.llm.transformers_client import TransformersClient
-    from dialogauge.llm.transport import Endpoint
     from dialogauge.llm.wire import split_reasoning
 
 

@@ -13,7 +13,6 @@ from dialogauge.llm.http import HttpChatClient
 from dialogauge.llm.problems import Problem, error_text
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
 from dialogauge.llm.schema_support import PROBE, QUESTIONS, obeys
-from dialogauge.llm.wire import parse_json
 
 Status = Literal["ok", "limited", "failed", "not_checked"]
 """The client works around `limited`; only `failed` prevents judging."""
@@ -175,7 +174,7 @@ async def _probe(
         response = await client.post(fields)
     if isinstance(response, Problem):
         return EndpointCheck(name, "not_checked", client.endpoint.redact(response.message))
-    payload = parse_json(response.body)
+    payload = response.payload
     if response.status == 200 and isinstance(payload, dict) and isinstance(payload.get("choices"), list):
         return EndpointCheck(name, *check(payload))
     message = client.endpoint.redact(error_text(response.body, payload))

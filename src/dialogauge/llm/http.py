@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
 from dialogauge.llm.budget import Budget, PrefixMeter, PriceTable
+from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.limiter import AdaptiveLimiter, LimiterState
 from dialogauge.llm.problems import ParameterSupport, Problem, read_problem, refused_parameter
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
 from dialogauge.llm.retry import EndpointHealth, RetrySettings, RetryState, Timing, read_retry_after
 from dialogauge.llm.schema_support import SchemaLadder
-from dialogauge.llm.transport import Endpoint
 from dialogauge.llm.wire import (
     Completion,
     Rung,
     encode,
     fold_system,
-    parse_json,
     read_completion,
     request_body,
     with_schema,
@@ -50,9 +49,11 @@ class HttpSettings:
     """Set to skip the probe."""
     key_variable: str | None = None
     """The environment variable that the key came from, for messages."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Further headers; their values count as secrets."""
-    proxy: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Further headers."""
+    proxy: str | None = field(default=None, repr=False)
+    max_bytes: int = 8 << 20
+    """Of one response, as it is sent and unpacked."""
     name: str | None = None
     """The model's name in rows and on pages; None: its own name."""
 
@@ -84,7 +85,14 @@ class HttpChatClient:
         self.model = model
         self.parameters = parameters or SamplingParameters()
         self._settings = settings or HttpSettings()
-        self.endpoint = Endpoint(base_url, api_key, self._settings.key_variable, self._settings.headers)
+        self.endpoint = Endpoint(
+            base_url,
+            api_key,
+            self._settings.key_variable,
+            self._settings.headers,
+            self._settings.proxy,
+            self.parameters.extra,
+        )
         self._prices = prices or PriceTable()
         self._budget = budget or Budget()
         self._budget.require_price(model, self._prices)
@@ -116,7 +124,8 @@ class HttpChatClient:
             "kind": "http",
             "model": self.model,
             "base_url": self.endpoint.shown_url,
-            "parameters": self.parameters.to_body(),
+            "parameters": self.endpoint.shown_parameters(self.parameters.to_body()),
+            **({} if self.endpoint.variant is None else {"variant": self.endpoint.variant}),
             "dropped": {k: self.endpoint.redact(v) for k, v in self._support.changes.items()},
             "schema_support": self._ladder.describe(),
         }
@@ -143,7 +152,7 @@ class HttpChatClient:
         response = await self._transport.get("/models", _LIST_DEADLINE)
         if isinstance(response, Problem) or response.status != 200:
             return None
-        payload = parse_json(response.body)
+        payload = response.payload
         entries = payload.get("data") if isinstance(payload, dict) else None
         if not isinstance(entries, list):
             return None
@@ -173,7 +182,7 @@ class HttpChatClient:
         from dialogauge.llm.transport import Transport
 
         deadline = self._settings.retry.connect_deadline
-        return Transport(self.endpoint, proxy=self._settings.proxy, connect_deadline=deadline)
+        return Transport(self.endpoint, connect_deadline=deadline, max_bytes=self._settings.max_bytes)
 
     async def _ask(
         self,
@@ -308,7 +317,7 @@ class HttpChatClient:
                 return response
             self._health.note_response(self._timing.clock())
             if response.status == 200:
-                answer = read_completion(parse_json(response.body))
+                answer = read_completion(response.payload)
                 if answer is not None:
                     cost = self._cost(answer, content)
                     return answer

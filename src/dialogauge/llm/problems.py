@@ -7,9 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import orjson
-
 from dialogauge.core.judgement import FailureKind
+from dialogauge.llm.wire import parse_json
 
 Remedy = Literal["mend", "wait", "retry", "give_up", "endpoint"]
 """Change the request, wait, try again, fail this item, or stop because all items would fail."""
@@ -121,7 +120,7 @@ def refused_parameter(problem: Problem, sent: Collection[str]) -> str | None:
 
 def read_problem(status: int, raw: bytes, retry_after: float | None) -> Problem:
     """Classify an answer without a reply; its status is 200 if the body is no completion."""
-    payload = _json(raw)
+    payload = parse_json(raw)
     if status == 200:
         return _problem_of_body(raw, payload, retry_after)
     message = f"HTTP {status}: {error_text(raw, payload)}"
@@ -183,15 +182,6 @@ def _wait_in_words(message: str) -> float | None:
         return None
     factor = {"ms": 0.001, "m": 60.0}.get(match.group(2).lower(), 1.0)
     return float(match.group(1)) * factor
-
-
-def _json(raw: bytes) -> object:
-    try:
-        value = orjson.loads(raw)
-        orjson.dumps(value)  # fails for values that are nested too deep to process
-    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
-        return None
-    return value
 
 
 def _message_in(payload: object) -> str | None:

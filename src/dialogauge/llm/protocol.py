@@ -21,7 +21,7 @@ class SamplingParameters:
     seed: int | None = None
     """The repeat (`ChatRequest.salt`) is added to it, so that repeats differ."""
     stop: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Further fields, sent unchanged."""
 
     def to_body(self) -> dict[str, Any]:

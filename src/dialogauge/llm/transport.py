@@ -1,127 +1,57 @@
-"""HTTP transport: one pool of connections to one endpoint, errors as values."""
+"""HTTP transport: bytes to one endpoint and its answers back, bounded, without secrets, errors as values."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
 
 import aiohttp
+import orjson
+from multidict import CIMultiDict
 from yarl import URL
 
-from dialogauge.core.errors import ConfigError, EndpointError
+from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.problems import Problem
+from dialogauge.llm.secrets import Secrets
+from dialogauge.llm.wire import parse_json
 
-_LISTED = 12
-
-
-@dataclass(frozen=True, repr=False)
-class Endpoint:
-    """An OpenAI-compatible base URL with key and headers; raises `ConfigError` for an invalid URL."""
-
-    base_url: str
-    """For example ``https://api.example.org/v1``; requests keep its query, and its user info is a key."""
-    api_key: str | None = None
-    key_variable: str | None = None
-    """The environment variable with the key, for messages only."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Further headers; their values count as secrets."""
-
-    def __post_init__(self) -> None:
-        parts = urlsplit(self.base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            message = f"{self.shown_url!r} is no base URL of an endpoint"
-            raise ConfigError(message, hint="it looks like http://localhost:8000/v1")
-
-    def __repr__(self) -> str:
-        """Without secrets."""
-        return f"Endpoint({self.shown_url!r})"
-
-    @property
-    def shown_url(self) -> str:
-        """The base URL without user info and query, which may be secrets."""
-        parts = urlsplit(self.base_url)
-        return urlunsplit((parts.scheme, _host(parts), parts.path.rstrip("/"), "", ""))
-
-    def url(self, path: str) -> str:
-        """Return the URL of a path below the base, with the query and without user info."""
-        parts = urlsplit(self.base_url)
-        return urlunsplit((parts.scheme, _host(parts), parts.path.rstrip("/") + path, parts.query, ""))
-
-    def request_headers(self) -> dict[str, str]:
-        """Return the headers of every request, including the key."""
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        parts = urlsplit(self.base_url)
-        if self.api_key:
-            headers["Authorization"] = f"Bearer {self.api_key}"
-        elif parts.username is not None:
-            pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-            headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
-        return {**headers, **self.headers}
-
-    def redact(self, text: str) -> str:
-        """Return the text without secrets."""
-        parts = urlsplit(self.base_url)
-        for secret in (self.api_key, parts.password, parts.query, *self.headers.values()):
-            if secret and len(secret) >= 4:
-                text = text.replace(secret, "***")
-        return text
-
-    def error(self, problem: Problem, model: str, listed: Sequence[str] | None = None) -> EndpointError:
-        """Return the error for an unusable endpoint, with a hint what to do.
-
-        `listed` are the models that the endpoint lists; None without a list.
-        """
-        message = f"{self.shown_url}: {self.redact(problem.message)}"
-        return EndpointError(message, hint=self._hint(problem, model, listed))
-
-    def _hint(self, problem: Problem, model: str, listed: Sequence[str] | None) -> str:
-        status = problem.status
-        if status in (401, 403):
-            return self._key_hint()
-        if status in (402, 429):
-            return "the account has no credit left; nothing but paying or another endpoint helps"
-        if status in (400, 404):
-            if listed and model not in listed:
-                more = ", ..." if len(listed) > _LISTED else ""
-                return f"model {model!r} is not listed; the endpoint has {', '.join(listed[:_LISTED])}{more}"
-            return f"check the model name {model!r} and the base URL, which mostly ends in /v1"
-        if status is not None:
-            return "check the base URL; it mostly ends in /v1"
-        return "is the server running, and are host and port right?"
-
-    def _key_hint(self) -> str:
-        if self.key_variable is None:
-            return "the endpoint wants a key: put it into an environment variable, name it by --api-key-env"
-        if not self.api_key:
-            return f"the environment variable {self.key_variable} is not set: put the key there"
-        return f"check the key in the environment variable {self.key_variable}"
-
-
-def _host(parts: SplitResult) -> str:
-    return parts.netloc.rpartition("@")[2]
+MAX_BYTES: Final = 8 << 20
+"""Of a response by default, as it is sent and unpacked; a verdict has a few kB."""
+_AT_ONCE: Final = 1 << 16
+"""Bytes that are read on the event loop; what is larger or packed could block it, and is read in a thread."""
+_LAYERS: Final = 3
+"""Encodings around one another that are unpacked."""
+_MESSAGE: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An HTTP response of any status."""
+    """An HTTP response of any status, without the endpoint's secrets."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    payload: object = None
+    """The JSON value of the body; None if it is none."""
 
 
 class Transport:
-    """Sends bytes to one endpoint and returns bytes; opens its pool at the first request."""
+    """Sends bytes to one endpoint and returns what it answers.
+
+    This is where everything comes in that a server sends, and so where the endpoint's secrets are masked,
+    before anything is cut, read or stored. Each request has its own connection: whatever a server sends after
+    an answer would else be taken for the answer to the next request.
+    """
 
     def __init__(
-        self, endpoint: Endpoint, *, proxy: str | None = None, connect_deadline: float = 30.0
+        self, endpoint: Endpoint, *, connect_deadline: float = 30.0, max_bytes: int = MAX_BYTES
     ) -> None:
         self._endpoint = endpoint
-        self._proxy = proxy
         self._connect_deadline = connect_deadline
+        self._max_bytes = max_bytes
         self._chat = URL(endpoint.url("/chat/completions"), encoded=True)
         self._session: aiohttp.ClientSession | None = None
 
@@ -147,20 +77,56 @@ class Transport:
             async with (
                 asyncio.timeout(deadline),
                 session.request(
-                    method, url, data=content, allow_redirects=False, proxy=self._proxy
+                    method, url, data=content, allow_redirects=False, proxy=self._endpoint.proxy
                 ) as response,
             ):
-                return Response(response.status, response.headers, await response.read())
+                return await self._read(response)
         except (aiohttp.ClientError, OSError) as error:
             return self._problem(error, deadline)
+
+    async def _read(self, response: aiohttp.ClientResponse) -> Response | Problem:
+        raw = bytearray()
+        async for chunk in response.content.iter_any():
+            raw += chunk
+            if len(raw) > self._max_bytes:
+                return self._too_large(response.status)
+        packed = ",".join(response.headers.getall("Content-Encoding", ())).lower().split(",")
+        layers = [name for name in map(str.strip, packed) if name not in ("", "identity")]
+        try:
+            if layers or len(raw) > _AT_ONCE:
+                body, payload = await asyncio.to_thread(self._open_body, bytes(raw), layers)
+            else:
+                body, payload = self._open_body(bytes(raw), layers)
+        except OverflowError:
+            return self._too_large(response.status)
+        except (zlib.error, EOFError) as error:
+            message = f"the answer cannot be unpacked: {error}"
+            return Problem("server_error", message, "retry", response.status)
+        mask = self._endpoint.redact
+        headers = CIMultiDict((mask(name), mask(value)) for name, value in response.headers.items())
+        return Response(response.status, headers, body, payload)
+
+    def _open_body(self, raw: bytes, layers: list[str]) -> tuple[bytes, object]:
+        """Unpack, read and mask a body; raises OverflowError for one that is too large."""
+        if len(layers) > _LAYERS:
+            message = f"it is packed {len(layers)} times"
+            raise zlib.error(message)
+        for layer in reversed(layers):
+            raw = b"".join(_unpacked(raw, layer, self._max_bytes))
+        return read_body(raw, self._endpoint.secrets)
+
+    def _too_large(self, status: int) -> Problem:
+        message = f"the answer has more than {self._max_bytes} bytes"
+        return Problem("server_error", message, "give_up", status)
 
     def _open(self) -> aiohttp.ClientSession:
         # The limiter limits the connections; cookies and a second timer would cost time.
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, force_close=True),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_deadline),
-            headers=self._endpoint.request_headers(),
+            headers={**self._endpoint.request_headers(), "Accept-Encoding": "gzip, deflate"},
             cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
         )
         return self._session
 
@@ -172,9 +138,42 @@ class Transport:
         if isinstance(error, TimeoutError):
             return Problem("timeout", f"no complete answer within {deadline:.3g} s", "retry")
         if isinstance(error, aiohttp.ClientConnectorError):
-            return Problem("connection", _why_unreached(error), "endpoint", unreached=True)
-        text = str(error) or type(error).__name__
-        return Problem("connection", f"the connection broke: {text}", "retry")
+            message = self._endpoint.redact(_why_unreached(error))
+            return Problem("connection", message, "endpoint", unreached=True)
+        text = self._endpoint.redact(str(error) or type(error).__name__)
+        return Problem("connection", f"the connection broke: {text[:_MESSAGE]}", "retry")
+
+
+def read_body(raw: bytes, secrets: Secrets) -> tuple[bytes, object]:
+    """Return a body and its JSON value (None if it is none), both without secrets."""
+    payload = parse_json(raw)
+    if payload is None:
+        return secrets.mask_bytes(raw), None
+    if not secrets.may_hold(raw):
+        return raw, payload
+    payload = secrets.mask_json(payload)
+    return orjson.dumps(payload), payload
+
+
+def _unpacked(raw: bytes, encoding: str, limit: int) -> Iterator[bytes]:
+    """Yield what was packed, in pieces; raises `OverflowError` once it is more than `limit` bytes."""
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        message = f"it is packed as {encoding[:20]!r}, which was not asked for"
+        raise zlib.error(message)
+    # Servers send deflate with and without the header of zlib; gzip may have several members.
+    with_header = raw[:1] and raw[0] & 15 == 8
+    window = 31 if encoding != "deflate" else 15 if with_header else -15
+    while raw:
+        reader = zlib.decompressobj(window)
+        piece = reader.decompress(raw, limit + 1)
+        limit -= len(piece)
+        if limit < 0:
+            raise OverflowError
+        if not reader.eof:
+            message = "it is cut off"
+            raise EOFError(message)
+        yield piece
+        raw = reader.unused_data.lstrip(b"\0")
 
 
 def _why_unreached(error: aiohttp.ClientConnectorError) -> str:

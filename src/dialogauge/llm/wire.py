@@ -12,6 +12,10 @@ import orjson
 
 from dialogauge.llm.protocol import ChatRequest, FinishReason, ReplySchema
 
+_LONE_SURROGATE = re.compile(
+    r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+"""An escaped backslash or a pair, which stay; and what is left."""
 _OPEN = re.compile(r"\s*<(think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSE = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 
@@ -74,11 +78,27 @@ class Completion:
 
 
 def parse_json(raw: bytes) -> object:
-    """Return the JSON value; None if there is none."""
+    """Return the JSON value; None if there is none, or one nested too deep to be written again.
+
+    Bytes and escapes that are no valid Unicode are read as the replacement character.
+    """
     try:
-        return orjson.loads(raw)
+        value = orjson.loads(raw)
     except orjson.JSONDecodeError:
+        text = raw.decode("utf-8-sig", "replace")
+        try:
+            value = orjson.loads(_LONE_SURROGATE.sub(_replaced, text))
+        except orjson.JSONDecodeError:
+            return None
+    try:
+        orjson.dumps(value)
+    except orjson.JSONEncodeError:
         return None
+    return value
+
+
+def _replaced(escape: re.Match[str]) -> str:
+    return "\\ufffd" if escape[1] else escape[0]
 
 
 def encode(value: object) -> bytes:

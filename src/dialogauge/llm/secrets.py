@@ -1,0 +1,309 @@
+"""Secrets: which settings are some, and masking them in whatever form a server sends them back."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import unquote, unquote_plus, urlsplit
+
+MASK: Final = "***"
+
+_LEAST: Final = 4
+"""Characters: what is shorter is no secret, and masking it would spoil every text."""
+_PART: Final = 8
+"""Characters of a secret, at its beginning or end, that are masked where a text was cut."""
+_LEVELS: Final = 3
+"""How often a text may have been escaped."""
+
+_TELLING: Final = re.compile(
+    r"(?:api|access|auth|subscription)?keys?|token|auth|authorization|authentication|secret|pass|passwd|pwd"
+    r"|pass(?:word|phrase|code)|credentials?|cookies?|session|sessionid|sig|signature|jwt|bearer|code"
+)
+"""Words in a name whose value is a secret; those of the next make a "token" or "key" one of the model's."""
+_OF_TEXTS: Final = re.compile(r"stop|eos|bos|pad|cache")
+_HARMLESS: Final = re.compile(
+    r"version|title|referr?er|agent|accept|type|region|location|language|locale|deployment|model|beta|origin"
+    r"|name|format|encoding"
+)
+_OF_HEADERS: Final = re.compile("headers")
+_PLAIN: Final = re.compile(r"[A-Za-z]{1,15}|[\d.:/-]{1,12}|.{0,7}", re.DOTALL)
+"""One word, a number or a date, and what is short: these occur in every text."""
+
+_ESCAPE: Final = re.compile(
+    rb"%[0-9a-fA-F]{2}|&#[0-9]{1,7};?|&#[xX][0-9a-fA-F]{1,6};?|&[a-zA-Z]{2,12};"
+    rb"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}"
+    rb"|\\U[0-9a-fA-F]{8}|\\u\{[0-9a-fA-F]{1,6}\}|\\x[0-9a-fA-F]{2}|\\[0-7]{3}|\\.",
+    re.DOTALL,
+)
+_CUT: Final = re.compile(rb'\s*(?:\Z|\.\.|\xe2\x80\xa6|\xa6\x80\xe2|\*\*|[][<>"])')
+"""What stands where a text was cut, read forward or backward."""
+_URLS: Final = re.compile(r"(?<=://).*?(?=,[^,]*@https?://|\Z)", re.DOTALL)
+"""What follows each scheme, in one URL or in a list of `MODEL@URL`."""
+
+
+def is_credential(name: str) -> bool:
+    """Say whether the name of a header, a query value or a parameter tells that its value is a secret."""
+    return _has(name, _TELLING) and not _has(name, _OF_TEXTS)
+
+
+def secret_values(named: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the secrets among the values of headers or of a query, by their names.
+
+    A value whose name tells nothing is a secret too, unless it is a plain word, a number or short.
+    """
+    for name, value in named:
+        if is_credential(name):
+            yield from _parts(value)
+        elif not _has(name, _HARMLESS) and not _PLAIN.fullmatch(value):
+            yield value
+
+
+def url_secrets(url: str) -> Iterator[str]:
+    """Yield the secrets in a URL: its user info, and those of its query."""
+    parts = urlsplit(url)
+    if parts.username is not None:
+        user, password = unquote(parts.username), unquote(parts.password or "")
+        if parts.password is None or len(user) >= _PART:
+            yield user
+        yield from (password, f"{user}:{password}", parts.netloc.rpartition("@")[0])
+    yield from secret_values(query_values(parts.query))
+
+
+def query_values(query: str) -> Iterator[tuple[str, str]]:
+    """Yield the names and values of a query; a bare value has no name."""
+    for part in query.split("&"):
+        name, equals, value = part.partition("=")
+        yield (unquote_plus(name), unquote_plus(value)) if equals else ("", unquote_plus(name))
+
+
+def parameter_secrets(value: object, name: str = "") -> Iterator[str]:
+    """Yield the secrets among parameters of any depth: the texts under names that tell so."""
+    if isinstance(value, Mapping):
+        if _has(name, _OF_HEADERS):
+            yield from secret_values((str(k), v) for k, v in value.items() if isinstance(v, str))
+        for key, inner in value.items():
+            yield from parameter_secrets(inner, name if is_credential(name) else str(key))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from parameter_secrets(inner, name)
+    elif isinstance(value, str) and is_credential(name):
+        yield from _parts(value)
+
+
+def without_credentials(text: str) -> str:
+    """Return a text with each URL in it, well formed or not, cut down to host, port and path.
+
+    What stands behind the last @ counts as the host, so that a password with @, / or # is cut too. A key
+    variable behind `#` stays.
+    """
+    return _URLS.sub(lambda url: _address(url.group()), text)
+
+
+def _address(url: str) -> str:
+    rest = url.rpartition("@")[2]
+    address, mark, variable = rest.partition("#")
+    host, slash, path = address.partition("?")[0].partition("/")
+    name, colon, port = host.rpartition(":")
+    if colon and not port.isdigit() and not host.endswith("]"):
+        host = f"{name}:{MASK}"
+    variable = variable if re.fullmatch(r"[A-Za-z_]\w*", variable) else MASK
+    return f"{host}{slash}{path}{mark}{variable if mark else ''}"
+
+
+def _has(name: str, words: re.Pattern[str]) -> bool:
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+    return any(words.fullmatch(word) for word in re.findall(r"[a-z]+", parted))
+
+
+def _parts(value: str) -> Iterator[str]:
+    """Yield a credential, and what it is made of: `Bearer KEY`, `Basic PAIR`, `name=value; name=value`."""
+    yield value
+    for part in re.split(r"[\s;,]+", value):
+        inner = part.partition("=")[2]
+        yield from (one for one in (part, inner) if len(one) >= _PART)
+    scheme, _, coded = value.partition(" ")
+    if scheme.lower() == "basic":
+        try:
+            pair = base64.b64decode(coded).decode()
+        except ValueError:
+            return
+        yield from (pair, pair.partition(":")[2])
+
+
+class Secrets:
+    """Known secrets, which `mask` and its kin replace by `***`.
+
+    They are found plain, percent-encoded, as JSON or HTML escapes (also escaped up to three times over), in
+    base64 of either alphabet with whatever stands around them, in hexadecimal digits, and in any case of
+    letters. Of one that was cut, the beginning or the end counts from 8 characters on where the text ends or
+    shows a cut, and from its half on anywhere.
+    """
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        """Take the secrets; those of fewer than four characters are ignored."""
+        self._forms = sorted({form for value in values if len(value) >= _LEAST for form in _forms(value)})
+        self._backward = [form[::-1] for form in self._forms]
+
+    def mask(self, text: str) -> str:
+        """Return the text without secrets."""
+        raw = text.encode("utf-8", "surrogatepass")
+        masked = self.mask_bytes(raw)
+        return text if masked is raw else masked.decode("utf-8", "replace")
+
+    def mask_bytes(self, raw: bytes) -> bytes:
+        """Return the bytes of a text without secrets."""
+        spans = sorted(self._spans(raw)) if self._forms else []
+        if not spans:
+            return raw
+        pieces, end = [], 0
+        for start, stop in spans:
+            if start >= end:
+                pieces += [raw[end:start], MASK.encode()]
+            end = max(end, stop)
+        return b"".join(pieces) + raw[end:]
+
+    def mask_json(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        """Return a copy of a JSON value without secrets, in keys and numbers too."""
+        if isinstance(value, str):
+            return self.mask(value)
+        if isinstance(value, dict):
+            return {self.mask(str(key)): self.mask_json(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self.mask_json(inner) for inner in value]
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            shown = str(value)
+            masked = self.mask(shown)
+            return value if masked == shown else masked
+        return value
+
+    def may_hold(self, raw: bytes) -> bool:
+        """Say whether a text may hold a secret or a part of one; quicker than to mask all strings in it."""
+        for level, _ in _levels(raw) if self._forms else ():
+            low = level.lower()
+            if any(form[:_PART] in low or form[-_PART:] in low for form in self._forms):
+                return True
+        return False
+
+    def _spans(self, raw: bytes) -> Iterator[tuple[int, int]]:
+        """Yield where secrets stand, with escapes as a whole."""
+        for level, places in _levels(raw):
+            low = level.lower()
+            size = len(low)
+            hits = list(_hits(low, self._forms))
+            hits += [(size - stop, size - start) for start, stop in _hits(low[::-1], self._backward)]
+            for start, stop in hits:
+                first, last = start, stop - 1
+                ends = (first, last + 1)
+                for place in reversed(places):
+                    ends = (place.start(first), place.stop(last))
+                    first, last = ends[0], ends[1] - 1
+                yield ends
+
+
+def _forms(value: str) -> Iterator[bytes]:
+    raw = value.encode("utf-8", "surrogatepass")
+    once = [raw, raw.replace(b" ", b"+")]
+    if not value.isascii():
+        once += [raw.decode("latin-1").encode(), value.encode("latin-1", "replace")]
+    for plain in once:
+        # A password may look escaped itself, and is found in a text that was unescaped as often.
+        yield from (level.lower() for level, _ in _levels(plain) if len(level) >= _LEAST)
+    yield raw.hex().encode()
+    for before in range(3):
+        coded = base64.b64encode(b"\0" * before + raw).rstrip(b"=")
+        # The first and the last sign also hold bits of what stands beside the secret.
+        core = coded[(before * 8 + 5) // 6 : (before + len(raw)) * 8 // 6]
+        if len(core) > _LEAST:
+            yield from (core.lower(), core.translate(bytes.maketrans(b"+/", b"-_")).lower())
+
+
+def _hits(low: bytes, forms: Iterable[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield where a form stands, whole or cut at its end; both are lower case."""
+    for form in forms:
+        enough = max(12, (len(form) + 1) // 2)
+        at = low.find(form[:_PART])
+        while at >= 0:
+            length = _common(low, at, form)
+            shown = length == len(form) or length >= enough or _CUT.match(low, at + length)
+            if shown:
+                yield at, at + length
+            at = low.find(form[:_PART], at + (length if shown else 1))
+
+
+def _common(low: bytes, at: int, form: bytes) -> int:
+    if low.startswith(form, at):
+        return len(form)
+    length = _PART
+    while low[at + length : at + length + 1] == form[length : length + 1]:
+        length += 1
+    return length
+
+
+class _Places:
+    """Where each byte of an unescaped text stood before."""
+
+    def __init__(self) -> None:
+        self._after: list[int] = [0]
+        self._before: list[int] = [0]
+        self._whole: list[bool] = [False]
+
+    def add(self, after: int, before: int, *, whole: bool) -> None:
+        """Begin a piece at these places; a `whole` one is an escape."""
+        self._after.append(after)
+        self._before.append(before)
+        self._whole.append(whole)
+
+    def start(self, byte: int) -> int:
+        """Return where the sign of a byte began."""
+        i = bisect_right(self._after, byte) - 1
+        return self._before[i] + (0 if self._whole[i] else byte - self._after[i])
+
+    def stop(self, byte: int) -> int:
+        """Return where the sign of a byte ended."""
+        i = bisect_right(self._after, byte) - 1
+        return self._before[i + 1] if self._whole[i] else self._before[i] + byte - self._after[i] + 1
+
+
+def _levels(raw: bytes) -> Iterator[tuple[bytes, tuple[_Places, ...]]]:
+    """Yield a text as it is, then unescaped once and more, each with the way back."""
+    places: tuple[_Places, ...] = ()
+    yield raw, places
+    for _ in range(_LEVELS):
+        if not any(sign in raw for sign in (b"%", b"&", b"\\")):
+            return
+        pieces, way, end, size = [], _Places(), 0, 0
+        for escape in _ESCAPE.finditer(raw):
+            plain = _unescaped(escape.group())
+            size += escape.start() - end
+            pieces += [raw[end : escape.start()], plain]
+            way.add(size, escape.start(), whole=True)
+            size, end = size + len(plain), escape.end()
+            way.add(size, end, whole=False)
+        if not pieces:
+            return
+        raw, places = b"".join(pieces) + raw[end:], (*places, way)
+        yield raw, places
+
+
+_SHORT: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f"}
+
+
+def _unescaped(escape: bytes) -> bytes:
+    if escape[:1] == b"%":
+        return bytes([int(escape[1:], 16)])
+    if escape[:1] == b"&":
+        return html.unescape(escape.decode()).encode("utf-8", "replace")
+    body = escape[1:]
+    if len(body) == 1:
+        return _SHORT.get(body, body)
+    if body.isdigit():
+        return bytes([int(body, 8) & 255])
+    if len(escape) == 12:
+        high, low = int(body[1:5], 16), int(body[7:], 16)
+        return chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00).encode()
+    number = int(body.strip(b"uUx{}"), 16)
+    return chr(min(number, 0x10FFFF)).encode("utf-8", "replace")

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import base64
+import html
+import json
+import random
+from urllib.parse import quote, quote_plus
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialogauge.llm.endpoint import Endpoint
+from dialogauge.llm.secrets import (
+    MASK,
+    Secrets,
+    is_credential,
+    parameter_secrets,
+    secret_values,
+    without_credentials,
+)
+from dialogauge.llm.transport import read_body
+
+KEY = "sk-Zq7+x/9 y&W~2é"
+
+FORMS = {
+    "plain": str,
+    "upper": str.upper,
+    "lower": str.lower,
+    "quote": quote,
+    "quote_plus": quote_plus,
+    "quote, lower hex": lambda s: quote_plus(s).replace("%C3%A9", "%c3%a9"),
+    "quote, every byte": lambda s: "".join(f"%{b:02x}" for b in s.encode()),
+    "quote twice": lambda s: quote(quote(s, safe="")),
+    "base64": lambda s: base64.b64encode(s.encode()).decode(),
+    "base64 without padding": lambda s: base64.b64encode(s.encode()).decode().rstrip("="),
+    "base64 for URLs": lambda s: base64.urlsafe_b64encode(s.encode()).decode(),
+    "base64, percent-encoded": lambda s: quote(base64.b64encode(s.encode()).decode(), safe=""),
+    "JSON": lambda s: json.dumps(s)[1:-1],
+    "JSON, every sign": lambda s: "".join(f"\\u{ord(c):04x}" for c in s),
+    "JSON in JSON": lambda s: json.dumps(json.dumps(s)),
+    "HTML": html.escape,
+    "HTML, by number": lambda s: "".join(f"&#{ord(c)};" for c in s),
+    "HTML, by hex number": lambda s: "".join(f"&#x{ord(c):X};" for c in s),
+    "HTML in JSON": lambda s: json.dumps(html.escape(s)),
+    "hex": lambda s: s.encode().hex(),
+    "Python": repr,
+    "bytes in Python": lambda s: repr(s.encode()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_secret_is_masked_in_every_form(form):
+    echo = FORMS[form](KEY)
+    masked = Secrets([KEY]).mask(f"key <{echo}> is wrong")
+    assert masked.startswith("key <")
+    assert masked.endswith("> is wrong")
+    assert MASK in masked
+    assert len(masked) < len("key <> is wrong") + 10
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "Bearer "])
+def test_base64_of_more_than_the_secret_shows_nothing_of_it(before):
+    coded = base64.b64encode(f"{before}{KEY}!".encode()).decode()
+    masked = Secrets([KEY]).mask(f"got {coded}")
+    assert MASK in masked
+    assert len(masked) - len("got ***") <= 16
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "key sk-Zq7+x/",
+        "key sk-Zq7+x/9... is wrong",
+        '{"key": "sk-Zq7+x/9"}',
+        "(…/9 y&W~2é) no",
+        "/9 y&W~2é no",
+    ],
+)
+def test_what_a_server_cut_is_masked_too(text):
+    masked = Secrets([KEY]).mask(text)
+    assert MASK in masked
+    assert "q7" not in masked
+    assert "W~2" not in masked
+
+
+def test_a_short_part_and_a_short_secret_stay():
+    secrets = Secrets([KEY, "abc"])
+    for text in ("sk-Zq7 is how it begins", "the abc", "2é"):
+        assert secrets.mask(text) == text
+
+
+PLACES = (
+    lambda s: {"choices": [{"message": {"content": s}, "finish_reason": s}]},
+    lambda s: {"choices": [{"message": {"content": None, "reasoning": s, "refusal": s, s: s}}]},
+    lambda s: {"error": {"message": f"bad key {s}", "code": s, "param": s, "type": s}},
+    lambda s: {"model": s, "usage": {s: 1, "prompt_tokens": s}, s: {s: [s, {s: None}]}},
+    lambda s: [s, [[s]]],
+)
+SECRET = st.text(
+    st.characters(min_codepoint=33, max_codepoint=0x24F, exclude_categories=["Cc"]), min_size=6, max_size=40
+)
+
+
+@given(
+    secret=SECRET,
+    form=st.sampled_from([f for f in FORMS if f not in ("upper", "lower")]),
+    place=st.sampled_from(PLACES),
+    before=st.text(max_size=4),
+)
+def test_no_place_of_a_reply_shows_a_secret(secret, form, place, before):
+    value = place(f"{before} {FORMS[form](secret)} end")
+    raw = orjson.dumps(value) if before.isascii() else json.dumps(value).encode()
+    body, payload = read_body(raw, Secrets([secret]))
+    shown = json.dumps(payload, ensure_ascii=False) + body.decode()
+    if secret not in json.dumps(place(f"{before}  end")):
+        assert secret not in shown
+        assert FORMS[form](secret) not in shown
+    text, nothing = read_body(raw[:-1] + b"<html>", Secrets([secret]))
+    assert nothing is None
+    assert FORMS[form](secret).encode() not in text
+
+
+def test_masking_leaves_everything_else_as_it_is():
+    rng = random.Random(1)
+    signs = "abcxyz %&\\u0041\"'\n&amp;{}[]é中😀"
+    for _ in range(300):
+        text = "".join(rng.choices(signs, k=60))
+        value = {"a": [text, 1, 2.5, None, True]}
+        raw = orjson.dumps(value)
+        assert read_body(raw, Secrets([KEY])) == (raw, value)
+        assert Secrets([KEY]).mask(f"{text} {KEY} {text}") == f"{text} {MASK} {text}"
+
+
+@pytest.mark.parametrize(
+    ("name", "tells"),
+    [
+        ("Authorization", True),
+        ("X-Api-Key", True),
+        ("apiKey", True),
+        ("ocp-apim-subscription-key", True),
+        ("access_token", True),
+        ("Cookie", True),
+        ("max_tokens", False),
+        ("tokenizer", False),
+        ("stop_token", False),
+        ("X-Title", False),
+        ("api-version", False),
+    ],
+)
+def test_names_tell_credentials(name, tells):
+    assert is_credential(name) is tells
+
+
+def test_which_headers_and_query_values_are_secrets():
+    named = [("X-Title", "research group"), ("X-Team", "assistant"), ("api-version", "2024-10-21-preview")]
+    assert list(secret_values([*named, ("X-Day", "2024-10-21"), ("X-Org", "acme")])) == []
+    assert list(secret_values([("X-Org", "acme-4711-internal")])) == ["acme-4711-internal"]
+    assert {"Bearer abcd-1234", "abcd-1234"} <= set(secret_values([("Authorization", "Bearer abcd-1234")]))
+    assert "s3cr3tpw" in set(secret_values([("Authorization", "Basic dTpzM2NyM3Rwdw==")]))
+    assert "abcdefgh" in set(secret_values([("Cookie", "sid=abcdefgh; a=b")]))
+
+
+def test_keys_among_parameters_are_secrets_at_any_depth():
+    extra = {
+        "api_key": "first-key",
+        "max_tokens": 5,
+        "reasoning": {"effort": "high"},
+        "metadata": [{"userToken": "second-one"}],
+        "extra_headers": {"X-Org": "third-secret"},
+    }
+    assert set(parameter_secrets(extra)) == {"first-key", "second-one", "third-secret"}
+    shown = Endpoint("http://h/v1", extra=extra).shown_parameters({"seed": 1, **extra})
+    assert shown == {
+        "seed": 1,
+        "api_key": MASK,
+        "max_tokens": 5,
+        "reasoning": {"effort": "high"},
+        "metadata": [{"userToken": MASK}],
+        "extra_headers": {"X-Org": MASK},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("m@http://u:p@h:8000/v1?key=x#MY_KEY", "m@http://h:8000/v1#MY_KEY"),
+        ("pool:a@http://u:p@h/v1,b@https://v:q@i/v1#K", "pool:a@http://h/v1,b@https://i/v1#K"),
+        ("http://u:p@ss@h/v1", "http://h/v1"),
+        ("http://u:p#w@h/v1", "http://h/v1"),
+        ("http://u:p/w@h/v1", "http://h/v1"),
+        ("http://u:p,w@h/v1", "http://h/v1"),
+        ("http://u:p@h:notaport/v1", "http://h:***/v1"),
+        ("http://key:secret/v1", "http://key:***/v1"),
+        ("http://h/v1#not a variable", "http://h/v1#***"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+        ("no url", "no url"),
+    ],
+)
+def test_a_url_is_shown_without_credentials(text, shown):
+    assert without_credentials(text) == shown
