@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -172,9 +170,13 @@ def _local(options: JudgeOptions, rubric: str) -> Judge:
 
 def _in_process(settings: RoleSettings) -> ChatClient:
     if settings.model.startswith("py:"):
+        from dialogauge.app.functions import load_function
         from dialogauge.llm.scripted import CallableClient
 
-        return CallableClient(load_callable(settings.model), name=settings.model)
+        function = load_function(settings.model)
+        if settings.timeout_s is None:
+            return CallableClient(function, name=settings.model)
+        return CallableClient(function, name=settings.model, patience=settings.timeout_s)
     from dialogauge.llm.transformers_client import TransformersClient
 
     return TransformersClient(settings.model.removeprefix("file:"), parameters=_sampling(settings))
@@ -218,23 +220,3 @@ def _sampling(settings: RoleSettings) -> SamplingParameters:
         seed=settings.seed,
         extra=settings.extra,
     )
-
-
-def load_callable(reference: str) -> Callable[..., Any]:
-    """Load `py:MODULE:NAME`; the module is looked for in the current directory too."""
-    _, _, rest = reference.partition("py:")
-    module_name, colon, name = rest.partition(":")
-    if not colon or not module_name or not name:
-        msg = f"{reference!r} has not the form py:MODULE:NAME"
-        raise ConfigError(msg)
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        function = getattr(importlib.import_module(module_name), name)
-    except (ImportError, AttributeError) as error:
-        msg = f"{reference}: {error}"
-        raise ConfigError(msg, hint="the module must be importable from here") from error
-    if not callable(function):
-        msg = f"{reference} is not callable"
-        raise ConfigError(msg, hint="give a function that takes OpenAI messages and returns a text")
-    return function  # type: ignore[no-any-return]

@@ -7,12 +7,14 @@ import inspect
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import fields
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 import typer
 
 from dialogauge.app.settings import Options
+from dialogauge.cli.terminal import kept_for_json
 from dialogauge.core.settings import Setting, settings_of
 from dialogauge.report import plain
 
@@ -41,7 +43,9 @@ def takes(kind: type[S]) -> Callable[[Callable[Concatenate[S, P], None]], Callab
             }
             made = {"command": command_line()} if "command" in {f.name for f in fields(kind)} else {}
             others = {name: value for name, value in values.items() if name not in settings}
-            function(merged(kind, chosen, lambda one: one.option, _say, **made), **others)  # type: ignore[call-arg]
+            options = merged(kind, chosen, lambda one: one.option, _say, **made)
+            with kept_for_json() if others.get("as_json") else nullcontext():
+                function(options, **others)  # type: ignore[call-arg]
 
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
         context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TextIO
 
 import typer
 
@@ -41,11 +43,25 @@ def print_faults(faults: Sequence[object], more: str = "") -> None:
         typer.echo(f"dialogauge: ... and {len(faults) - _FAULTS_SHOWN:,} more{more}", err=True)
 
 
+_KEPT: Final[ContextVar[TextIO | None]] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def kept_for_json() -> Iterator[None]:
+    """Keep standard output for `print_json`: what a function of the user's prints goes to standard error."""
+    token = _KEPT.set(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _KEPT.reset(token)
+
+
 def print_json(value: Any) -> None:  # noqa: ANN401 - any JSON value
     """Print a value as indented JSON, with escapes for what a terminal would act on."""
     from dialogauge.runs.records import json_document  # with it comes SQLite, which `--help` does without
 
-    sys.stdout.buffer.write(json_document(value))
+    (_KEPT.get() or sys.stdout).buffer.write(json_document(value))
 
 
 def print_plan(plan: Plan, text: str, *, as_json: bool) -> NoReturn:

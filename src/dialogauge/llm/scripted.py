@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import copy
 import inspect
+import os
+import threading
+import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from dialogauge.core.errors import ConfigError
 from dialogauge.core.judgement import Usage
@@ -63,8 +69,9 @@ class ScriptedClient:
 class CallableClient:
     """Replies from a user's function: messages in, reply out.
 
-    A plain function runs in a thread, a coroutine function in the event loop. An exception fails the one
-    request.
+    Whatever the function does, it fails one request: it runs in a thread of its own, a coroutine in a loop of
+    its own, and whatever it raises, even what would end a program, is taken for its failure. Of one that does
+    not return in time the thread is left behind.
     """
 
     def __init__(
@@ -72,9 +79,24 @@ class CallableClient:
         function: Callable[[list[dict[str, Any]]], str | Awaitable[str]],
         *,
         name: str | None = None,
+        patience: float = 600.0,
     ) -> None:
+        """Call nothing yet.
+
+        Args:
+            function: Takes OpenAI messages, of which it gets a copy.
+            name: Else the function's own.
+            patience: Seconds that a call may take.
+        """
         self._function = function
         self.name: str = name or str(getattr(function, "__name__", "callable"))
+        self._patience = patience
+        # As many as `asyncio.to_thread` would take.
+        self._slots = asyncio.Semaphore(min(32, (os.cpu_count() or 1) + 4))
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._over = asyncio.Event()
+        self._starting = threading.Lock()
+        self._folder = Path.cwd()
 
     def describe(self) -> Mapping[str, Any]:
         """Return kind, name and the function's module."""
@@ -83,22 +105,87 @@ class CallableClient:
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Call the function with the messages."""
-        messages = [dict(message) for message in request.messages]
-        try:
-            text = await self._call(messages)
-        except Exception as error:  # noqa: BLE001 (foreign code: any error fails this request only)
-            message = f"{self.name} raised {type(error).__name__}: {error}"
-            return ChatFailure("judge_error", message, Usage(calls=1))
+        messages = [copy.deepcopy(dict(message)) for message in request.messages]
+        loop = asyncio.get_running_loop()
+        settled: asyncio.Future[_Settled] = loop.create_future()
+
+        def settle(answer: _Settled) -> None:
+            if not settled.done():  # nobody may be waiting any more
+                settled.set_result(answer)
+
+        def work() -> None:
+            answer = self._call(messages)
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(settle, answer)
+
+        async with self._slots:
+            threading.Thread(target=work, name=self.name, daemon=True).start()
+            try:
+                text, error = await asyncio.wait_for(settled, self._patience)
+            except TimeoutError:
+                message = f"{self.name} has not returned after {self._patience:g} s"
+                return ChatFailure("timeout", message, Usage(calls=1))
+        if error is not None:
+            return self._failed(f"raised {_said(error)}")
         if not isinstance(text, str):
-            message = f"{self.name} returned {type(text).__name__}, not a string"
-            return ChatFailure("judge_error", message, Usage(calls=1))
-        return ChatReply(text, usage=Usage(calls=1), model=self.name)
+            return self._failed(f"returned {type(text).__name__}, not a string")
+        if len(text) > _MAX_CHARS:
+            return self._failed(f"returned {len(text):,} characters, more than {_MAX_CHARS:,}")
+        return ChatReply(_whole(text), usage=Usage(calls=1), model=self.name)
 
     async def close(self) -> None:
-        """Do nothing."""
+        """End the loop of coroutines; what still runs in it is dropped."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._over.set)
 
-    async def _call(self, messages: list[dict[str, Any]]) -> object:
-        if inspect.iscoroutinefunction(self._function):
-            return await self._function(messages)
-        answer = await asyncio.to_thread(self._function, messages)
-        return await answer if inspect.isawaitable(answer) else answer
+    def _failed(self, what: str) -> ChatFailure:
+        return ChatFailure("judge_error", f"{self.name} {what}", Usage(calls=1))
+
+    def _call(self, messages: list[dict[str, Any]]) -> _Settled:
+        """Return what the function returns or raises; the working directory stays what it was."""
+        try:
+            answer = self._function(messages)
+            if inspect.isawaitable(answer):
+                return asyncio.run_coroutine_threadsafe(_settled(answer), self._own_loop()).result()
+        except BaseException as error:  # noqa: BLE001 - foreign code: whatever it raises fails this request
+            return None, error
+        finally:
+            with contextlib.suppress(OSError):
+                if Path.cwd() != self._folder:
+                    os.chdir(self._folder)
+        return answer, None
+
+    def _own_loop(self) -> asyncio.AbstractEventLoop:
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._serve, args=(self._loop,), name=self.name, daemon=True).start()
+            return self._loop
+
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(self._over.wait())
+
+
+_Settled = tuple[object, BaseException | None]
+"""What a function returned, or what it raised."""
+_MAX_CHARS: Final = 8 << 20
+_SHOWN_CHARS: Final = 500
+
+
+async def _settled(answer: Awaitable[object]) -> _Settled:
+    try:
+        return await answer, None
+    except BaseException as error:  # noqa: BLE001 - foreign code: whatever it raises fails this request
+        return None, error
+
+
+def _said(error: BaseException) -> str:
+    """Return what was raised in words; the error may not be able to say it itself."""
+    text = _whole("".join(traceback.format_exception_only(error)).strip())
+    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"
+
+
+def _whole(text: str) -> str:
+    """Return a text as plain characters: a surrogate without its half becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

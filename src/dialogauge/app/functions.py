@@ -1,0 +1,93 @@
+"""Functions of the user's own that stand for a model: `py:MODULE:NAME`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dialogauge.core.errors import ConfigError, Place
+from dialogauge.core.settings import nearest
+
+
+def load_function(reference: str) -> Callable[..., Any]:
+    """Load `py:MODULE:NAME`; the module is looked for in the current directory first.
+
+    Raises ConfigError, with file and line where the module itself fails, and for what is no function that
+    takes messages.
+    """
+    module_name, _, name = reference.removeprefix("py:").partition(":")
+    if not name.isidentifier() or not all(part.isidentifier() for part in module_name.split(".")):
+        msg = f"{reference!r} has not the form py:MODULE:NAME"
+        raise ConfigError(msg, hint="for the function answer in judges.py write py:judges:answer")
+    module = _imported(module_name, reference)
+    function = getattr(module, name, None)
+    if function is None:
+        names = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
+        meant = nearest(name, names)
+        msg = f"{reference}: the module {module_name!r} has no {name!r}"
+        hint = f"did you mean {meant!r}?" if meant else "the function must stand at the top of the module"
+        raise ConfigError(msg, place=_place_of(module), hint=hint)
+    if not callable(function):
+        msg = f"{reference} is {type(function).__name__}, and no function"
+        raise ConfigError(msg, place=_place_of(module), hint=_TAKES)
+    _expect_signature(function, reference, module)
+    return function  # type: ignore[no-any-return]
+
+
+_TAKES = "give a function that takes OpenAI messages, a list, and returns a text"
+
+
+def _imported(name: str, reference: str) -> ModuleType:
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    folder = Path.cwd()
+    try:
+        return importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        words = traceback.format_exception_only(error)[-1].strip()
+        absent = isinstance(error, ModuleNotFoundError) and name.startswith(error.name or "\0")
+        hint = "the module must be importable from here" if absent else "mend the module"
+        msg = f"{reference} cannot be loaded: {words}"
+        raise ConfigError(msg, place=_failing_place(error, name), hint=hint) from error
+    finally:
+        os.chdir(folder)
+
+
+def _failing_place(error: BaseException, module: str) -> Place | None:
+    """Return where foreign code failed; None where there is none."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return Place(error.filename, error.lineno)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if f.filename != __file__ and "importlib" not in f.filename]
+    if own:
+        return Place(own[-1].filename, own[-1].lineno)
+    spec = find_spec(module.partition(".")[0])
+    return None if spec is None or spec.origin is None else Place(spec.origin)
+
+
+def _place_of(module: ModuleType) -> Place | None:
+    return None if module.__file__ is None else Place(module.__file__)
+
+
+def _expect_signature(function: Callable[..., Any], reference: str, module: ModuleType) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # one written in C may not say what it takes
+    try:
+        signature.bind([])
+    except TypeError as error:
+        msg = f"{reference} cannot be called with the messages alone: {error}"
+        code = getattr(function, "__code__", None)
+        place = _place_of(module) if code is None else Place(code.co_filename, code.co_firstlineno)
+        raise ConfigError(msg, place=place, hint=_TAKES) from None
