@@ -43,7 +43,10 @@ class Usage:
     """What calls were made and what they took; sums with `+`."""
 
     calls: int = 0
-    """Requests that an endpoint answered, re-asks and retries included, cache hits not."""
+    """Requests that were sent to an endpoint, re-asks and retries included, cache hits not.
+
+    One that had no answer before its deadline counts too, with the cost that was expected of it.
+    """
     cached: int = 0
     """Answers taken from the response cache."""
     prompt_tokens: int = 0

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MENDS = 8
 """Changes of one request after refusals; there are fewer parameters to drop."""
-_STRAIN = frozenset({"server_error", "timeout", "connection"})
+_STRAIN = frozenset({"server_error", "connection"})
 _LIST_DEADLINE = 10.0
 _REPLY_TOKENS = 500
 _BYTES_PER_TOKEN = 3
@@ -272,18 +272,36 @@ class HttpChatClient:
             expected = self._expected_cost(content)
             self._budget.admit(expected)
             retries.start()
+            sent = self._timing.clock()
             outcome = await self._exchange(content, retries.attempt_limit, expected)
             # Before the release: the limit must change before the next request is admitted.
             self._inform_limiter(outcome)
+            if isinstance(outcome, Problem) and outcome.status is None and not outcome.unreached:
+                outcome = self._note_silence(outcome, sent, retries, expected)
         finally:
             self._limiter.release()
         if isinstance(outcome, Completion):
             self._health.has_answered = True
-            return self._reply(outcome)
+            reply = self._reply(outcome)
+            return replace(reply, usage=reply.usage + retries.lost)
         if outcome.kind == "timeout" and retries.shortened and last is not None:
             outcome = _out_of_time(last, "no time for another attempt")
         retries.note_problem(outcome)
         return outcome
+
+    def _note_silence(self, problem: Problem, sent: float, retries: RetryState, expected: float) -> Problem:
+        """Book a request that was sent in vain; one that waited for others of ours is forgiven."""
+        if problem.kind != "timeout":
+            retries.lost += Usage(calls=1)
+            return problem
+        retries.lost += Usage(calls=1, cost=expected if self._prices.knows(self.model) else None)
+        if retries.shortened:
+            self._limiter.strained()
+            return problem
+        if not self._limiter.timed_out(sent):
+            return problem
+        retries.forgive()
+        return replace(problem, remedy="wait")
 
     def _inform_limiter(self, outcome: Completion | Problem) -> None:
         if isinstance(outcome, Completion):
@@ -301,7 +319,7 @@ class HttpChatClient:
         remaining = retries.remaining
         try:
             async with asyncio.timeout(None if remaining is None else max(remaining, 0.0)):
-                await self._limiter.acquire()
+                await self._limiter.acquire(again=retries.attempts > 0)
         except TimeoutError:
             return False
         return True
@@ -314,6 +332,7 @@ class HttpChatClient:
             response = await self._transport.post_chat(content, deadline)
             if isinstance(response, Problem):
                 reached = not response.unreached
+                cost = expected if response.kind == "timeout" else None
                 return response
             self._health.note_response(self._timing.clock())
             if response.status == 200:
@@ -358,7 +377,7 @@ class HttpChatClient:
         if retries.attempts > 1:
             message += f" (given up after {retries.attempts} attempts in {retries.elapsed:.1f} s)"
         raw = None if problem.raw is None else self.endpoint.redact(problem.raw)
-        return ChatFailure(problem.kind, message, usage, raw)
+        return ChatFailure(problem.kind, message, usage + retries.lost, raw)
 
     async def _endpoint_error(self, problem: Problem) -> EndpointError:
         listed = await self.list_models() if problem.status in (400, 404) else None

@@ -44,7 +44,9 @@ class AdaptiveLimiter:
     request is admitted. Waiters are served in order.
 
     A bare "unavailable" (503) may be independent of the number of requests: servers behind a gateway restart,
-    and one answer in a hundred is lost. It counts as "too many" from one answer in five on.
+    and one answer in a hundred is lost. It counts as "too many" from one answer in five on. So does silence:
+    a request that met its deadline may have stood in a queue that we made. Then the limit falls to half, and
+    again as soon as a request meets its deadline that was sent after that.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class AdaptiveLimiter:
         self._alarm: asyncio.Task[None] | None = None
         self._cuts = 0
         self._unavailable = 0.0
+        self._last_success = self._last_silence = float("-inf")
 
     def state(self) -> LimiterState:
         """Return the current state."""
@@ -76,14 +79,17 @@ class AdaptiveLimiter:
         waiting = len(self._waiters)
         return LimiterState(int(self._limit), self.maximum, self._in_flight, waiting, paused, self._cuts)
 
-    async def acquire(self) -> None:
-        """Wait for a slot; return it with `release`."""
+    async def acquire(self, *, again: bool = False) -> None:
+        """Wait for a slot; return it with `release`. Who asks `again` has been waiting longest."""
         if not self._waiters and self._has_room():
             self._in_flight += 1
             return
         self._crowded = True
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
+        if again:
+            self._waiters.appendleft(waiter)
+        else:
+            self._waiters.append(waiter)
         self._admit_waiters()
         try:
             await waiter
@@ -102,6 +108,7 @@ class AdaptiveLimiter:
     def succeeded(self) -> None:
         """Record a proper answer."""
         self._unavailable -= self._unavailable / _MEMORY
+        self._last_success = self._clock()
         if self._limit >= self.maximum:
             return
         if self._doubling:
@@ -117,7 +124,7 @@ class AdaptiveLimiter:
             self._crowded = bool(self._waiters)
 
     def strained(self) -> None:
-        """Record an error, a broken connection or silence: from now on the limit grows slowly."""
+        """Record an error or a broken connection: from now on the limit grows slowly."""
         self._doubling = False
 
     def unavailable(self) -> None:
@@ -127,6 +134,22 @@ class AdaptiveLimiter:
             self.overloaded()
         else:
             self.strained()
+
+    def timed_out(self, sent: float) -> bool:
+        """Record that a request had no answer before its deadline; it was `sent` at this time of the clock.
+
+        True if that is no fault of its own: others were answered in the meantime, and fewer at once may help.
+        """
+        self._unavailable += (1.0 - self._unavailable) / _MEMORY
+        queued = self._unavailable > _STRAY and (self._limit >= 2 or sent < self._last_silence)
+        if queued and sent >= self._last_silence:
+            now = self._last_silence = self._clock()
+            self._limit = max(1.0, self._limit / 2)
+            self._calm_after = max(self._calm_after, now + _COOLDOWN)
+            self._successes = 0
+            self._cuts += 1
+        self._doubling = False
+        return queued and self._last_success > sent
 
     def overloaded(self, wait: float | None = None) -> None:
         """Record "too many requests", or a request to `wait` that many seconds."""

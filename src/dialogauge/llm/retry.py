@@ -11,6 +11,7 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from dialogauge.core.errors import EndpointError
+from dialogauge.core.judgement import Usage
 from dialogauge.llm.problems import Problem
 
 
@@ -55,6 +56,8 @@ class RetryState:
         self.attempts = 0
         self.shortened = False
         """Whether the item's deadline shortened the last attempt."""
+        self.lost = Usage()
+        """What was sent and had no answer."""
         self._unreached: list[float] = []
 
     def start(self) -> None:
@@ -63,6 +66,10 @@ class RetryState:
         if self._started is None:
             self._started = self._timing.clock()
         self.shortened = self.attempt_limit < self._settings.attempt_deadline
+
+    def forgive(self) -> None:
+        """Take back the last attempt, which was not the item's fault: the deadline starts with the next."""
+        self._started = None
 
     def note_problem(self, problem: Problem) -> None:
         """Record the problem of an attempt."""
@@ -184,6 +191,9 @@ class EndpointHealth:
             return not self.has_answered or (since is not None and self._last_response < since)
         if self.has_answered:
             return False
+        if problem.kind == "connection" and problem.status is None:
+            # A port that closes at once, or speaks another protocol, has not sent a single response.
+            return self._last_response == float("-inf")
         # A probe is tiny: a server that never answers it answers no other request.
         silent = probing and problem.kind == "timeout" and self._last_response == float("-inf")
         return silent or (problem.status == 200 and problem.kind != "empty_reply")

@@ -284,3 +284,52 @@ def test_the_limit_stays_between_one_and_the_maximum(events, maximum):
         else:
             limiter.overloaded(5.0 if event == "wait" else None)
         assert 1 <= limiter.state().limit <= maximum
+
+
+def test_silence_of_many_halves_the_limit_once_for_those_that_were_sent_together():
+    limiter, clock = make(64)
+    limiter.succeeded()
+    clock.now += 15
+    assert not any(limiter.timed_out(0.0) for _ in range(15))  # nobody was answered after they were sent
+    assert (limiter.state().limit, limiter.state().cuts) == (10, 1)
+    clock.now += 10
+    limiter.succeeded()
+    assert limiter.timed_out(16.0)
+    assert (limiter.state().limit, limiter.state().cuts) == (5, 2)
+
+
+def test_silence_at_a_limit_of_one_is_the_items_own():
+    limiter, clock = make(1)
+    for _ in range(9):
+        limiter.timed_out(clock.now)
+        clock.now += 1
+        limiter.succeeded()
+    assert not limiter.timed_out(clock.now - 0.5)
+    assert limiter.state().cuts == 0
+
+
+async def test_who_asks_again_comes_first():
+    limiter, _ = make(1)
+    await limiter.acquire()
+    order: list[str] = []
+
+    async def wait(name, again):
+        await limiter.acquire(again=again)
+        order.append(name)
+        limiter.release()
+
+    waiting = [asyncio.create_task(wait(name, name == "old")) for name in ("new", "newer", "old")]
+    await asyncio.sleep(0)
+    limiter.release()
+    await asyncio.gather(*waiting)
+    assert order == ["old", "new", "newer"]
+
+
+def test_stray_silence_lowers_nothing():
+    limiter, clock = make(64)
+    for _ in range(20):
+        for _ in range(9):
+            limiter.succeeded()
+        limiter.timed_out(clock.now)
+        clock.now += 1
+    assert limiter.state().limit == 20

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
-from dialogauge.core.errors import ConfigError
+from dialogauge.core.errors import ConfigError, EndpointError
+from dialogauge.llm import ChatReply, RetrySettings
 from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.problems import Problem
 from dialogauge.llm.transport import Response, Transport
+from servers.asking import question
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 KEY = "sk-abcd1234efgh5678"
@@ -319,3 +321,69 @@ def test_the_variant_is_of_what_may_change_answers_and_not_of_keys():
     one = Endpoint("http://h/v1", headers={"X-Route": "a"}).variant
     assert one == Endpoint("http://h/v1", headers={"x-route": "a"}).variant
     assert one != Endpoint("http://h/v1", headers={"x-route": "b"}).variant
+
+
+# Endpoints that are slow, or none
+
+
+def one_by_one(seconds: float, *, forgets: bool, came: list[bytes]) -> Serve:
+    """Answer one request at a time; a server that does not forget works on for clients that left."""
+    turn = asyncio.Lock()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        came.append(await request_in(reader))
+        left = asyncio.ensure_future(reader.read())
+        async with turn:
+            if not (forgets and left.done()):
+                await asyncio.sleep(seconds)
+        left.cancel()
+        message = {"choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}]}
+        writer.write(answer(json.dumps(message).encode()))
+        await writer.drain()
+
+    return serve
+
+
+@pytest.mark.parametrize("forgets", [True, False])
+async def test_a_server_that_does_one_at_a_time_gets_all_items_done(connect, forgets):
+    came: list[bytes] = []
+    async with raw_server(one_by_one(0.06, forgets=forgets, came=came)) as transport:
+        url = transport._endpoint.base_url
+        retry = RetrySettings(attempt_deadline=0.3, item_deadline=12, backoff_base=0.01, backoff_cap=0.6)
+        client = connect(url, retry=retry)
+        replies = await asyncio.gather(*(client.complete(question(str(n))) for n in range(20)))
+        assert [type(reply) for reply in replies] == [ChatReply] * 20
+        assert sum(reply.usage.calls for reply in replies) == len(came)
+        assert client.limits().limit < 10
+
+
+PORTS = {
+    "closes": b"",
+    "garbage": b"\x00\x01\x02garbage\r\n\r\n",
+    "another protocol": b"220 mail.example.org ESMTP\r\n",
+    "TLS": b"\x15\x03\x03\x00\x02\x02\x46",
+    "half an answer": b"HTTP/1.1 200 OK\r\nContent-Le",
+}
+
+
+@pytest.mark.parametrize("sent", PORTS.values(), ids=PORTS)
+@pytest.mark.parametrize("resets", [False, True])
+async def test_a_port_that_never_speaks_http_is_no_endpoint(connect, sent, resets):
+    async def serve(reader, writer):
+        if not resets:
+            await request_in(reader)
+        writer.write(sent)
+        await writer.drain()
+
+    async with raw_server(serve) as transport:
+        client = connect(transport._endpoint.base_url)
+        ended = await asyncio.gather(
+            *(client.complete(question(str(n))) for n in range(8)), return_exceptions=True
+        )
+    assert {type(end) for end in ended} == {EndpointError}
+
+
+async def test_a_server_of_tls_asked_without_is_no_endpoint(connect):
+    client = connect("https://127.0.0.1:9/v1")
+    with pytest.raises(EndpointError):
+        await client.complete(question())
