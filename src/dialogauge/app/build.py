@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -15,6 +16,8 @@ from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.protocols import Judge
 from dialogauge.llm import Budget, LimiterState, PriceTable, SamplingParameters
 from dialogauge.llm.protocol import ChatClient
+
+_LOG = logging.getLogger("dialogauge")
 
 
 class Clients:
@@ -51,9 +54,13 @@ class Clients:
         self._first = self._first or inner
         if not o.cache or settings.model.startswith("py:"):
             return inner
+        folder = cache_folder()
+        if folder is None:
+            _LOG.warning("no response cache: there is no home folder; DIALOGAUGE_CACHE may name another")
+            return inner
         from dialogauge.llm.cache import CachedClient, ResponseCache
 
-        cache = ResponseCache(cache_folder())
+        cache = ResponseCache(folder)
         self._stack.callback(cache.close)
         return CachedClient(inner, cache, read=not (isinstance(o, RetryOptions) and o.retry_failed))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from ipaddress import ip_address
+from math import isfinite
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -38,27 +39,56 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BARE_HOST: Final = re.compile(r"(localhost|[\w.-]+:\d+)(/.*)?")
 
 
+_DEEP: Final = 32
+
+
+def _json_fault(value: object, path: str, depth: int) -> str | None:
+    """Say what of a value no request can hold; None where it is plain JSON."""
+    if depth > _DEEP:
+        return f"{path} is nested too deeply"
+    if isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        faults = (_json_fault(inner, f"{path}.{key}", depth + 1) for key, inner in pairs)
+        return next((fault for fault in faults if fault is not None), None)
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return f"{path} is a number of more than 64 bits"
+    if isinstance(value, float) and not isfinite(value):
+        return f"{path} is {value}, which JSON does not have"
+    if value is None or isinstance(value, str | int | float):
+        return None
+    return f"{path} is a {type(value).__name__}, which JSON does not have: write it in quotes"
+
+
 class RoleSettings(BaseModel):
     """A model, where it is reached, and how it is sampled."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    model: str
+    model: str = Field(min_length=1)
     """The model's name; or `file:PATH` (a local Hugging Face folder), or `py:MODULE:NAME`."""
     base_url: str | None = None
     api_key_env: str | None = None
     """The name of the variable that holds the key; never the key."""
-    temperature: float | None = Field(default=None, ge=0)
+    temperature: float | None = Field(default=None, ge=0, le=100)
     top_p: float | None = Field(default=None, gt=0, le=1)
-    max_tokens: int | None = Field(default=None, ge=1)
-    seed: int | None = None
-    timeout_s: float | None = Field(default=None, gt=0)
+    max_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1)
+    seed: int | None = Field(default=None, ge=-1, le=2**63 - 1)
+    """What servers take: -1 is a random one for some."""
+    timeout_s: float | None = Field(default=None, gt=0, le=10**6)
     """Deadline of one attempt."""
-    deadline_s: float | None = Field(default=None, gt=0)
+    deadline_s: float | None = Field(default=None, gt=0, le=10**6)
     """Deadline of one item, all attempts included."""
     headers: dict[str, str] = Field(default_factory=dict)
     extra: dict[str, Any] = Field(default_factory=dict)
     """Further request parameters, as the endpoint wants them."""
+
+    @field_validator("extra")
+    @classmethod
+    def _is_json(cls, value: dict[str, Any]) -> dict[str, Any]:
+        fault = _json_fault(value, "extra", 0)
+        if fault is not None:
+            raise ValueError(fault)
+        return value
 
     @field_validator("api_key_env")
     @classmethod

@@ -36,7 +36,7 @@ def load_function(reference: str) -> Callable[..., Any]:
         hint = f"did you mean {meant!r}?" if meant else "the function must stand at the top of the module"
         raise ConfigError(msg, place=_place_of(module), hint=hint)
     if not callable(function):
-        msg = f"{reference} is {type(function).__name__}, and no function"
+        msg = f"{reference} is not callable: it is {type(function).__name__}"
         raise ConfigError(msg, place=_place_of(module), hint=_TAKES)
     _expect_signature(function, reference, module)
     return function  # type: ignore[no-any-return]

@@ -172,7 +172,7 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
     except OSError as error:
         msg = f"the {what} {path} cannot be read: {error.strerror}"
         raise ConfigError(msg) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         msg = f"{path} is not a TOML file: {error}"
         raise ConfigError(msg) from error
 

@@ -9,7 +9,7 @@ settings, or what a group needs and only some commands let the user choose.
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, dataclass_transform
 
 from dialogauge.core.settings import argument, setting
 from dialogauge.core.values import Value
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from dialogauge.runs import Privacy
     from dialogauge.studies.replay.comparison import CompareSettings
     from dialogauge.studies.trust.result import TrustThresholds
+
+
+SEEDS: Final = 2**32 - 1
+"""The largest seed: numpy and many servers take 32 bits."""
+DRAWS: Final = 100_000
+"""The most draws: all are in memory at once."""
 
 
 def _thresholds() -> Any:  # noqa: ANN401 - of a study, which is loaded where it is used
@@ -125,7 +131,9 @@ class LimitOptions(ConfigOptions):
     prices_file: str | None = setting(
         None, "TOML file of prices per million tokens.", "--prices", key="prices"
     )
-    max_concurrency: int = setting(64, "Requests in flight at most.", low=1, key="max_concurrency")
+    max_concurrency: int = setting(
+        64, "Requests in flight at most.", low=1, high=10_000, key="max_concurrency"
+    )
     max_calls: int | None = setting(None, "Stop after N calls.", low=0, key="max_calls")
     max_cost: float | None = setting(None, "Stop at this cost; needs prices.", low=0, key="max_cost")
     cache: bool = setting(True, "Do not use the response cache.", "--no-cache")
@@ -189,8 +197,8 @@ class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions):
 class DrawOptions(Options):
     """Bootstrap intervals."""
 
-    draws: int = setting(1000, "Bootstrap draws for the intervals.", low=0)
-    seed: int = setting(0, "Of the draws and the shuffled control.")
+    draws: int = setting(1000, "Bootstrap draws for the intervals.", low=0, high=DRAWS)
+    seed: int = setting(0, "Of the draws and the shuffled control.", low=0, high=SEEDS)
 
 
 class TiesOptions(Options):
@@ -267,8 +275,8 @@ class JudgeOptions(DataOptions, StrictOptions, LanguageOptions, ModelOptions, Ju
     )
     limit: int | None = setting(None, "Only the first N conversations.", low=1)
     sample: int | None = setting(None, "N conversations at random.", low=1)
-    repeats: int = setting(1, "Judge everything N times.", low=1, key="repeats")
-    seed: int = setting(0, "Seed of sampling and of the model.", key="seed")
+    repeats: int = setting(1, "Judge everything N times.", low=1, high=1_000, key="repeats")
+    seed: int = setting(0, "Seed of sampling and of the model.", low=0, high=SEEDS, key="seed")
     window: int = setting(6, "Turns in a window of a long conversation.", low=4, high=6, key="window")
     gates: tuple[str, ...] = setting(
         (),
@@ -339,7 +347,7 @@ class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryO
     scenario_sample: int | None = setting(
         None, "Judge N conversations again without, and with another's, scenario.", low=1
     )
-    seed: int = setting(0, "Seed of the sample.")
+    seed: int = setting(0, "Seed of the sample.", low=0, high=SEEDS)
     model: str | None = setting(None, "The run's model (else as the run says).")
 
 
@@ -361,7 +369,7 @@ class MetaOptions(RatingOptions, ConfigOptions, DrawOptions):
     ratings_file: str | None = setting(
         None, "People's ratings, joined by id (else those inside the run).", "--ratings"
     )
-    draws: int = setting(1000, "Bootstrap draws.", low=100)
+    draws: int = setting(1000, "Bootstrap draws.", low=100, high=DRAWS)
     out: str | None = setting(None, "Folder for meta.json and meta.html.", "-o", "--out")
 
 
@@ -395,7 +403,7 @@ class FitOptions(DrawOptions, DataOptions, FreshOptions):
     )
     dimension: str = setting("satisfaction", "The rated dimension to fit.")
     split_file: str | None = setting(None, "JSON {train: [users]}: fit on these users only.")
-    folds: int = setting(5, "Parts of the cross-validation.", "--cv", low=2)
+    folds: int = setting(5, "Parts of the cross-validation.", "--cv", low=2, high=1_000)
     command: str = ""
 
     @property
@@ -416,7 +424,7 @@ class DoctorOptions(ModelOptions):
 class ReplaySeedOptions(Options):
     """Chance in a benchmark."""
 
-    seed: int = setting(0, "Of the selection, and of pools and repeats of candidates.")
+    seed: int = setting(0, "Of the selection, and of pools and repeats of candidates.", low=0, high=SEEDS)
 
 
 class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOptions):
@@ -481,7 +489,7 @@ class ComparingOptions(AgentsOptions, TiesOptions):
 
     judge_family: str | None = setting(None, "The evaluator's family of models, for self-preference.")
     margin: float = setting(0.0, "A difference of no more than this is a tie.", low=0)
-    draws: int = setting(1000, "Bootstrap draws of users.", low=100)
+    draws: int = setting(1000, "Bootstrap draws of users.", low=100, high=DRAWS)
     command: str = ""
 
 
@@ -507,7 +515,7 @@ class CompareOptions(ComparingOptions):
 
     runs: tuple[str, ...] = argument("RUN...", "Run directories of one item set.")
     judge: str | None = setting(None, "Of several evaluators of a run; else the latest.", metavar="NAME")
-    seed: int = setting(42, "Of the draws and of the shuffled control.")
+    seed: int = setting(42, "Of the draws and of the shuffled control.", low=0, high=SEEDS)
     out: str | None = setting(None, "Folder for summary and page (else a single run's own).", "-o", "--out")
 
     @property
@@ -522,4 +530,4 @@ class BenchmarkOptions(EvaluatorOptions, CandidateOptions, ComparingOptions, Ite
     """`dialogauge replay run`."""
 
     out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
-    draw_seed: int = setting(42, "Of the draws and of the shuffled control.")
+    draw_seed: int = setting(42, "Of the draws and of the shuffled control.", low=0, high=SEEDS)

@@ -23,6 +23,8 @@ _KINDS: Final[Mapping[type, tuple[Any, str]]] = {
     bool: (bool, "neither true nor false"),
 }
 """By kind: what Python calls it, and what a value is that is not of it."""
+_LARGEST: Final = 2**63 - 1
+"""What databases, JSON and other people's servers take for a number ends here."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +91,15 @@ class Setting:
         elif self.choices and value not in self.choices:
             msg = f"{_shown(value)} is not one of {', '.join(self.choices)}"
         elif self.low is not None and not value >= self.low:  # nan is in no range
-            msg = f"{value} is less than {self.low}"
+            msg = f"{_shown(value)} is less than {self.low}"
         elif self.high is not None and not value <= self.high:
-            msg = f"{value} is more than {self.high}"
+            msg = f"{_shown(value)} is more than {self.high}"
+        elif self.kind in (int, float) and not abs(value) <= _LARGEST:
+            msg = f"{_shown(value)} is no number between -{_LARGEST} and {_LARGEST}"
+        elif self.kind is str and "\0" in value:
+            msg = f"{_shown(value)} holds the character 0, which no name has"
         else:
-            return float(value) if self.kind is float and abs(value) < 1e300 else value
+            return float(value) if self.kind is float else value
         raise ValueError(msg)
 
 
@@ -103,6 +109,8 @@ def _shown(value: object) -> str:
         return "a table"
     if isinstance(value, Iterable) and not isinstance(value, str):
         return "a list"
+    if isinstance(value, int) and abs(value) > 10**40:  # Python does not write numbers of any length
+        return f"a number of {value.bit_length():,} bits"
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:79]}…"
 

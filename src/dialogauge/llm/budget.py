@@ -86,7 +86,7 @@ class PriceTable:
         place = Place(str(path))
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             message = f"the price table cannot be read: {why}"
             raise ConfigError(message, place=place) from None

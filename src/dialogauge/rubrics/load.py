@@ -100,7 +100,7 @@ def _parse(path: Path) -> dict[str, Any]:
     text = _read(path, "the rubric file")
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         number = re.search(r"line (\d+)", str(error))
         line = int(number.group(1)) if number else text.count("\n") + 1
         msg = f"not valid TOML: {error}"

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from dialogauge.app.build import Clients
 from dialogauge.app.config import RoleSettings, model_of, parse_role, read_key, with_defaults
 from dialogauge.app.environment import cache_folder
 from dialogauge.app.merging import FileConfig, load_config
+from dialogauge.app.settings import LimitOptions
 from dialogauge.core import ConfigError
 
 # -- how a model is given ---------------------------------------------------------------------------
@@ -157,7 +159,7 @@ def test_a_key_is_read_from_its_variable(monkeypatch: pytest.MonkeyPatch) -> Non
     assert read_key(RoleSettings(model="m"), "judge") is None
 
 
-@pytest.mark.parametrize("value", [None, ""])
+@pytest.mark.parametrize("value", [None, "", " \n"])
 def test_a_missing_key_names_role_and_variable(value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_KEY", raising=False)
     if value is not None:
@@ -183,6 +185,20 @@ def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/home/ann")
     assert cache_folder() == Path("/home/ann/.cache/dialogauge")
+
+
+def test_a_user_without_a_home_has_no_cache_and_is_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("DIALOGAUGE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(Path, "home", homeless)
+    Clients(LimitOptions()).build(RoleSettings(model="m", base_url="http://127.0.0.1:9/v1"), "judge")
+    assert "no response cache: there is no home folder; DIALOGAUGE_CACHE" in caplog.text
 
 
 # -- the file -------------------------------------------------------------------------------------
@@ -316,6 +332,56 @@ def test_a_file_that_nobody_named_may_name_a_server_on_this_machine(
         ("[judge]\nrepeats = '3'", r"judge\.repeats: '3' is no whole number"),
         ("[judge]\nmax_failed = nan", r"judge\.max_failed: nan is less than 0"),
         ("[judge]\nrubric = {a = 1}", r"judge\.rubric: a table is no text"),
+        *(
+            (f"[roles.judge]\nmodel = 'm'\nextra = {{a = [1, {{b = {value}}}]}}", rf"extra\.a\.1\.b {said}")
+            for value, said in (
+                ("2026-01-01", "is a date, .*in quotes"),
+                ("2026-01-01T10:00:00Z", "is a datetime"),
+                ("10:00:00", "is a time"),
+                ("inf", "is inf"),
+                ("nan", "is nan"),
+                ("0x1" + "0" * 16, "is a number of more than 64 bits"),
+                ("0x1" + "0" * 5000, "is a number of more than 64 bits"),
+            )
+        ),
+        (f"[roles.judge]\nmodel = 'm'\nextra.{'a.' * 900}b = 1", r"extra\.a\.a.* is nested too deeply"),
+        ("[roles.judge]\nmodel = 'm'\nextra = 2026-01-01", r"roles\.judge\.extra: .*dictionary"),
+        ("[roles.judge]\nmodel = 2026-01-01", r"roles\.judge\.model: .*string"),
+        ("[roles.judge]\nmodel = ''", r"roles\.judge\.model: .*at least 1"),
+        ("[roles.judge]\nmodel = 'm'\nheaders = {a = 1}", r"roles\.judge\.headers\.a: .*string"),
+        *(
+            (f"[roles.judge]\nmodel = 'm'\n{key} = {value}", rf"roles\.judge\.{key}: ")
+            for key in ("temperature", "top_p", "max_tokens", "seed", "timeout_s", "deadline_s")
+            for value in (
+                "inf",
+                "nan",
+                "-inf",
+                "1" + "0" * 400,
+                "0x1" + "0" * 5000,
+                "-2",
+                "1979-05-27",
+                "'x'",
+            )
+        ),
+        *(
+            (f"[judge]\n{key} = {value}", rf"judge\.{key}: ")
+            for key in ("repeats", "seed", "max_calls", "max_cost", "max_concurrency", "max_failed", "window")
+            for value in (
+                "inf",
+                "nan",
+                "-inf",
+                "1" + "0" * 400,
+                "0x1" + "0" * 5000,
+                "-1",
+                "1979-05-27",
+                "'x'",
+            )
+        ),
+        (f"[judge]\nseed = 1{'0' * 5000}", r"my\.toml is not a TOML file: .*digits"),
+        ("[judge]\nrubric = 2026-01-01T10:00:00Z", r"judge\.rubric: .* is no text"),
+        ('[judge]\nrubric = "a\\u0000b"', r"judge\.rubric: .* holds the character 0"),
+        ("[judge]\nseed = 1\nseed = 2\nrepeats = 1", r"my\.toml is not a TOML file: .*line 3"),
+        ("[judge]\n[judge]", r"my\.toml is not a TOML file: .*line 2"),
         ("judge = 3", r"my\.toml: judge: a table is needed"),
         ("[roles]\njudge = 3", r"my\.toml: roles\.judge: "),
         ("[trust]\nlength_correlation = 2", r"trust\.length_correlation: 2 is more than 1"),

@@ -288,3 +288,24 @@ def test_settings_are_frozen_records() -> None:
         PairOptions(run="r")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="PairOptions has no size"):
         PairOptions(run="r", out="o", size=3)  # type: ignore[call-arg]
+
+
+OUT_OF_RANGE = (-1, 2**63, -(2**63) - 1, 10**400, 10**5000, float("inf"), float("-inf"), float("nan"))
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("value", OUT_OF_RANGE, ids=range(len(OUT_OF_RANGE)))
+def test_every_number_has_a_range(kind: type[Options], value: float) -> None:
+    for one in settings_of(kind).values():
+        if one.kind in (int, float):
+            with pytest.raises(ValueError, match=r"is (less|more) than|is no (whole )?number") as caught:
+                one.checked(value)
+            assert len(str(caught.value)) < 150
+        if one.name.endswith("seed"):
+            assert (one.low, one.high) == (0, 2**32 - 1)
+
+
+@pytest.mark.parametrize("name", ["seed", "limit", "sample", "max_calls", "repeats", "max_cost"])
+def test_a_number_out_of_range_is_refused_by_name(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} a number of 16,610 bits"):
+        merge(**{name: 10**5000})
