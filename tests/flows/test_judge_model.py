@@ -48,27 +48,39 @@ WRONG = {
     "3.0": lambda v: v["per_turn"][0]["scores"].update(helpfulness=3.0),
     "six": lambda v: v["per_turn"][0]["scores"].update(helpfulness=6),
     "n/a where none is": lambda v: v["per_turn"][0]["scores"].update(helpfulness="n/a"),
-    "more turns": lambda v: v["per_turn"].append({**v["per_turn"][0], "turn": 7}),
     "fewer turns": lambda v: v["per_turn"].clear(),
-    "a turn twice": lambda v: v["per_turn"].append(v["per_turn"][0]),
+    "a turn twice": lambda v: v["per_turn"].append({**v["per_turn"][0], "issues": ["rude"]}),
+    "another turn": lambda v: v["per_turn"][0].update(turn=7),
     "no conversation": lambda v: v.pop("conversation_level"),
     "weakest unknown": lambda v: v.update(weakest_turn=9),
 }
 
 
-@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_reply_is_a_failure_and_no_number(dialogauge, serve, log, talk, tmp_path, change):
-    stub = serve(changed(change), schema="ignore")
+FAILED = {"fewer turns": [True, True, False], "no conversation": [False, False, True]}
+FAILED |= {"weakest unknown": [False, False, True]}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_of_a_reply_is_a_failure_and_no_number(dialogauge, serve, log, talk, tmp_path, name):
+    stub = serve(changed(WRONG[name]), schema="ignore")
     done = dialogauge("judge", log(talk("a", "Nine.", "Ten.")), *at(_spoken(stub)), "-o", "run")
     assert done.code == 3
+    assert len(stub.asked) == 2
     rows = rows_of(tmp_path / "run")
-    assert len(rows) == 3
+    assert [row["failure"] is not None for row in rows] == FAILED.get(name, [True, False, False])
     for row in rows:
-        assert row["scores"] is None
-        assert row["failure"]["kind"] == "invalid_schema"
-    dimension = json.loads((tmp_path / "run" / "summary.json").read_text())["dimensions"]["helpfulness"]
-    assert dimension["mean"] is None
-    assert dimension["bounds"] == [1.0, 5.0]
+        if row["failure"] is not None:
+            assert row["scores"] is None
+            assert row["failure"]["kind"] == "invalid_schema"
+        else:
+            assert set(row["scores"].values()) <= {5, "n/a"}
+
+
+def test_an_entry_more_than_was_asked_for_does_no_harm(dialogauge, serve, log, talk, tmp_path):
+    stub = serve(changed(lambda v: v["per_turn"].append({**v["per_turn"][0], "turn": 7})), schema="ignore")
+    done = dialogauge("judge", log(talk("a", "Nine.", "Ten.")), *at(_spoken(stub)), "-o", "run")
+    assert (done.code, len(stub.asked)) == (0, 1)
+    assert rows_of(tmp_path / "run")[-1]["details"]["extra_keys"] == 1
 
 
 def _spoken(stub):

@@ -8,6 +8,7 @@ from importlib import resources
 
 import pytest
 
+from servers.faults import FaultPlan
 from servers.verdicts import changed, ideal
 
 
@@ -134,10 +135,10 @@ def test_the_sample_goes_on_after_a_spent_budget_and_stays_out_of_what_others_re
 def test_a_variant_that_failed_is_judged_again_when_asked_for(dialogauge, serve, rated, tmp_path):
     broken = []
 
-    def answer(request):
-        return "no json" if broken and "Desk" not in str(request["messages"]) else ideal(request)
+    def fault(request):
+        return "prose" if broken and "Desk" not in str(request["messages"]) else None
 
-    stub = serve(answer)
+    stub = serve(ideal, faults=FaultPlan(choose=fault))
     dialogauge("judge", rated[0], "--model", "stub-model", "--base-url", stub.url, "-o", "run")
     broken.append(True)
     words = ("trust", "run", "--scenario-sample", 12, "--no-cache")

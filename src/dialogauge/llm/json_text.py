@@ -87,7 +87,7 @@ def extract_objects(text: str) -> tuple[Extracted, ...]:
     return tuple(full)
 
 
-_MARKS = re.compile(r'[{}"]|\\.', re.DOTALL)
+_MARKS = re.compile(r'[{}\[\]"]|\\.', re.DOTALL)
 _LIKE_OBJECT = re.compile(r"""\{\s*(?:["'“”‘’}]|[A-Za-z_]\w*\s*:)""")
 _GOES_ON = re.compile(r"""[\s}\]]*,\s*["'“”‘’][^"'“”‘’]{0,64}["'“”‘’]\s*:""")
 
@@ -109,19 +109,26 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _closing(text: str, start: int) -> int | None:
-    """Return the position after the brace that closes the one at `start`; braces in strings do not count."""
-    depth, in_string = 0, False
+    """Return the position after the brace that closes the one at `start`; braces in strings do not count.
+
+    Raises `NoJsonObject` for an object that is nested too deep.
+    """
+    depth = {"{": 0, "[": 0}
+    in_string = False
     for mark in _MARKS.finditer(text, start):
         sign = mark.group()
         if sign == '"':
             in_string = not in_string
         elif in_string or sign[0] == "\\":
             continue
-        elif sign == "{":
-            depth += 1
+        elif sign in depth:
+            depth[sign] += 1
+            if sum(depth.values()) > _DEEPEST:
+                message = f"the JSON of the reply is nested deeper than {_DEEPEST}"
+                raise NoJsonObject(message)
         else:
-            depth -= 1
-            if depth == 0:
+            depth["{" if sign == "}" else "["] -= 1
+            if depth["{"] == 0:
                 return mark.end()
     return None
 
@@ -135,9 +142,9 @@ def _read(span: str, rest: re.Match[str] | None) -> Extracted:
         json.loads(span, object_pairs_hook=_single)  # of two equal keys orjson takes the last
     except UnclearJson:
         raise
-    except (ValueError, RecursionError):
+    except ValueError:
         value = None
-    return Extracted(_Mending(span).object(0), repaired=True) if value is None else Extracted(value)
+    return Extracted(_Mending(span).object(), repaired=True) if value is None else Extracted(value)
 
 
 def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -177,22 +184,23 @@ class _Mending:
     """Reads one object of faulty JSON from the left, without ever going back."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+        self.text, self.at, self.depth = text, 0, 0
 
-    def object(self, depth: int) -> dict[str, Any]:
+    def object(self) -> dict[str, Any]:
         pairs: list[tuple[str, Any]] = []
-        for _ in self._members("}", depth):
+        for _ in self._members("}"):
             key = self._key()
             self._expect(":")
-            pairs.append((key, self._value(_AFTER_MEMBER, depth + 1)))
+            pairs.append((key, self._value(_AFTER_MEMBER)))
         return _single(pairs)
 
-    def _list(self, depth: int) -> list[Any]:
-        return [self._value(_AFTER_ENTRY, depth + 1) for _ in self._members("]", depth)]
+    def _list(self) -> list[Any]:
+        return [self._value(_AFTER_ENTRY) for _ in self._members("]")]
 
-    def _members(self, end: str, depth: int) -> Iterator[None]:
+    def _members(self, end: str) -> Iterator[None]:
         """Stop at the place of each member, and after the end."""
-        if depth > _DEEPEST:
+        self.depth += 1
+        if self.depth > _DEEPEST:
             self._refuse("is nested too deep")
         self.at += 1
         first = True
@@ -204,13 +212,14 @@ class _Mending:
             first = False
             yield
         self.at += 1
+        self.depth -= 1
 
-    def _value(self, after: re.Pattern[str], depth: int) -> Any:  # noqa: ANN401 (any JSON value)
+    def _value(self, after: re.Pattern[str]) -> Any:  # noqa: ANN401 (any JSON value)
         sign = self._next()
         if sign == "{":
-            return self.object(depth)
+            return self.object()
         if sign == "[":
-            return self._list(depth)
+            return self._list()
         if sign in _CLOSERS:
             return self._string(after)
         token = _SCALAR.match(self.text, self.at)

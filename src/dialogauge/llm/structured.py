@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar
 
 from dialogauge.core.judgement import FailureKind, Usage
@@ -38,6 +38,8 @@ class Structured(Generic[T]):
     """Whether its JSON was faulty and had to be repaired."""
     reasked: bool = False
     """Whether an earlier reply could not be used."""
+    text: str | None = field(default=None, compare=False)
+    """The reply, or its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def _parse(reply: ChatReply, validate: Callable[[dict[str, Any]], T]) -> Structu
     if any(_differs(other.value, value, validate) for other in earlier if other.value != last.value):
         message = "the reply holds two answers that differ: give one"
         return _UnusableReply("invalid_schema", message, reply.text, "invalid")
-    return Structured(value, reply.usage, last.repaired)
+    return Structured(value, reply.usage, last.repaired, text=_kept(reply.text))
 
 
 def _differs(data: dict[str, Any], value: T, validate: Callable[[dict[str, Any]], T]) -> bool:

@@ -241,8 +241,17 @@ def test_a_text_of_any_kind_takes_time_by_its_length_alone():
             assert time.process_time() - began < 5, kind
 
 
+HIDDEN = """{'a': '"', b: """ + "[" * 50_000 + "]" * 50_000 + """, 'c': '"'}"""
+
+
 def test_depth_and_length_do_no_harm():
-    for text in ('{"a":' * 50_000, '{"a":' * 2_000 + "1" + "}" * 2_000, "{" * 100_000, '{"' * 100_000):
+    for text in (
+        '{"a":' * 50_000,
+        '{"a":' * 2_000 + "1" + "}" * 2_000,
+        "{" * 100_000,
+        '{"' * 100_000,
+        HIDDEN,
+    ):
         with pytest.raises(NoJsonObject):
             extract_object(text)
 

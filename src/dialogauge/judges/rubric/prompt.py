@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
@@ -15,7 +15,7 @@ import orjson
 from dialogauge.core.conversation import Conversation, Message, Turn
 from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Level, Usage
 from dialogauge.core.protocols import RatedReply
-from dialogauge.judges.rubric.reply import ParsedReply, ReplyFault, parse_reply
+from dialogauge.judges.rubric.reply import ParsedReply, ReplyFault, parse_parts, parse_reply
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
 from dialogauge.llm.structured import Structured, ask
 from dialogauge.rubrics import (
@@ -204,6 +204,12 @@ class Call:
     summary: str | None = None
     """Notes on what came before the shown turns."""
 
+    def targets(self, rubric: Rubric) -> tuple[int | None, ...]:
+        """Return the turns that have an entry of their own in the reply, and None where the whole has one."""
+        alone = rubric.level in ("turn", "pair")
+        turns = self.scope.turns if alone or ("turn" in self.scope.levels and rubric.at("turn")) else ()
+        return (*turns, None) if not alone and rubric.level in self.scope.levels else turns
+
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
@@ -214,11 +220,17 @@ class CallResult:
     usage: Usage = NO_USAGE
     """What the call took, failed attempts included."""
     tool_results_cut: int = 0
+    failures: Mapping[int | None, JudgeFailure] = field(default_factory=dict)
+    """Targets of an answer that failed by themselves: by turn, the whole under None."""
 
     @property
     def reply(self) -> ParsedReply | None:
         """The reply, where there is one."""
         return self.outcome.value if isinstance(self.outcome, Structured) else None
+
+    def failure(self, target: int | None) -> JudgeFailure | None:
+        """Return why a turn, or the whole (None), was not judged; None where it was."""
+        return self.outcome if isinstance(self.outcome, JudgeFailure) else self.failures.get(target)
 
     @property
     def span(self) -> tuple[int, int]:
@@ -249,17 +261,44 @@ class ConversationCalls:
         return self.fixed.rubric
 
     async def make(self, call: Call) -> CallResult:
-        """Make one call; what goes wrong with it is in the result."""
+        """Make one call; what goes wrong with it is in the result.
+
+        Where only a part of the reply is sound, it is kept, and the rest is asked for once more.
+        """
+        first = await self._ask(call)
+        if not isinstance(first.outcome, Structured) or not first.failures:
+            return first
+        text, faults = first.outcome.text or "", first.failures
+        again = await gathered([self._ask(rest, text, faults) for rest in _rest(call, faults)])
+        return _completed(self.rubric, first, first.outcome, again)
+
+    async def _ask(
+        self, call: Call, text: str = "", faults: Mapping[int | None, JudgeFailure] | None = None
+    ) -> CallResult:
+        """Ask for a reply with some sound part, or with `faults` for what was wrong in the reply `text`."""
         request, cut = self.request(call)
+        targets, known = call.targets(self.rubric), faults or {}
+        if known:
+            error = "; ".join(dict.fromkeys(known[target].message for target in targets))
+            question = {"role": "user", "content": reasker(self.language)(error)}
+            answer = {"role": "assistant", "content": text}
+            request = replace(request, messages=(*request.messages, answer, question))
 
         def validate(data: dict[str, Any]) -> ParsedReply:
-            return parse_reply(self.rubric, call.scope, data)
+            reply = parse_parts(self.rubric, call.scope, data)
+            if not known and len(reply.faults) == len(targets):
+                parse_reply(self.rubric, call.scope, data)
+            return reply
 
         outcome = await ask(self.client, request, validate, reask=reasker(self.language))
         if isinstance(outcome, ChatFailure):
             failure = JudgeFailure(outcome.kind, outcome.message, outcome.raw)
             return CallResult(call, failure, outcome.usage)
-        return CallResult(call, outcome, outcome.usage, cut)
+        failures = {
+            target: JudgeFailure("invalid_schema", message, outcome.text)
+            for target, message in outcome.value.faults.items()
+        }
+        return CallResult(call, outcome, outcome.usage, cut, failures)
 
     def request(self, call: Call) -> tuple[ChatRequest, int]:
         """Return the request of one call, and how many tool results in it were cut."""
@@ -315,6 +354,33 @@ class ConversationCalls:
 
     def _phrase(self, key: str) -> str:
         return phrase(self.language, key)
+
+
+def _rest(call: Call, faults: Container[int | None]) -> Iterator[Call]:
+    """Yield the calls that ask for what is not sound: the turns, and the whole."""
+    turns = tuple(n for n in call.scope.turns if n in faults)
+    if turns:
+        yield replace(call, scope=replace(call.scope, turns=turns, levels=("turn",)))
+    if None in faults:
+        whole = tuple(level for level in call.scope.levels if level != "turn")
+        yield replace(call, scope=replace(call.scope, levels=whole))
+
+
+def _completed(
+    rubric: Rubric, first: CallResult, answer: Structured[ParsedReply], again: Sequence[CallResult]
+) -> CallResult:
+    """Put what was asked for once more to what was sound before."""
+    reply, usage = answer.value, first.usage
+    failures: dict[int | None, JudgeFailure] = {}
+    for result in again:
+        usage += result.usage
+        targets = result.call.targets(rubric)
+        failures |= {t: f for t in targets if (f := result.failure(t)) is not None}
+        if (other := result.reply) is not None:
+            base = other if None in targets and None not in failures else reply
+            reply = replace(base, turns={**reply.turns, **other.turns}, extra_keys=reply.extra_keys)
+    whole = replace(answer, value=replace(reply, faults={}), usage=usage, reasked=True)
+    return replace(first, outcome=whole, usage=usage, failures=failures)
 
 
 def recent_turns(turns: Sequence[Turn], recent: Recent) -> tuple[Turn, ...]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from dialogauge.core.judgement import Level
@@ -58,6 +58,8 @@ class ParsedReply:
     """The model's own."""
     extra_keys: int = 0
     """Keys that nobody asked for; ignored."""
+    faults: Mapping[int | None, str] = field(default_factory=dict)
+    """What is wrong with the targets that have no sound entry: by turn, the whole under None."""
 
 
 def share(items: ItemList, entries: Items) -> Number:
@@ -85,10 +87,26 @@ def parse_reply(rubric: Rubric, scope: Scope, data: Mapping[str, Any]) -> Parsed
     reader = _Reader(rubric, scope)
     reply = reader.read(data)
     if reader.faults:
-        more = len(reader.faults) - _MOST_NAMED
-        named = "; ".join(reader.faults[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
-        raise ReplyFault(named)
+        raise ReplyFault(_named(reader.faults))
     return reply
+
+
+def parse_parts(rubric: Rubric, scope: Scope, data: Mapping[str, Any]) -> ParsedReply:
+    """Keep what is sound of a reply; its `faults` say what is wrong with the rest of what was asked.
+
+    Entries for turns that nobody asked about are ignored, and counted like such keys.
+    """
+    reader = _Reader(rubric, scope)
+    reply = reader.read(data)
+    turns = {n: part for n, part in reply.turns.items() if n not in reader.by_target}
+    faults = {target: _named(named) for target, named in reader.by_target.items()}
+    extra = reply.extra_keys + (0 if faults else len(reader.stray))
+    return replace(reply, turns=turns, faults=faults, extra_keys=extra)
+
+
+def _named(faults: Sequence[str]) -> str:
+    more = len(faults) - _MOST_NAMED
+    return "; ".join(faults[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _shown(value: object) -> str:
@@ -146,7 +164,7 @@ class _Table:
         if value is None:
             return None
         unknown = value.keys() - {d.name for d in asked}
-        self.faults += [f"{self.path}{key}.{k}: no such dimension" for k in value if k in unknown]
+        self.faults += [f"{self.path}{key}.{k[:60]}: no such dimension" for k in value if k in unknown]
         return _Table(value, f"{self.path}{key}.", self.faults)
 
 
@@ -155,14 +173,23 @@ class _Reader:
 
     def __init__(self, rubric: Rubric, scope: Scope) -> None:
         self.rubric, self.scope = rubric, scope
-        self.faults: list[str] = []
+        self.by_target: dict[int | None, list[str]] = {}
+        """By turn, the whole under None: only targets with a fault."""
+        self.stray: list[str] = []
+        """Faults of entries that belong to no target."""
         self.extra = 0
 
+    @property
+    def faults(self) -> list[str]:
+        """All of them; one that several targets share is named once."""
+        return list(dict.fromkeys([*self.stray, *(f for of in self.by_target.values() for f in of)]))
+
     def read(self, data: Mapping[str, Any]) -> ParsedReply:
-        level, table = self.rubric.level, _Table(data, "", self.faults)
+        level = self.rubric.level
         if level in ("turn", "pair"):
-            part = self._entry(table, level)
-            return ParsedReply({self.scope.turns[0]: part}, extra_keys=self.extra)
+            turn = self.scope.turns[0]
+            return ParsedReply({turn: self._part(turn, data, "", level)}, extra_keys=self.extra)
+        table = _Table(data, "", [])
         asks_turns = "turn" in self.scope.levels and bool(self.rubric.at("turn"))
         turns = self._turns(table) if asks_turns else {}
         whole, basis, basis_cut, weakest, verdict = ParsedPart({}), None, False, None, None
@@ -171,31 +198,61 @@ class _Reader:
             if self.rubric.reply.decision_basis and (text := table.text("decision_basis")) is not None:
                 basis, basis_cut = cut_basis(text)
             weakest, verdict = self._weakest(table), self._verdict(table)
+            self._note(None, table.faults)
         return ParsedReply(turns, whole, basis, basis_cut, weakest, verdict, self.extra + table.extra)
 
-    def _turns(self, table: _Table) -> dict[int, ParsedPart]:
+    def _note(self, target: int | None, faults: Sequence[str]) -> None:
+        if faults:
+            self.by_target.setdefault(target, []).extend(faults)
+
+    def _part(self, turn: int, data: Mapping[str, Any], path: str, level: Level, *known: str) -> ParsedPart:
+        table = _Table(data, path, [], *known)
+        part = self._entry(table, level)
+        self._note(turn, table.faults)
+        return part
+
+    def _turns(self, whole: _Table) -> dict[int, ParsedPart]:
+        whole.known.add("per_turn")
+        table = _Table(whole.data, "", [])
         rows = table.typed("per_turn", list, "a list with one entry for each turn")
         if rows is None:
+            for turn in self.scope.turns:
+                self._note(turn, table.faults)
             return {}
-        turns: dict[int, ParsedPart] = {}
+        entries: dict[int, tuple[str, dict[str, Any]]] = {}
         for index, row in enumerate(rows):
             path = f"per_turn[{index}]"
-            number = row.get("turn") if isinstance(row, dict) else None
-            if not isinstance(row, dict):
-                table.fault(path, "an object", row)
-            elif isinstance(number, bool) or not isinstance(number, int):
-                table.fault(f"{path}.turn", "the number of a turn", number)
-            elif number not in self.scope.turns:
-                self.faults.append(f"{path}.turn: turn {number} was not asked for")
-            elif number in turns:
-                self.faults.append(f"{path}.turn: turn {number} appears twice")
-            else:
-                turns[number] = self._entry(_Table(row, f"{path}.", self.faults, "turn"), "turn")
-        named = {row["turn"] for row in rows if isinstance(row, dict) and isinstance(row.get("turn"), int)}
-        missing = [str(n) for n in self.scope.turns if n not in named]
-        if missing:
-            self.faults.append(f"per_turn: no entry for turn {', '.join(missing)}")
-        return turns
+            number = self._number(path, row)
+            if number is not None and row != entries.setdefault(number, (f"{path}.", row))[1]:
+                self._note(number, [f"{path}.turn: turn {number} appears twice"])
+        self._refuse_shifted([row.get("turn") for row in rows if isinstance(row, dict)])
+        for turn in self.scope.turns:
+            if turn not in entries:
+                self._note(turn, [f"per_turn: no entry for turn {turn}"])
+        return {n: self._part(n, row, path, "turn", "turn") for n, (path, row) in entries.items()}
+
+    def _number(self, path: str, row: object) -> int | None:
+        """Return the turn of an entry, or None with a fault."""
+        table = _Table({}, path, self.stray)
+        number = row.get("turn") if isinstance(row, dict) else None
+        if not isinstance(row, dict):
+            table.fault("", "an object", row)
+        elif isinstance(number, bool) or not isinstance(number, int):
+            table.fault(".turn", "the number of a turn", number)
+        elif number not in self.scope.turns:
+            self.stray.append(f"{path}.turn: turn {number} was not asked for")
+        else:
+            return number
+        return None
+
+    def _refuse_shifted(self, numbers: Sequence[object]) -> None:
+        """Trust no entry of turns that are counted from another one on: each would be another turn's."""
+        shifts = {
+            n - asked for n, asked in zip(numbers, self.scope.turns, strict=False) if isinstance(n, int)
+        }
+        if len(numbers) == len(self.scope.turns) > 1 and len(shifts) == 1 and 0 not in shifts:
+            for asked in self.scope.turns:
+                self._note(asked, [f"per_turn: counted from turn {numbers[0]}, not {self.scope.turns[0]}"])
 
     def _entry(self, table: _Table, level: Level) -> ParsedPart:
         shape = self.rubric.reply
@@ -284,7 +341,7 @@ class _Reader:
                 score, fits = scores.get(label.of or ""), option.fits
                 if isinstance(score, int | float) and fits and not fits[0] <= score <= fits[1]:
                     goes = f"{option.name!r} goes with {label.of} from {fits[0]:g} to {fits[1]:g}"
-                    self.faults.append(f"{table.path}{label.name}: {goes}, but the score is {score:g}")
+                    table.faults.append(f"{table.path}{label.name}: {goes}, but the score is {score:g}")
             else:
                 table.fault(label.name, f"one of {', '.join(o.name for o in label.options)}", value)
         return labels
@@ -300,7 +357,7 @@ class _Reader:
         for d in asked:
             entry = inner.take(d.name)
             if isinstance(entry, dict):
-                noted = _Table(entry, f"{inner.path}{d.name}.", self.faults)
+                noted = _Table(entry, f"{inner.path}{d.name}.", inner.faults)
                 scores[d.name] = self._score(noted, d, "score")
                 note = noted.text("note")
                 self.extra += noted.extra

@@ -207,6 +207,8 @@ def whole_judgement(
     """
     if isinstance(result.outcome, JudgeFailure):
         return result.outcome
+    if None in result.failures:
+        return result.failures[None]
     reply = result.outcome.value
     whole = reply.whole
     decided = decide(calls.rubric, turns, whole.scores)

@@ -270,10 +270,15 @@ async def _ask(calls: ConversationCalls, call: Call, notes: str | ChatFailure | 
         message = f"{span}: the summary of what came before failed ({notes.kind}): {notes.message}"
         return CallResult(call, JudgeFailure("window_failed", message, notes.raw))
     result = await calls.make(call)
-    failure, whole = result.outcome, call.scope.part is None and calls.rubric.level == "conversation"
-    if whole or not isinstance(failure, JudgeFailure):
+    if call.scope.part is None and calls.rubric.level == "conversation":
         return result
-    return replace(result, outcome=replace(failure, message=f"window of {span}: {failure.message}"))
+
+    def placed(failure: JudgeFailure) -> JudgeFailure:
+        return replace(failure, message=f"window of {span}: {failure.message}")
+
+    if isinstance(result.outcome, JudgeFailure):
+        return replace(result, outcome=placed(result.outcome))
+    return replace(result, failures={target: placed(f) for target, f in result.failures.items()})
 
 
 def _turn_rows(
@@ -285,27 +290,28 @@ def _turn_rows(
             rows.append(standing)
             continue
         holding = [w for w in windows if turn.number in w.call.scope.turns]
-        parts = [w.reply.turns[turn.number] for w in holding if w.reply is not None]
-        if not parts:
-            failure = next(w.outcome for w in holding if isinstance(w.outcome, JudgeFailure))
-            bare = JudgeFailure(failure.kind, failure.message)
+        failed = [f for w in holding if (f := w.failure(turn.number)) is not None]
+        if len(failed) == len(holding):
+            bare = JudgeFailure(failed[0].kind, failed[0].message)
             rows.append(row(calls, "turn", turn.number, bare))
             continue
+        judged = [w.reply for w in holding if w.reply is not None]
+        parts = [reply.turns[turn.number] for reply in judged if turn.number in reply.turns]
         merged, differences = merge_turn(parts)
-        details = _turn_details(holding, parts, differences) if several else {}
+        details = _turn_details(turn.number, holding, parts, differences) if several else {}
         judgement = turn_judgement(calls.rubric, merged, turn, details)
         rows.append(row(calls, "turn", turn.number, judgement))
     return tuple(rows)
 
 
 def _turn_details(
-    holding: Sequence[CallResult], parts: Sequence[ParsedPart], differences: Mapping[str, float]
+    turn: int, holding: Sequence[CallResult], parts: Sequence[ParsedPart], differences: Mapping[str, float]
 ) -> dict[str, Any]:
     details: dict[str, Any] = {"windows": [list(w.span) for w in holding]}
     if differences:
         details["window_difference"] = dict(differences)
     if len(parts) < len(holding):
-        details["windows_failed"] = [list(w.span) for w in holding if w.reply is None]
+        details["windows_failed"] = [list(w.span) for w in holding if w.failure(turn) is not None]
     if len({tuple(sorted(p.labels.items())) for p in parts}) > 1:
         details["labels_differ"] = True
     return details
@@ -314,7 +320,7 @@ def _turn_details(
 def _whole(
     calls: ConversationCalls, windows: Sequence[CallResult], turns: Sequence[Judged]
 ) -> Judgement | JudgeFailure:
-    failed = [w.outcome for w in windows if isinstance(w.outcome, JudgeFailure)]
+    failed = [f for w in windows if (f := w.failure(None)) is not None]
     if failed:
         named = "; ".join(f"{f.kind}, {f.message}" for f in failed)
         message = f"{len(failed)} of {len(windows)} windows failed: {named}"

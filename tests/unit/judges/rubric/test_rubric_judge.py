@@ -119,26 +119,105 @@ async def test_evidence_must_stand_in_the_turn():
     assert outcome.details["quotes_unsupported"] == 3
 
 
-async def test_a_reply_that_does_not_fit_is_asked_again_with_the_error():
+async def test_what_does_not_fit_is_asked_for_once_more_with_the_error_and_the_rest_is_kept():
     wrong = card_reply({**FULL, 2: (5, 4.5, 5)})
-    client = ScriptedClient([json.dumps(wrong), json.dumps(card_reply(FULL))])
+    client = ScriptedClient([json.dumps(wrong), json.dumps(card_reply({2: (3, 3, 3)}, None))])
     rows, requests = await judged("card", REFUND, client)
-    assert (
-        "per_turn[1].scores.helpfulness: expected a whole number from 1 to 5, found 4.5"
-        in (requests[1].messages[-1]["content"])
-    )
+    said = [m["content"] for m in requests[1].messages]
+    assert "per_turn[1].scores.helpfulness: expected a whole number from 1 to 5, found 4.5" in said[-1]
+    assert said[-2] == json.dumps(wrong)
+    assert asked_turns(requests[1]) == [2]
+    assert list(requests[1].schema.schema["properties"]) == ["per_turn"]
+    assert [r.outcome.numbers["helpfulness"] for r in rows[:3]] == [5, 3, 5]
     assert rows[-1].outcome.details["reasked"] is True
     assert rows[-1].usage.calls == 2
 
 
 @pytest.mark.parametrize("score", [4.5, "five", True, 3.0])
-async def test_a_reply_that_never_fits_is_a_failure_of_every_target(score):
+async def test_what_never_fits_is_a_failure_of_its_target_alone(score):
     rows, _ = await judged("card", REFUND, lambda r: card_reply({**FULL, 2: (5, score, 5)}))
+    assert [isinstance(r.outcome, JudgeFailure) for r in rows] == [False, True, False, False]
+    assert rows[1].outcome.kind == "invalid_schema"
+    assert "helpfulness: expected a whole number" in rows[1].outcome.message
+    assert sum(r.usage.calls for r in rows) == 2
+
+
+async def test_a_reply_without_any_sound_part_is_a_failure_of_every_target():
+    wrong = card_reply(dict.fromkeys(FULL, (5, 9, 5)), (9, 9, 9))
+    rows, requests = await judged("card", REFUND, lambda r: wrong)
     assert [r.outcome.kind for r in rows] == ["invalid_schema"] * 4
-    assert "helpfulness: expected a whole number" in rows[-1].outcome.message
     assert rows[0].outcome.raw is None
     assert '"per_turn"' in rows[-1].outcome.raw
-    assert sum(r.usage.calls for r in rows) == 2
+    assert asked_turns(requests[1]) == [1, 2, 3]
+    assert sum(r.usage.calls for r in rows) == len(requests) == 2
+
+
+def entries(*named, **more):
+    """Return a card reply whose entries name these turns, with helpfulness 5, 4, 3 ... in order."""
+    reply = card_reply({}, **more)
+    for turn, score in zip(named, (5, 4, 3, 2), strict=False):
+        reply["per_turn"] += card_reply({turn: (5, score, 5)}, None)["per_turn"]
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("named", "kept", "again"),
+    [
+        ((1, 2), {1: 5, 2: 4}, [3]),
+        ((3,), {3: 5}, [1, 2]),
+        ((1, 2, 2), {1: 5}, [2, 3]),
+        ((1, 1, 1), {}, [1, 2, 3]),
+        ((1, 2, 9), {1: 5, 2: 4}, [3]),
+        ((1, 2, 3, 9), {1: 5, 2: 4, 3: 3}, []),
+        ((3, 2, 1), {3: 5, 2: 4, 1: 3}, []),
+        ((0, 1, 2), {}, [1, 2, 3]),
+        ((2, 3, 4), {}, [1, 2, 3]),
+        ((), {}, [1, 2, 3]),
+    ],
+)
+async def test_each_turn_that_was_named_once_is_kept_and_the_others_are_asked_for_once_more(
+    named, kept, again
+):
+    def answer(request):
+        later = len(request.messages) > 2
+        return card_reply(dict.fromkeys(asked_turns(request), (1, 1, 1)), None) if later else entries(*named)
+
+    rows, requests = await judged("card", REFUND, answer)
+    assert [asked_turns(r) for r in requests[1:]] == ([again] if again else [])
+    assert {r.target.turn: r.outcome.numbers["helpfulness"] for r in rows[:3]} == {
+        n: kept.get(n, 1) for n in (1, 2, 3)
+    }
+    assert isinstance(rows[-1].outcome, Judgement)
+
+
+async def test_the_same_entry_twice_is_one():
+    reply = card_reply(FULL)
+    reply["per_turn"].append(reply["per_turn"][0])
+    rows, requests = await judged("card", REFUND, lambda r: reply)
+    assert len(requests) == 1
+    assert all(isinstance(r.outcome, Judgement) for r in rows)
+
+
+async def test_the_whole_alone_is_asked_for_once_more():
+    def answer(request):
+        return card_reply({}) if not asked_turns(request) else card_reply(FULL, (5, 5, 9))
+
+    rows, requests = await judged("card", REFUND, answer)
+    assert asked_turns(requests[1]) == []
+    assert requests[1].schema.schema["properties"]["weakest_turn"]["anyOf"][0]["enum"] == [1, 2, 3]
+    assert [isinstance(r.outcome, Judgement) for r in rows] == [True] * 4
+
+
+async def test_a_rest_that_fails_is_a_failure_of_what_it_asked_for():
+    def answer(request):
+        if len(request.messages) > 2:
+            return ChatFailure("timeout", "no answer in 60 s", Usage(calls=1))
+        return card_reply({1: (5, 5, 5)}, (5, 5, 9))
+
+    rows, requests = await judged("card", REFUND, answer)
+    assert [getattr(r.outcome, "kind", None) for r in rows] == [None, "timeout", "timeout", "timeout"]
+    assert sorted(map(asked_turns, requests[1:])) == [[], [2, 3]]
+    assert sum(r.usage.calls for r in rows) == 3
 
 
 async def test_a_failed_call_is_a_failure_not_a_number():
