@@ -136,7 +136,8 @@ def test_a_variant_that_failed_is_judged_again_when_asked_for(dialogauge, serve,
     broken = []
 
     def fault(request):
-        return "prose" if broken and "Desk" not in str(request["messages"]) else None
+        text = str(request["messages"])
+        return "prose" if broken and "Asked for" in text and "Desk" not in text else None
 
     stub = serve(ideal, faults=FaultPlan(choose=fault))
     dialogauge("judge", rated[0], "--model", "stub-model", "--base-url", stub.url, "-o", "run")
