@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -276,3 +279,27 @@ def test_a_newer_run_is_refused_too_and_fresh_begins_again(dialogauge, log, talk
     assert "was written by a newer dialogauge" in " ".join(dialogauge("report", "run").err.split())
     assert dialogauge("judge", path, "-o", "run", "--fresh").code == 0
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["schema"] == 2
+
+
+@pytest.mark.parametrize("form", ["pipe", "standard input", "its device"])
+def test_what_comes_through_a_pipe_is_judged_whole_and_goes_on(talk, tmp_path, form):
+    lines = b"".join(json.dumps(talk(f"c{i}")).encode() + b"\n" for i in range(300))
+    (tmp_path / "log.jsonl").write_bytes(lines)
+    name = {"pipe": "<(cat log.jsonl)", "standard input": "- < <(cat log.jsonl)", "its device": "/dev/stdin"}
+    feed = "cat log.jsonl |" if form == "its device" else ""
+    command = f"{feed} {sys.executable} -m dialogauge judge {name[form]} -o run"
+    for _ in range(2):
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert len({r["conversation_id"] for r in rows_of(tmp_path / "run")}) == 300
+    assert "already judged" in done.stdout
+
+
+def test_one_pipe_is_not_log_and_ratings_at_once(dialogauge, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "again").symlink_to("pipe")
+    for command in ("judge", "check", "fit"):
+        done = dialogauge(
+            command, "pipe", "--ratings", "again", *(["-o", "run"] if command != "check" else [])
+        )
+        assert (done.code, "it can be read but once" in done.err) == (2, True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from dialogauge.app.merging import load_config
 from dialogauge.app.settings import MetaOptions
-from dialogauge.app.sources import JUDGED, ratings_of_file
+from dialogauge.app.sources import JUDGED, field_map, ratings_of_file
 from dialogauge.core.conversation import Conversation, Rating
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.scores import ONE_TO_FIVE
@@ -115,7 +115,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     read, StoreError for a directory without a run.
     """
     rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
-    table = ratings_of_file(options.ratings_file, options.map_file)
+    table = ratings_of_file(options, field_map(options))
     names = _names(options.runs)
     satisfaction = _satisfaction(options, names, table)
     runs = zip(options.runs, names, strict=True)

@@ -7,6 +7,7 @@ from secrets import token_bytes
 
 from dialogauge import data  # by attribute: each of its modules is loaded when it is needed
 from dialogauge.app.settings import CheckOptions
+from dialogauge.app.sources import field_map, refuse_one_pipe_twice
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError
 
@@ -19,7 +20,8 @@ def check_input(options: CheckOptions) -> data.InputReport:
     Raises FileFault when nothing can be read; faulty records are counted and listed in the report.
     """
     mask = data.Mask(redact=True, hash_ids=False, salt=token_bytes(32)) if options.personal else None
-    mapping = data.read_field_map(options.map_file) if options.map_file is not None else None
+    refuse_one_pipe_twice(options)
+    mapping = field_map(options)
     reader = data.read_conversations(
         options.inputs, format=options.format, mapping=mapping, strict=options.strict
     )

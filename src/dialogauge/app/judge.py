@@ -154,7 +154,7 @@ def _run_settings(options: JudgeOptions) -> RunSettings:
 def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
     """Count the units at most, so that the time left can be said; None where that is not to be had.
 
-    Standard input can be read but once, and a file that breaks off is reported where it is read.
+    What comes through a pipe is not waited for, and a file that breaks off is reported where it is read.
     """
     if options.judge != "llm" or may_wait(options.inputs):
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
-from dialogauge.app.sources import InputData, is_run, open_source, ratings_of_file, shown_notes
+from dialogauge.app.sources import InputData, input_data, is_run, shown_notes
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import Mask, RatingTable, UserSplit, read_split
@@ -135,8 +135,7 @@ def read_rated(options: RatedDataOptions, data: InputData | None = None) -> Rate
         data: Taken in their place.
     """
     if data is None:
-        source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=False)
-        data = InputData(source, ratings_of_file(options.ratings_file, options.map_file))
+        data = input_data(options)
     source, ratings = data.source, data.ratings or RatingTable()
     conversations: dict[str, Conversation] = {}
     unreadable: list[InputError] = []

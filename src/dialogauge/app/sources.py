@@ -7,10 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from dialogauge.app.settings import DataOptions, StrictOptions
+from dialogauge.app.settings import DataOptions, RatingOptions, StrictOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.data import Mask, Note, RatingTable, read_conversations, read_field_map, read_ratings
+from dialogauge.core.files import shown_path
+from dialogauge.data import (
+    FieldMap,
+    Mask,
+    Note,
+    RatingTable,
+    pipe_of,
+    read_conversations,
+    read_field_map,
+    read_ratings,
+)
 from dialogauge.runs import RunDirectory, expect_study
 
 JUDGED: Final = ("judge", "satisfaction")
@@ -71,14 +81,14 @@ def is_run(path: str) -> bool:
 
 def may_wait(inputs: Sequence[str]) -> bool:
     """Whether an input is a pipe: whoever writes it may be slow, and it can be read but once."""
-    return any(i == "-" or Path(i).is_fifo() or Path(i).is_char_device() for i in inputs)
+    return any(pipe_of(name) is not None for name in inputs)
 
 
 def open_source(
     inputs: Sequence[str],
     *,
     format: str | None,
-    map_file: str | None,
+    mapping: FieldMap | None,
     strict: bool,
 ) -> Source:
     """Open the inputs of a command: files and folders, or one run directory."""
@@ -90,23 +100,40 @@ def open_source(
         directory = RunDirectory(Path(runs[0]))
         expect_study(directory, JUDGED)
         return _RunSource(directory)
-    mapping = read_field_map(map_file) if map_file is not None else None
     return read_conversations(inputs, format=format, mapping=mapping, strict=strict)
 
 
 def input_data(options: DataOptions) -> InputData:
-    """Open the conversations that the settings name, and read the ratings where they name a file of them."""
+    """Open the conversations that the settings name, and read the ratings where they name a file of them.
+
+    Raises UsageError where one pipe would be both.
+    """
     strict = isinstance(options, StrictOptions) and options.strict
-    source = open_source(options.inputs, format=options.format, map_file=options.map_file, strict=strict)
-    return InputData(source, ratings_of_file(options.ratings_file, options.map_file))
+    refuse_one_pipe_twice(options)
+    mapping = field_map(options)
+    source = open_source(options.inputs, format=options.format, mapping=mapping, strict=strict)
+    return InputData(source, ratings_of_file(options, mapping))
 
 
-def ratings_of_file(ratings_file: str | None, map_file: str | None) -> RatingTable | None:
-    """Read people's ratings; None where no file was named."""
-    if ratings_file is None:
-        return None
-    mapping = None if map_file is None else read_field_map(map_file)
-    return read_ratings(ratings_file, mapping=mapping)
+def field_map(options: RatingOptions) -> FieldMap | None:
+    """Read the field map that the settings name; None where they name none."""
+    return None if options.map_file is None else read_field_map(options.map_file)
+
+
+def ratings_of_file(options: RatingOptions, mapping: FieldMap | None) -> RatingTable | None:
+    """Read people's ratings; None where the settings name no file of them."""
+    return None if options.ratings_file is None else read_ratings(options.ratings_file, mapping=mapping)
+
+
+def refuse_one_pipe_twice(options: DataOptions) -> None:
+    """Raise UsageError where one pipe is given for two things: what came for one is gone for the other."""
+    pipes = {pipe_of(name) for name in options.inputs} - {None}
+    for option, name in (("--ratings", options.ratings_file), ("--map", options.map_file)):
+        pipe = None if name is None else pipe_of(name)
+        if pipe in pipes:
+            msg = f"{option} {shown_path(name or '')} is a pipe that is read for something else too"
+            raise UsageError(msg, hint="it can be read but once: save it to a file")
+        pipes |= {pipe} - {None}
 
 
 def default_run_directory(inputs: Sequence[str], *, rubric: str, judge: str) -> Path:

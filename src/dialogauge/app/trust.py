@@ -13,7 +13,7 @@ from dialogauge.app.merging import FileConfig, load_config, references
 from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
-from dialogauge.app.sources import JUDGED, ratings_of_file
+from dialogauge.app.sources import JUDGED, field_map, ratings_of_file
 from dialogauge.core import Judge, UsageError
 from dialogauge.core.settings import narrowed
 from dialogauge.data import RatingTable
@@ -84,7 +84,7 @@ async def recheck_run(
         JUDGED,
         page_of,
         thresholds=config.trust,
-        ratings=ratings or ratings_of_file(options.ratings_file, options.map_file),
+        ratings=ratings or ratings_of_file(options, field_map(options)),
         seed=options.seed,
     )
     settings = RunSettings(

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from dialogauge.data.formats import format_names
     from dialogauge.data.formats.recllmsim import RECLLMSIM_TASKS
     from dialogauge.data.inspection import InputReport, inspect_conversations
+    from dialogauge.data.json_values import is_message_list
     from dialogauge.data.mask import Mask
     from dialogauge.data.memory_source import DataFrame, is_table, memory_conversations
     from dialogauge.data.notes import Note
+    from dialogauge.data.opening import pipe_of
     from dialogauge.data.personal_survey import PersonalReport
     from dialogauge.data.rating_files import read_ratings
     from dialogauge.data.ratings import (
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     )
     from dialogauge.data.reader import read_conversations
     from dialogauge.data.replies import ReplyRecord, read_replies
-    from dialogauge.data.sources import is_message_list
     from dialogauge.data.splits import UserSplit, message_turns, read_split, split_users
 
 __getattr__ = loading(__name__)

@@ -18,8 +18,8 @@ import orjson
 
 from dialogauge import text as texts  # the patterns behind its names are compiled when something is masked
 from dialogauge.core import Conversation, InputError, Message, Place, Rating, ToolCall
-from dialogauge.data.notes import Note
-from dialogauge.data.sources import too_deep
+from dialogauge.data.json_values import too_deep
+from dialogauge.data.notes import UNNAMED, Note
 
 if TYPE_CHECKING:
     from dialogauge.text import PersonalKind
@@ -233,6 +233,8 @@ class Mask:
 
     def fault(self, fault: InputError) -> InputError:
         """Return a fault without excerpts of the data; its file and line stay."""
+        if fault is UNNAMED:
+            return fault
         return type(fault)(
             self._without_excerpts(fault.message),
             place=_maybe(fault.place, self.place),

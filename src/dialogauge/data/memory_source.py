@@ -17,10 +17,11 @@ from dialogauge.core import ROLES, Conversation, InputError, Message, Place, Rec
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample
-from dialogauge.data.formats.csv_table import conversations_of, named_columns
+from dialogauge.data.formats.csv_table import conversations_of, named_columns, rating_columns
+from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
+from dialogauge.data.opening import InputSource
 from dialogauge.data.reader import note_order
-from dialogauge.data.sources import InputSource, too_deep
 from dialogauge.data.tables import DelimitedTable, Row
 
 SOURCE: Final = "source"
@@ -144,8 +145,9 @@ class MemoryReader:
         self, conversation: Conversation, first_places: dict[str, Place]
     ) -> Conversation | RecordFault:
         place = conversation.place or Place(self._source.name)
-        first = first_places.setdefault(conversation.id, place)
-        if first is not place:
+        first = first_places.get(conversation.id)
+        first_places.setdefault(conversation.id, place)
+        if first is not None:
             before = Place(first.file, first.line)
             return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
         try:
@@ -231,13 +233,17 @@ class _Messages:
     ) -> None:
         named = named_columns(columns, mapping)
         self.columns = columns
-        text = named.get("content")
+        text, rated = named.get("content"), rating_columns(columns, mapping).values()
         groups: dict[object, list[Row]] = {}
         for number, row in enumerate(rows):
             if text is not None and not _missing(row[text]) and not isinstance(row[text], str):
                 msg = f"column {text!r} holds {excerpt(row[text])}: not a text"
                 hint = "give a column `messages` for content in parts and for tool calls"
                 raise record_fault(Place(TABLE, number), msg, hint)
+            for column in rated:
+                if type(row.get(column)).__name__ in ("bool", "bool_"):
+                    msg = f"column {column!r} holds {row[column]}: no score"
+                    raise record_fault(Place(TABLE, number), msg, "write a number or the name of a category")
             cells = {column: _cell(value) for column, value in row.items()}
             groups.setdefault(cells.get(named.get("conversation_id", "")), []).append(Row(cells, number))
         self._groups = groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dialogauge.core import FileFault, Place, RecordFault
 
@@ -23,6 +23,21 @@ def file_fault(place: Place, message: str, hint: str | None = None) -> FileFault
 def record_fault(place: Place, message: str, hint: str | None = None) -> RecordFault:
     """Return the fault of one record."""
     return RecordFault(message, place=place, hint=hint)
+
+
+NAMED: Final = 1000
+"""So many unreadable records are named one by one."""
+UNNAMED: Final = RecordFault(f"one more record that cannot be read, beyond the first {NAMED:,}")
+"""Stands for each of the others: a file may hold millions."""
+LONGEST: Final = 10 << 20
+"""Characters of a conversation at most, with `MESSAGE` for each message: far beyond what any model reads."""
+MESSAGE: Final = 1 << 10
+
+
+def too_long(place: Place) -> RecordFault:
+    """Return the fault of a conversation that is longer than `LONGEST`."""
+    message = f"the conversation is longer than {LONGEST >> 20} million characters"
+    return record_fault(place, message, "it is left out: is it several in one?")
 
 
 def excerpt(value: object, limit: int = 40) -> str:

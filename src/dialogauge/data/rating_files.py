@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dialogauge.core import PairRating, Place, Rating, RecordFault
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
+from dialogauge.data.json_values import json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault, record_fault
+from dialogauge.data.opening import InputSource, locate
 from dialogauge.data.ratings import RatingTable, as_score, as_turn
-from dialogauge.data.sources import InputSource, LineStream, json_values, locate
+from dialogauge.data.sources import LineStream
 from dialogauge.data.tables import find_column, open_table
 
 _USUAL: dict[str, tuple[str, ...]] = {
@@ -153,12 +154,11 @@ def _outcomes(
 ) -> Iterator[Rating | PairRating | RecordFault]:
     """Yield the unreadable rows of a file, then what its rows hold, in order."""
     raw: list[_Raw] = []
-    with closing(LineStream(source)) as stream:
-        for row in _rows(stream):
-            if isinstance(row, RecordFault):
-                yield row
-            else:
-                raw.append(row)
+    for row in _rows(LineStream(source)):
+        if isinstance(row, RecordFault):
+            yield row
+        else:
+            raw.append(row)
     place = Place(source.name)
     if not raw:
         raise file_fault(place, "the file holds no ratings")
@@ -176,8 +176,7 @@ def _outcomes(
 def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:
     """Yield rows as objects, from JSON or from a table."""
     name = stream.source.name
-    first = next((line for _, line in stream.head() if not line.isspace()), b"")
-    if not first.lstrip().startswith((b"{", b"[")):
+    if not starts_json(stream):
         for row in open_table(stream).rows:
             yield row if isinstance(row, RecordFault) else (dict(row.cells), Place(name, row.line))
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
@@ -13,22 +12,30 @@ from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_names, format_of, named_format
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
 from dialogauge.data.formats.recllmsim import reading_order
-from dialogauge.data.notes import IdPlaces, Note, NoteBook, excerpt, file_fault, record_fault
-from dialogauge.data.sources import (
-    InputSource,
-    JsonValue,
-    LineStream,
-    as_utf8,
-    first_values,
-    is_document,
-    locate,
+from dialogauge.data.json_values import JsonValue, is_document, json_values, starts_json
+from dialogauge.data.notes import (
+    LONGEST,
+    MESSAGE,
+    NAMED,
+    UNNAMED,
+    IdPlaces,
+    Note,
+    NoteBook,
+    excerpt,
+    file_fault,
+    record_fault,
+    too_long,
 )
+from dialogauge.data.opening import locate
+from dialogauge.data.sources import LineStream, as_utf8
 from dialogauge.data.tables import read_header
 
 _COLUMNS = 20
 """Columns in the message about an unknown table."""
 _SNIFFED = 20
 """Records or lines that decide the format."""
+_SAMPLED = 1 << 16
+"""Bytes of such a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +79,14 @@ class ConversationReader:
         self._forced = forced
         self._mapping = mapping
         self._strict = strict
-        self._sources, self._left_out = locate(inputs, reading_order)
+        sources, self._left_out = locate(inputs, reading_order)
+        self._streams = [LineStream(source) for source in sources]
         self._files: dict[str, FileCounts] = {}
+        self._refused = 0
         self._book = NoteBook(strict=strict)
-        for source in self._sources:
-            if not source.member and source.path is not None:
-                with closing(LineStream(source)) as stream:
-                    self._probe(stream)
+        for stream in self._streams:
+            if not stream.source.member:
+                self._probe(stream)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -94,23 +102,24 @@ class ConversationReader:
         """Read all inputs from the beginning."""
         self._book = NoteBook(strict=self._strict)
         self._files = {}
+        self._refused = 0
         ids = IdPlaces()
         if self._left_out:
             text = "files in folders were left out: their ending is none of ours"
             self._book.recognise(text, count=self._left_out)
         anything = False
-        for number, source in enumerate(self._sources):
+        for number, stream in enumerate(self._streams):
             try:
-                for outcome in self._source(source, number, ids):
+                for outcome in self._source(stream, number, ids):
                     anything = True
                     yield outcome
             except FileFault as fault:
-                if self._strict or not (anything or source.member):
+                if self._strict or not (anything or stream.source.member):
                     raise
                 anything = True
                 yield fault
         if not self._files:
-            place = Place(str(self._sources[0].name))
+            place = Place(self._streams[0].source.name)
             raise file_fault(place, "no file here holds conversations in a known format", _format_hint())
 
     def count(self) -> int:
@@ -119,45 +128,46 @@ class ConversationReader:
         Raises `FileFault` where a file breaks off.
         """
         total = 0
-        for source in self._sources:
-            with closing(LineStream(source)) as stream:
-                file_format = self._forced or _sniff(stream, self._mapping)
-                if file_format is not None:
-                    total += file_format.count(stream, Context(source, self._mapping, NoteBook()))
+        for stream in self._streams:
+            file_format = self._forced or _sniff(stream, self._mapping)
+            if file_format is not None:
+                total += file_format.count(stream, Context(stream.source, self._mapping, NoteBook()))
         return total
 
-    def _source(self, source: InputSource, number: int, ids: IdPlaces) -> Iterator[Outcome]:
-        with closing(LineStream(source)) as stream:
-            file_format = self._forced or _sniff(stream, self._mapping)
-            if file_format is None:
-                if not source.member:
-                    raise _unrecognised(stream, self._mapping)
-                place = Place(source.name)
-                self._book.recognise("files in folders were left out: not recognised as conversations", place)
-                return
-            name, text = file_format.name, f"conversations read as {file_format.name}"
-            converted = failed = 0
-            self._files[source.name] = FileCounts(name)
-            try:
-                for outcome in file_format.read(stream, Context(source, self._mapping, self._book)):
-                    checked = self._checked(outcome, number, ids)
-                    if isinstance(checked, Conversation):
-                        converted += 1
-                    else:
-                        failed += 1
-                        if self._strict:
-                            raise checked
-                    yield checked
-            finally:
-                self._files[source.name] = FileCounts(name, converted, failed)
-                self._book.recognise(text, Place(source.name), count=converted)
-            if converted + failed == 0:
-                raise file_fault(Place(source.name), "the file holds no conversations", f"read as {name}")
+    def _source(self, stream: LineStream, number: int, ids: IdPlaces) -> Iterator[Outcome]:
+        source = stream.source
+        file_format = self._forced or _sniff(stream, self._mapping)
+        if file_format is None:
+            if not source.member:
+                raise _unrecognised(stream, self._mapping)
+            place = Place(source.name)
+            self._book.recognise("files in folders were left out: not recognised as conversations", place)
+            return
+        name, text = file_format.name, f"conversations read as {file_format.name}"
+        converted = failed = 0
+        self._files[source.name] = FileCounts(name)
+        try:
+            for outcome in file_format.read(stream, Context(source, self._mapping, self._book)):
+                checked = self._checked(outcome, number, ids)
+                if isinstance(checked, Conversation):
+                    converted += 1
+                else:
+                    failed += 1
+                    if self._strict:
+                        raise checked
+                    self._refused += 1
+                    checked = checked if self._refused <= NAMED else UNNAMED
+                yield checked
+        finally:
+            self._files[source.name] = FileCounts(name, converted, failed)
+            self._book.recognise(text, Place(source.name), count=converted)
+        if converted + failed == 0:
+            raise file_fault(Place(source.name), "the file holds no conversations", f"read as {name}")
 
     def _checked(self, outcome: Outcome, number: int, ids: IdPlaces) -> Outcome:
         if isinstance(outcome, RecordFault):
             return outcome
-        place = outcome.place or Place(self._sources[number].name)
+        place = outcome.place or Place(self._streams[number].source.name)
         first = ids.add(outcome.id, number, place.line or 0)
         if first is not None:
             return self._twice(place, first)
@@ -168,30 +178,36 @@ class ConversationReader:
         return outcome
 
     def _twice(self, place: Place, first: tuple[int, int]) -> RecordFault:
-        before = Place(self._sources[first[0]].name, first[1] or None)
-        table = self._files[self._sources[first[0]].name].format == "csv"
+        before = Place(self._streams[first[0]].source.name, first[1] or None)
+        table = self._files[self._streams[first[0]].source.name].format == "csv"
         hint = "ids must differ" + ("; the rows of one conversation must stand together" if table else "")
         return record_fault(place, f"the id was seen before, at {before}", hint)
 
     def _probe(self, stream: LineStream) -> None:
         """Refuse an unreadable file early; large documents are not loaded yet."""
-        if self._forced is not None or (_starts_json(stream) and is_document(stream)):
-            next(stream.head(), None)
+        if self._forced is not None or (starts_json(stream) and is_document(stream)):
+            next(stream.written(), None)
             return
         if _sniff(stream, self._mapping) is None:
             raise _unrecognised(stream, self._mapping)
 
 
 def note_order(conversation: Conversation, place: Place, book: NoteBook) -> None:
-    """Note what is odd about the order of the messages; nothing is changed."""
-    previous, in_a_row, replied = "", False, False
+    """Note what is odd about the order of the messages; nothing is changed.
+
+    Raises `RecordFault` for a conversation that is too long, and with a strict book for the first oddity.
+    """
+    previous, in_a_row, replied, size = "", False, False, 0
     for message in conversation.messages:
         role = message.role
+        size += MESSAGE + len(message.text)
         if role == previous and role in ("user", "assistant"):
             in_a_row = True
         if role == "assistant" and not message.tool_calls:
             replied = True
         previous = role
+    if size > LONGEST:
+        raise too_long(place)
     if in_a_row:
         book.assume("conversations have two messages of one role in a row: one turn", place)
     if not replied:
@@ -204,31 +220,26 @@ def _format_hint() -> str:
     )
 
 
-def _starts_json(stream: LineStream) -> bool:
-    first = next((line for _, line in stream.head() if not line.isspace()), b"")
-    return first.lstrip().startswith((b"{", b"["))
-
-
 def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
-    """Return the format of the first records, without consuming the stream."""
-    if next((True for _, line in stream.head() if not line.isspace()), None) is None:
+    """Return the format of the first records."""
+    if next(stream.written(), None) is None:
         raise file_fault(Place(stream.source.name), "the file is empty", "is it still being written?")
     formats = (format_of(sample) for sample in _samples(stream, mapping))
     return next((one for one in formats if one is not None), None)
 
 
 def _samples(stream: LineStream, mapping: FieldMap) -> Iterator[Sample]:
-    if not _starts_json(stream):
-        lines = tuple(line.decode("utf-8", "replace") for _, line in _first_lines(stream))
+    if not starts_json(stream):
+        lines = tuple(line[:_SAMPLED].decode("utf-8", "replace") for _, line in _first_lines(stream))
         yield Sample(stream.source, mapping, lines=lines)
         return
-    for value in islice(first_values(stream), _SNIFFED):
+    for value in islice(json_values(stream), _SNIFFED):
         if isinstance(value, JsonValue):
             yield Sample(stream.source, mapping, record=value.value)
 
 
 def _first_lines(stream: LineStream) -> list[tuple[int, bytes]]:
-    return list(islice((pair for pair in stream.head() if not pair[1].isspace()), _SNIFFED))
+    return list(islice(stream.written(), _SNIFFED))
 
 
 def _columns(stream: LineStream) -> str | None:
@@ -246,7 +257,7 @@ def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
     """Return the fault of a file in no known format; raises that of one that is not UTF-8."""
     place = Place(stream.source.name)
     content = "its first line is no JSON and no table with a role and a content"
-    if not _starts_json(stream):
+    if not starts_json(stream):
         for number, line in _first_lines(stream):
             as_utf8(line, stream.source.name, number)
         if columns := _columns(stream):
@@ -254,7 +265,7 @@ def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
             hint = "name the columns of role and content with --map, or force another format with --format"
             return file_fault(place, f"no known format: {content}", hint)
     else:
-        value = next(first_values(stream))
+        value = next(json_values(stream))
         if isinstance(value, RecordFault):
             return file_fault(value.place or place, value.message, value.hint or _format_hint())
         kind = type(value.value).__name__

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.core import Place, RecordFault
+from dialogauge.data.json_values import json_values
 from dialogauge.data.notes import excerpt, file_fault, record_fault
-from dialogauge.data.sources import InputSource, LineStream, json_values
+from dialogauge.data.opening import locate
+from dialogauge.data.sources import LineStream
 
 _ITEM: Final = ("item", "sample_id", "turn_id", "id")
 _REPLY: Final = ("reply", "candidate_response", "response", "content", "text")
@@ -43,20 +43,19 @@ def read_replies(path: str) -> Iterator[ReplyRecord | RecordFault]:
         FileFault: The file cannot be read, or has replies of two candidates.
     """
     first: ReplyRecord | None = None
-    with closing(LineStream(InputSource(path, path, Path(path)))) as stream:
-        for value in json_values(stream):
-            if isinstance(value, RecordFault):
-                yield value
-                continue
-            record = _record(value.value, value.place)
-            if isinstance(record, RecordFault):
-                yield record
-                continue
-            if record.candidate is not None:
-                first = first or record
-                if record.candidate != first.candidate:
-                    raise _two_candidates(first, record)
+    for value in json_values(LineStream(locate([path])[0][0])):
+        if isinstance(value, RecordFault):
+            yield value
+            continue
+        record = _record(value.value, value.place)
+        if isinstance(record, RecordFault):
             yield record
+            continue
+        if record.candidate is not None:
+            first = first or record
+            if record.candidate != first.candidate:
+                raise _two_candidates(first, record)
+        yield record
 
 
 def _two_candidates(first: ReplyRecord, other: ReplyRecord) -> Exception:
@@ -74,17 +73,25 @@ def _record(value: object, place: Place) -> ReplyRecord | RecordFault:
     reply = _first(value, _REPLY)
     if reply is not None and not isinstance(reply, str):
         return record_fault(place, f"the reply to {item!r} is {excerpt(reply)}: not a text", _HINT)
+    memory = _memory(_first(value, _MEMORY))
+    if memory is None:
+        hint = "a list of ids of earlier turns, or of objects with a `memory_id`"
+        return record_fault(place, f"the memory of the reply to {item!r} is no list of turns", hint)
     candidate = _first(value, _CANDIDATE)
     name = candidate if isinstance(candidate, str) and candidate else None
-    return ReplyRecord(item, reply, place, name, _memory(_first(value, _MEMORY)))
+    return ReplyRecord(item, reply, place, name, memory)
 
 
 def _first(value: Mapping[str, Any], names: Sequence[str]) -> Any:  # noqa: ANN401 - any JSON value
     return next((value[name] for name in names if value.get(name) is not None), None)
 
 
-def _memory(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
+def _memory(value: object) -> tuple[str, ...] | None:
+    """Return the ids of a memory, none where there is no memory; None for what is no list of ids."""
+    if value is None:
         return ()
-    ids = (entry.get("memory_id") if isinstance(entry, dict) else entry for entry in value)
-    return tuple(name for name in ids if isinstance(name, str))
+    if not isinstance(value, list):
+        return None
+    ids = [entry.get("memory_id") if isinstance(entry, dict) else entry for entry in value]
+    names = tuple(name for name in ids if isinstance(name, str))
+    return names if len(names) == len(ids) else None

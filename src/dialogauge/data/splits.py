@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from dialogauge.core import ConfigError, Conversation, Message, UsageError
+import orjson
+
+from dialogauge.core import ConfigError, Conversation, Message, UsageError, read_text, shown_path
 from dialogauge.text import counted
 
 
@@ -65,14 +65,16 @@ def read_split(path: str) -> UserSplit:
         ConfigError: The file is unreadable, has another form, or has a user in both lists.
     """
     hint = 'it is JSON: {"train": [user ids], "test": [user ids]}'
+    text = read_text(path, "split file", hint=hint)
+    path = shown_path(path)
     try:
-        value = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        msg = f"the split file {path} cannot be used: {_why(error)}"
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        msg = f"the split file {path} cannot be used: it is not JSON: {error.msg} in line {error.lineno}"
         raise ConfigError(msg, hint=hint) from error
     is_split = isinstance(value, dict) and ("train" in value or "test" in value)
     parts = [value.get(name, []) for name in ("train", "test")] if is_split else []
-    if not is_split or not all(isinstance(part, list) for part in parts):
+    if not is_split or not all(_are_users(part) for part in parts):
         msg = f"the split file {path} does not hold lists of users under 'train' and 'test'"
         raise ConfigError(msg, hint=hint)
     train, test = (frozenset(str(user) for user in part) for part in parts)
@@ -82,12 +84,6 @@ def read_split(path: str) -> UserSplit:
     return UserSplit(train, test)
 
 
-def _why(error: OSError | ValueError) -> str:
-    """Return in words why a file cannot be read as JSON."""
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file"
-    if isinstance(error, OSError):
-        return error.strerror or "it cannot be read"
-    if isinstance(error, json.JSONDecodeError):
-        return f"it is not JSON: {error.msg} in line {error.lineno}"
-    return "it is not UTF-8"
+def _are_users(part: object) -> bool:
+    """Say whether a value is a list of user ids: texts or whole numbers."""
+    return isinstance(part, list) and all(isinstance(u, str | int) and not isinstance(u, bool) for u in part)

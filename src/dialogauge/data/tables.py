@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dialogauge.core import Place, RecordFault
 from dialogauge.data.notes import file_fault, record_fault
-from dialogauge.data.sources import LineStream
+from dialogauge.data.sources import LARGEST, LineStream
 
 _DELIMITERS = ",;\t|"
-_LARGEST_CELL = 1 << 30
 _SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
 
 
@@ -76,8 +75,8 @@ def open_table(stream: LineStream) -> DelimitedTable:
     A row of the wrong width yields a `RecordFault`. Raises `FileFault` for a table without a header or with a
     repeated column, and where the file breaks off.
     """
-    # The csv module has one global limit of 128 KiB; a message may be longer.
-    csv.field_size_limit(_LARGEST_CELL)
+    # The csv module has one global limit of 128 KiB; a message may be longer. `_RowLines` bounds rows.
+    csv.field_size_limit(2 * LARGEST)
     name = stream.source.name
     lines = stream.text()
     try:
@@ -89,12 +88,36 @@ def open_table(stream: LineStream) -> DelimitedTable:
     if not columns or twice:
         what = f"has two columns named {sorted(twice)[0]!r}" if twice else "has no header"
         raise file_fault(Place(name, 1), f"the table {what}", "the first line names the columns")
-    reader = csv.reader((line for _, line in lines), delimiter=header.delimiter, strict=True)
-    return DelimitedTable(columns, _rows(reader, header, name))
+    bounded = _RowLines(lines)
+    reader = csv.reader(bounded, delimiter=header.delimiter, strict=True)
+    return DelimitedTable(columns, _rows(reader, bounded, header, name))
 
 
-def _rows(reader: Iterator[list[str]], header: Header, name: str) -> Iterator[Row | RecordFault]:
+class _RowLines:
+    """The lines of a table; more of them than a row may take are refused, for a quote that never closes."""
+
+    def __init__(self, lines: Iterable[tuple[int, str]]) -> None:
+        self._lines = iter(lines)
+        self.taken = 0
+        """Characters since the last row."""
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        _, line = next(self._lines)
+        self.taken += len(line)
+        if self.taken > LARGEST:
+            msg = f"it is larger than {LARGEST >> 20} MiB"
+            raise csv.Error(msg)
+        return line
+
+
+def _rows(
+    reader: Iterator[list[str]], lines: _RowLines, header: Header, name: str
+) -> Iterator[Row | RecordFault]:
     while True:
+        lines.taken = 0
         try:
             cells = next(reader)
         except StopIteration:

@@ -30,7 +30,7 @@ from dialogauge.data import (
     read_field_map,
     read_ratings,
 )
-from dialogauge.data.sources import is_message_list
+from dialogauge.data.json_values import is_message_list
 from dialogauge.door.run import Run
 from dialogauge.door.working import carried_out, carry_out
 from dialogauge.rubrics import Rubric
@@ -374,7 +374,7 @@ def _input(
     paths = _paths(source)
     opened: Source
     if paths is not None:
-        opened = open_source(paths, format=format, map_file=field_map, strict=strict)
+        opened = open_source(paths, format=format, mapping=mapping, strict=strict)
     else:
         items = source if is_table(source) else _items(source)
         opened = memory_conversations(items, format=format, mapping=mapping, strict=strict)

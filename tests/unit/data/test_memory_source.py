@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dialogauge.core import Conversation, InputError, Message, RecordFault, UsageError
+from dialogauge.core import Conversation, InputError, Message, Place, RecordFault, UsageError
 from dialogauge.data import FieldMap, is_table, memory_conversations
 from talks import conversation_record, talk
 
@@ -224,3 +224,23 @@ def test_polars() -> None:
     assert read(polars.DataFrame(ROWS))[0][0].messages == MESSAGES
     frame = polars.DataFrame({"conversation_id": ["a"], "messages": [CHAT], "user_id": [None]})
     assert read(frame)[0][0].messages == MESSAGES
+
+
+def test_the_same_conversation_twice_is_a_fault() -> None:
+    one = Conversation("a", MESSAGES, place=Place("log.jsonl", 1))
+    conversations, faults, _ = read([one, one])
+    assert [c.id for c in conversations] == ["a"]
+    assert ["the id was seen before" in str(fault) for fault in faults] == [True]
+
+
+def test_a_truth_value_is_no_score_in_a_column_of_ratings() -> None:
+    import numpy as np
+
+    def rows(score):
+        return (("user", None), ("assistant", score))
+
+    for true in (True, np.True_):
+        with pytest.raises(RecordFault, match=r"DataFrame:1: column 'satisfaction' holds True: no score"):
+            read(Frame([{**said("a", role, "x"), "satisfaction": score} for role, score in rows(true)]))
+    rows = [{**said("a", "user", "x"), "seen": True}]
+    assert read(Frame(rows))[0][0].messages[0].extra == {"seen": "True"}

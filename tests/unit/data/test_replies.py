@@ -60,5 +60,20 @@ def test_two_candidates_in_one_file(tmp_path) -> None:
 
 
 def test_a_file_that_is_not_there() -> None:
-    with pytest.raises(FileFault, match="cannot be read"):
+    with pytest.raises(FileFault, match="there is no such file"):
         list(read_replies("nowhere.jsonl"))
+
+
+@pytest.mark.parametrize(
+    "memory",
+    ["User_1__trip__0__turn_1", [1], [{"id": "x"}], [{"memory_id": 5}], {"memory_id": "x"}, 0, False],
+)
+def test_a_memory_that_names_no_turns_is_a_fault(tmp_path, memory) -> None:
+    (fault,) = read(tmp_path, {"item": "a", "reply": "x", "memory": memory})
+    assert isinstance(fault, RecordFault)
+    assert "the memory of the reply to 'a' is no list of turns" in str(fault)
+
+
+def test_no_memory_is_no_fault(tmp_path) -> None:
+    records = read(tmp_path, {"item": "a", "reply": "x"}, {"item": "b", "reply": "x", "memory": None})
+    assert [record.memory for record in records] == [(), ()]

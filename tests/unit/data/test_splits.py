@@ -51,8 +51,13 @@ def test_a_file_wins(tmp_path) -> None:
     [
         ("[]", "does not hold lists"),
         ('{"train": "abc"}', "does not hold lists"),
-        ("{", "it is not JSON: Expecting property name enclosed in double quotes in line 1"),
+        ("{", "it is not JSON: unexpected end of data in line 1"),
         ('{"train": ["a"], "test": ["a"]}', "in both lists: a"),
+        ('{"train": ["a", "\\ud800"]}', "it is not JSON: .*surrogate.* in line 1"),
+        ('{"train": ["a", true]}', "does not hold lists"),
+        ('{"train": [["a"]]}', "does not hold lists"),
+        ('{"train": [NaN]}', "it is not JSON"),
+        ("[" * 5000, "it is not JSON"),
     ],
 )
 def test_faulty_files_are_refused(tmp_path, text: str, said: str) -> None:
@@ -65,3 +70,15 @@ def test_faulty_files_are_refused(tmp_path, text: str, said: str) -> None:
 def test_missing_file_is_refused(tmp_path) -> None:
     with pytest.raises(ConfigError, match="there is no such file"):
         read_split(str(tmp_path / "none.json"))
+
+
+def test_encodings_are_named_with_file_and_line(tmp_path) -> None:
+    file = tmp_path / "split.json"
+    file.write_bytes(b'\xef\xbb\xbf{"train": ["a"]}')
+    assert read_split(str(file)).train == {"a"}
+    file.write_bytes('{"train":\n ["caf\xe9"]}'.encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"split.json:2: the split file is not UTF-8: byte 0xe9 .*iconv"):
+        read_split(str(file))
+    for path in ("/dev/zero", str(tmp_path), "a\0b", "x" * 300):
+        with pytest.raises(ConfigError, match="the split file cannot be read"):
+            read_split(path)

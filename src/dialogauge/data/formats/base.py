@@ -8,8 +8,10 @@ from typing import Any
 
 from dialogauge.core import Conversation, Place, RecordFault
 from dialogauge.data.field_map import FieldMap
+from dialogauge.data.json_values import count_values, json_values
 from dialogauge.data.notes import NoteBook, record_fault
-from dialogauge.data.sources import InputSource, LineStream, count_values, json_values
+from dialogauge.data.opening import InputSource
+from dialogauge.data.sources import LineStream
 
 Outcome = Conversation | RecordFault
 """A conversation, or why it could not be read."""

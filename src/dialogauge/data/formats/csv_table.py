@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
 from dialogauge.data.formats.fields import MESSAGE_KEYS
 from dialogauge.data.formats.openai import unknown_role
 from dialogauge.data.formats.turns import ROLE_ALIASES
-from dialogauge.data.notes import file_fault, record_fault
+from dialogauge.data.notes import LONGEST, MESSAGE, file_fault, record_fault, too_long
 from dialogauge.data.ratings import as_score
 from dialogauge.data.splits import message_turns
 from dialogauge.data.tables import DelimitedTable, Row, find_column, open_table, read_header
@@ -57,6 +57,8 @@ class _Group:
     """Index of the message, dimension, score, rater, place."""
     turns: list[str | None] = field(default_factory=list)
     fault: RecordFault | None = None
+    size: int = 0
+    """What it takes so far."""
 
 
 def _recognises(sample: Sample) -> bool:
@@ -120,12 +122,23 @@ def _columns(columns: tuple[str, ...], context: Context) -> _Columns:
         context.notes.assume(f"tables were read without a full field map, as {', '.join(guessed)}", place)
     if "conversation_id" not in named:
         context.notes.assume("tables have no column with an id: read as one conversation", place)
-    ratings = dict(mapping.ratings) or {c: c for c in columns if c.lower() in MESSAGE_KEYS}
-    return _Columns(named, ratings)
+    return _Columns(named, rating_columns(columns, mapping))
+
+
+def rating_columns(columns: Sequence[str], mapping: FieldMap) -> dict[str, str]:
+    """Return dimension -> column, by the field map or a usual name."""
+    return dict(mapping.ratings) or {c: c for c in columns if c.lower() in MESSAGE_KEYS}
 
 
 def _take(group: _Group, row: Row, columns: _Columns, context: Context) -> None:
     place = Place(context.source.name, row.line, group.id)
+    group.size += MESSAGE + sum(map(len, row.cells.values()))
+    if group.size > LONGEST:
+        group.messages.clear()
+        group.rated.clear()
+        group.turns.clear()
+        group.fault = group.fault or too_long(replace(place, line=group.line))
+        return
     number = len(group.messages) + 1
     name = columns.get(row, "role") or ""
     role = _role(name, context, place)

@@ -11,8 +11,8 @@ from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
+from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
-from dialogauge.data.sources import is_message_list
 
 _ROLES = frozenset(ROLES)
 _KEYS = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})

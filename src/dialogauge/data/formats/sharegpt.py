@@ -11,8 +11,8 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
 from dialogauge.data.formats.openai import content_of, unknown_role
+from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import excerpt
-from dialogauge.data.sources import too_deep
 
 _ROLES: dict[str, Role] = {
     "human": "user",

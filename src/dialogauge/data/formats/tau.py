@@ -18,8 +18,8 @@ from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.notes import excerpt, file_fault
+from dialogauge.data.opening import InputSource
 from dialogauge.data.ratings import score_at
-from dialogauge.data.sources import InputSource
 
 _PROMPTS = "tau_system_prompts.json"
 _USED = frozenset({"messages", "traj", "agent", "domain", "user_id", "reward"})

@@ -9,8 +9,8 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import conversation_from
 from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
-from dialogauge.data.sources import is_message_list
 
 _LISTS = ("turns", "dialog", "dialogue", "history", "conversation")
 _ROLE_KEYS = ("role", "speaker", "from")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
-from dialogauge.data.notes import excerpt, record_fault
+from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, record_fault, too_long
 from dialogauge.data.ratings import score_at
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
@@ -25,6 +25,8 @@ _DIMENSION = "satisfaction"
 @dataclass(slots=True)
 class _UssSession:
     line: int
+    size: int = 0
+    """What it takes so far."""
     messages: list[Message] = field(default_factory=list)
     rated: list[tuple[int | None, list[float | str]]] = field(default_factory=list)
     """Index of the rated USER line among the messages (None: the conversation), and its scores."""
@@ -64,6 +66,11 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
 
 
 def _take(session: _UssSession, line: str, place: Place) -> None:
+    session.size += len(line) + MESSAGE
+    if session.size > LONGEST:
+        session.messages.clear()
+        session.rated.clear()
+        raise too_long(Place(place.file, session.line))
     columns = line.split("\t")
     role = _ROLES.get(columns[0])
     if role is None or len(columns) < 2:

@@ -1,0 +1,61 @@
+"""Files that the user names: how their names are shown, and small ones read whole."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from dialogauge.core.errors import ConfigError, DialogaugeError, Place
+
+LARGEST_FILE: Final = 32 << 20
+"""Bytes of a file that is read whole, at most."""
+
+
+def shown_path(path: str | os.PathLike[str]) -> str:
+    r"""Return a path as everything that is stored and printed has it: bytes that are not UTF-8 as `\xe4`."""
+    text = os.fspath(path)
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def read_text(
+    path: str | os.PathLike[str],
+    what: str,
+    fault: type[DialogaugeError] = ConfigError,
+    hint: str | None = None,
+) -> str:
+    """Return a small UTF-8 file, without byte order mark.
+
+    Args:
+        path: The file.
+        what: It is called in messages: `the {what} ...`.
+        fault: Raised where it cannot be read, is larger than `LARGEST_FILE`, or is not UTF-8.
+        hint: What to do about it.
+    """
+    place = Place(shown_path(path))
+    try:
+        with Path(path).open("rb") as file:
+            if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
+                raise OSError(errno.EINVAL, "it is a device")
+            raw = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        why = "there is no such file" if isinstance(error, FileNotFoundError) else why
+        msg = f"the {what} cannot be read: {why}"
+        raise fault(msg, place=place, hint=hint) from error
+    if len(raw) > LARGEST_FILE:
+        msg = f"the {what} is larger than {LARGEST_FILE >> 20} MiB"
+        raise fault(msg, place=place, hint=hint)
+    try:
+        return raw.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        msg = f"the {what} is not UTF-8: byte 0x{raw[error.start]:02x}"
+        again = "save it as UTF-8, e.g. iconv -f LATIN1 -t UTF-8"
+        raise fault(msg, place=Place(place.file, line), hint=again) from error

@@ -1,0 +1,210 @@
+"""The JSON values of an input: one a line, or the elements of one array, read one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, TypeGuard
+
+import orjson
+
+from dialogauge.core import Place, RecordFault
+from dialogauge.data.json_array import array_elements, damaged
+from dialogauge.data.notes import json_hint, record_fault
+from dialogauge.data.sources import LARGEST, LineStream, as_utf8, opened, too_large, without_mark
+
+DEEPEST = 100
+"""Levels of lists and objects in a record; deeper values cannot be stored or processed safely."""
+_LOOK_AHEAD = 20
+_LARGE: Final = 1 << 20
+_MOST_PARTS: Final = 1 << 19
+"""Values in a record of more than `_LARGE` bytes: each takes up to 250, whatever it took in the file."""
+_SHAPE, _JSON = "is a JSON document", "starts like JSON"
+
+
+@dataclass(slots=True)
+class JsonValue:
+    """One JSON value and its place."""
+
+    value: Any
+    place: Place
+    number: int
+    """The line, or the 1-based position in the document."""
+
+
+def json_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
+    """Yield the values of a JSONL file, or the elements of one JSON array, from the first on.
+
+    A line that is not JSON, and a record that is too large or too deep, yields a `RecordFault`. Raises
+    `FileFault` for a line that is not UTF-8, and where a document is not JSON, after the elements before.
+    """
+    return _document(stream) if is_document(stream) else _per_line(stream)
+
+
+def count_values(stream: LineStream) -> int:
+    """Count the values of a source: the lines of JSONL, or the elements of a document."""
+    return sum(1 for _ in (_document(stream) if is_document(stream) else stream.written()))
+
+
+def starts_json(stream: LineStream) -> bool:
+    """Say whether the first line that is not blank begins like JSON."""
+    if _JSON not in stream.memo:
+        stream.memo[_JSON] = _first(stream).startswith((b"{", b"["))
+    return stream.memo[_JSON]
+
+
+def _first(stream: LineStream) -> bytes:
+    return next((line.strip() for _, line in stream.written()), b"")
+
+
+def _per_line(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
+    name, loads = stream.source.name, orjson.loads
+    for number, line in stream:
+        if line == b"\n":
+            continue
+        if len(line) > _LARGE and (fault := _oversized(line, Place(name, number))):
+            yield fault
+            continue
+        try:
+            value = loads(line)
+            if _opened(line) > DEEPEST and too_deep(value):
+                yield _deep(Place(name, number))
+            else:
+                yield JsonValue(value, Place(name, number), number)
+        except orjson.JSONDecodeError as error:
+            if line.isspace():
+                continue
+            yield _broken(name, number, line, error)
+
+
+def _broken(name: str, number: int, line: bytes, error: orjson.JSONDecodeError) -> RecordFault:
+    as_utf8(line, name, number)
+    hint = json_hint(line, error.msg)
+    return record_fault(Place(name, number), f"not JSON: {error.msg} at column {error.colno}", hint)
+
+
+def _oversized(raw: bytes, place: Place) -> RecordFault | None:
+    """Return the fault of a large record, if what is made of it would take too much memory."""
+    if len(raw) > LARGEST:
+        return too_large(place)
+    texts, others = raw.count(b'"') // 2, raw.count(b",") // 4
+    if raw.count(b"[") + raw.count(b"{") + texts + others <= _MOST_PARTS:
+        return None
+    message = f"the record is large and has more than {_MOST_PARTS:,} values"
+    return record_fault(place, message, "it is left out: split it, or take out what is no text")
+
+
+def _opened(line: bytes) -> int:
+    """Return an upper bound of the depth of a line; most records have one list, so the check is short."""
+    first = line.find(b"[")
+    lists = line.count(b"[") if line.find(b"[", first + 1) >= 0 else 1
+    return lists + line.count(b"{")
+
+
+def too_deep(value: Any) -> bool:  # noqa: ANN401  # any JSON value
+    """Say whether a JSON value has more than `DEEPEST` levels.
+
+    orjson writes at most 254 levels, so it cannot write a value of over 100 levels inside 154 lists; this
+    is many times faster than a walk through the value.
+    """
+    for _ in range(254 - DEEPEST):
+        value = [value]
+    try:
+        orjson.dumps(value)
+    except orjson.JSONEncodeError as error:
+        return "ecursion" in str(error)
+    return False
+
+
+def _deep(place: Place) -> RecordFault:
+    message = f"the record is nested more than {DEEPEST} levels deep"
+    return record_fault(place, message, "is something packed into itself again and again?")
+
+
+def is_message_list(value: object) -> TypeGuard[list[dict[str, Any]]]:
+    """Say whether a JSON list is one conversation: a list of messages, not of records."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and isinstance(value[0], dict)
+        and any(isinstance(value[0].get(key), str) for key in ("role", "from", "speaker"))
+    )
+
+
+def is_document(stream: LineStream) -> bool:
+    """Say whether the source is one JSON document and not one value per line.
+
+    It is a document if neither its first line nor the next ones are JSON values, or if its only line is a
+    list of records.
+    """
+    if _SHAPE not in stream.memo:
+        stream.memo[_SHAPE] = _looks_like_document(line for _, line in stream.written())
+    return stream.memo[_SHAPE]
+
+
+def _looks_like_document(lines: Iterator[bytes]) -> bool:
+    first = next(lines, b"").strip()
+    if first in (b"[", b"{") or (first.startswith(b"[") and first.endswith(b",")):
+        return True
+    if len(first) > _LARGE and _oversized(first, Place("")):
+        return first.startswith(b"[")
+    value = _loaded(first)
+    if isinstance(value, list):
+        return not is_message_list(value) and next(lines, None) is None
+    if value is not None:
+        return False
+    following = [_is_record(line) for line in islice(lines, _LOOK_AHEAD)]
+    return bool(following) and not any(following)
+
+
+def _is_record(line: bytes) -> bool:
+    return len(line) <= _LARGE and isinstance(_loaded(line), dict | list)
+
+
+def _loaded(line: bytes) -> Any:  # noqa: ANN401  # any JSON value
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _document(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
+    """Yield the elements of an array of records; any other document is one value."""
+    name = stream.source.name
+    if not _first(stream).startswith(b"["):
+        yield _single(stream)
+        return
+    for number, (raw, line) in enumerate(array_elements(stream), start=1):
+        place = Place(f"{name} record {number}")
+        if raw is None:
+            yield too_large(place)
+        elif len(raw) > _LARGE and (fault := _oversized(raw, place)):
+            yield fault
+        elif is_message_list([value := _parsed(raw, name, line)]) and number == 1:
+            yield _single(stream)
+            return
+        else:
+            yield _checked(value, raw, place, number)
+
+
+def _single(stream: LineStream) -> JsonValue | RecordFault:
+    """Return a document as one value."""
+    place = Place(stream.source.name)
+    with opened(stream.source, lambda: 1) as file:
+        raw = without_mark(file.read(LARGEST + 1), place.file)
+    fault = _oversized(raw, place) if len(raw) > _LARGE else None
+    return fault or _checked(_parsed(raw, place.file, 1), raw, place, 1)
+
+
+def _checked(value: Any, raw: bytes, place: Place, number: int) -> JsonValue | RecordFault:  # noqa: ANN401
+    return _deep(place) if _opened(raw) > DEEPEST and too_deep(value) else JsonValue(value, place, number)
+
+
+def _parsed(raw: bytes, name: str, line: int) -> Any:  # noqa: ANN401  # any JSON value
+    """Return what stands in a document from a line on; raises `FileFault` if that is not JSON."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        as_utf8(raw, name, line)
+        raise damaged(name, line + error.lineno - 1, error.msg) from error

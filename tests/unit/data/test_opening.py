@@ -1,0 +1,295 @@
+"""Opening inputs: pipes are read once and whole, and what is no file is refused in words."""
+
+import contextlib
+import gzip
+import io
+import json
+import os
+import socket
+import sys
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialogauge.core import FileFault, RecordFault
+from dialogauge.data import read_conversations, read_ratings, read_replies
+from dialogauge.data.opening import Pipe, pipe_of
+
+
+def log(count: int) -> bytes:
+    talk = [{"role": "user", "content": "Hello there."}, {"role": "assistant", "content": "Good day."}]
+    return b"".join(
+        json.dumps({"conversation_id": f"c{n}", "messages": talk}).encode() + b"\n" for n in range(count)
+    )
+
+
+class Feed:
+    """A named pipe, and a thread that writes bytes into it once."""
+
+    def __init__(self, folder, content, name="pipe"):
+        self.path = folder / name
+        os.mkfifo(self.path)
+        self.thread = threading.Thread(target=self.write, args=(content,))
+        self.thread.start()
+
+    def write(self, content):
+        with contextlib.suppress(BrokenPipeError):
+            self.path.write_bytes(content)
+
+    def __enter__(self):
+        return str(self.path)
+
+    def __exit__(self, *error):
+        self.thread.join(10)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_named_pipe_is_read_whole_as_often_as_its_reader_is_asked(tmp_path, pack):
+    with Feed(tmp_path, pack(log(3000))) as path:
+        reader = read_conversations([path])
+        assert reader.count() == 3000
+        for _ in range(2):
+            assert [c.id for c in reader] == [f"c{n}" for n in range(3000)]
+
+
+def test_the_descriptor_of_a_process_substitution_is_read_whole():
+    reading, writing = os.pipe()
+    thread = threading.Thread(target=lambda: (os.write(writing, log(500)), os.close(writing)))
+    thread.start()
+    try:
+        assert len(list(read_conversations([f"/dev/fd/{reading}"]))) == 500
+    finally:
+        os.close(reading)
+        thread.join(10)
+
+
+def test_ratings_and_replies_come_through_pipes_too(tmp_path):
+    with Feed(tmp_path, b"conversation_id,turn,satisfaction\nc0,1,4\nc1,1,2\n", "ratings") as path:
+        assert [r.score for r in read_ratings(path).ratings] == [4, 2]
+    with Feed(tmp_path, b'{"item": "a", "reply": "b"}\n', "replies") as path:
+        assert [r.item for r in read_replies(path)] == ["a"]
+
+
+def test_what_a_pipe_brings_is_handed_on_before_it_ends(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    go_on = threading.Event()
+
+    def write():
+        with path.open("wb", buffering=0) as out:
+            out.write(log(30))
+            go_on.wait(10)
+            out.write(log(31)[len(log(30)) :])
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    outcomes = iter(read_conversations([str(path)]))
+    first = [next(outcomes).id for _ in range(30)]
+    go_on.set()
+    assert [*first, *(c.id for c in outcomes)] == [f"c{n}" for n in range(31)]
+    thread.join(10)
+
+
+def test_a_pipe_given_twice_is_like_a_file_given_twice(tmp_path):
+    with Feed(tmp_path, log(2)) as path:
+        outcomes = list(read_conversations([path, path]))
+    assert [isinstance(o, RecordFault) for o in outcomes] == [False, False, True, True]
+
+
+def test_an_endless_pipe_ends_in_words(tmp_path, monkeypatch):
+    monkeypatch.setattr("dialogauge.data.opening._LARGEST_PIPE", 1 << 20)
+    with Feed(tmp_path, b"[" + b" " * (2 << 20)) as path, pytest.raises(FileFault, match="use a file"):
+        list(read_conversations([path]))
+
+
+def test_standard_input_can_be_read_again_and_may_be_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(log(50)))))
+    reader = read_conversations(["-"])
+    assert len(list(reader)) == len(list(reader)) == 50
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(FileFault, match="standard input is closed"):
+        read_conversations(["-"])
+
+
+def test_what_is_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to("pipe")
+    assert pipe_of("-")
+    assert pipe_of(str(tmp_path / "pipe")) == pipe_of(str(tmp_path / "link"))
+    assert not any(map(pipe_of, (str(tmp_path / "file"), str(tmp_path), "a\0b", "x" * 5000)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.binary(max_size=40), max_size=60),
+    st.lists(st.tuples(st.integers(0, 2000), st.integers(1, 300)), max_size=30),
+)
+def test_any_way_of_reading_a_pipe_gives_its_bytes(blocks, ways):
+    content = b"".join(blocks)
+    pipe = Pipe(None)
+    pipe._from = io.BufferedReader(Drops([b for b in blocks if b]))
+    pipe._kept = io.BytesIO()
+    for at, most in ways:
+        read = pipe.read(at, most)
+        assert content[at:].startswith(read)
+        assert read or at >= len(content)
+    at = 0
+    while block := pipe.read(at, 7):
+        assert content.startswith(block, at)
+        at += len(block)
+    assert at == len(content)
+
+
+class Drops(io.RawIOBase):
+    """Hands out one block a call, as a slow writer does."""
+
+    def __init__(self, blocks):
+        self.blocks = blocks
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        block = self.blocks.pop(0) if self.blocks else b""
+        buffer[: len(block)] = block
+        return len(block)
+
+
+PIECES = [
+    b'{"conversation_id": "a", "messages": [{"role": "user", "content": "x"}]}',
+    '{"conversation_id": "é", "messages": [{"role": "user", "content": "ü\\n\\"[{"}]}'.encode(),
+    b'[{"role": "user", "content": "y"}, {"role": "assistant", "content": "z"}]',
+    b"",
+    b"  \t",
+    b"{",
+    b"[",
+    b"]",
+    b",",
+    b"7",
+    b'"',
+    b"\x00",
+    b"\xff",
+    b"USER\thello\tinform\t3",
+    b"id,role,content",
+    b'1,user,"a',
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=12),
+    st.sampled_from([b"\n", b"\r\n", b",\n", b""]),
+    st.sampled_from(
+        [bytes, gzip.compress, lambda raw: gzip.compress(raw) * 2, lambda r: gzip.compress(r)[:-9]]
+    ),
+)
+def test_a_pipe_reads_like_the_file(tmp_path_factory, pieces, between, pack):
+    folder = tmp_path_factory.mktemp("both")
+    content = pack(between.join(pieces))
+    (folder / "file").mkdir()
+    (folder / "file/log").write_bytes(content)
+    with Feed(folder, content, "log") as pipe:
+        piped = outcomes_of(pipe)
+    assert piped == outcomes_of(str(folder / "file/log"))
+
+
+def outcomes_of(path):
+    """What reading gives, with one name for the place and for ids made from it."""
+    try:
+        found = [
+            repr(outcome) if not isinstance(outcome, Exception) else str(outcome)
+            for outcome in read_conversations([path])
+        ]
+    except FileFault as fault:
+        found = [str(fault)]
+    return [one.replace(path, "INPUT") for one in found]
+
+
+def test_devices_sockets_loops_and_names_that_are_none_are_refused(tmp_path):
+    held = socket.socket(socket.AF_UNIX)
+    held.bind(str(tmp_path / "socket"))
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    refused = {
+        "/dev/zero": "a device",
+        "/dev/null": "a device",
+        str(tmp_path / "socket"): "a socket",
+        str(tmp_path / "loop"): "symbolic links",
+        str(tmp_path / "gone"): "no such file",
+        "x" * 300: "too long",
+        "a\0b": "no name of a file",
+        "\ud800": "no name of a file",
+    }
+    for path, why in refused.items():
+        with pytest.raises(FileFault, match=why):
+            read_conversations([path])
+    held.close()
+
+
+def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, monkeypatch):
+    (tmp_path / "a.jsonl").write_bytes(log(1))
+    (tmp_path / "closed").mkdir()
+    allowed = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return allowed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(FileFault, match=r"closed: the folder cannot be read: Permission denied"):
+        read_conversations([str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("begins", "packer"),
+    [
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"\xfd7zXZ\x00", "xz"),
+        (b"PK\x03\x04", "zip"),
+        (b"BZh91AY&SY", "bzip2"),
+    ],
+)
+def test_what_is_packed_otherwise_is_named_whatever_it_is_called(tmp_path, begins, packer):
+    path = tmp_path / "log.jsonl.gz"
+    path.write_bytes(begins + b"\x00\xff" * 40)
+    with pytest.raises(FileFault, match=f"packed by {packer}, and only gzip is read"):
+        read_conversations([str(path)])
+
+
+def test_gzip_of_several_members_and_under_any_name(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(gzip.compress(log(1)) + gzip.compress(log(2)[len(log(1)) :]))
+    assert [c.id for c in read_conversations([str(path)])] == ["c0", "c1"]
+
+
+def test_a_file_that_grows_is_read_as_far_as_it_was(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(log(40))
+    outcomes = iter(read_conversations([str(path)]))
+    first = next(outcomes)
+    with path.open("ab") as more:
+        more.write(b'{"conversation_id": "half')
+    assert [first.id, *(c.id for c in outcomes)] == [f"c{n}" for n in range(40)]
+
+
+def test_a_file_that_becomes_shorter_is_a_fault(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(log(20_000))
+    outcomes = iter(read_conversations([str(path)]))
+    next(outcomes)
+    os.truncate(path, 1_500_000)
+    assert "became shorter while it was read" in str(list(outcomes)[-1])
+
+
+def test_a_file_that_is_replaced_is_read_to_its_end(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(log(20_000))
+    outcomes = iter(read_conversations([str(path)]))
+    next(outcomes)
+    (tmp_path / "new").write_bytes(b"something else\n")
+    (tmp_path / "new").replace(path)
+    assert sum(1 for _ in outcomes) == 19_999
