@@ -146,7 +146,7 @@ def test_faulty_configuration(dialogauge, log, talk, tmp_path, text, expected):
 @pytest.mark.parametrize("rubric", ["no-such", "missing.toml", "broken.toml"])
 def test_faulty_rubric(dialogauge, log, talk, tmp_path, rubric):
     (tmp_path / "broken.toml").write_text("id = 'x'\nlevel = 'galaxy'\n")
-    done = dialogauge("judge", log(talk("a")), "--rubric", rubric, "--model", "m")
+    done = dialogauge("judge", log(talk("a")), "--rubric", rubric, "--model", "m@http://127.0.0.1:9/v1")
     assert done.code == 2
     assert rubric in done.err
 
