@@ -156,13 +156,23 @@ def is_failure(row: Mapping[str, Any]) -> bool:
 def with_earlier(
     earlier: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
-    """Return the rows of a unit that was tried again: what held before stays, what failed gives way."""
+    """Return the rows of a unit that was tried again: scores stay, what failed gives way.
+
+    Of a row whose scores stay, what follows from those of other rows too, its verdict, may be new.
+    """
     if not earlier:
         return list(rows)
     new = {_place(row): row for row in rows}
-    kept = [new.pop(_place(row), row) if is_failure(row) else row for row in earlier]
+    kept = [_renewed(row, new.get(_place(row), row)) for row in earlier]
     places = {_place(row) for row in earlier}
     return kept + [row for place, row in new.items() if place not in places]
+
+
+def _renewed(row: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+    if is_failure(row):
+        return new
+    same = all(row.get(name) == new.get(name) for name in ("scores", "whole", "raw", "score", "text"))
+    return {**new, "usage": row["usage"]} if same and "usage" in row else row
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:

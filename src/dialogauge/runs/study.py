@@ -304,8 +304,10 @@ async def run_study(
             database.flush()
         return _finish(study, settings, database, queue, outcome, mask)
     finally:
-        database.close()
-        directory.release()
+        try:
+            database.close()
+        finally:
+            directory.release()
 
 
 async def _read_on(units: Iterator[WorkUnit], stop: StopSignal, observer: Observer) -> None:

@@ -169,7 +169,7 @@ class RubricJudge(JudgeByRubric):
             failure = JudgeFailure("no_reply", "the conversation has no assistant reply to a user message")
             return (Judged(target, failure),)
         rows = await self._rows(calls, turns)
-        return tuple(r for r in rows if (r.target.level, r.target.turn) not in calls.standing)
+        return tuple(r for r in rows if r is not calls.standing.get((r.target.level, r.target.turn)))
 
     async def _rows(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
         """Return the rows of all targets, with those that stand in their places."""

@@ -183,7 +183,7 @@ async def judge_in_windows(
     usage = sum((w.usage for w in windows), spent)
     scored = before or rows
     if whole is not None:
-        return (*_booked(calls, rows, usage), whole)
+        return (*_booked(calls, rows, usage), _decided_anew(calls, whole, scored))
     if len(windows) == 1:
         outcome = whole_judgement(calls, windows[0], turn_scores(scored))
     else:
@@ -203,6 +203,18 @@ async def judge_window_level(
         usage = w.usage + spent if index == 0 else w.usage
         new[w.span[1]] = row(calls, "window", w.span[1], whole_judgement(calls, w, ()), usage)
     return tuple(calls.standing.get(("window", number)) or new[number] for number in last)
+
+
+def _decided_anew(calls: ConversationCalls, whole: Judged, turns: Sequence[Judged]) -> Judged:
+    """Apply the verdict rule once more to scores that stand: turns that had failed may have theirs now."""
+    if not isinstance(whole.outcome, Judgement):
+        return whole
+    decided = decide(calls.rubric, turn_scores(turns), whole.outcome.numbers)
+    details = dict(whole.outcome.details)
+    if "model_verdict" in details:
+        details["verdict_mismatch"] = details["model_verdict"] != (decided.verdict or decided.name)
+    outcome = replace(whole.outcome, verdict=decided.verdict, verdict_basis=decided.basis, details=details)
+    return whole if outcome == whole.outcome else replace(whole, outcome=outcome)
 
 
 def _booked(calls: ConversationCalls, rows: Sequence[Judged], usage: Usage) -> Sequence[Judged]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from typing import Any, Final
 
 from dialogauge.core import (
@@ -156,7 +156,8 @@ class JudgingStudy(Study[JudgingResult]):
             repeats=self.repeats,
         )
         gates = tuple(parse_gate(text).evaluate(summary) for text in self.gates)
-        trust = look_into(run, tally, self.thresholds, self.ratings, kept_from(run))
+        kept = replace(kept_from(run), calibration=None)  # it is of the ratings that are named now
+        trust = look_into(run, tally, self.thresholds, self.ratings, kept)
         sample = read_sample(run, sampler.result(), summary.dimensions)
         return JudgingResult(summary, gates, trust, sample)
 
