@@ -12,6 +12,7 @@ from benchmarks.faults import disk, single
 from benchmarks.faults.honesty import honesty
 from benchmarks.faults.kills import kills
 from benchmarks.faults.mixed import mixed
+from benchmarks.faults.resume import resume
 from benchmarks.faults.running import Command, Findings, command_in
 from benchmarks.faults.stops import stops
 
@@ -46,6 +47,10 @@ def _kills(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa
     yield kills(folder, number=60, times=2) if short else kills(folder)
 
 
+def _resume(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    yield resume(folder, seeds=range(1), steps=6) if short else resume(folder)
+
+
 CAMPAIGNS: dict[str, Campaign] = {
     "single": _single,
     "stops": _stops,
@@ -53,6 +58,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "mixed": _mixed,
     "disk": _disk,
     "kills": _kills,
+    "resume": _resume,
 }
 
 

@@ -33,7 +33,7 @@ from dialogauge.app.settings import (
     ScoreOptions,
     SelectOptions,
 )
-from dialogauge.core import DialogaugeError, Usage, digest, digest_text
+from dialogauge.core import Usage, digest, digest_text
 from dialogauge.llm.budget import BudgetedClient
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
 from dialogauge.runs import RunDatabase, RunDirectory, StopSignal, run_work
@@ -42,7 +42,7 @@ from dialogauge.runs.run import stored_manifest
 from servers.contented import contented
 from servers.verdicts import fill
 
-__all__ = ["resume"]
+__all__ = ["STUDIES", "resume"]
 
 _UNIT: ContextVar[str] = ContextVar("unit", default="")
 _ROLE = RoleSettings(model="m", base_url="http://127.0.0.1:9/v1")
@@ -66,11 +66,12 @@ class _Quiet:
 class _World:
     """What the model did, and what of it is stored."""
 
-    rng: random.Random
     epoch: int = 0
     version: int = 1
     book: dict[str, str | None] = field(default_factory=dict)
     """By request the latest answer; None for a failure."""
+    latest: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    """By unit what was answered, until the unit is stored."""
     sound: dict[str, set[str]] = field(default_factory=dict)
     """By unit the requests that were answered."""
     stored: set[str] = field(default_factory=set)
@@ -92,10 +93,16 @@ class _World:
         self.asked += 1
         if self.asked == self.stop_after:
             self.stop.request()
-        self.book[key] = text = self._made(key, request)
-        answered = self.sound.setdefault(unit, set())
-        answered.discard(key) if text is None else answered.add(key)
+        text = self._made(key, request)
+        self.latest.setdefault(unit, {})[key] = text
         return text
+
+    def take(self, units: set[str]) -> None:
+        """Enter what was answered for units that are stored now."""
+        for unit in units:
+            answers = self.latest.pop(unit, {})
+            self.book |= answers
+            self.sound.setdefault(unit, set()).update(k for k, text in answers.items() if text is not None)
 
     def _made(self, key: str, request: ChatRequest) -> str | None:
         chance = random.Random(digest_text(f"{key}{self.epoch}"))
@@ -157,9 +164,7 @@ def _satisfaction(name: str) -> Run:
 
 
 async def _replay(out: Path, asked: dict[str, Any], how: dict[str, Any]) -> None:
-    items = f"{out}.items.json"
-    if not Path(items).exists():
-        select(SelectOptions(inputs=("first.jsonl",), part="all", rule="all", out=items))
+    items = "items.json"
     own = {k: v for k, v in asked.items() if k in ("max_concurrency",)}
     data = ("log.jsonl",)
     collecting = CollectOptions(
@@ -198,37 +203,49 @@ def _talk(rng: random.Random, name: str, user: str, scenario: str) -> dict[str, 
         messages.append({"role": "user", "content": f"Question {turn} of {name}?"})
         messages.append({"role": "assistant", "content": f"{rng.choice(_WORDS)} ({name}, {turn})"})
         ratings.append({"dimension": "satisfaction", "turn": turn, "score": rng.randint(1, 5), "rater": user})
-    return {
-        "conversation_id": name, "user_id": user, "scenario": scenario, "messages": messages, "ratings": ratings,
-    }  # fmt: skip
+    talk = {"conversation_id": name, "user_id": user, "scenario": scenario}
+    return {**talk, "messages": messages, "ratings": ratings}
 
 
-def _edit(rng: random.Random, log: list[dict[str, Any]], studied: str) -> str:
+Log = list[dict[str, Any]]
+
+
+def _reply(rng: random.Random, log: Log) -> None:
+    rng.choice(rng.choice(log)["messages"][1::2])["content"] = f"{rng.choice(_WORDS)} {rng.random()}"
+
+
+def _rating(rng: random.Random, log: Log) -> None:
+    for rating in rng.choice(log)["ratings"][:1]:
+        rating["score"] = rng.randint(1, 5)
+
+
+def _remove(rng: random.Random, log: Log) -> None:
+    if len(log) > 5:
+        log.remove(rng.choice(log))
+
+
+_BESIDE: dict[str, Callable[[random.Random, Log], object]] = {
+    "metadata": lambda rng, log: rng.choice(log).update(shop=rng.random()),
+    "order": lambda rng, log: rng.shuffle(log),
+    "profile": lambda rng, log: rng.choice(log).update(profile={"age": rng.randint(20, 60)}),
+}
+"""All that may change in the data of an item set."""
+_EDITS = {
+    **_BESIDE,
+    "reply": _reply,
+    "rating": _rating,
+    "unrated": lambda rng, log: rng.choice(log).update(ratings=[]),
+    "remove": _remove,
+    "add": lambda rng, log: log.append(_talk(rng, f"new{rng.random()}", "u1", rng.choice("ab"))),
+    "rename": lambda rng, log: rng.choice(log).update(conversation_id=f"renamed{rng.random()}"),
+}
+
+
+def _edit(rng: random.Random, log: Log, studied: str) -> str:
     """Change the log in one way; say which."""
-    kinds = ["reply", "rating", "ratings", "metadata", "order", "profile"]
-    if studied != "replay":  # an item set is of the conversations that it was chosen from
-        kinds += ["remove", "add", "rename"]
-    else:
-        kinds = ["metadata", "order", "profile"]
-    kind, one = rng.choice(kinds), rng.choice(log)
-    if kind == "reply":
-        rng.choice(one["messages"][1::2])["content"] = f"{rng.choice(_WORDS)} {rng.random()}"
-    elif kind == "rating" and one["ratings"]:
-        rng.choice(one["ratings"])["score"] = rng.randint(1, 5)
-    elif kind == "ratings":
-        one["ratings"] = one["ratings"][:-1]
-    elif kind == "metadata":
-        one["shop"] = rng.random()
-    elif kind == "order":
-        rng.shuffle(log)
-    elif kind == "profile":
-        one["profile"] = {"age": rng.randint(20, 60)}
-    elif kind == "remove" and len(log) > 6:
-        log.remove(one)
-    elif kind == "add":
-        log.append(_talk(rng, f"new{rng.random()}", f"u{rng.randint(0, 2)}", rng.choice("ab")))
-    elif kind == "rename":
-        one["conversation_id"] = f"renamed{rng.random()}"
+    edits = _BESIDE if studied == "replay" else _EDITS
+    kind = rng.choice(sorted(edits))
+    edits[kind](rng, log)
     return kind
 
 
@@ -237,6 +254,10 @@ def _write(log: Sequence[dict[str, Any]], name: str = "log.jsonl") -> None:
 
 
 # -- one history ---------------------------------------------------------------------------------------
+
+
+_Disturbance = tuple[dict[str, Any], int | None]
+"""How the run is called, and after how many writes it dies."""
 
 
 @dataclass
@@ -258,7 +279,7 @@ def _step(
     world: _World, study: Run, out: Path, asked: dict[str, Any], how: dict[str, Any], crash: int | None
 ) -> bool:
     """Run once; say whether it ended by itself and was not killed."""
-    left = [crash]
+    left, done = [crash], set[str]()
 
     def flush(database: RunDatabase, own: Callable[[RunDatabase], None] = RunDatabase.flush) -> None:
         if left[0] is not None:
@@ -266,11 +287,16 @@ def _step(
             if left[0] < 0:
                 raise _Crash
         own(database)
+        world.take(done)
+        done.clear()
 
     async def work(units: Any, do: Any, *args: Any, **more: Any) -> Any:  # noqa: ANN401 - passes it on
         async def one(unit: Any) -> Any:  # noqa: ANN401
             _UNIT.set(unit.key)
-            return await do(unit)
+            world.latest.pop(unit.key, None)
+            rows = await do(unit)
+            done.add(unit.key)
+            return rows
 
         return await run_work(units, one, *args, **more)
 
@@ -312,8 +338,7 @@ def _stored(run: Path) -> Iterator[tuple[str, bytes, list[dict[str, Any]]]]:
 def _conversations(run: Path) -> dict[str, Any]:
     database = RunDirectory(run).open_for_reading()
     try:
-        bodies = [c for c in database.conversations()]
-        return {c.id: (c.messages, c.ratings, dict(c.metadata)) for c in bodies}
+        return {c.id: (c.messages, c.ratings, dict(c.metadata)) for c in database.conversations()}
     finally:
         database.close()
 
@@ -330,20 +355,17 @@ def _without_usage(summary: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in summary.items() if k not in ("usage", "seconds")}
 
 
-def _compare(history: _History, world: _World, study: Run, asked: dict[str, Any], ended: bool) -> None:  # noqa: FBT001
+def _compare(history: _History, world: _World, study: Run, asked: dict[str, Any]) -> None:
     run, plain = history.run, Path("undisturbed")
     if not (run / "manifest.json").is_file():
         return
     shutil.rmtree(plain, ignore_errors=True)
-    Path(f"{plain}.items.json").unlink(missing_ok=True)
     world.replays = True
     _step(world, study, plain, asked, {}, None)
     world.replays = False
     expected, stored = list(_stored(plain)), _all_keys(run)
     judges = {judge for judge, _, _ in expected}
     shown = [one for one in _stored(run) if one[0] in judges]
-    if not ended:
-        return
     there = [one for one in expected if one[1] in stored]
     history.hold(shown == there, _difference(shown, there))
     manifest = json.loads((run / "manifest.json").read_text())
@@ -370,58 +392,55 @@ def _difference(shown: list[Any], there: list[Any]) -> str:
     one = next(((a, b) for a, b in zip(shown, there, strict=True) if a != b), None)
     if one is None:
         return ""
-    return f"a unit has other rows: {one[0][2]} and not {one[1][2]}"
+    rows = [(a, b) for a, b in zip(one[0][2], one[1][2], strict=True) if a != b]
+    differing = [{k: (a[k], b[k]) for k in a if a[k] != b.get(k)} for a, b in rows]
+    return f"a unit has other rows: {differing}"
+
+
+def _disturbed(rng: random.Random, world: _World, history: _History, asked: dict[str, Any]) -> _Disturbance:
+    """Draw what is asked for from now on, and what happens to the run."""
+    if history.studied.startswith(("judge", "local")) and rng.random() < 0.3:
+        options = {"limit": rng.randint(1, 6), "sample": rng.randint(1, 6), "seed": 1, "repeats": 2}
+        name = rng.choice(sorted(options))
+        asked.pop(name, None) if name in asked else asked.update({name: options[name]})
+        history.done.append(f"{name} {asked.get(name)}")
+    if rng.random() < 0.1:
+        world.version = 3 - world.version
+        history.done.append(f"judge {world.version}")
+    how: dict[str, Any] = {}
+    if rng.random() < 0.35:
+        how["retry_failed"] = True
+        world.epoch += 1
+    world.stop_after, crash = None, None
+    match rng.choice(("whole", "whole", "cap", "stop", "crash")):
+        case "cap":
+            how["max_calls"] = rng.choice((0, 1, 2, 3, 8))
+        case "stop":
+            world.stop_after = rng.choice((1, 1, 2, 3, 8))
+        case "crash":
+            crash = rng.randint(0, 8)
+    history.done.append(f"run {how} stop {world.stop_after} crash {crash}")
+    return how, crash
 
 
 def _one(findings: Findings, studied: str, seed: int, steps: int) -> None:
     rng = random.Random(f"{studied}{seed}")
-    world, study, history = _World(rng), STUDIES[studied], _History(findings, studied, seed)
+    world, study, history = _World(), STUDIES[studied], _History(findings, studied, seed)
     log = [_talk(rng, f"{u}-{s}", u, s) for u in ("u0", "u1", "u2") for s in "ab"]
-    _write(log, "first.jsonl")
     _write(log)
+    select(SelectOptions(inputs=("log.jsonl",), part="all", rule="all", out="items.json"))
     asked: dict[str, Any] = {"max_concurrency": rng.choice((1, 1, 4))}
     for _ in range(steps):
-        for _ in range(rng.choice((0, 1, 1, 3))):
-            history.done.append(_edit(rng, log, studied))
+        history.done += [_edit(rng, log, studied) for _ in range(rng.choice((0, 1, 1, 3)))]
         _write(log)
-        if studied.startswith(("judge", "local")) and rng.random() < 0.3:
-            name, value = rng.choice(
-                [("limit", rng.randint(1, 6)), ("sample", rng.randint(1, 6)), ("seed", 1), ("repeats", 2)]
-            )
-            asked.pop(name, None) if name in asked else asked.update({name: value})
-            history.done.append(f"{name} {asked.get(name)}")
-        if rng.random() < 0.1:
-            world.version = 3 - world.version
-            history.done.append(f"judge {world.version}")
-        how: dict[str, Any] = {}
-        if rng.random() < 0.35:
-            how["retry_failed"] = True
-            world.epoch += 1
-        crash = None
-        match rng.choice(("whole", "whole", "cap", "stop", "crash")):
-            case "cap":
-                how["max_calls"] = rng.randint(0, 12)
-            case "stop":
-                world.stop_after = rng.randint(1, 8)
-            case "crash":
-                crash = rng.randint(0, 8)
-        history.done.append(
-            f"{how or ''}{f' stop {world.stop_after}' if world.stop_after else ''}{'' if crash is None else f' crash {crash}'} run"
-        )
-        try:
-            ended = _step(world, study, history.run, asked, how, crash)
-        except DialogaugeError as error:
-            history.hold(False, f"refused: {error}")
-            return
-        world.stop_after = None
+        how, crash = _disturbed(rng, world, history, asked)
+        ended = _step(world, study, history.run, asked, how, crash)
         history.hold(not world.again, f"{len(world.again)} stored answers were asked for again")
-        if (history.run / "run.db").is_file():
+        if RunDirectory(history.run).exists:
             world.stored = {key.hex() for key in _all_keys(history.run)}
-        world.again.clear()
-        if history.findings.wrong:
-            return
-        _compare(history, world, study, asked, ended)
-        if history.findings.wrong:
+        if ended and not findings.wrong:
+            _compare(history, world, study, asked)
+        if findings.wrong:
             return
 
 

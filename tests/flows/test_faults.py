@@ -7,6 +7,7 @@ from benchmarks.faults import disk, single
 from benchmarks.faults.honesty import honesty
 from benchmarks.faults.kills import kills
 from benchmarks.faults.mixed import mixed
+from benchmarks.faults.resume import STUDIES, resume
 from benchmarks.faults.stops import stops
 
 
@@ -38,3 +39,8 @@ def test_a_run_goes_on_after_a_file_could_not_grow(tmp_path):
 
 def test_kill_9_loses_nothing_and_doubles_nothing(tmp_path):
     assert kills(tmp_path, number=60, times=2).wrong == []
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_whatever_happened_the_run_is_the_undisturbed_one(tmp_path, study):
+    assert resume(tmp_path, seeds=range(1), steps=6, studies=[study]).wrong == []
