@@ -90,6 +90,23 @@ RECORDS: dict[str, list[Any]] = {
             "profile": {"a": 1},
         }
     ],
+    "urs": [
+        {
+            "user_id": 3,
+            "intent_label": "获取建议",
+            "user_satisfaction": "很不满意",
+            "conversation_history": _HISTORY,
+            "title": "五月",
+            "llm": "m",
+            "time": "2024",
+        },
+        {
+            "user_id": "a",
+            "intent_label": "Leisure",
+            "user_satisfaction": "satisfied",
+            "conversation_history": _OLD,
+        },
+    ],
 }
 
 CSV = (

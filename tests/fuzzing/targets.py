@@ -51,6 +51,7 @@ from dialogauge.studies.judging.gate import parse_gate
 from dialogauge.studies.judging.summary import summarise
 from dialogauge.text import redact
 from fuzzing import mutate, seeds
+from fuzzing.logs import ENDINGS, broken_log
 from rubric_samples import ideal
 from talks import Spec
 
@@ -100,21 +101,7 @@ def conversations(format: str) -> Case:
     """Reading a file of conversations of one format."""
 
     def case(rng: random.Random, folder: Path) -> str:
-        if format == "csv":
-            data = mutate.as_bytes(mutate.text(rng, seeds.CSV, ',;\t"\r\n\x004aé'))
-        elif format == "uss":
-            data = mutate.as_bytes(mutate.text(rng, seeds.USS, "\t\n,4-x\r\x00"))
-        else:
-            records = [
-                mutate.structure(rng, r) if rng.random() < 0.7 else r
-                for r in rng.choices(seeds.RECORDS[format], k=rng.randint(1, 3))
-            ]
-            if format == "recllmsim" and rng.random() < 0.7:
-                data = mutate.as_bytes(mutate.as_text(rng, records[0]))
-            else:
-                data = mutate.lines_or_array(rng, records)
-        ending = {"csv": "csv", "uss": "txt", "recllmsim": "json"}.get(format, "jsonl")
-        path = _write(folder, f"0.{ending}", mutate.spoil(rng, data))
+        path = _write(folder, f"0.{ENDINGS[format]}", broken_log(rng, format))
         return _read(path, format if rng.random() < 0.3 else None, strict=rng.random() < 0.1)
 
     return case
@@ -380,7 +367,7 @@ def personal(rng: random.Random, folder: Path) -> str:
 
 
 TARGETS: dict[str, Case] = {
-    **{f"read {name}": conversations(name) for name in (*seeds.RECORDS, "csv", "uss")},
+    **{f"read {name}": conversations(name) for name in ENDINGS},
     "ratings": ratings,
     "field map": field_map,
     "rubric": rubric,

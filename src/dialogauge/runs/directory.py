@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -14,7 +15,7 @@ import orjson
 
 from dialogauge.core.errors import DialogaugeError, StoreError
 from dialogauge.runs.records import json_document
-from dialogauge.runs.store import RunDatabase
+from dialogauge.runs.store import STUDY, RunDatabase
 
 try:
     import fcntl
@@ -36,8 +37,8 @@ FILES: Final = {
 }
 
 
-_STUDY: Final = "study"
-"""Under this name the run file keeps the kind of run."""
+_WRITTEN: Final = "written:"
+"""Before the name of a file: under it the run file keeps the digest of what was written."""
 
 
 class RunDirectory:
@@ -47,6 +48,8 @@ class RunDirectory:
         """Name the directory; nothing is opened yet."""
         self.path = path
         self._lock: IO[str] | None = None
+        self._database: RunDatabase | None = None
+        """The run file, while this writes the directory."""
 
     @property
     def exists(self) -> bool:
@@ -82,12 +85,13 @@ class RunDirectory:
         except StoreError:
             self.release()
             raise
+        self._database = database
         return database
 
     def _claim(self, database: RunDatabase, study: str, hosts: Collection[str]) -> None:
-        before = database.get_meta(_STUDY)
+        before = database.get_meta(STUDY)
         if before is None and not hosts:
-            database.put_meta(_STUDY, study)
+            database.put_meta(STUDY, study)
         elif before not in (hosts or (study,)):
             database.close()
             msg = f"{self.path} holds a run of `dialogauge {before}`, not of `dialogauge {study}`"
@@ -131,14 +135,16 @@ class RunDirectory:
 
     def release(self) -> None:
         """Give the lock back."""
+        self._database = None
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """Read the manifest or the summary."""
+        """Read the manifest or the summary; StoreError where it is not what the run wrote."""
         try:
-            value = orjson.loads(self.file(name).read_bytes())
+            raw = self.file(name).read_bytes()
+            value = orjson.loads(raw)
         except FileNotFoundError as error:
             msg = f"the run {self.path} has no {FILES[name]}"
             raise StoreError(msg, hint="run `dialogauge judge` on it once more to finish it") from error
@@ -148,11 +154,28 @@ class RunDirectory:
         if not isinstance(value, dict):
             msg = f"{self.file(name)} does not hold a JSON object"
             raise StoreError(msg)
+        if self._digest_written(name) not in (None, _digest(raw)):
+            msg = f"{self.file(name)} was changed since the run wrote it"
+            raise StoreError(msg, hint="give the command that wrote it again; nothing is judged twice")
         return value
+
+    def _digest_written(self, name: str) -> str | None:
+        if not self.exists:
+            return None
+        database = self._database or self.open_for_reading()
+        try:
+            written: str | None = database.get_meta(_WRITTEN + name)
+        finally:
+            if database is not self._database:
+                database.close()
+        return written
 
     def write_json(self, name: str, value: Mapping[str, Any]) -> None:
         """Write the manifest or the summary, whole or not at all."""
-        self.write_lines(name, [json_document(value)])
+        document = json_document(value)
+        if self._database is not None:
+            self._database.put_meta(_WRITTEN + name, _digest(document))
+        self.write_lines(name, [document])
 
     def remove(self, name: str) -> None:
         """Delete a file, if it is there."""
@@ -165,6 +188,10 @@ class RunDirectory:
     def write_lines(self, name: str, chunks: Iterable[bytes]) -> None:
         """Write a file from chunks, whole or not at all."""
         write_whole(self.file(name), chunks)
+
+
+def _digest(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()[:32]
 
 
 def write_whole(target: Path, chunks: Iterable[bytes]) -> None:

@@ -9,8 +9,9 @@ from functools import cache
 from importlib import metadata
 from typing import Any, Final
 
-from dialogauge.core import DimensionSpec, Scale
+from dialogauge.core import DimensionSpec
 from dialogauge.core.protocols import PlainDimension
+from dialogauge.core.shape import read_as
 from dialogauge.core.version import __version__
 from dialogauge.runs.records import ROW_SCHEMA
 
@@ -70,15 +71,12 @@ class Manifest:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Manifest:
-        """Read what `to_json` wrote; KeyError or TypeError for anything else."""
-        own = {f.name for f in fields(cls)} - {"facts", "dimensions"}
-        return cls(
-            dimensions=tuple(
-                PlainDimension(d["name"], d["level"], Scale(**d["scale"])) for d in value["dimensions"]
-            ),
-            facts={k: v for k, v in value.items() if k not in own and k != "dimensions"},
-            **{k: v for k, v in value.items() if k in own},
-        )
+        """Read what `to_json` wrote; ValueError for anything else."""
+        own = {f.name for f in fields(cls)} - {"facts"}
+        known = {key: one for key, one in value.items() if key in own}
+        facts = {key: one for key, one in value.items() if key not in own}
+        dimensions = read_as(value.get("dimensions"), tuple[PlainDimension, ...])
+        return read_as({**known, "dimensions": dimensions, "facts": facts}, cls)
 
 
 def versions() -> dict[str, str | None]:

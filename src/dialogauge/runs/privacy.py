@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from secrets import token_bytes
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from dialogauge.core.errors import UsageError
 from dialogauge.data import Mask, RatingTable
-from dialogauge.runs.store import RunDatabase
+from dialogauge.runs.store import RunDatabase, store_errors
 
 _META: Final = "privacy"
 _SALT_BYTES: Final = 32
@@ -50,7 +50,7 @@ def mask_for_writing(database: RunDatabase | None, asked: Privacy) -> Mask | Non
     The run's salt is made with the run and kept in its file. Raises UsageError when the run holds
     judgements under another setting: open and masked conversations never share a file.
     """
-    kept = None if database is None else database.get_meta(_META)
+    kept = None if database is None else _kept(database)
     if database is not None and database.judges():
         policy = _policy(kept)
         if policy != asked:
@@ -58,7 +58,7 @@ def mask_for_writing(database: RunDatabase | None, asked: Privacy) -> Mask | Non
             msg = f"the run {database.path.parent} was judged {with_what}"
             hint = f"add {policy.words}" if policy.words else f"drop {asked.words}"
             raise UsageError(msg, hint=f"{hint}, choose another directory with -o, or start with --fresh")
-    salt = new_salt() if kept is None else bytes.fromhex(kept["salt"])
+    salt = new_salt() if kept is None else _salt(kept)
     if database is not None and not database.readonly:
         value = {"redact": asked.redact, "hash_ids": asked.hash_ids, "salt": salt.hex()}
         if value != kept:
@@ -71,7 +71,7 @@ def mask_for_reading(database: RunDatabase, asked: Privacy) -> Mask | None:
 
     What the run itself was judged with is not done twice. Raises UsageError for a run without a salt.
     """
-    kept = database.get_meta(_META)
+    kept = _kept(database)
     policy = _policy(kept)
     left = Privacy(asked.redact and not policy.redact, asked.hash_ids and not policy.hash_ids)
     if left == OPEN:
@@ -79,16 +79,16 @@ def mask_for_reading(database: RunDatabase, asked: Privacy) -> Mask | None:
     if kept is None:
         msg = f"the run {database.path.parent} keeps no salt for its ids"
         raise UsageError(msg, hint="give the same `dialogauge judge` command again; nothing is judged twice")
-    return Mask(left.redact, left.hash_ids, bytes.fromhex(kept["salt"]))
+    return Mask(left.redact, left.hash_ids, _salt(kept))
 
 
 def ratings_as_stored(database: RunDatabase, ratings: RatingTable) -> RatingTable:
     """Return ratings under the ids that the run keeps: those of a run with hashed ids join too."""
-    kept = database.get_meta(_META)
+    kept = _kept(database)
     policy = _policy(kept)
-    if policy == OPEN:
+    if kept is None or policy == OPEN:
         return ratings
-    mask = Mask(policy.redact, policy.hash_ids, bytes.fromhex(kept["salt"]))
+    mask = Mask(policy.redact, policy.hash_ids, _salt(kept))
     hidden = (
         replace(r, conversation_id=mask.id("conversation", r.conversation_id), place=None)
         for r in ratings.ratings
@@ -96,7 +96,28 @@ def ratings_as_stored(database: RunDatabase, ratings: RatingTable) -> RatingTabl
     return replace(ratings, ratings=(*ratings.ratings, *hidden))
 
 
-def _policy(kept: Mapping[str, Any] | None) -> Privacy:
+class StoredMask(TypedDict):
+    """What a run or an item set keeps of its mask."""
+
+    redact: bool
+    hash_ids: bool
+    salt: str
+    """The key of its digests, in hex digits."""
+
+
+def _kept(database: RunDatabase) -> StoredMask | None:
+    kept: StoredMask | None = database.get_meta(_META, shape=StoredMask | None)
+    with store_errors(database.path):
+        if kept is not None:
+            _salt(kept)
+    return kept
+
+
+def _salt(kept: StoredMask) -> bytes:
+    return bytes.fromhex(kept["salt"])
+
+
+def _policy(kept: StoredMask | None) -> Privacy:
     return OPEN if kept is None else Privacy(kept["redact"], kept["hash_ids"])
 
 

@@ -12,9 +12,18 @@ from typing import Any, Final, Literal
 import orjson
 
 from dialogauge.core.conversation import Conversation, Message, Rating, ToolCall
-from dialogauge.core.judgement import Evidence, Judged, JudgeFailure, Judgement, Target, Usage
+from dialogauge.core.judgement import (
+    Evidence,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Target,
+    Usage,
+)
 from dialogauge.core.packing import squeeze, unsqueeze
 from dialogauge.core.scores import NotApplicable, Number, Score, score_of
+from dialogauge.core.shape import read_as
+from dialogauge.runs.shapes import StoredConversation
 
 _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _HIDDEN = "\0extra"
@@ -42,8 +51,8 @@ def packable(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
 
 
 def unpack(blob: bytes, dictionary: bytes = b"") -> Any:  # noqa: ANN401 - any JSON value
-    """Read what `pack` wrote, or what was compressed with a dictionary."""
-    return orjson.loads(unsqueeze(blob, dictionary))
+    """Read what `pack` wrote, or what was compressed with a dictionary; ValueError for anything else."""
+    return orjson.loads(unsqueeze(read_as(blob, bytes), read_as(dictionary, bytes)))
 
 
 def _holdable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -86,8 +95,8 @@ def beside_digest(conversation: Conversation) -> bytes:
 
 
 def decode_conversation(blob: bytes) -> Conversation:
-    """Read what `encode_conversation` wrote."""
-    body = unpack(blob)
+    """Read what `encode_conversation` wrote; ValueError for anything else."""
+    body: Any = read_as(unpack(blob), StoredConversation)
     plain = {k: body.get(k) for k in _PLAIN}
     return Conversation(
         id=body["id"],

@@ -15,7 +15,7 @@ from dialogauge.runs.directory import RunDirectory
 from dialogauge.runs.manifest import Manifest
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_reading, mask_row
 from dialogauge.runs.records import ROW_SCHEMA
-from dialogauge.runs.store import RunDatabase, StoredUnit
+from dialogauge.runs.store import STUDY, RunDatabase, StoredUnit
 
 Row = Mapping[str, Any]
 """One line of `judgements.jsonl`."""
@@ -95,21 +95,28 @@ def open_run(
     database = directory.open_for_reading()
     try:
         if studies is not None:
-            expect_study(directory, studies)
+            _expect_study(database, studies)
         manifest = stored_manifest(directory)
         yield StoredRun(directory, database, manifest, mask_for_reading(database, privacy))
     finally:
         database.close()
 
 
-def expect_study(directory: RunDirectory, studies: Collection[str]) -> Manifest | None:
-    """Return the manifest of a run, as `read_manifest` does; StoreError where it is of another study."""
-    manifest = read_manifest(directory)
-    if manifest is not None and manifest.study not in studies:
-        msg = f"{directory.path} is a run of `dialogauge {manifest.study}`"
+def expect_study(directory: RunDirectory, studies: Collection[str]) -> None:
+    """Raise StoreError where a run is of another study than these, or of another dialogauge."""
+    database = directory.open_for_reading()
+    try:
+        _expect_study(database, studies)
+    finally:
+        database.close()
+
+
+def _expect_study(database: RunDatabase, studies: Collection[str]) -> None:
+    study = database.get_meta(STUDY)
+    if study is not None and study not in studies:
+        msg = f"{database.path.parent} is a run of `dialogauge {study}`"
         wanted = " or ".join(f"`dialogauge {name}`" for name in studies)
         raise StoreError(msg, hint=f"give a run of {wanted}")
-    return manifest
 
 
 def stored_manifest(directory: RunDirectory) -> Manifest:
@@ -137,5 +144,5 @@ def read_manifest(directory: RunDirectory) -> Manifest | None:
         raise StoreError(msg, hint="judge its input again, into another directory or with --fresh")
     try:
         return Manifest.from_json(value)
-    except (KeyError, TypeError, ValueError):
+    except ValueError:
         return None

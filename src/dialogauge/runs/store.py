@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import orjson
-
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
 from dialogauge.core.packing import squeeze, unsqueeze
 from dialogauge.core.protocols import Record
+from dialogauge.core.shape import read_as
 from dialogauge.core.unit import WorkUnit
 from dialogauge.runs.records import (
     ROW_SCHEMA,
@@ -37,6 +36,7 @@ from dialogauge.runs.records import (
     unpack,
     with_earlier,
 )
+from dialogauge.runs.shapes import ROWS
 
 # A batch of 100 rows is near the best rate of SQLite; 50 ms is what a kill may cost.
 BATCH_SECONDS = 0.05
@@ -66,7 +66,7 @@ def store_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite says of a file into a StoreError."""
     try:
         yield
-    except (sqlite3.Error, zlib.error, orjson.JSONDecodeError) as error:
+    except (sqlite3.Error, zlib.error, OverflowError, ValueError) as error:
         msg = f"the run file {path} cannot be used: {error}"
         raise StoreError(msg, hint=_hint(str(error))) from error
 
@@ -80,6 +80,9 @@ def _hint(text: str) -> str:
         return "another process is using this run; wait for it, or choose another directory with -o"
     return "if the file is damaged, start again with --fresh or another -o"
 
+
+STUDY: Final = "study"
+"""Under this name stands the kind of run."""
 
 # Under this name stand the keys of the units that the latest input plans, if it leaves others out.
 PLANNED = "planned"
@@ -194,17 +197,17 @@ class RunDatabase:
         self.flush()
         return None
 
-    def get_meta(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
-        """Return the value kept under a name."""
+    def get_meta(self, key: str, default: Any = None, shape: Any = Any) -> Any:  # noqa: ANN401 - any JSON value
+        """Return the value kept under a name; StoreError where it is not of the shape."""
         with store_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-            return default if row is None else unpack(row[0])
+            return default if row is None else read_as(unpack(row[0]), shape)
 
     def all_meta(self, prefix: str) -> dict[str, Any]:
         """Return the values kept under names that begin so, in the order of the names."""
         with store_errors(self.path):
             rows = self._db.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
-            return {key: unpack(value) for key, value in rows if key.startswith(prefix)}
+            return {key: unpack(value) for key, value in rows if read_as(key, str).startswith(prefix)}
 
     def close(self) -> None:
         """Write what is pending and close the file.
@@ -329,7 +332,7 @@ class RunDatabase:
         with store_errors(self.path):
             finished = self._db.execute("SELECT key FROM units WHERE judge = ?", (judge.id,))
             failed = self._db.execute(failures, (judge.id,))
-            return {key: False for (key,) in finished} | {key: True for (key,) in failed}
+            return {read_as(key, bytes): False for (key,) in finished} | {key: True for (key,) in failed}
 
     def units(
         self,
@@ -357,17 +360,26 @@ class RunDatabase:
             values.append(json.dumps(list(ids)))
         with store_errors(self.path):
             changed = settled and self._settled()
+            shape = self._row_shape()
             units = self._db.execute(f"{query} ORDER BY position, target, repeat", values)
             for key, target, rows in units:
                 if keys is None or key in keys:
-                    judged = unpack(rows, judge.dictionary)
-                    yield StoredUnit(key, target, self._as_settled(key, judged) if changed else tuple(judged))
+                    judged = read_as(unpack(rows, judge.dictionary), shape)
+                    rows_now = self._as_settled(key, judged) if changed else judged
+                    yield StoredUnit(read_as(key, bytes), read_as(target, bytes), rows_now)
 
-    def _as_settled(self, key: bytes, judged: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    def _row_shape(self) -> Any:  # noqa: ANN401 - a type
+        """Return the shape of a unit's rows: one or more of the kind that the run holds."""
+        return ROWS.get(self.get_meta(STUDY, shape=str | None), tuple[dict[str, Any], ...])
+
+    def _as_settled(self, key: bytes, judged: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
         settled = self._db.execute("SELECT changes FROM settled WHERE key = ?", (key,)).fetchone()
         if settled is None:
             return tuple(judged)
-        return tuple(_with(row, more) for row, more in zip(judged, unpack(settled[0]), strict=True))
+        changes = read_as(unpack(settled[0]), tuple[dict[str, Any], ...])
+        rows = [_with(row, more) for row, more in zip(judged, changes, strict=True)]
+        merged: tuple[Mapping[str, Any], ...] = read_as(rows, self._row_shape())
+        return merged
 
     def unit(self, key: bytes) -> StoredUnit | None:
         """Return one unit as it was stored; None where it is not done."""
@@ -375,13 +387,15 @@ class RunDatabase:
         query = "SELECT target, rows, dictionary FROM judges CROSS JOIN units ON judge = id WHERE key = ?"
         with store_errors(self.path):
             row = self._db.execute(query, (key,)).fetchone()
-            return None if row is None else StoredUnit(key, row[0], tuple(unpack(row[1], row[2])))
+            if row is None:
+                return None
+            return StoredUnit(key, row[0], read_as(unpack(row[1], row[2]), self._row_shape()))
 
     def _judge(self, digest: str) -> _StoredJudge | None:
         query = "SELECT id, dictionary FROM judges WHERE digest = ?"
         with store_errors(self.path):
             row = self._db.execute(query, (bytes.fromhex(digest),)).fetchone()
-            return None if row is None else _StoredJudge(*row)
+            return None if row is None else _StoredJudge(read_as(row[0], int), read_as(row[1], bytes))
 
     def planned(self, part: str = "") -> dict[bytes, int] | None:
         """Return the units that the latest input plans, in order; None where they are all that is stored.
@@ -389,8 +403,10 @@ class RunDatabase:
         Args:
             part: The `judge_digest` of a study that shares the file with others.
         """
-        keys = self.get_meta(f"{PLANNED}:{part}" if part else PLANNED)
-        return None if keys is None else {bytes.fromhex(key): n for n, key in enumerate(keys)}
+        name = f"{PLANNED}:{part}" if part else PLANNED
+        keys = self.get_meta(name, shape=list[str] | None)
+        with store_errors(self.path):
+            return None if keys is None else {bytes.fromhex(key): n for n, key in enumerate(keys)}
 
     def hold_shown(self, finished: Collection[bytes], part: str = "") -> None:
         """Keep showing the units that are stored, whatever is added: until `show` names others.
@@ -423,7 +439,8 @@ class RunDatabase:
     def judges(self) -> list[str]:
         """Return the digests of the judges that have units in the file."""
         with store_errors(self.path):
-            return [digest.hex() for (digest,) in self._db.execute("SELECT digest FROM judges")]
+            digests = self._db.execute("SELECT digest FROM judges")
+            return [read_as(digest, bytes).hex() for (digest,) in digests]
 
     def conversations(self) -> Iterator[Conversation]:
         """Yield the conversations of the latest input, in its order."""
@@ -467,6 +484,7 @@ class RunDatabase:
         return {target for key, target in units if planned is None or key in planned}
 
 
-def _with(row: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def _with(row: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row with what changed in it; its details keep what did not."""
-    return {**row, **changes, "details": {**row["details"], **changes.get("details", {})}}
+    details = read_as(changes.get("details", {}), dict[str, Any])
+    return {**row, **changes, "details": {**row["details"], **details}}

@@ -134,11 +134,17 @@ def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
         },
     )
     directory = RunDirectory(out)
-    directory.lock()
+    database = None
+    if directory.exists:
+        database = directory.open_for_writing(REPLAY)
+    else:
+        directory.lock()
     try:
         directory.write_json("manifest", manifest.to_json())
         write_result(directory, compared, lambda: shown, {"scores": _rows(compared.comparison)})
     finally:
+        if database is not None:
+            database.close()
         directory.release()
 
 

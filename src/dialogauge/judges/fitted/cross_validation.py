@@ -8,14 +8,14 @@ the others. A fit without f and g serves both.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core import UsageError
+from dialogauge.core.shape import read_as
 from dialogauge.data.ratings import LEVELS
 from dialogauge.judges.fitted.model import (
     Cuts,
@@ -37,6 +37,16 @@ Whole = NDArray[np.int64]
 RIDGES = (150.0, 50.0, 15.0)
 _NEAR = 3
 """How many parts on either side are predicted to choose the settings of a part."""
+
+
+class _Stored(TypedDict):
+    called: list[int]
+    shares: list[list[float]]
+    boundaries: tuple[int, ...]
+    fold: list[int]
+    ridges: tuple[float, ...]
+    cuts: dict[str, Any]
+    ridge: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +72,22 @@ class CrossValidation:
         return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in asdict(self).items()}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> CrossValidation:
-        """Read what `to_json` wrote."""
-        boundaries = tuple(value["boundaries"])
+    def from_json(cls, value: object) -> CrossValidation:
+        """Read what `to_json` wrote; ValueError for anything else."""
+        stored = read_as(value, _Stored)
+        boundaries = stored["boundaries"]
+        n = len(stored["called"])
+        if not len(stored["shares"]) == len(stored["fold"]) == n or not boundaries:
+            msg = "the predictions are not of the same examples"
+            raise ValueError(msg)
         return cls(
-            np.array(value["called"], dtype=np.int64),
-            np.array(value["shares"], dtype=np.float64).reshape(-1, len(boundaries)),
+            np.array(stored["called"], dtype=np.int64),
+            np.array(stored["shares"], dtype=np.float64).reshape(n, len(boundaries)),
             boundaries,
-            np.array(value["fold"], dtype=np.int64),
-            tuple(value["ridges"]),
-            Cuts.from_json(value["cuts"]),
-            value["ridge"],
+            np.array(stored["fold"], dtype=np.int64),
+            stored["ridges"],
+            Cuts.from_json(stored["cuts"]),
+            stored["ridge"],
         )
 
 

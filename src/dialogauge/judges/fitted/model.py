@@ -8,17 +8,17 @@ and weights: no text.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import product
 from operator import add, sub
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core import NotConverged, UsageError
+from dialogauge.core.shape import read_as
 from dialogauge.data.ratings import LEVELS
 from dialogauge.judges.fitted.features import RatedPlace, SparseRows, features_digest, rows_of
 from dialogauge.judges.local.model import read_model
@@ -30,6 +30,12 @@ Objective = Callable[[Whole, Whole], float]
 
 _FACTORS = (0.5, 1.0, 1.5, 2.0, 3.0)
 """How often a rating beyond the usual one is given, against how often people give it."""
+
+
+class _StoredCuts(TypedDict):
+    usual: int
+    below: dict[str, float]
+    above: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +50,15 @@ class Cuts:
     """By rating k from the usual on: from this predicted share of votes beyond k it is k + 1 or more."""
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Cuts:
-        """Read the fields; the ratings may be texts."""
-        below, above = ({int(k): float(v) for k, v in value[s].items()} for s in ("below", "above"))
-        return cls(int(value["usual"]), below, above)
+    def from_json(cls, value: object) -> Cuts:
+        """Read the fields, the ratings as texts; ValueError for anything else."""
+        stored = read_as(value, _StoredCuts)
+        at = {str(k): k for k in range(1, LEVELS)}
+        if not {*stored["below"], *stored["above"]} <= at.keys():
+            msg = "a cut lies at no boundary"
+            raise ValueError(msg)
+        below, above = ({at[k]: v for k, v in of.items()} for of in (stored["below"], stored["above"]))
+        return cls(stored["usual"], below, above)
 
 
 def decide(shares: Floats, boundaries: tuple[int, ...], cuts: Cuts) -> Whole:
@@ -120,24 +131,9 @@ class FittedOn:
         return {name: value for name, value in asdict(self).items() if value or name not in late}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> FittedOn:
-        """Read what `to_json` wrote; KeyError, TypeError or ValueError when it is something else."""
-        names = ("examples", "conversations", "users", "votes", "whole", "folds")
-        counts = {name: int(value[name]) for name in names}
-        figures = {
-            str(name): {str(k): None if v is None else float(v) for k, v in of.items()}
-            for name, of in value["figures"].items()
-        }
-        if not all(v is None or math.isfinite(v) for of in figures.values() for v in of.values()):
-            msg = "a left-out figure is no number"
-            raise ValueError(msg)
-        return cls(
-            **counts,
-            languages=tuple(map(str, value["languages"])),
-            figures=figures,
-            spoken={str(code): int(n) for code, n in value.get("spoken", {}).items()},
-            seen=tuple(map(str, value.get("seen", ()))),
-        )
+    def from_json(cls, value: object) -> FittedOn:
+        """Read what `to_json` wrote; ValueError for anything else."""
+        return read_as(value, cls)
 
     def sentences(self, dimension: str) -> tuple[str, ...]:
         """Say to the reader of the scores what they stand on."""
@@ -333,45 +329,55 @@ class RatingsModel:
 
 def _check_version(value: Mapping[str, Any]) -> None:
     """Refuse a file of ours that is not this model."""
-    form = str(value["format"])
+    form = str(value.get("format"))
     hint = "fit it anew: dialogauge fit DATA -o RUN"
     if form.startswith(_COEFFICIENTS):
         msg = "no fitted model of ratings: these are coefficients of the local judge"
         hint = "give them with --local-model; a model comes of: dialogauge fit DATA -o RUN"
     elif form != _FORMAT:
         msg = f"no fitted model of ratings of this version: {form[:40]!r} instead of {_FORMAT!r}"
-    elif value["features"] != features_digest():
+    elif value.get("features") != features_digest():
         msg = "the model was fitted to other features than this version reads"
     else:
         return
     raise UsageError(msg, hint=hint)
 
 
-def _read(value: Mapping[str, Any]) -> RatingsModel:
-    _check_version(value)
-    columns = np.array(value["columns"], dtype=np.int64)
-    boundaries = tuple(int(k) for k in value["boundaries"])
-    weights = np.array(value["weights"], dtype=np.float64).reshape(columns.size, len(boundaries))
-    prior = tuple(float(p) for p in value["prior"])
-    cuts = Cuts.from_json(value)
-    numbers = (*weights.ravel().tolist(), *prior, *cuts.below.values(), *cuts.above.values())
-    _check(boundaries, columns, numbers, cuts)
-    if len(prior) != len(boundaries):
-        msg = "not one prior for each boundary"
+class _File(TypedDict):
+    """What `RatingsModel.to_json` writes."""
+
+    dimension: str
+    fitted_on: FittedOn
+    ridge: float
+    boundaries: tuple[int, ...]
+    prior: tuple[float, ...]
+    columns: tuple[int, ...]
+    weights: tuple[tuple[float, ...], ...]
+
+
+def _read(value: object) -> RatingsModel:
+    _check_version(read_as(value, dict[str, Any]))
+    stored = read_as(value, _File)
+    columns = np.array(stored["columns"], dtype=np.int64)
+    boundaries, prior = stored["boundaries"], stored["prior"]
+    if {len(prior), *map(len, stored["weights"])} != {len(boundaries)} or len(
+        stored["weights"]
+    ) != columns.size:
+        msg = "not one weight for each column and boundary, or not one prior for each boundary"
         raise ValueError(msg)
-    known = (float(value["ridge"]), str(value["dimension"]), FittedOn.from_json(value["fitted_on"]))
+    weights = np.array(stored["weights"], dtype=np.float64).reshape(columns.size, len(boundaries))
+    cuts = Cuts.from_json(value)
+    _check(boundaries, columns, cuts)
+    known = (stored["ridge"], stored["dimension"], stored["fitted_on"])
     return RatingsModel(boundaries, columns, weights, prior, cuts, *known)
 
 
-def _check(boundaries: tuple[int, ...], columns: Whole, numbers: Sequence[float], cuts: Cuts) -> None:
+def _check(boundaries: tuple[int, ...], columns: Whole, cuts: Cuts) -> None:
     if not boundaries or list(boundaries) != sorted(set(boundaries) & set(range(1, LEVELS))):
         msg = f"the boundaries {boundaries} are not some of 1 to {LEVELS - 1}, ascending"
         raise ValueError(msg)
     if not {*cuts.below, *cuts.above} <= set(boundaries) or not 1 <= cuts.usual <= LEVELS:
         msg = "a cut lies at no boundary"
-        raise ValueError(msg)
-    if not all(map(math.isfinite, numbers)):
-        msg = "a weight is no number"
         raise ValueError(msg)
     if (np.diff(columns) <= 0).any():
         msg = "the columns are not ascending"

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any, TypeVar
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 
 from dialogauge.core import FileFault, Place, UsageError
+from dialogauge.core.shape import read_as
 from dialogauge.signals import FORM_FEATURES, Mode, TextView, feature_names, reply_form
 from dialogauge.text import detect_language
 
@@ -188,7 +189,7 @@ Model = TypeVar("Model")
 
 
 def read_model(text: str, read: Callable[[Any], Model], *, file: str, what: str, hint: str) -> Model:
-    """Read the JSON text of a file that should hold `what`; `read` raises UsageError to refuse it.
+    """Read the JSON text of a file that should hold `what`; `read` raises ValueError to refuse it.
 
     Raises:
         FileFault: It is no such file; says which key is missing or wrong.
@@ -197,31 +198,78 @@ def read_model(text: str, read: Callable[[Any], Model], *, file: str, what: str,
         return read(json.loads(text))
     except UsageError as error:
         raise FileFault(error.message, place=Place(file), hint=error.hint) from error
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
-        msg = f"no {what}: {type(error).__name__}: {error}"
+    except (ValueError, RecursionError) as error:
+        why = "it is nested without end" if isinstance(error, RecursionError) else error
+        msg = f"no {what}: {why}"
         raise FileFault(msg, place=Place(file), hint=hint) from error
 
 
+class _Signal(TypedDict):
+    centre: float
+    spread: float
+    low: float
+    high: float
+    weight: float
+
+
+class _Mode(TypedDict):
+    intercept: float
+    ridge: float
+    thresholds: tuple[float, ...]
+    signals: dict[str, _Signal]
+
+
+class _Spread(TypedDict):
+    centre: float
+    spread: float
+
+
+class _Reach(TypedDict):
+    languages: tuple[str, ...]
+    distance: float
+    form: dict[str, _Spread]
+
+
+class _FittedOn(TypedDict):
+    turns: int
+    conversations: int
+    groups: int
+    languages: NotRequired[dict[str, int]]
+    seen: NotRequired[tuple[str, ...]]
+
+
+class _File(TypedDict):
+    """What `LocalCoefficients.to_json` writes."""
+
+    dimension: str
+    fitted_on: _FittedOn
+    measured: dict[str, Any]
+    cuts_hold_for: _Reach
+    hindsight: _Mode
+    foresight: _Mode
+
+
 def _read(value: Any) -> LocalCoefficients:  # noqa: ANN401 - any JSON value
-    form = value["format"] if isinstance(value, dict) else None
+    form = value.get("format") if isinstance(value, dict) else None
     if form != _FORMAT:
         hint = "fit it anew: dialogauge fit DATA -o MODEL.json"
         if str(form).startswith("dialogauge-ratings/"):
             hint = "it is a model of ratings: give it with --judge fitted --fitted-model"
         msg = f"the file does not have the format {_FORMAT!r}"
         raise UsageError(msg, hint=hint)
-    fitted = value["fitted_on"]
+    stored = read_as(value, _File)
+    fitted = stored["fitted_on"]
     return LocalCoefficients(
-        _mode_from(value["hindsight"], "hindsight"),
-        _mode_from(value["foresight"], "foresight"),
-        _reach_from(value["cuts_hold_for"]),
-        str(value["dimension"]),
-        int(fitted["turns"]),
-        int(fitted["conversations"]),
-        int(fitted["groups"]),
-        dict(value["measured"]),
-        {str(code): int(n) for code, n in fitted.get("languages", {}).items()},
-        tuple(str(one) for one in fitted.get("seen", ())),
+        _mode_from(stored["hindsight"], "hindsight"),
+        _mode_from(stored["foresight"], "foresight"),
+        _reach_from(stored["cuts_hold_for"]),
+        stored["dimension"],
+        fitted["turns"],
+        fitted["conversations"],
+        fitted["groups"],
+        stored["measured"],
+        fitted.get("languages", {}),
+        fitted.get("seen", ()),
     )
 
 
@@ -238,16 +286,15 @@ def _mode_json(mode: ModeCoefficients) -> dict[str, Any]:
     }
 
 
-def _mode_from(value: Mapping[str, Any], mode: Mode) -> ModeCoefficients:
-    signals = value["signals"]
-    centre, spread, low, high, weights = (_numbers(s[c] for s in signals.values()) for c in _COLUMNS)
+def _mode_from(value: _Mode, mode: Mode) -> ModeCoefficients:
+    signals: Mapping[str, Mapping[str, float]] = value["signals"]  # type: ignore[assignment] # read by name
+    centre, spread, low, high, weights = (tuple(s[c] for s in signals.values()) for c in _COLUMNS)
     _check_spread(spread)
     if tuple(signals) != feature_names(mode):
         msg = "the coefficients were fitted on other signals than this version reads"
         raise UsageError(msg, hint="fit them anew: dialogauge fit DATA -o MODEL.json")
-    intercept, ridge = _numbers((value["intercept"], value["ridge"]))
-    thresholds = _numbers(value["thresholds"])
-    return ModeCoefficients(tuple(signals), centre, spread, low, high, weights, intercept, ridge, thresholds)
+    known = (value["intercept"], value["ridge"], value["thresholds"])
+    return ModeCoefficients(tuple(signals), centre, spread, low, high, weights, *known)
 
 
 def _reach_json(reach: Reach) -> dict[str, Any]:
@@ -259,29 +306,21 @@ def _reach_json(reach: Reach) -> dict[str, Any]:
     }
 
 
-def _reach_from(value: Mapping[str, Any]) -> Reach:
-    centre, spread = (
-        _numbers(value["form"][name][c] for name in FORM_FEATURES) for c in ("centre", "spread")
-    )
+def _reach_from(value: _Reach) -> Reach:
+    form = value["form"]
+    if not set(FORM_FEATURES) <= form.keys():
+        msg = f"cuts_hold_for.form lacks {min(set(FORM_FEATURES) - form.keys())}"
+        raise ValueError(msg)
+    centre = tuple(form[name]["centre"] for name in FORM_FEATURES)
+    spread = tuple(form[name]["spread"] for name in FORM_FEATURES)
     _check_spread(spread)
-    (distance,) = _numbers((value["distance"],))
-    return Reach(tuple(str(name) for name in value["languages"]), centre, spread, distance)
+    return Reach(value["languages"], centre, spread, value["distance"])
 
 
 def _check_spread(spread: Iterable[float]) -> None:
     if not all(s > 0 for s in spread):
         msg = "a spread is not above 0"
         raise ValueError(msg)
-
-
-def _numbers(values: Iterable[object]) -> tuple[float, ...]:
-    out = []
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            msg = f"{str(value)[:40]!r} is no number"
-            raise ValueError(msg)
-        out.append(float(value))
-    return tuple(out)
 
 
 @cache

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, TypedDict
 
 from dialogauge.core import digest, whole_score
 from dialogauge.core.protocols import BlockView, RatedReply
+from dialogauge.core.shape import read_as
 from dialogauge.judges.rubric.prompt import as_json, cut_middle
 from dialogauge.rubrics import closed_object, memory_words, render
 from dialogauge.stats import ScoreHistory
@@ -251,6 +252,18 @@ class Findings:
         return out
 
 
+class _Evidence(TypedDict):
+    left_out: NotRequired[dict[str, int]]
+
+
+class _StoredMemory(TypedDict):
+    scale: dict[str, Any]
+    conversations: int
+    scenarios: tuple[str, ...]
+    findings: dict[str, Any] | None
+    evidence: NotRequired[_Evidence]
+
+
 @dataclass(frozen=True, slots=True)
 class UserMemory:
     """The memory of one block, made once and never changed by what is predicted from it."""
@@ -282,16 +295,16 @@ class UserMemory:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> UserMemory:
-        """Read what `to_json` wrote; MemoryFault names what is wrong with it."""
-        if not isinstance(value.get("scale"), Mapping):
-            msg = "scale: missing"
-            raise MemoryFault(msg)
-        scale = ScoreScale.from_json(value["scale"])
-        scenarios = tuple(value.get("scenarios") or ())
-        written, evidence = value.get("findings"), value.get("evidence") or {}
+    def from_json(cls, value: object) -> UserMemory:
+        """Read what `to_json` wrote; ValueError (MemoryFault) names what is wrong with it."""
+        stored = read_as(value, _StoredMemory)
+        scale, scenarios, written = (
+            ScoreScale.from_json(stored["scale"]),
+            stored["scenarios"],
+            stored["findings"],
+        )
         findings = None if written is None else read_findings(written, scale, scenarios)
-        return cls(scale, int(value.get("conversations", 0)), scenarios, findings, evidence)
+        return cls(scale, stored["conversations"], scenarios, findings, {**stored.get("evidence", {})})
 
 
 def findings_schema(scale: ScoreScale, scenarios: Sequence[str], hints: Mapping[str, str]) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Final
 
 from dialogauge.core import JudgeFailure, StoreError, Usage, digest
 from dialogauge.core.protocols import BlockView, Notes, Population, Reads, Reply
+from dialogauge.core.shape import read_as
 from dialogauge.core.unit import conversation_digest
 from dialogauge.judges.personal.judge import PromptContext
 from dialogauge.judges.personal.memory import (
     BUDGET,
     Findings,
-    MemoryFault,
     ScoreScale,
     UserMemory,
     coverage_text,
@@ -171,14 +171,15 @@ def _stored_memory(notes: Notes, key: str, view: BlockView, language: str) -> Us
     value = notes.get(key)
     if value is None:
         return None
-    if value.get("version") != memory_version(language):
-        msg = (
-            f"the memory of {view.id} in this run was made by another version of the memory prompt "
-            f"({value.get('version')}; this one is {memory_version(language)})"
-        )
-        raise StoreError(msg, hint="judge into another directory with -o, or start again with --fresh")
     try:
-        return UserMemory.from_json(value["memory"])
-    except (MemoryFault, KeyError, TypeError) as error:
+        made = read_as(value, dict[str, Any])
+        if made.get("version") == memory_version(language):
+            return UserMemory.from_json(made.get("memory"))
+    except ValueError as error:
         msg = f"the memory of {view.id} in this run cannot be used: {error}"
         raise StoreError(msg, hint="start again with --fresh") from error
+    msg = (
+        f"the memory of {view.id} in this run was made by another version of the memory prompt "
+        f"({made.get('version')}; this one is {memory_version(language)})"
+    )
+    raise StoreError(msg, hint="judge into another directory with -o, or start again with --fresh")

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from dialogauge.core import JudgeFailure, StoreError, Usage, conversation_digest, digest
 from dialogauge.core.protocols import BlockView, Notes, Population, RatedReply, Reads, Reply
+from dialogauge.core.shape import read_as
 from dialogauge.judges.personal.judge import PromptContext
 from dialogauge.judges.rubric.prompt import ROLE, as_json, dialogue_text, gathered, messages_of, reasker
 from dialogauge.judges.rubric.reply import ReplyFault
@@ -93,10 +94,10 @@ class SpurCriteria:
         return {side: {**asdict(c), "criteria": list(c.criteria)} for side, c in self.by_side.items()}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> SpurCriteria:
-        """Read what `to_json` wrote."""
-        sides = {s: SideCriteria(**{**data[s], "criteria": tuple(data[s]["criteria"])}) for s in SIDES}
-        return cls(sides)
+    def from_json(cls, value: object) -> SpurCriteria:
+        """Read what `to_json` wrote; ValueError for anything else."""
+        data = read_as(value, dict[str, Any])
+        return cls({side: read_as(data.get(side), SideCriteria) for side in SIDES})
 
 
 @dataclass
@@ -260,8 +261,8 @@ class InducedCriteria:
             if stored is not None:
                 try:
                     self._known[key] = SpurCriteria.from_json(stored)
-                except (KeyError, TypeError) as error:
-                    msg = f"the induced criteria in this run cannot be used: {error!r}"
+                except ValueError as error:
+                    msg = f"the induced criteria in this run cannot be used: {error}"
                     raise StoreError(msg, hint="start again with --fresh") from error
                 return self._known[key], Usage()
             criteria, usage = await induce(self.client, others, language, self.settings)

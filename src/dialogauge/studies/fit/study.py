@@ -35,6 +35,7 @@ from dialogauge.judges.local.fit import group_folds
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts
 from dialogauge.runs.records import json_line
+from dialogauge.runs.store import store_errors
 from dialogauge.stats import CONTROLS
 from dialogauge.studies.fit.figures import FIGURES, PredictedRatings, figures_with_controls
 from dialogauge.studies.fit.page import fit_page
@@ -162,8 +163,9 @@ class FitStudy(Study[FitResult]):
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> FitResult:
         """Bring the predictions to figures with controls; with all of them done, fit the model."""
-        del run, ending
-        validated = {row["way"]: CrossValidation.from_json(row) for row in rows}
+        del ending
+        with store_errors(run.database.path):
+            validated = {row["way"]: self._validated(row) for row in rows}
         summary = self._summary(validated)
         model = None
         if len(validated) == len(WAYS):
@@ -179,6 +181,14 @@ class FitStudy(Study[FitResult]):
         summary["seconds"] = round(time.process_time() - self.started, 1)
         summary["faults"] = [str(f) for f in self.faults]
         return FitResult(summary, model, validated)
+
+    def _validated(self, row: Row) -> CrossValidation:
+        """Read a cross-validation back; ValueError where it is of other examples."""
+        found = CrossValidation.from_json(row)
+        if len(found.called) != len(self.examples):
+            msg = f"it holds predictions of {len(found.called)} examples, not of {len(self.examples)}"
+            raise ValueError(msg)
+        return found
 
     def facts(self) -> StudyFacts:
         """Return what was fitted to what."""

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NotRequired, TypedDict, get_args
 
 import orjson
 
@@ -23,6 +23,8 @@ from dialogauge.core import (
     whole_score,
 )
 from dialogauge.core.protocols import RatedBlock, RatedReply, Reply
+from dialogauge.core.shape import read_as
+from dialogauge.runs.privacy import StoredMask
 from dialogauge.text import counted, detect_language
 
 FORMAT: Final = "dialogauge replay items 1"
@@ -88,6 +90,61 @@ class ItemSet:
         }
 
 
+class _Split(TypedDict):
+    train: list[str]
+    test: list[str]
+
+
+class _Data(TypedDict):
+    """How the conversations are read again."""
+
+    inputs: list[str]
+    format: str | None
+    map_file: str | None
+    ratings_file: str | None
+    dimension: str
+    part: Literal["test", "train", "all"]
+    split: _Split
+    privacy: NotRequired[StoredMask]
+
+
+class _GoldMix(TypedDict):
+    counts: dict[str, int]
+    mean: float | None
+    dissatisfied: float | None
+
+
+class _Card(TypedDict):
+    """What a page says of the set."""
+
+    source: str
+    data_set: NotRequired[str | None]
+    published_at: NotRequired[str | None]
+    licence: str
+    turns: int
+    turns_in_data: int
+    users: int
+    blocks: int
+    conversations: int
+    languages: dict[str, int]
+    scenarios: dict[str, int]
+    positions: dict[str, int]
+    gold: _GoldMix
+    gold_of_all: _GoldMix
+
+
+class _ItemFile(TypedDict):
+    """What `ItemSet.to_json` writes."""
+
+    format: str
+    digest: str
+    rule: Literal["hard", "random", "stratified", "all"]
+    seed: int
+    card: _Card
+    data: _Data
+    items: tuple[ReplayItem, ...]
+
+
 def read_items(path: Path) -> ItemSet:
     """Read a file that `replay select` wrote.
 
@@ -100,18 +157,17 @@ def read_items(path: Path) -> ItemSet:
         if not isinstance(raw, dict) or raw.get("format") != FORMAT:
             msg = "this is no item set of a replay benchmark"
             raise FileFault(msg, place=Place(str(path)), hint=hint)
-        items = tuple(ReplayItem(**{**entry, "reasons": tuple(entry["reasons"])}) for entry in raw["items"])
-        item_set = ItemSet(items, raw["rule"], raw["seed"], raw["data"], raw["card"])
-        stored_digest = str(raw["digest"])
+        stored = read_as(raw, _ItemFile)
     except FileFault:
         raise
     except OSError as error:
         msg = f"the item set cannot be read: {error.strerror}"
         raise FileFault(msg, place=Place(str(path)), hint=hint) from error
-    except (KeyError, TypeError, ValueError) as error:
-        msg = f"the item set is damaged: {type(error).__name__}: {error}"
+    except ValueError as error:
+        msg = f"the item set is damaged: {error}"
         raise FileFault(msg, place=Place(str(path)), hint=hint) from error
-    _check(item_set, stored_digest, path)
+    item_set = ItemSet(stored["items"], stored["rule"], stored["seed"], stored["data"], stored["card"])
+    _check(item_set, stored["digest"], path)
     return item_set
 
 

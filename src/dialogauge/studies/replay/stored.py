@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from dialogauge.core import StoreError, UsageError, digest
 from dialogauge.runs import Row, RunDatabase, RunDirectory, expect_study
@@ -39,6 +39,23 @@ class StoredReplies:
         return None if item in self.failures else self.keys.get(item)
 
 
+class _Candidate(TypedDict):
+    digest: str
+    kind: str
+
+
+class _Evaluator(TypedDict):
+    name: str
+    asked_for: str
+    judge: dict[str, Any]
+
+
+class _History(TypedDict):
+    counts: tuple[int, ...]
+    mean: float | None
+    turns: int
+
+
 @dataclass(frozen=True, slots=True)
 class ReplayRun:
     """The file of a replay run: beside the units its item set, its candidates and its evaluators."""
@@ -53,28 +70,28 @@ class ReplayRun:
     @property
     def items_digest(self) -> str | None:
         """The digest of the item set that the run is of."""
-        items: str | None = self.database.get_meta("items")
+        items: str | None = self.database.get_meta("items", shape=str | None)
         return items
 
     @property
     def candidates(self) -> dict[str, dict[str, Any]]:
         """What each candidate is, in the order in which they came."""
-        return dict(self.database.get_meta("candidates", {}))
+        return dict(self.database.get_meta("candidates", {}, dict[str, _Candidate]))
 
     @property
     def evaluators(self) -> dict[str, dict[str, Any]]:
         """Who scored the run, by digest; the latest last."""
-        return dict(self.database.get_meta("evaluators", {}))
+        return dict(self.database.get_meta("evaluators", {}, dict[str, _Evaluator]))
 
     @property
     def present(self) -> set[str]:
         """The items that were in the data when the run was last scored."""
-        return set(self.database.get_meta("present", []))
+        return set(self.database.get_meta("present", [], list[str]))
 
     def histories(self, evaluator: str) -> dict[str, ScoreHistory]:
         """Return the rated histories by block, as the evaluator met them."""
-        stored = self.database.get_meta(f"histories:{evaluator}", {})
-        return {n: ScoreHistory(tuple(h["counts"]), h["mean"], h["turns"]) for n, h in stored.items()}
+        stored = self.database.get_meta(f"histories:{evaluator}", {}, dict[str, _History])
+        return {n: ScoreHistory(h["counts"], h["mean"], h["turns"]) for n, h in stored.items()}
 
     def item_set(self) -> ItemSet:
         """Read the item set that the run is of."""

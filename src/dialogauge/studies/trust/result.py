@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from dialogauge.core.settings import setting
+from dialogauge.core.shape import read_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,27 +148,6 @@ class Trust:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Trust:
         """Read what `to_json` wrote."""
-        calibration = value["calibration"]
-        return cls(
-            tuple(check_from_json(name, check) for name, check in value["checks"].items()),
-            TrustThresholds.from_json(value["thresholds"]),
-            None if calibration is None else _calibration(calibration),
-        )
-
-
-def check_from_json(name: str, value: Mapping[str, Any]) -> TrustCheck:
-    """Read one check as it stands under its name."""
-    figures = tuple(TrustFigure(**{**f, "interval": _pair(f["interval"])}) for f in value.get("figures", ()))
-    cases = tuple(TrustCase(**c) for c in value.get("cases", ()))
-    return TrustCheck(**{**value, "name": name, "figures": figures, "cases": cases})
-
-
-def _pair(value: Any) -> tuple[float, float] | None:  # noqa: ANN401 - a JSON value
-    return None if value is None else (value[0], value[1])
-
-
-def _calibration(value: Mapping[str, Any]) -> Calibration:
-    dimensions = tuple(
-        CalibrationDimension(**{**d, "interval": _pair(d["interval"])}) for d in value["dimensions"]
-    )
-    return Calibration(**{**value, "dimensions": dimensions})
+        checks = (read_as({**check, "name": name}, TrustCheck) for name, check in value["checks"].items())
+        calibration = None if value["calibration"] is None else read_as(value["calibration"], Calibration)
+        return cls(tuple(checks), TrustThresholds.from_json(value["thresholds"]), calibration)

@@ -184,11 +184,14 @@ def test_what_is_no_model_is_refused(text):
         ({"boundaries": [2, 5]}, "ascending"),
         ({"usual": 6}, "cut"),
         ({"above": {"1": 0.5}}, "cut"),
-        ({"prior": [0.5, float("nan")]}, "no number"),
+        ({"prior": [0.5, float("nan")]}, "prior\\[1\\] is nan, not a number"),
         ({"prior": [0.5]}, "prior"),
-        ({"weights": [[1.0]]}, "reshape"),
-        ({"fitted_on": None}, "TypeError"),
-        ({"fitted_on": FITTED_ON.to_json() | {"figures": {"model": {"uar": 1e999}}}}, "no number"),
+        ({"weights": [[1.0]]}, "not one weight"),
+        ({"fitted_on": None}, "fitted_on is null, not an object"),
+        (
+            {"fitted_on": FITTED_ON.to_json() | {"figures": {"model": {"uar": 1e999}}}},
+            "figures.model.uar is inf",
+        ),
         ({"fitted_on": {"examples": 1}}, "conversations"),
     ],
 )

@@ -29,8 +29,20 @@ def blocks(users=6):
     return collect_blocks(rated_users(users))[0]
 
 
+DATA = {
+    "inputs": ["log.jsonl"],
+    "format": None,
+    "map_file": None,
+    "ratings_file": None,
+    "dimension": "satisfaction",
+    "part": "test",
+    "split": {"train": [], "test": []},
+}
+SOURCE = {"source": "made", "licence": "ours"}
+
+
 def chosen(rule, size=20, users=6, seed=0) -> ItemSet:
-    return select_items(blocks(users), rule, size, seed=seed, data={}, source={"source": "made"})
+    return select_items(blocks(users), rule, size, seed=seed, data=DATA, source=SOURCE)
 
 
 def test_rules() -> None:

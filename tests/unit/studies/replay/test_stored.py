@@ -20,7 +20,9 @@ ITEMS = tuple(ReplayItem(f"i{n}", "c", "u__s", "u", "s", n, 4.0, "") for n in ra
 def run(tmp_path):
     directory = RunDirectory(tmp_path / "run")
     database = directory.open_for_writing(REPLAY)
-    database.put_meta("candidates", {"b": {"digest": "other"}, "a": {"digest": "made by"}})
+    database.put_meta(
+        "candidates", {"b": {"digest": "other", "kind": "file"}, "a": {"digest": "made by", "kind": "file"}}
+    )
     yield ReplayRun(database)
     database.close()
     directory.release()
@@ -62,7 +64,19 @@ def test_of_two_requests_of_one_item_the_latest_stands(run) -> None:
 
 
 def test_a_run_is_of_one_item_set(run) -> None:
-    items = ItemSet(ITEMS, "all", 0, {"privacy": {"redact": True, "hash_ids": False, "salt": "00"}}, {})
+    data = {
+        "inputs": ["log.jsonl"],
+        **dict.fromkeys(("format", "map_file", "ratings_file")),
+        "dimension": "satisfaction",
+        "part": "all",
+        "split": {"train": [], "test": []},
+        "privacy": {"redact": True, "hash_ids": False, "salt": "00"},
+    }
+    mix = {"counts": {"4": 3}, "mean": 4.0, "dissatisfied": 0.0}
+    numbers = dict.fromkeys(("turns", "turns_in_data", "users", "blocks", "conversations"), 3)
+    by = dict.fromkeys(("languages", "scenarios", "positions"), {"s": 3})
+    card = {"source": "made", "licence": "ours", **numbers, **by, "gold": mix, "gold_of_all": mix}
+    items = ItemSet(ITEMS, "all", 0, data, card)
     run.claim(items)
     run.claim(items)
     assert run.item_set() == items

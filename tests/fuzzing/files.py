@@ -1,0 +1,308 @@
+"""Every file that a command takes, made wrong, and the commands that read it.
+
+A case makes one broken input of a valid one, gives it to a command, and holds that the command ends as any
+may (`fuzzing.commands`): with a result that is whole, or with an error of ours that says what is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from fuzzing import databases, mutate
+from fuzzing.commands import Unsound, command, counted, in_folder, sound, sound_files
+from fuzzing.logs import ENDINGS, broken_log
+from fuzzing.rubrics import answering, odd_rubric
+from fuzzing.world import MODEL, OWN_RUBRIC, RATED, copied, world
+
+Spoil = Callable[[random.Random, Path], None]
+Case = Callable[[random.Random, Path], str]
+
+_NEW = "-o new"
+
+
+def _json(rng: random.Random, path: Path) -> None:
+    text = mutate.as_text(rng, mutate.structure(rng, json.loads(path.read_bytes())))
+    data = mutate.as_bytes(text)
+    path.write_bytes(mutate.spoil(rng, data) if rng.random() < 0.15 else data)
+
+
+def _rows(rng: random.Random, path: Path) -> None:
+    records = [json.loads(line) for line in path.read_bytes().splitlines()]
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(records))
+        records[at] = mutate.structure(rng, records[at])
+    data = mutate.lines_or_array(rng, records)
+    path.write_bytes(mutate.spoil(rng, data) if rng.random() < 0.15 else data)
+
+
+def _toml(rng: random.Random, path: Path) -> None:
+    data = mutate.as_bytes(mutate.toml(rng, path.read_text(encoding="utf-8")))
+    path.write_bytes(mutate.spoil(rng, data) if rng.random() < 0.15 else data)
+
+
+def _table(rng: random.Random, path: Path) -> None:
+    text = mutate.text(rng, path.read_text(encoding="utf-8"), ',;\t"\r\n\x004aé')
+    path.write_bytes(mutate.spoil(rng, mutate.as_bytes(text)))
+
+
+def _text(rng: random.Random, path: Path) -> None:
+    path.write_bytes(mutate.spoil(rng, mutate.as_bytes(mutate.text(rng, path.read_text(encoding="utf-8")))))
+
+
+def _items(rng: random.Random, path: Path) -> None:
+    """Change an item set, half of the time so that its digest is right."""
+    _json(rng, path)
+    try:
+        value = json.loads(path.read_bytes())
+        states = [[i["id"], i["state"]] for i in sorted(value["items"], key=lambda i: i["id"])]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return
+    if rng.random() < 0.5:
+        from dialogauge.core import digest
+
+        value["digest"] = digest(states)
+        path.write_text(json.dumps(value))
+
+
+def _format(name: str) -> Spoil:
+    """Write records of one format in the place of a file."""
+
+    def write(rng: random.Random, path: Path) -> None:
+        path.write_bytes(broken_log(rng, name))
+
+    return write
+
+
+def reading(file: str, spoil: Spoil, needs: str, *lines: str) -> Case:
+    """Make the case of a file of the world that is spoilt.
+
+    Args:
+        file: Its path in the world.
+        spoil: Changes it where it stands.
+        needs: Other files and runs that the commands take.
+        lines: Commands, of which each case gives one.
+    """
+    names = tuple(dict.fromkeys((*file.split("/")[:1], *needs.split())))
+
+    def case(rng: random.Random, folder: Path) -> str:
+        copied(tuple(name for name in names if (world() / name).exists()), folder)
+        path = folder / file
+        spoil(rng, path)
+        own = path.read_bytes().decode("utf-8", "replace") if path.suffix != ".db" else ""
+        given = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        words = rng.choice(lines).split()
+        with in_folder(folder):
+            ended = command(*words)
+            outcome = sound(ended, own)
+            sound_files(folder, given)
+            summary = folder / "new/summary.json"
+            if words[0] == "judge" and summary.exists():
+                counted(json.loads(summary.read_bytes()))
+            if ended.read and rng.random() < 0.1:
+                again = command(*words)
+                sound(again, own)
+                if again.code != ended.code:
+                    raise Unsound(f"{words}: {ended.code}, and then {again.code}: {again.err[-300:]}")
+        return outcome
+
+    return case
+
+
+_JUDGE_MODEL = f"judge log.jsonl {MODEL} --limit 2 {_NEW}"
+_COLLECT = "replay collect items.json --candidate replies:long.jsonl -o new"
+_BENCHMARK = "replay run few.jsonl --split-file split.json --draws 100 --rule random -n 3 --judge history-mean --candidate long -o new"
+_OF_JUDGED = (
+    "report judged",
+    "export judged -o rows.csv",
+    "export judged -o rows.jsonl --redact --hash-ids",
+    "trust judged",
+    "meta judged --draws 100",
+    "meta judged --ratings people.csv --draws 100 -o new",
+    "pairs judged --kind kto -o kto.jsonl",
+    "pairs judged --kind active -o active.jsonl",
+    "judge judged --rubric satisfaction -o new",
+    "judge log.jsonl --ratings people.csv -o judged",
+    "judge log.jsonl --ratings people.csv --retry-failed -o judged",
+    "trust judged --scenario-sample 1",
+)
+_OF_ASKED = (
+    "report asked",
+    "export asked -o rows.csv",
+    "trust asked",
+    "pairs asked --kind sft -o sft.jsonl",
+    f"pairs asked {MODEL} -o dpo.jsonl",
+    f"judge log.jsonl --rubric own.toml {MODEL} -o asked",
+)
+_OF_PERSONAL = (
+    "report personal",
+    "export personal -o rows.csv",
+    "trust personal",
+    "meta personal --draws 100",
+    f"satisfaction {RATED} --judge history-mean -o personal",
+    "satisfaction personal --split all --judge history-median --draws 20 -o new",
+    f"satisfaction {RATED} --judge local --calibrate reference-cdf --reference personal -o new",
+    f"satisfaction {RATED} --judge local-user --signal personal -o new",
+)
+_OF_REPLAYED = (
+    "replay compare replayed --draws 100",
+    "replay score replayed --judge local",
+    "replay score replayed --judge history-mean",
+    "replay collect items.json --candidate replies:long.jsonl -o replayed",
+    "replay score replayed --judge local --reference replayed",
+)
+_OF_FITS = (
+    "judge log.jsonl --judge fitted --fitted-model fits -o new",
+    "fit votes.txt --cv 3 --draws 0 -o fits",
+)
+_RATED_READERS = (
+    f"satisfaction {RATED} --judge nearest-1 -o new",
+    "fit few.jsonl --cv 2 -o new.json",
+    f"replay select few.jsonl --rule hard -n 4 --split-file split.json {_NEW}.json",
+    "check few.jsonl --json",
+)
+
+
+def judging_by_rubric(rng: random.Random, folder: Path) -> str:
+    """Load an odd rubric; what loads judges, makes a page, and is read again by every command of a run."""
+    copied(("log.jsonl", "people.csv"), folder)
+    (folder / "own.toml").write_bytes(mutate.as_bytes(odd_rubric(rng)))
+    answer = answering(rng)
+    with in_folder(folder):
+        line = f"judge log.jsonl --rubric own.toml {MODEL} --no-cache --ratings people.csv -o new"
+        ended = command(*line.split(), answer=answer)
+        outcome = sound(ended, OWN_RUBRIC)
+        if not (folder / "new/summary.json").exists():
+            return outcome
+        for more in rng.sample(_OF_NEW, 3):
+            sound(command(*more.split(), answer=answer), OWN_RUBRIC)
+        sound_files(folder, {})
+        counted(json.loads((folder / "new/summary.json").read_bytes()))
+    return "read"
+
+
+_OF_NEW = (
+    "report new",
+    "export new -o rows.csv",
+    "export new -o rows.jsonl",
+    "pairs new --kind active -o active.jsonl",
+    "pairs new --kind kto -o kto.jsonl",
+    "pairs new --kind sft -o sft.jsonl",
+    f"pairs new {MODEL} -o dpo.jsonl",
+    "trust new",
+    "trust new --scenario-sample 1",
+    "meta new --draws 100 -o meta",
+    "judge new --rubric card -o newer",
+    f"judge log.jsonl --rubric own.toml {MODEL} --no-cache --retry-failed -o new",
+    "judge log.jsonl --rubric own.toml -o newest",
+)
+
+FILES: dict[str, Case] = {
+    **{
+        f"judge {name}": reading(
+            f"log.{ending}",
+            _format(name),
+            "",
+            f"judge log.{ending} {_NEW}",
+            f"judge log.{ending} --format {name} {_NEW} --redact --hash-ids",
+            f"judge log.{ending} --rubric own.toml {MODEL} {_NEW}"
+            if name in ("openai", "urs")
+            else f"check log.{ending} --json --pii",
+        )
+        for name, ending in ENDINGS.items()
+    },
+    "rated data": reading("few.jsonl", _rows, "split.json", *_RATED_READERS),
+    "tau prompts": reading("tau_system_prompts.json", _json, "tau.jsonl", f"judge tau.jsonl {_NEW}"),
+    "rubric that judges": judging_by_rubric,
+    "ratings csv": reading(
+        "people.csv",
+        _table,
+        "log.jsonl judged",
+        f"judge log.jsonl --ratings people.csv {_NEW}",
+        "check log.jsonl --ratings people.csv --json",
+        "meta judged --ratings people.csv --draws 100 -o meta",
+    ),
+    "mapped": reading("map.toml", _toml, "mapped.jsonl", f"judge mapped.jsonl --map map.toml {_NEW}"),
+    "split": reading(
+        "split.json",
+        _json,
+        "few.jsonl",
+        f"satisfaction {RATED} --judge history-mean -o new",
+        "fit few.jsonl --split-file split.json --cv 2 -o new.json",
+        "replay select few.jsonl --rule random -n 4 --split-file split.json -o new.json",
+    ),
+    "configuration": reading(
+        "config.toml", _toml, "log.jsonl", f"judge log.jsonl --config config.toml --limit 2 {_NEW}"
+    ),
+    "price table": reading(
+        "prices.toml", _toml, "log.jsonl", f"{_JUDGE_MODEL} --prices prices.toml --max-cost 3"
+    ),
+    "source": reading(
+        "facts.txt", _text, "log.jsonl", f"{_JUDGE_MODEL} --rubric factuality --source facts.txt"
+    ),
+    "agents": reading(
+        "agents.toml",
+        _toml,
+        "few.jsonl split.json long.jsonl items.json",
+        f"{_COLLECT} --agents agents.toml",
+        "replay collect items.json --agents agents.toml -o new",
+        f"{_BENCHMARK} --agents agents.toml",
+    ),
+    "item set": reading("items.json", _items, "few.jsonl split.json long.jsonl", _COLLECT),
+    "item set of a run": reading(
+        "replayed/items.json", _items, "few.jsonl split.json long.jsonl items.json", *_OF_REPLAYED
+    ),
+    "reply file": reading("long.jsonl", _rows, "few.jsonl split.json items.json", _COLLECT),
+    "local model": reading(
+        "local.json",
+        _json,
+        "log.jsonl",
+        f"judge log.jsonl --rubric satisfaction --local-model local.json {_NEW}",
+    ),
+    "fitted model": reading("fits/model.json", _json, "log.jsonl", _OF_FITS[0]),
+    "manifest": reading("judged/manifest.json", _json, "log.jsonl people.csv", *_OF_JUDGED),
+    "manifest of satisfaction": reading(
+        "personal/manifest.json", _json, "few.jsonl split.json", *_OF_PERSONAL
+    ),
+    "manifest of replay": reading(
+        "replayed/manifest.json", _json, "few.jsonl split.json long.jsonl items.json", *_OF_REPLAYED
+    ),
+    "manifest of fit": reading("fits/manifest.json", _json, "log.jsonl votes.txt", *_OF_FITS),
+    "summary": reading("judged/summary.json", _json, "log.jsonl people.csv", *_OF_JUDGED),
+    "summary of satisfaction": reading("personal/summary.json", _json, "few.jsonl split.json", *_OF_PERSONAL),
+    "summary of replay": reading(
+        "replayed/summary.json", _json, "few.jsonl split.json long.jsonl items.json", *_OF_REPLAYED
+    ),
+    "run file": reading("judged/run.db", databases.spoil, "log.jsonl people.csv", *_OF_JUDGED),
+    "run file of a model": reading("asked/run.db", databases.spoil, "log.jsonl own.toml", *_OF_ASKED),
+    "run file of satisfaction": reading(
+        "personal/run.db", databases.spoil, "few.jsonl split.json", *_OF_PERSONAL
+    ),
+    "run file of replay": reading(
+        "replayed/run.db", databases.spoil, "few.jsonl split.json long.jsonl items.json", *_OF_REPLAYED
+    ),
+    "run file of fit": reading("fits/run.db", databases.spoil, "log.jsonl votes.txt", *_OF_FITS),
+    "notes on users": reading(
+        "remembered/run.db",
+        databases.spoil,
+        "few.jsonl split.json",
+        f"satisfaction {RATED} --judge memory {MODEL} -o remembered --retry-failed",
+        f"satisfaction {RATED} --judge memory {MODEL} -o remembered",
+        "report remembered",
+    ),
+    "induced criteria": reading(
+        "induced/run.db",
+        databases.spoil,
+        "few.jsonl split.json",
+        f"satisfaction {RATED} --judge spur {MODEL} -o induced",
+    ),
+    "reply cache": reading(
+        "cache/replies.db",
+        databases.spoil,
+        "log.jsonl own.toml few.jsonl split.json",
+        f"judge log.jsonl --rubric own.toml {MODEL} {_NEW}",
+        f"satisfaction {RATED} --judge memory {MODEL} {_NEW}",
+    ),
+}

@@ -1,0 +1,38 @@
+"""Broken logs in every format."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from fuzzing import mutate, seeds
+
+ENDINGS: Final = {
+    **dict.fromkeys(seeds.RECORDS, "jsonl"),
+    "csv": "csv",
+    "uss": "txt",
+    "recllmsim": "json",
+    "urs": "json",
+}
+"""By format: how its files are called."""
+_DOCUMENTS: Final = ("recllmsim", "urs")
+"""Formats of which a file is one JSON document."""
+
+
+def broken_log(rng: random.Random, format: str) -> bytes:
+    """Make a log of one format, with something wrong in its records, in its bytes, or in both."""
+    if format == "csv":
+        data = mutate.as_bytes(mutate.text(rng, seeds.CSV, ',;\t"\r\n\x004aé'))
+    elif format == "uss":
+        data = mutate.as_bytes(mutate.text(rng, seeds.USS, "\t\n,4-x\r\x00"))
+    else:
+        records = [
+            mutate.structure(rng, r) if rng.random() < 0.7 else r
+            for r in rng.choices(seeds.RECORDS[format], k=rng.randint(1, 3))
+        ]
+        if format in _DOCUMENTS and rng.random() < 0.7:
+            whole = records[0] if format == "recllmsim" else records
+            data = mutate.as_bytes(mutate.as_text(rng, whole))
+        else:
+            data = mutate.lines_or_array(rng, records)
+    return mutate.spoil(rng, data)

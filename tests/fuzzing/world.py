@@ -1,0 +1,152 @@
+"""A valid file of every kind that a command takes, made once: inputs, and runs of every study."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from fuzzing import seeds
+from fuzzing.commands import command, in_folder
+from pins.inputs import answer_items, rated, write_inputs
+
+MODEL = "--model m --base-url http://127.0.0.1:9/v1"
+RATED = "few.jsonl --split-file split.json --draws 20"
+
+_RUNS = (
+    "judge log.jsonl --ratings people.csv -o judged",
+    f"judge log.jsonl --rubric own.toml {MODEL} -o asked",
+    "judge corrected.jsonl -o corrected",
+    "trust asked --scenario-sample 2",
+    f"satisfaction {RATED} --judge history-mean -o personal",
+    f"satisfaction {RATED} --judge memory {MODEL} -o remembered",
+    f"satisfaction {RATED} --judge spur {MODEL} -o induced",
+    "fit votes.txt --cv 3 --draws 0 -o fits",
+    "fit rated.jsonl --cv 2 -o local.json",
+    "replay select few.jsonl --rule random -n 4 --split-file split.json -o items.json",
+    "replay collect items.json --candidate replies:long.jsonl --candidate replies:short.jsonl -o replayed",
+    "replay score replayed --judge local",
+    "replay compare replayed --draws 100",
+)
+
+OWN_RUBRIC = """
+id = "own"
+version = 1
+level = "conversation"
+languages = ["en", "zh"]
+shows = ["scenario", "dialogue"]
+template = '''
+Judge.
+{{dimensions}}
+{{reply_format}}
+{{examples}}
+<!-- data -->
+{{scenario}}
+{{dialogue}}
+{{asked}}
+'''
+
+[reply]
+issues = true
+evidence = true
+decision_basis = true
+weakest_turn = true
+verdict = true
+
+[verdict]
+rule = "thresholds"
+at_least = { good = 4, poor = 1 }
+text = "good from 4 on"
+
+[[dimensions]]
+name = "helpfulness"
+level = "turn"
+description = "Does it help?"
+weight = 2
+anchors = { 1 = "no", 3 = { en = "some", zh = "一些" }, 5 = "yes" }
+
+[[dimensions]]
+name = "coherence"
+description = { en = "Does it hang together?", zh = "连贯吗？" }
+rollup = "mean"
+weight = 1
+
+[[dimensions]]
+name = "goals"
+description = "Share of goals that were met."
+scale = { low = 0, high = 1, integer = false }
+allow_na = true
+weight = 0
+
+[[labels]]
+name = "reason"
+level = "turn"
+of = "helpfulness"
+description = "Why?"
+options = [
+  { name = "vague", description = "too vague", fits = [1, 3] },
+  { name = "fine", description = "nothing", fits = [4, 5], spellings = ["ok"] },
+]
+
+[[items]]
+name = "subgoals"
+key = "goal"
+dimension = "goals"
+description = "Every goal."
+options = [{ name = "met", description = "met" }, { name = "missed", description = "missed" }]
+worth = { met = 1, missed = 0 }
+
+[[examples]]
+id = "worked"
+text = "user: hi"
+answer = "{}"
+
+[[scenario_rules]]
+name = "no_prices"
+scenario = "cook|trip"
+reply = "euro"
+dimension = "helpfulness"
+at_most = 2
+"""
+
+
+@functools.cache
+def world() -> Path:
+    """Return a folder with all of them; nobody writes into it."""
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    write_inputs(folder, "http://127.0.0.1:9/v1")
+    few = [t for t in rated() if t["user_id"] in ("user0", "user1", "user5", "user6")]
+    (folder / "few.jsonl").write_text("".join(json.dumps(t) + "\n" for t in few))
+    people = (folder / "people.csv").read_text().splitlines(keepends=True)
+    (folder / "people.csv").write_text("".join(people[:-2]))  # without the two that make no sense
+    (folder / "own.toml").write_text(OWN_RUBRIC, encoding="utf-8")
+    tau = "".join(json.dumps(record) + "\n" for record in seeds.RECORDS["tau"])
+    (folder / "tau.jsonl").write_text(tau)
+    (folder / "tau_system_prompts.json").write_text(json.dumps({"shop": "You sell bicycles."}))
+    (folder / "map.toml").write_text(seeds.FIELD_MAP)
+    (folder / "mapped.jsonl").write_text(json.dumps(seeds.MAPPED) + "\n")
+    with in_folder(folder):
+        for line in _RUNS:
+            if line.startswith("replay collect"):
+                answer_items(folder / "items.json")
+            ended = command(*line.split())
+            if not ended.read:
+                message = f"{line}: {ended.code}\n{ended.out}{ended.err}"
+                raise AssertionError(message)
+    return folder
+
+
+def copied(names: tuple[str, ...], folder: Path) -> None:
+    """Empty a folder, and copy some of the world's files and runs into it."""
+    for old in folder.iterdir():
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
+    for name in names:
+        source = world() / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name)
+        else:
+            shutil.copy(source, folder / name)
