@@ -113,7 +113,10 @@ def reading(file: str, spoil: Spoil, needs: str, *lines: str) -> Case:
 
 _JUDGE_MODEL = f"judge log.jsonl {MODEL} --limit 2 {_NEW}"
 _COLLECT = "replay collect items.json --candidate replies:long.jsonl -o new"
-_BENCHMARK = "replay run few.jsonl --split-file split.json --draws 100 --rule random -n 3 --judge history-mean --candidate long -o new"
+_BENCHMARK = (
+    "replay run few.jsonl --split-file split.json --draws 100 --rule random -n 3 --judge history-mean "
+    "--candidate long -o new"
+)
 _OF_JUDGED = (
     "report judged",
     "export judged -o rows.csv",

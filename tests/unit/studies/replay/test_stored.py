@@ -74,7 +74,7 @@ def test_a_run_is_of_one_item_set(run) -> None:
     }
     mix = {"counts": {"4": 3}, "mean": 4.0, "dissatisfied": 0.0}
     numbers = dict.fromkeys(("turns", "turns_in_data", "users", "blocks", "conversations"), 3)
-    by = dict.fromkeys(("languages", "scenarios", "positions"), {"s": 3})
+    by = {key: {"s": 3} for key in ("languages", "scenarios", "positions")}
     card = {"source": "made", "licence": "ours", **numbers, **by, "gold": mix, "gold_of_all": mix}
     items = ItemSet(ITEMS, "all", 0, data, card)
     run.claim(items)
