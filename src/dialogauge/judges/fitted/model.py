@@ -343,7 +343,7 @@ def _check_version(value: Mapping[str, Any]) -> None:
     raise UsageError(msg, hint=hint)
 
 
-class _File(TypedDict):
+class _RatingsModelFile(TypedDict):
     """What `RatingsModel.to_json` writes."""
 
     dimension: str
@@ -357,7 +357,7 @@ class _File(TypedDict):
 
 def _read(value: object) -> RatingsModel:
     _check_version(read_as(value, dict[str, Any]))
-    stored = read_as(value, _File)
+    stored = read_as(value, _RatingsModelFile)
     columns = np.array(stored["columns"], dtype=np.int64)
     boundaries, prior = stored["boundaries"], stored["prior"]
     if {len(prior), *map(len, stored["weights"])} != {len(boundaries)} or len(

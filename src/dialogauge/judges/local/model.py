@@ -204,7 +204,7 @@ def read_model(text: str, read: Callable[[Any], Model], *, file: str, what: str,
         raise FileFault(msg, place=Place(file), hint=hint) from error
 
 
-class _Signal(TypedDict):
+class _StoredSignal(TypedDict):
     centre: float
     spread: float
     low: float
@@ -212,11 +212,11 @@ class _Signal(TypedDict):
     weight: float
 
 
-class _Mode(TypedDict):
+class _StoredMode(TypedDict):
     intercept: float
     ridge: float
     thresholds: tuple[float, ...]
-    signals: dict[str, _Signal]
+    signals: dict[str, _StoredSignal]
 
 
 class _Spread(TypedDict):
@@ -224,13 +224,13 @@ class _Spread(TypedDict):
     spread: float
 
 
-class _Reach(TypedDict):
+class _StoredReach(TypedDict):
     languages: tuple[str, ...]
     distance: float
     form: dict[str, _Spread]
 
 
-class _FittedOn(TypedDict):
+class _FittedToTurns(TypedDict):
     turns: int
     conversations: int
     groups: int
@@ -238,15 +238,15 @@ class _FittedOn(TypedDict):
     seen: NotRequired[tuple[str, ...]]
 
 
-class _File(TypedDict):
+class _CoefficientsFile(TypedDict):
     """What `LocalCoefficients.to_json` writes."""
 
     dimension: str
-    fitted_on: _FittedOn
+    fitted_on: _FittedToTurns
     measured: dict[str, Any]
-    cuts_hold_for: _Reach
-    hindsight: _Mode
-    foresight: _Mode
+    cuts_hold_for: _StoredReach
+    hindsight: _StoredMode
+    foresight: _StoredMode
 
 
 def _read(value: Any) -> LocalCoefficients:  # noqa: ANN401 - any JSON value
@@ -257,7 +257,7 @@ def _read(value: Any) -> LocalCoefficients:  # noqa: ANN401 - any JSON value
             hint = "it is a model of ratings: give it with --judge fitted --fitted-model"
         msg = f"the file does not have the format {_FORMAT!r}"
         raise UsageError(msg, hint=hint)
-    stored = read_as(value, _File)
+    stored = read_as(value, _CoefficientsFile)
     fitted = stored["fitted_on"]
     return LocalCoefficients(
         _mode_from(stored["hindsight"], "hindsight"),
@@ -286,7 +286,7 @@ def _mode_json(mode: ModeCoefficients) -> dict[str, Any]:
     }
 
 
-def _mode_from(value: _Mode, mode: Mode) -> ModeCoefficients:
+def _mode_from(value: _StoredMode, mode: Mode) -> ModeCoefficients:
     signals: Mapping[str, Mapping[str, float]] = value["signals"]  # type: ignore[assignment] # read by name
     centre, spread, low, high, weights = (tuple(s[c] for s in signals.values()) for c in _COLUMNS)
     _check_spread(spread)
@@ -306,7 +306,7 @@ def _reach_json(reach: Reach) -> dict[str, Any]:
     }
 
 
-def _reach_from(value: _Reach) -> Reach:
+def _reach_from(value: _StoredReach) -> Reach:
     form = value["form"]
     if not set(FORM_FEATURES) <= form.keys():
         msg = f"cuts_hold_for.form lacks {min(set(FORM_FEATURES) - form.keys())}"

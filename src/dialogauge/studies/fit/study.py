@@ -184,11 +184,11 @@ class FitStudy(Study[FitResult]):
 
     def _validated(self, row: Row) -> CrossValidation:
         """Read a cross-validation back; ValueError where it is of other examples."""
-        found = CrossValidation.from_json(row)
-        if len(found.called) != len(self.examples):
-            msg = f"it holds predictions of {len(found.called)} examples, not of {len(self.examples)}"
+        validation = CrossValidation.from_json(row)
+        if len(validation.called) != len(self.examples):
+            msg = f"it holds predictions of {len(validation.called)} examples, not of {len(self.examples)}"
             raise ValueError(msg)
-        return found
+        return validation
 
     def facts(self) -> StudyFacts:
         """Return what was fitted to what."""

@@ -50,7 +50,7 @@ class _Evaluator(TypedDict):
     judge: dict[str, Any]
 
 
-class _History(TypedDict):
+class _BlockHistory(TypedDict):
     counts: tuple[int, ...]
     mean: float | None
     turns: int
@@ -90,7 +90,7 @@ class ReplayRun:
 
     def histories(self, evaluator: str) -> dict[str, ScoreHistory]:
         """Return the rated histories by block, as the evaluator met them."""
-        stored = self.database.get_meta(f"histories:{evaluator}", {}, dict[str, _History])
+        stored = self.database.get_meta(f"histories:{evaluator}", {}, dict[str, _BlockHistory])
         return {n: ScoreHistory(h["counts"], h["mean"], h["turns"]) for n, h in stored.items()}
 
     def item_set(self) -> ItemSet:
