@@ -107,7 +107,9 @@ def _context(models: Models) -> ContextSource | None:
     if o.judge == "memory":
         from dialogauge.judges.personal.memory_build import MemoryContext
 
-        return MemoryContext(models.client("memory_builder"))
+        client, settings = models.client("memory_builder"), o.roles["memory_builder"]
+        window = settings.context_tokens
+        return MemoryContext(client, room=None if window is None else window - (settings.max_tokens or 0))
     if o.judge == "spur":
         from dialogauge.judges.personal.spur import InducedCriteria
 

@@ -41,6 +41,11 @@ class ShownHistory:
         """Turns that are shown."""
         return sum(len(turns) for turns in self.groups.values())
 
+    @property
+    def characters(self) -> int:
+        """Of the turns that are shown."""
+        return sum(len(turn) for turns in self.groups.values() for turn in turns)
+
     def to_json(self) -> dict[str, Any]:
         """Write the counts."""
         return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar, Final
 
@@ -17,6 +17,7 @@ from dialogauge.judges.personal.memory import (
     BUDGET,
     Findings,
     ScoreScale,
+    ShownHistory,
     UserMemory,
     coverage_text,
     findings_schema,
@@ -45,40 +46,71 @@ def memory_version(language: str) -> str:
 
 
 async def build_memory(
-    client: ChatClient, view: BlockView, population: Population, language: str, *, budget: int = BUDGET
+    client: ChatClient,
+    view: BlockView,
+    population: Population,
+    language: str,
+    *,
+    budget: int = BUDGET,
+    room: int | None = None,
 ) -> tuple[UserMemory | ChatFailure, Usage]:
     """Build the memory of one block, before its first target is judged.
 
     Where the user has rated nothing, the client is not asked and the scores of the training users stand in.
     Of the targets only the task of the first is read. The budget is the characters of rated turns in the
-    prompt. Raises what the client raises (`EndpointError`, `BudgetSpent`).
+    prompt, `room` the tokens that the prompt may have where that is known. A prompt that is longer, or that
+    the model says is too long, is halved down to one turn of each score. Raises what the client raises
+    (`EndpointError`, `BudgetSpent`).
     """
     if not view.history:
         return UserMemory(ScoreScale.of(population.scores), 0, (), None), Usage()
     talks = {r.reply.conversation.id: str(r.reply.conversation.scenario) for r in view.history}
     scale, scenarios = ScoreScale.of(view.scores), tuple(dict.fromkeys(talks.values()))
-    evidence = shown_history(view, budget=budget)
+
+    def validate(data: dict[str, Any]) -> Findings:
+        return read_findings(data, scale, scenarios)
+
+    usage = Usage()
+    while True:
+        evidence = shown_history(view, budget=budget)
+        request = _request(view, scale, scenarios, len(talks), evidence, language)
+        least = evidence.shown <= len(evidence.counts)
+        budget = min(budget, evidence.characters) // 2
+        if not least and room is not None and _tokens(request) > room:
+            continue
+        outcome = await ask(client, request, validate, reask=reasker(language))
+        usage += outcome.usage
+        if not isinstance(outcome, ChatFailure):
+            return UserMemory(scale, len(talks), scenarios, outcome.value, evidence.to_json()), usage
+        if outcome.kind != "too_long" or least:
+            return replace(outcome, usage=usage), usage
+
+
+def _request(
+    view: BlockView,
+    scale: ScoreScale,
+    scenarios: tuple[str, ...],
+    talks: int,
+    evidence: ShownHistory,
+    language: str,
+) -> ChatRequest:
     words = memory_words(language)
     hints = {k.removeprefix("hint_"): text for k, text in words.items() if k.startswith("hint_")}
     schema = findings_schema(scale, scenarios, hints)
     values = {
         "reply_format": sketch(schema),
         "profile": as_json(dict(view.profile)) if view.profile else phrase(language, "none"),
-        "statistics": statistics_text(scale, len(talks), language),
+        "statistics": statistics_text(scale, talks, language),
         "coverage": coverage_text(evidence, language),
         "turns": grouped_turns(evidence, language),
     }
     messages = messages_of(split_template(own_template("user_memory", language)), values)
-    request = ChatRequest(messages, role=ROLE, schema=ReplySchema("user_memory", schema))
+    return ChatRequest(messages, role=ROLE, schema=ReplySchema("user_memory", schema))
 
-    def validate(data: dict[str, Any]) -> Findings:
-        return read_findings(data, scale, scenarios)
 
-    outcome = await ask(client, request, validate, reask=reasker(language))
-    if isinstance(outcome, ChatFailure):
-        return outcome, outcome.usage
-    memory = UserMemory(scale, len(talks), scenarios, outcome.value, evidence.to_json())
-    return memory, outcome.usage
+def _tokens(request: ChatRequest) -> int:
+    """Return about how many tokens a prompt has: one for three bytes, so one for a Chinese character."""
+    return sum(len(str(m["content"]).encode("utf-8", "replace")) for m in request.messages) // 3
 
 
 @dataclass
@@ -97,6 +129,8 @@ class MemoryContext:
     languages: tuple[str, ...] = ("en", "zh")
     """Those that the rubric has."""
     budget: int = BUDGET
+    room: int | None = None
+    """Tokens that the builder's prompt may have; None where nobody said."""
     _memories: dict[str, UserMemory | JudgeFailure] = field(default_factory=dict)
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 
@@ -105,8 +139,11 @@ class MemoryContext:
         return {
             "memory": {language: memory_version(language) for language in self.languages},
             "builder": dict(client_identity(self.client)),
-            "budget": self.budget,
+            **self._size(),
         }
+
+    def _size(self) -> dict[str, int]:
+        return {"budget": self.budget} | ({} if self.room is None else {"room": self.room})
 
     async def context_for(
         self, reply: Reply, view: BlockView, others: Population, notes: Notes, language: str
@@ -137,7 +174,9 @@ class MemoryContext:
             memory: UserMemory | JudgeFailure | None = _stored_memory(notes, key, view, language)
             usage: Usage | None = None
             if memory is None:
-                built, usage = await build_memory(self.client, view, others, language, budget=self.budget)
+                built, usage = await build_memory(
+                    self.client, view, others, language, budget=self.budget, room=self.room
+                )
                 if isinstance(built, ChatFailure):
                     message = f"the user's memory could not be built: {built.message}"
                     memory = JudgeFailure(built.kind, message, built.raw)
@@ -162,7 +201,7 @@ class MemoryContext:
             "others": None if view.history else list(others.scores),
             "ahead": view.targets[0].context if view.targets else "",
             "builder": dict(client_identity(self.client)),
-            "budget": self.budget,
+            **self._size(),
         }
         return f"memory:{digest(made_from)}"
 

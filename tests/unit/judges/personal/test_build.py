@@ -104,6 +104,51 @@ async def test_the_prompt_says_what_was_left_out() -> None:
     assert f"These notes stand on {shown} of 41 rated turns" in memory_text(memory, "en")
 
 
+def asked_of(window, view, **settings):
+    """Return a builder that takes prompts of so many characters, and what is asked of it."""
+
+    def answer(request):
+        size = sum(len(m["content"]) for m in request.messages)
+        return ChatFailure("too_long", "context", Usage(1)) if size > window else json.dumps(FOUND)
+
+    client = ScriptedClient(answer)
+    return client, build_memory(client, view, NOBODY, "en", **settings)
+
+
+async def test_a_prompt_that_is_too_long_is_halved_until_it_fits() -> None:
+    view = view_with([5] * 60 + [4] * 60 + [2], size=400)
+    client, building = asked_of(12_000, view)
+    memory, usage = await building
+    assert isinstance(memory, UserMemory)
+    assert usage.calls == len(client.requests) == 3
+    assert memory.evidence["left_out"]
+    assert memory.scale.turns == 121
+    sizes = [len(r.messages[-1]["content"]) for r in client.requests]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+async def test_one_turn_of_each_score_is_the_least_that_is_asked_with() -> None:
+    client, building = asked_of(100, view_with([5] * 60 + [4] * 60 + [2], size=400))
+    failure, usage = await building
+    assert isinstance(failure, ChatFailure)
+    assert failure.kind == "too_long"
+    assert failure.usage == usage == Usage(len(client.requests))
+    assert len(client.requests) < 8
+
+
+@pytest.mark.parametrize(("letter", "room"), [("x", 8_000), ("好", 16_000)])
+async def test_a_known_window_is_kept_to_without_asking_in_vain(letter, room) -> None:
+    texts = [(letter * 290, letter * 490, score) for score in (5, 4, 2) for _ in range(20)]
+    ahead = rated("u", "ahead", 0, [("x", "y", 4)])
+    view = block_of("u", "ahead", rated("u", "past", 0, texts), ahead).view
+    client = answering(FOUND)
+    memory, _ = await build_memory(client, view, NOBODY, "en", room=room)
+    assert isinstance(memory, UserMemory)
+    (request,) = client.requests
+    tokens = sum(len(m["content"].encode()) for m in request.messages) / 3
+    assert room / 4 < tokens <= room + 1
+
+
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
