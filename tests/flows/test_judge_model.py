@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -286,9 +288,26 @@ def test_doctor_tells_of_the_endpoint(dialogauge, serve):
     assert done.code == 0, done.err
     assert "reachable" in done.out
     assert done.out.splitlines()[-1].startswith("fit to judge: cannot be told")
+    assert done.out.index("reachable") < done.out.index("long prompt") < done.out.index("parameters")
     done = dialogauge("doctor", *at(serve(ideal)), "--json")
+    assert done.code == 1
     assert done.json["fit"] is False  # the same good scores for everybody
     assert "task completion is right in" in done.json["verdict"]
+
+
+def test_doctor_says_that_no_judging_call_was_answered(dialogauge, serve):
+    done = dialogauge("doctor", *at(serve("I would rather not.")))
+    assert done.code == 1
+    assert "12 of 12 conversations have no valid judgement" in done.out
+
+
+def test_doctor_prints_each_check_when_it_is_done(serve, tmp_path):
+    stub = serve(ideal, faults=FaultPlan([None] * 6, always="hang"))
+    words = [sys.executable, "-m", "dialogauge", "doctor", *map(str, at(stub))]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert "reachable" in process.stdout.readline()
+        assert "model" in process.stdout.readline()
+        process.kill()
 
 
 def test_doctor_on_a_dead_endpoint(dialogauge):

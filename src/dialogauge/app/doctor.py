@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from dialogauge.app.merging import load_config, references
 from dialogauge.app.settings import DoctorOptions, LimitOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.judges.known_answers import KnownAnswerReport, known_answers, unfit
-from dialogauge.llm.doctor import EndpointReport, examine
+from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,13 @@ class Examination:
         }
 
 
-def examine_endpoint(options: DoctorOptions) -> Examination:
+def examine_endpoint(
+    options: DoctorOptions, tell: Callable[[EndpointCheck], None] = lambda _: None
+) -> Examination:
     """Probe the endpoint of a model, then ask the model what we know the answer to.
 
-    Nothing is taken from the response cache. Raises ConfigError for a key that is not set.
+    Nothing is taken from the response cache. `tell` is called with each check of the endpoint when it is
+    done. Raises ConfigError for a key that is not set.
     """
     config = load_config(options.config_file)
     reference = references(options).get("judge")
@@ -76,7 +79,7 @@ def examine_endpoint(options: DoctorOptions) -> Examination:
         clients = Clients(LimitOptions(cache=False))
         try:
             client = clients.build(role, "judge")
-            endpoint = await examine(client)
+            endpoint = await examine(client, tell=tell)
             asked = options.known_answers and endpoint.usable
             return Examination(endpoint, await known_answers(client) if asked else None)
         finally:

@@ -10,8 +10,8 @@ from dialogauge.app.settings import DoctorOptions
 from dialogauge.cli.options import AsJson, takes
 
 if TYPE_CHECKING:
-    from dialogauge.app.doctor import Examination
     from dialogauge.judges.known_answers import KnownAnswerReport
+    from dialogauge.llm.doctor import EndpointCheck
     from dialogauge.report import Block
 
 
@@ -19,32 +19,34 @@ if TYPE_CHECKING:
 def doctor(options: DoctorOptions, as_json: AsJson = False) -> None:
     """Probe an endpoint: reachable, schemas, log-probabilities, latency; and ask it what we know.
 
-    The known-answer set tells whether a model only returns the average of its turn scores.
+    The known-answer set tells whether a model only returns the average of its turn scores. The exit code is 1
+    where the endpoint fails or the model is not fit to judge.
     """
     from dialogauge.app.doctor import examine_endpoint
     from dialogauge.cli.terminal import print_blocks, print_json
+    from dialogauge.report import Callout, Section
 
-    examined = examine_endpoint(options)
     if as_json:
+        examined = examine_endpoint(options)
         print_json(examined.to_json())
     else:
-        print_blocks(_blocks(examined))
-    raise typer.Exit(0 if examined.usable else 1)
+        examined = examine_endpoint(options, _print_check)
+        typer.echo()
+        answers = () if examined.answers is None else answers_blocks(examined.answers)
+        print_blocks((*answers, Section("", (Callout((examined.verdict,)),))))
+    raise typer.Exit(1 if examined.against else 0)
 
 
 _STATUS = {"ok": "ok", "limited": "limited", "failed": "FAILED", "not_checked": "–"}
 _MESSAGE_CHARS = 120
 
 
-def _blocks(examined: Examination) -> tuple[Block, ...]:
-    """Lay out what was found of an endpoint and its model."""
-    from dialogauge.report import Callout, Section, TableColumn, data_table
+def _print_check(check: EndpointCheck) -> None:
+    """Print one check as soon as it is done."""
+    from dialogauge.cli.terminal import print_folded
+    from dialogauge.report import plain
 
-    columns = (TableColumn("", "text"), TableColumn("", "text"), TableColumn("", "prose"))
-    rows = [(_STATUS[c.status], c.name, c.sentence) for c in examined.endpoint.checks]
-    checks = data_table("Checks", columns, rows, captioned=False, headed=False)
-    answers = () if examined.answers is None else answers_blocks(examined.answers)
-    return (checks, *answers, Section("", (Callout((examined.verdict,)),)))
+    print_folded(f"{_STATUS[check.status]:<7}  {check.name:<11}  ", plain(check.sentence))
 
 
 def answers_blocks(report: KnownAnswerReport) -> tuple[Block, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from dialogauge.report import Block
 
 _WIDTH = 110
+_NARROWEST = 20
 _FAULTS_SHOWN = 20
 
 
@@ -28,8 +30,18 @@ def print_blocks(blocks: Iterable[Block]) -> None:
     from dialogauge.report import to_text
 
     screen = sys.stdout.isatty()
-    width = shutil.get_terminal_size((_WIDTH, 24)).columns if screen else _WIDTH
-    typer.echo(to_text(blocks, width=width, colour=screen and colour_wanted(), wrapped=screen), nl=False)
+    text = to_text(blocks, width=_width(), colour=screen and colour_wanted(), wrapped=screen)
+    typer.echo(text, nl=False)
+
+
+def print_folded(lead: str, text: str) -> None:
+    """Print one line behind its lead, folded and indented where the terminal is narrow."""
+    room = max(_width() - len(lead), _NARROWEST)
+    typer.echo(lead + f"\n{' ' * len(lead)}".join(textwrap.wrap(text, room)))
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((_WIDTH, 24)).columns if sys.stdout.isatty() else _WIDTH
 
 
 def print_faults(faults: Sequence[object], more: str = "") -> None:

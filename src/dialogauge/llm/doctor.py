@@ -13,6 +13,7 @@ from dialogauge.llm.http import HttpChatClient
 from dialogauge.llm.problems import Problem, error_text
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
 from dialogauge.llm.schema_support import PROBE, QUESTIONS, obeys
+from dialogauge.llm.wire import read_completion
 
 Status = Literal["ok", "limited", "failed", "not_checked"]
 """The client works around `limited`; only `failed` prevents judging."""
@@ -53,24 +54,49 @@ class EndpointReport:
         return all(check.status != "failed" for check in self.checks)
 
 
-async def examine(client: ChatClient, *, clock: Callable[[], float] = time.perf_counter) -> EndpointReport:
-    """Check one endpoint with about ten short calls.
+async def examine(
+    client: ChatClient,
+    *,
+    clock: Callable[[], float] = time.perf_counter,
+    tell: Callable[[EndpointCheck], None] = lambda _: None,
+) -> EndpointReport:
+    """Check one endpoint with about ten short calls and a long one.
 
     Only clients over HTTP get all checks. An unusable endpoint raises nothing: the report says so and what to
     do. Raises `BudgetSpent` if the budget does not allow the calls. The client stays open.
+
+    Args:
+        client: Of the endpoint and model to check.
+        clock: Seconds.
+        tell: Called with each check when it is done.
     """
+    checks: list[EndpointCheck] = []
+
+    def done(*found: EndpointCheck) -> None:
+        for check in found:
+            checks.append(check)
+            tell(check)
+
     try:
         speed, latency, tokens = await _speed(client, clock)
     except EndpointError as error:
-        listed = [c for c in await _listed(client) if c.status != "not_checked"]
-        return EndpointReport(client.describe(), (EndpointCheck("reachable", "failed", str(error)), *listed))
-    checks = [speed, *await _listed(client)]
+        done(EndpointCheck("reachable", "failed", str(error)))
+        done(*[c for c in await _listed(client) if c.status != "not_checked"])
+        return EndpointReport(client.describe(), tuple(checks))
+    done(speed)
+    done(*await _listed(client))
     schema: str | None = None
     if isinstance(client, HttpChatClient) and speed.status != "failed":
-        check, schema = await _schema(client)
-        checks += [check, *[await _probe(client, *probe) for probe in _PROBES]]
+        try:
+            check, schema = await _schema(client)
+            done(check)
+            for probe in _PROBES:
+                done(await _probe(client, *probe))
+            done(await _long_prompt(client))
+        except EndpointError as error:
+            done(EndpointCheck("reachable", "failed", f"it answered at first, and then no more: {error}"))
     dropped = client.describe().get("dropped") or {}
-    checks.append(_parameters(dropped))
+    done(_parameters(dropped))
     return EndpointReport(client.describe(), tuple(checks), schema, latency, tokens, dropped)
 
 
@@ -102,8 +128,21 @@ async def _listed(client: ChatClient) -> tuple[EndpointCheck, ...]:
         return (EndpointCheck("model", "not_checked", "the endpoint does not list its models"),)
     if client.model in models:
         return (EndpointCheck("model", "ok", f"{client.model} is listed"),)
-    names = ", ".join(models[:12]) or "none"
+    for name in models:
+        if is_same_model(client.model, name):
+            return (EndpointCheck("model", "ok", f"{client.model} is listed as {name}"),)
+    names = ", ".join(name[:_NAME_CHARS] for name in models[:12]) or "none"
     return (EndpointCheck("model", "limited", f"{client.model} is not listed; listed are: {names}"),)
+
+
+def is_same_model(asked: str, listed: str) -> bool:
+    """Say whether two names are those of one model.
+
+    Case, `models/` before a name, `:latest` behind it and a provider before it (`openai/NAME`) make no
+    difference; two different providers do.
+    """
+    one, other = (name.casefold().removeprefix("models/").removesuffix(":latest") for name in (asked, listed))
+    return bool(one and other) and (one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}"))
 
 
 async def _schema(client: HttpChatClient) -> tuple[EndpointCheck, str | None]:
@@ -125,9 +164,41 @@ def _parameters(dropped: Mapping[str, str]) -> EndpointCheck:
     return EndpointCheck("parameters", "limited", f"it does not take: {names}")
 
 
+async def _long_prompt(client: HttpChatClient) -> EndpointCheck:
+    """Ask for a word at the start of a short and of a long prompt: some servers cut what does not fit.
+
+    A model that does not find it in the short one says nothing about the long one.
+    """
+    name = "long prompt"
+    short, long = [f"{_HIDDEN}\n\n{_FILLER * times}{_ASKED}" for times in (1, _LONG_CHARS // len(_FILLER))]
+    known = await client.complete(ChatRequest(({"role": "user", "content": short},)))
+    if isinstance(known, ChatFailure) or _WORD not in known.text.casefold():
+        return EndpointCheck(name, "not_checked", "it does not repeat a word of a short prompt either")
+    reply = await client.complete(ChatRequest(({"role": "user", "content": long},)))
+    size = f"a prompt of {len(long):,} characters"
+    if isinstance(reply, ChatFailure):
+        status: Status = "limited" if reply.kind == "too_long" else "not_checked"
+        return EndpointCheck(name, status, f"it does not take {size} ({reply.kind}): {reply.message}")
+    if _WORD in reply.text.casefold():
+        return EndpointCheck(name, "ok", f"it knows the first word of {size}")
+    counted = reply.usage.prompt_tokens
+    if 0 < counted < len(long) / _CHARS_A_TOKEN:
+        sentence = (
+            f"it cuts the beginning off {size} and does not say so: it counts {counted:,} tokens and does "
+            "not know the first word; give the server a larger context (Ollama: num_ctx)"
+        )
+        return EndpointCheck(name, "failed", sentence)
+    sentence = (
+        f"it does not know the first word of {size}: the server may cut it off, or the model overlooks it"
+    )
+    return EndpointCheck(name, "limited", sentence)
+
+
 def _json_object(payload: Mapping[str, Any]) -> Finding:
-    text = (_choice(payload).get("message") or {}).get("content")
-    if isinstance(text, str) and obeys("json_object", text):
+    completion = read_completion(payload)
+    if completion is None:
+        return "limited", "it accepts json_object, and its answer is no chat completion"
+    if obeys("json_object", completion.text):
         return "ok", "it replies with a JSON object when asked for one"
     return "limited", "it accepts json_object and ignores it"
 
@@ -149,6 +220,16 @@ def _choice(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = payload["choices"]
     return choices[0] if choices and isinstance(choices[0], dict) else {}
 
+
+_NAME_CHARS = 80
+_WORD: Final = "zorvanik"
+_HIDDEN: Final = f"The password is {_WORD}."
+_FILLER: Final = "The harbour is quiet today. Boats lie at the quay, and somebody is mending a net. "
+_ASKED: Final = "\n\nWhat is the password at the beginning of this message? Reply with it alone."
+_LONG_CHARS: Final = 20_000
+"""About 4,500 tokens: more than the windows of 2,048 and 4,096 that cut in silence."""
+_CHARS_A_TOKEN: Final = 8.0
+"""More characters than a token of English has in any vocabulary, on average."""
 
 _SEED_TAKEN: Final = "it accepts a seed; whether it keeps to it only repeats can show"
 _FOR_JSON: Final = {"messages": [{"role": "user", "content": QUESTIONS["json_object"]}]}
