@@ -60,7 +60,7 @@ ENDS = {
     "after Ctrl-C.",
     "satisfaction": "0; 1 when a record or a rating could not be read; 2 when nothing can be judged, or the "
     "judge is not there; 3 when more turns failed than `--max-failed` allows, else one in twenty.",
-    "doctor": "0 when the endpoint can be judged with, else 1.",
+    "doctor": "0 when nothing speaks against judging with the model at this endpoint, else 1.",
     "replay select": "0; 1 when a record or a rating could not be read; 2 when there is nothing to choose.",
     "replay collect": "0; 1 when a record, an item or a reply could not be used, or an endpoint or a cap ended "
     "it early; 2 for a candidate that is none; 3 when more than one reply in twenty failed; 130.",

@@ -117,13 +117,17 @@ def test_sample_limit_repeats_and_dry_run(dialogauge, log, talk):
     assert done.json["requested"] == 16
 
 
-def test_gates_and_their_exit_code(dialogauge, log, talk):
+def test_gates_and_their_exit_code(dialogauge, log, talk, tmp_path):
     path = log(talk("a"))
     assert dialogauge("judge", path, "--gate", "verdict>=good:1", "-o", "run").code == 0
     done = dialogauge("judge", path, "--gate", "verdict>=excellent:0.5", "-o", "run")
     assert done.code == 100
     assert "not met" in done.out
     assert dialogauge("judge", path, "--gate", "verdict>>good", "-o", "run").code == 2
+    both = ("--gate", "verdict>=good:1", "--gate", "verdict>=excellent:0.5")
+    done = dialogauge("judge", path, *both, "-o", "run", "--json")
+    assert (done.code, [gate["met"] for gate in done.json["gates"]]) == (100, [True, False])
+    assert done.json == json.loads((tmp_path / "run" / "summary.json").read_text())
 
 
 def test_an_unsupported_language_is_not_guessed(dialogauge, log, tmp_path):

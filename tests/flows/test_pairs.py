@@ -88,3 +88,29 @@ def test_active_names_the_lowest_first(dialogauge, judged, tmp_path):
 @pytest.mark.parametrize("words", [("--kind", "ppo"), ("--to", "verl"), ("--min-verdict", "superb")])
 def test_unknown_choices(dialogauge, judged, words):
     assert dialogauge("pairs", "run", "-o", "x.jsonl", *words).code == 2
+
+
+def test_rows_with_tools_are_as_chat_templates_take_them(dialogauge, log, tmp_path):
+    calls = [
+        {"id": str(n), "type": "function", "function": {"name": "find", "arguments": arguments}}
+        for n, arguments in enumerate(('{"day": "Sunday"}', "day=Sunday"))
+    ]
+    tool = {"type": "function", "function": {"name": "find", "parameters": {"type": "object"}}}
+    record = {
+        "conversation_id": "a",
+        "tools": [tool],
+        "messages": [
+            {"role": "user", "content": "When does the museum open on Sunday?"},
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            *({"role": "tool", "tool_call_id": str(n), "content": "ten"} for n in range(2)),
+            {"role": "assistant", "content": "On Sunday the museum opens at ten."},
+            {"role": "user", "content": "Thanks, that is what I needed!"},
+        ],
+    }
+    dialogauge("judge", log(record), "-o", "run")
+    done = dialogauge("pairs", "run", "--kind", "sft", "--min-verdict", "poor", "-o", "sft.jsonl")
+    (row,) = lines(tmp_path / "sft.jsonl")
+    assert row["tools"] == [tool]
+    found = [call["function"]["arguments"] for call in row["messages"][1]["tool_calls"]]
+    assert found == [{"day": "Sunday"}, "day=Sunday"]
+    assert "1 tool call with arguments that are no JSON object" in done.out

@@ -27,6 +27,7 @@ from dialogauge.training import (
     fork_of,
     judged_conversation,
     kto_rows,
+    odd_arguments,
     rank_for_labelling,
     repair,
     sft_row,
@@ -48,6 +49,8 @@ class PairResult:
     """Reason to number."""
     error: DialogaugeError | None = None
     """What ended the repairs early, when something did."""
+    odd_arguments: int = 0
+    """Tool calls of the rows with arguments that are no JSON object, kept as they came."""
 
 
 def write_pairs(options: PairOptions) -> PairResult:
@@ -69,7 +72,8 @@ def write_pairs(options: PairOptions) -> PairResult:
     target = Path(options.out)
     write_whole(target, (json_line(row) for row, _ in rows))
     write_whole(target.with_suffix(".provenance.jsonl"), (json_line(source) for _, source in rows))
-    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, error)
+    odd = 0 if options.kind == "active" else sum(odd_arguments(row) for row, _ in rows)
+    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, error, odd)
 
 
 def _limited(items: list[T], limit: int | None, left_out: Counter[str]) -> list[T]:

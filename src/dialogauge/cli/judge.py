@@ -33,7 +33,7 @@ def judge(options: JudgeOptions, dry_run: DryRun = False, as_json: AsJson = Fals
     run = outcome.run
     nothing = run.ending.outcome.error is not None and not run.progress.done + run.progress.resumed
     if as_json:
-        print_json({**run.result.summary.to_json(), "trust": run.result.trust.to_json()})
+        print_json(run.result.to_json())
     elif nothing:
         typer.echo("nothing was judged: mend what the error says, and give the same command again")
     else:

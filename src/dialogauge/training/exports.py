@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from dialogauge.rubrics import VERDICTS
-from dialogauge.training.pairs import Fork, JudgedConversation, plain_message, prompt_and_reply
+from dialogauge.training.pairs import Fork, JudgedConversation, plain_message, prompt_and_reply, tools_of
 
 _HALF_WAY = 0.5
 
@@ -84,20 +84,26 @@ _UNDESIRABLE = 0.4
 
 
 def dpo_row(fork: Fork, chosen: str) -> dict[str, Any]:
-    """Return a preference pair: `prompt`, `chosen`, `rejected`."""
+    """Return a preference pair: `prompt`, `chosen`, `rejected`, and `tools` where there are any."""
     return {
         "prompt": list(fork.prompt),
         "chosen": [{"role": "assistant", "content": chosen}],
         "rejected": [{"role": "assistant", "content": fork.rejected}],
+        **_tools(fork.tools),
     }
 
 
+def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"tools": list(tools)} if tools else {}
+
+
 def kto_rows(judged: JudgedConversation) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield turn number and row (`prompt`, `completion`, `label`) of every clear turn.
+    """Yield turn number and row (`prompt`, `completion`, `label`, perhaps `tools`) of every clear turn.
 
     A reply is undesirable in the weakest turn or with a low mean score, desirable with a high mean score and
     without issues.
     """
+    tools = _tools(tools_of(judged.conversation))
     for figures in judged.turns:
         turn = judged.conversation.turn(figures.turn)
         label = _label(judged, figures.turn)
@@ -106,7 +112,7 @@ def kto_rows(judged: JudgedConversation) -> Iterator[tuple[int, dict[str, Any]]]
             continue
         prompt, reply = parts
         completion = [{"role": "assistant", "content": reply}]
-        yield turn.number, {"prompt": list(prompt), "completion": completion, "label": label}
+        yield turn.number, {"prompt": list(prompt), "completion": completion, "label": label, **tools}
 
 
 def _label(judged: JudgedConversation, number: int) -> bool | None:
@@ -121,10 +127,19 @@ def _label(judged: JudgedConversation, number: int) -> bool | None:
 
 
 def sft_row(judged: JudgedConversation, min_verdict: str) -> dict[str, Any] | None:
-    """Return the conversation as `messages` if its verdict is at least `min_verdict`, else None."""
+    """Return the conversation as `messages` if its verdict is at least `min_verdict`, else None.
+
+    With `tools` where there are any.
+    """
     if judged.verdict is None or VERDICTS.index(judged.verdict) > VERDICTS.index(min_verdict):
         return None
     messages = [plain_message(m) for m in judged.conversation.messages]
     while messages and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):
         messages.pop()  # messages without an answer are no training data
-    return {"messages": messages} if messages else None
+    return {"messages": messages, **_tools(tools_of(judged.conversation))} if messages else None
+
+
+def odd_arguments(row: Mapping[str, Any]) -> int:
+    """Return how many tool calls of a training row have arguments that are no JSON object."""
+    calls = (call for m in row.get("prompt") or row.get("messages", ()) for call in m.get("tool_calls", ()))
+    return sum(isinstance(call["function"]["arguments"], str) for call in calls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -121,6 +122,8 @@ class Fork:
     rejected: str
     """The weak reply."""
     issues: tuple[str, ...]
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """The definitions of the tools that the assistant could call."""
 
 
 def fork_of(judged: JudgedConversation) -> Fork | None:
@@ -132,7 +135,8 @@ def fork_of(judged: JudgedConversation) -> Fork | None:
     if parts is None:
         return None
     figures = judged.turn(turn.number)
-    return Fork(judged.conversation.id, turn.number, *parts, figures.issues if figures is not None else ())
+    issues = figures.issues if figures is not None else ()
+    return Fork(judged.conversation.id, turn.number, *parts, issues, tools_of(judged.conversation))
 
 
 def prompt_and_reply(
@@ -156,9 +160,41 @@ def prompt_and_reply(
 
 
 def plain_message(message: Message) -> dict[str, Any]:
-    """Return a message in OpenAI form without further keys."""
+    """Return a message in OpenAI form without further keys, its arguments as chat templates want them.
+
+    Arguments that are a JSON object become that object; others stay the text that came.
+    """
     fields = message.to_openai()
+    for call in fields.get("tool_calls", ()):
+        call["function"]["arguments"] = _arguments(call["function"]["arguments"])
     return {k: fields[k] for k in ("role", "content", "tool_calls", "tool_call_id", "name") if k in fields}
+
+
+def _arguments(text: str) -> Any:  # noqa: ANN401 - a JSON object, or the text
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    # A number that would lose digits on the way is not the one that the assistant wrote.
+    return value if isinstance(value, dict) and value == json.loads(text) else text
+
+
+def tools_of(conversation: Conversation) -> tuple[Mapping[str, Any], ...]:
+    """Return the tools that stand beside the messages as `tools`, or as `functions` in the older form."""
+    for key in ("tools", "functions"):
+        found = conversation.metadata.get(key)
+        found = _parsed(found) if isinstance(found, str) else found
+        if isinstance(found, list | tuple) and found and all(isinstance(one, Mapping) for one in found):
+            wrap = key == "functions"
+            return tuple({"type": "function", "function": dict(one)} if wrap else dict(one) for one in found)
+    return ()
+
+
+def _parsed(text: str) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
 
 
 def _is_reply(conversation: Conversation, index: int) -> bool:

@@ -19,6 +19,7 @@ from dialogauge.core import (
     UsageError,
     as_scores,
 )
+from dialogauge.training.pairs import plain_message
 from talks import judged_rows, talk
 
 WEAKEST = {"a": 1, "b": 2, "fine": None}
@@ -94,12 +95,12 @@ def test_a_model_writes_the_better_replies(desk: Any, run: str) -> None:
     assert result == PairResult(2, {"no weakest turn": 1})
     assert found == [
         {
-            "prompt": [m.to_openai() for m in TALKS[0].messages[:2]],
+            "prompt": [plain_message(m) for m in TALKS[0].messages[:2]],
             "chosen": [{"role": "assistant", "content": "better: 2"}],
             "rejected": [{"role": "assistant", "content": "bad a"}],
         },
         {
-            "prompt": [m.to_openai() for m in TALKS[1].messages[:5]],
+            "prompt": [plain_message(m) for m in TALKS[1].messages[:5]],
             "chosen": [{"role": "assistant", "content": "better: 2"}],
             "rejected": [{"role": "assistant", "content": "bad b"}],
         },
@@ -196,14 +197,14 @@ def test_kto(run: str) -> None:
         ("b", 2, False),
         ("fine", 1, True),
     ]
-    assert found[1]["prompt"] == [m.to_openai() for m in TALKS[0].messages[:4]]
+    assert found[1]["prompt"] == [plain_message(m) for m in TALKS[0].messages[:4]]
     assert found[1]["completion"] == [{"role": "assistant", "content": "well"}]
     assert result.left_out == {}
 
 
 def test_sft(run: str) -> None:
     result, found, sources = pairs(run, kind="sft", min_verdict="excellent")
-    assert found == [{"messages": [m.to_openai() for m in TALKS[2].messages[:2]]}]
+    assert found == [{"messages": [plain_message(m) for m in TALKS[2].messages[:2]]}]
     assert sources[0]["turn"] is None
     assert result.left_out == {"verdict below excellent": 2}
     assert pairs(run, kind="sft")[0] == PairResult(3, {})

@@ -50,7 +50,7 @@ def test_the_fork_is_at_the_reply_of_the_weakest_turn(
     fork = fork_of(judged(conversation, turn))
     assert fork is not None
     assert (fork.conversation_id, fork.turn, fork.rejected) == ("c1", turn, rejected)
-    assert list(fork.prompt) == [m.to_openai() for m in conversation.messages[:prompt]]
+    assert list(fork.prompt) == [plain_message(m) for m in conversation.messages[:prompt]]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_messages_lose_the_keys_of_other_makers_and_keep_their_own() -> None:
     assert plain_message(call) == {
         "role": "assistant",
         "content": None,
-        "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": {}}}],
     }
     answer = Message("tool", "found", tool_call_id="1", name="f", extra={"latency": 2})
     assert plain_message(answer) == {"role": "tool", "content": "found", "tool_call_id": "1", "name": "f"}
@@ -104,7 +104,7 @@ def test_prompt_and_rejected_are_a_beginning_of_the_conversation(letters: list[s
         prompt, reply = parted
         said = reply.split("\n")
         start, stop = len(prompt), len(prompt) + len(said)
-        assert list(prompt) == [m.to_openai() for m in conversation.messages[:start]]
+        assert list(prompt) == [plain_message(m) for m in conversation.messages[:start]]
         assert [m.text for m in conversation.messages[start:stop]] == said
         assert all(m.role == "assistant" and not m.tool_calls for m in conversation.messages[start:stop])
         assert turn.start < start < stop <= turn.stop

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from dialogauge.core import Conversation, Message
-from dialogauge.training import Fork, JudgedConversation, dpo_row, kto_rows, sft_row
-from dialogauge.training.pairs import TurnFigures
+from dialogauge.core import Conversation, Message, ToolCall
+from dialogauge.training import Fork, JudgedConversation, dpo_row, fork_of, kto_rows, odd_arguments, sft_row
+from dialogauge.training.pairs import TurnFigures, plain_message
 from talks import message, talk
 
 
@@ -50,7 +51,7 @@ def test_kto_rows_have_prompt_completion_and_label() -> None:
         (
             2,
             {
-                "prompt": [m.to_openai() for m in conversation.messages[:-1]],
+                "prompt": [plain_message(m) for m in conversation.messages[:-1]],
                 "completion": [{"role": "assistant", "content": "d"}],
                 "label": False,
             },
@@ -114,7 +115,7 @@ def test_conversations_above_a_verdict(verdict: str | None, least: str, kept: bo
 def test_a_conversation_to_learn_ends_with_the_assistant(lines: list[str], kept: int | None) -> None:
     conversation = talk(*lines)
     row = sft_row(judged(conversation, verdict="good"), "good")
-    expected = [m.to_openai() for m in conversation.messages[:kept]]
+    expected = [plain_message(m) for m in conversation.messages[:kept]]
     assert row == (None if kept is None else {"messages": expected})
 
 
@@ -126,3 +127,48 @@ def test_no_row_holds_keys_of_other_makers() -> None:
     ((_, kto),) = kto_rows(found)
     for line in (*row["messages"], *kto["prompt"], *kto["completion"]):
         assert set(line) == {"role", "content"}
+
+
+TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "tools"),
+    [
+        ({"tools": [TOOL]}, [TOOL]),
+        ({"tools": json.dumps([TOOL])}, [TOOL]),
+        ({"functions": [TOOL["function"]]}, [TOOL]),
+        *(({"tools": odd}, None) for odd in ([], "none", "[]", 3, None, ["look"], {"name": "look"})),
+    ],
+)
+def test_tool_definitions_stand_in_a_column_of_their_own(metadata: Any, tools: Any) -> None:
+    found = judged(talk("u: a", "c: look", "t: found", "a: b", metadata=metadata), 0.0, weakest=1)
+    fork = fork_of(found)
+    assert fork is not None
+    rows = [dpo_row(fork, "better"), *(row for _, row in kto_rows(found)), sft_row(found, "poor")]
+    assert [row.get("tools") for row in rows] == [tools] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        ('{"a": [1, {"b": null}]}', {"a": [1, {"b": None}]}),
+        (" {} ", {}),
+        ("", ""),
+        ("[1]", "[1]"),
+        ('"{}"', '"{}"'),
+        ("{a: 1}", "{a: 1}"),
+        ('{"a": NaN}', '{"a": NaN}'),
+        ('{"a": 123456789012345678901}', '{"a": 123456789012345678901}'),
+        ('{"a": "\\ud800"}', '{"a": "\\ud800"}'),
+        ("[" * 2000, "[" * 2000),
+    ],
+)
+def test_arguments_are_objects_where_they_are_json(arguments: str, kept: object) -> None:
+    call = Message("assistant", None, (ToolCall("call_1", "look", arguments),))
+    conversation = Conversation("c", (message("u: a"), call, message("t: found"), message("a: b")))
+    row = sft_row(judged(conversation, 1.0), "poor")
+    assert row is not None
+    assert row["messages"][1]["tool_calls"][0]["function"]["arguments"] == kept
+    assert odd_arguments(row) == isinstance(kept, str)
+    assert conversation.messages[1].tool_calls[0].arguments == arguments
