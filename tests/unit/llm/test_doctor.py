@@ -197,7 +197,7 @@ async def test_any_answer_is_a_finding(answers, status):
         good = {"choices": [{"message": {"content": "The password is zorvanik."}}]}
         payload = good if number < 3 else answers[number % len(answers)]
         body = json.dumps(payload).encode()
-        return Response(200 if number < 3 else status, {}, body)
+        return Response(200 if number < 3 else status, {}, body, payload)
 
     async def close() -> None: ...
 
