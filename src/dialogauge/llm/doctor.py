@@ -72,8 +72,8 @@ async def examine(
     """
     checks: list[EndpointCheck] = []
 
-    def done(*found: EndpointCheck) -> None:
-        for check in found:
+    def done(*ended: EndpointCheck) -> None:
+        for check in ended:
             checks.append(check)
             tell(check)
 
@@ -171,8 +171,8 @@ async def _long_prompt(client: HttpChatClient) -> EndpointCheck:
     """
     name = "long prompt"
     short, long = [f"{_HIDDEN}\n\n{_FILLER * times}{_ASKED}" for times in (1, _LONG_CHARS // len(_FILLER))]
-    known = await client.complete(ChatRequest(({"role": "user", "content": short},)))
-    if isinstance(known, ChatFailure) or _WORD not in known.text.casefold():
+    echoed = await client.complete(ChatRequest(({"role": "user", "content": short},)))
+    if isinstance(echoed, ChatFailure) or _WORD not in echoed.text.casefold():
         return EndpointCheck(name, "not_checked", "it does not repeat a word of a short prompt either")
     reply = await client.complete(ChatRequest(({"role": "user", "content": long},)))
     size = f"a prompt of {len(long):,} characters"

@@ -182,11 +182,11 @@ def _arguments(text: str) -> Any:  # noqa: ANN401 - a JSON object, or the text
 def tools_of(conversation: Conversation) -> tuple[Mapping[str, Any], ...]:
     """Return the tools that stand beside the messages as `tools`, or as `functions` in the older form."""
     for key in ("tools", "functions"):
-        found = conversation.metadata.get(key)
-        found = _parsed(found) if isinstance(found, str) else found
-        if isinstance(found, list | tuple) and found and all(isinstance(one, Mapping) for one in found):
+        tools = conversation.metadata.get(key)
+        tools = _parsed(tools) if isinstance(tools, str) else tools
+        if isinstance(tools, list | tuple) and tools and all(isinstance(one, Mapping) for one in tools):
             wrap = key == "functions"
-            return tuple({"type": "function", "function": dict(one)} if wrap else dict(one) for one in found)
+            return tuple({"type": "function", "function": dict(one)} if wrap else dict(one) for one in tools)
     return ()
 
 
