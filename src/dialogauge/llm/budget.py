@@ -58,6 +58,9 @@ def _common_length(old: str, new: str) -> int:
 _KEYS = frozenset({"name", "input_per_million", "output_per_million", "cached_input_per_million", "currency"})
 
 
+_DEAREST = 10**12
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """The price of one model's tokens, per million."""
@@ -95,6 +98,10 @@ class PriceTable:
             message = "the price table has no [[model]] entries"
             raise ConfigError(message, place=place, hint="see the command `dialogauge init` for a sample")
         prices = [_price(table, place) for table in tables]
+        names = [price.name for price in prices]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            message = f"the model {twice!r} has two prices"
+            raise ConfigError(message, place=place, hint="keep one of its [[model]] entries")
         return cls(prices, currency=_currency(tables, place))
 
     def knows(self, model: str) -> bool:
@@ -125,6 +132,9 @@ def _price(table: Mapping[str, Any], place: Place) -> Price:
     if unknown:
         message = f"model {name!r}: unknown key {unknown[0]!r}"
         raise ConfigError(message, place=place, hint=f"known are {', '.join(sorted(_KEYS))}")
+    if not isinstance(table.get("currency", ""), str):
+        message = f"model {name!r}: the currency is no text"
+        raise ConfigError(message, place=place)
     cached = table.get("cached_input_per_million")
     return Price(
         name,
@@ -136,14 +146,15 @@ def _price(table: Mapping[str, Any], place: Place) -> Price:
 
 def _amount(table: Mapping[str, Any], key: str, place: Place) -> float:
     value = table.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-        message = f"model {table['name']!r}: {key} must be a number from 0 up, not {value!r}"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _DEAREST:
+        shown = "more" if isinstance(value, int) and value > _DEAREST else repr(value)
+        message = f"model {table['name']!r}: {key} must be a number from 0 to {_DEAREST:,}, not {shown}"
         raise ConfigError(message, place=place, hint="a model that costs nothing has the price 0")
     return float(value)
 
 
 def _currency(tables: Iterable[Mapping[str, Any]], place: Place) -> str:
-    currencies = {str(t["currency"]) for t in tables if "currency" in t}
+    currencies = {t["currency"] for t in tables if "currency" in t}
     if len(currencies) > 1:
         message = f"the price table mixes currencies: {', '.join(sorted(currencies))}"
         raise ConfigError(message, place=place, hint="costs are summed: give all prices in one currency")
