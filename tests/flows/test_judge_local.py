@@ -190,3 +190,15 @@ def test_check_counts(dialogauge, log, talk):
     assert done.json["conversations"] == 2
     assert done.json["empty_replies"] == 1
     assert done.json["shares"]["short_conversations"] == 0.5
+
+
+def test_gates_on_the_verdicts_of_the_rubric(dialogauge, log, talk):
+    words = ("judge", log(talk("a"), talk("b")), "--rubric", "satisfaction", "-o", "run")
+    done = dialogauge(*words, "--gate", "verdict>=SAT:0", "--gate", "verdict<=DSAT:1")
+    assert done.code == 0, done.err
+    assert "of 2 requested turns" in done.out
+    assert dialogauge(*words, "--gate", "verdict>=SAT:1", "--gate", "verdict<=SAT:0.5").code == 100
+    for gate, said in (("verdict>=STA:0.9", "did you mean 'SAT'"), ("satisfacton.mean>=1", "'satisfaction'")):
+        done = dialogauge(*words, "--gate", gate, "--fresh")
+        assert done.code == 2
+        assert said in done.err

@@ -37,7 +37,7 @@ from dialogauge.runs import (
     run_study,
     units_left,
 )
-from dialogauge.studies.judging.gate import parse_gate
+from dialogauge.studies.judging.gate import read_gates
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
 
 
@@ -83,12 +83,13 @@ async def judge_data(
     Raises UsageError before anything is done, StoreError when the run directory is of no use. What
     goes wrong in between ends up in the outcome, and everything finished by then is stored.
     """
-    for gate in options.gates:
-        parse_gate(gate)
+    gates = read_gates(options.gates, options.rubric)
     spare_the_input(options.inputs, _directory(options), fresh=options.fresh)
     data = data or input_data(options)
     built = build_judge(options)
     try:
+        for gate in gates:
+            gate.expect([d.name for d in built.judge.dimensions])
         study = _study(options, data, built, _count_ahead(options, data.source))
         run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:

@@ -204,13 +204,13 @@ class Run:
 
         Raises UsageError for an expression of no known form, and for a run of another study than `judge`.
         """
-        from dialogauge.studies.judging.gate import parse_gate
+        from dialogauge.studies.judging.gate import read_gates
         from dialogauge.studies.judging.report import summary_of
 
-        gate = parse_gate(expression)
         if self.study != "judge":
             msg = f"a run of {self.study} has no gates"
             raise UsageError(msg, hint="gates are for runs of judge; look at its summary instead")
+        (gate,) = read_gates((expression,), self.manifest.settings["rubric"])
         if self._judging is None:
             with self._open() as run:
                 self._judging = summary_of(run)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, get_args
 
-from dialogauge.core.judgement import Level
+from dialogauge.core.judgement import Level, Verdict
 from dialogauge.core.scores import Scale
 from dialogauge.core.unit import digest
 from dialogauge.rubrics.templates import frame, own_template
@@ -223,6 +223,16 @@ class Rubric:
         return {
             lv: tuple(d for d in dimensions if not d.computed) for lv, dimensions in self._by_level.items()
         }
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The names that its verdict rule gives, the best first; empty without a rule."""
+        rule = self.verdict
+        if rule is None:
+            return ()
+        if rule.rule == "card":
+            return get_args(Verdict)
+        return tuple(sorted(rule.at_least, key=lambda name: -rule.at_least[name]))
 
     @property
     def example_ids(self) -> frozenset[str]:

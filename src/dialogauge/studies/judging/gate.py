@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
 from dialogauge.core import UsageError, Verdict
+from dialogauge.core.settings import nearest
 from dialogauge.report import words
+from dialogauge.rubrics import NO_RUBRIC, load_rubric
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dialogauge.studies.judging.summary import DimensionSummary, Summary
 
-_ORDER: Final = tuple(reversed(get_args(Verdict)))
-"""From poor to excellent."""
+_CARD: Final = get_args(Verdict)
 
 _FORMS: Final = (
     "a gate is written as verdict>=good:0.9 (share of requested conversations at least good), "
@@ -22,7 +25,7 @@ _FORMS: Final = (
     "were the worst score), or failed<=0.02"
 )
 _NUMBER = r"([0-9]*\.?[0-9]+)"
-_VERDICT = re.compile(rf"verdict\s*(>=|<=)\s*(\w+)\s*:\s*{_NUMBER}")
+_VERDICT = re.compile(rf"verdict\s*(>=|<=)\s*([^\s:][^:]*?)\s*:\s*{_NUMBER}")
 _FAILED = re.compile(rf"failed\s*(<=|<)\s*{_NUMBER}")
 _DIMENSION = re.compile(rf"([\w-]+)\.(mean|low|high|worst|best)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
 
@@ -51,6 +54,27 @@ class Gate:
     """The verdict, or mean, low, high, worst, best."""
     operator: str
     threshold: float
+    verdicts: tuple[str, ...] = _CARD
+    """The names that the rubric gives, the best first; empty where it gives none."""
+    level: str = "conversation"
+    """Of what is given a verdict: the turns or the conversations."""
+
+    def expect(self, dimensions: Sequence[str]) -> None:
+        """Raise UsageError where the rubric has no such verdict or dimension; it names those there are."""
+        if self.subject == "verdict":
+            if not self.verdicts:
+                msg = f"gate {self.expression!r}: this rubric gives no verdicts"
+                raise UsageError(msg, hint=_FORMS)
+            self._expect("verdict", self.figure, self.verdicts, f"; {_FORMS}")
+        elif self.subject != "failed":
+            self._expect("dimension", self.subject, dimensions)
+
+    def _expect(self, what: str, name: str, known: Sequence[str], more: str = "") -> None:
+        if name not in known:
+            meant = nearest(name, known)
+            msg = f"gate {self.expression!r}: the rubric has no {what} {name!r}"
+            hint = f"{what}s: {', '.join(known) or 'none'}{more}"
+            raise UsageError(msg, hint=hint if meant is None else f"did you mean {meant!r}? {hint}")
 
     def evaluate(self, summary: Summary) -> GateResult:
         """Compare the gate with a summary.
@@ -58,17 +82,14 @@ class Gate:
         Raises:
             UsageError: The summary has no such dimension, or the judge gives no verdicts.
         """
+        self.expect([d.name for d in summary.dimensions])
         if self.subject == "verdict":
             return self._verdict(summary)
         if self.subject == "failed":
             share = summary.failed_share
             shown = "undefined" if share is None else words.percent(share)
             return self._result(share, f"failed targets: {shown} of {summary.replied}", share=True)
-        dimension = summary.dimension(self.subject)
-        if dimension is None:
-            names = ", ".join(d.name for d in summary.dimensions) or "none"
-            msg = f"gate {self.expression!r}: the rubric has no dimension {self.subject!r}"
-            raise UsageError(msg, hint=f"dimensions: {names}")
+        dimension = next(d for d in summary.dimensions if d.name == self.subject)
         value = _figure(dimension, self.figure)
         shown = "undefined" if value is None else f"{value:z.3f}"
         counts = f"{dimension.n}/{dimension.requested} scored, {dimension.n_failed} failed"
@@ -76,22 +97,29 @@ class Gate:
 
     def _verdict(self, summary: Summary) -> GateResult:
         verdicts = summary.verdicts
-        if verdicts is None and summary.scored:
-            msg = f"gate {self.expression!r}: this rubric gives no verdicts"
-            raise UsageError(msg, hint=_FORMS)
-        if verdicts is None or not verdicts.requested:
-            return self._result(None, "no conversation has a verdict", share=True)
-        at = _ORDER.index(self.figure)
-        hits, word, qualifying = 0, "at least", _ORDER[at:]
+        if set(self.verdicts) <= set(_CARD):
+            if verdicts is None and summary.scored:
+                msg = f"gate {self.expression!r}: this rubric gives no verdicts"
+                raise UsageError(msg, hint=_FORMS)
+            counts, requested = (verdicts.counts, verdicts.requested) if verdicts is not None else ({}, 0)
+        else:
+            counts = summary.labels.get("class", {})
+            requested = max((d.requested for d in summary.dimensions if d.level == self.level), default=0)
+            if self.level == "conversation":
+                requested += summary.conversations.pending * summary.repeats
+        if not requested:
+            return self._result(None, f"no {self.level} has a verdict", share=True)
+        at, missing = self.verdicts.index(self.figure), requested - sum(counts.values())
+        hits, word, qualifying = 0, "at least", self.verdicts[: at + 1]
         if self.operator == "<=":
-            hits, word, qualifying = verdicts.missing, "without a verdict or at most", _ORDER[: at + 1]
-        hits += sum(verdicts.counts.get(v, 0) for v in qualifying)
-        share, requested = hits / verdicts.requested, verdicts.requested
+            hits, word, qualifying = missing, "without a verdict or at most", self.verdicts[at:]
+        hits += sum(counts.get(v, 0) for v in qualifying)
+        share = hits / requested
         figure = (
-            f"{hits} of {requested} requested conversations ({words.percent(share)}) are {word} {self.figure}"
+            f"{hits} of {requested} requested {self.level}s ({words.percent(share)}) are {word} {self.figure}"
         )
-        if verdicts.missing:
-            figure += f"; {verdicts.missing} have no verdict and count against the gate"
+        if missing:
+            figure += f"; {missing} have no verdict and count against the gate"
         return self._result(share, figure, share=True)
 
     def _result(self, value: float | None, figure: str, *, share: bool = False) -> GateResult:
@@ -101,8 +129,25 @@ class Gate:
         return GateResult(met, value, f"gate {self.expression} {end}")
 
 
-def parse_gate(expression: str) -> Gate:
+def read_gates(expressions: Sequence[str], rubric: str) -> tuple[Gate, ...]:
+    """Read gates on what a rubric gives, named as settings name it.
+
+    Raises UsageError for one of no known form, RubricError where the rubric cannot be loaded.
+    """
+    if not any("verdict" in text for text in expressions) or rubric == NO_RUBRIC:
+        verdicts = () if rubric == NO_RUBRIC else _CARD
+        return tuple(parse_gate(text, verdicts) for text in expressions)
+    loaded = load_rubric(rubric)
+    return tuple(parse_gate(text, loaded.verdicts, loaded.level) for text in expressions)
+
+
+def parse_gate(expression: str, verdicts: Sequence[str] = _CARD, level: str = "conversation") -> Gate:
     """Read a gate such as `verdict>=good:0.9`, `helpfulness.mean>=4` or `failed<=0.02`.
+
+    Args:
+        expression: The gate.
+        verdicts: The names that the rubric gives, the best first.
+        level: Of what it gives them: `turn` or `conversation`.
 
     Raises:
         UsageError: The expression has none of the known forms.
@@ -110,8 +155,10 @@ def parse_gate(expression: str) -> Gate:
     text = expression.strip()
     if match := _VERDICT.fullmatch(text):
         operator, verdict, share = match.groups()
-        if verdict in _ORDER and float(share) <= 1:
-            return Gate(text, "verdict", verdict, operator, float(share))
+        if float(share) <= 1:
+            gate = Gate(text, "verdict", verdict, operator, float(share), tuple(verdicts), level)
+            gate.expect(())
+            return gate
     elif match := _FAILED.fullmatch(text):
         if float(match[2]) <= 1:
             return Gate(text, "failed", "share", match[1], float(match[2]))

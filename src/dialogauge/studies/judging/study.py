@@ -20,7 +20,7 @@ from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts, standing
-from dialogauge.studies.judging.gate import GateResult, parse_gate
+from dialogauge.studies.judging.gate import GateResult, read_gates
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
@@ -155,7 +155,7 @@ class JudgingStudy(Study[JudgingResult]):
             pending=-(-ending.pending // self.repeats),
             repeats=self.repeats,
         )
-        gates = tuple(parse_gate(text).evaluate(summary) for text in self.gates)
+        gates = tuple(gate.evaluate(summary) for gate in read_gates(self.gates, self.rubric))
         kept = replace(kept_from(run), calibration=None)  # it is of the ratings that are named now
         trust = look_into(run, tally, self.thresholds, self.ratings, kept)
         sample = read_sample(run, sampler.result(), summary.dimensions)

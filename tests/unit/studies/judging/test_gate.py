@@ -1,7 +1,7 @@
 import pytest
 
 from dialogauge.core import UsageError
-from dialogauge.studies.judging.gate import parse_gate
+from dialogauge.studies.judging.gate import parse_gate, read_gates
 from dialogauge.studies.judging.summary import summarise
 from report_samples import dimension, row
 
@@ -92,3 +92,70 @@ def test_what_the_rubric_does_not_have_is_a_usage_error():
     turns = summarise([row("a", turn=1, scores={"helpfulness": 4})], dimensions=SPECS)
     with pytest.raises(UsageError, match="gives no verdicts"):
         parse_gate("verdict>=good:0.5").evaluate(turns)
+
+
+OWN = ("great", "fair enough", "bad")
+
+
+def own(*names, level="conversation", failed=0, **more):
+    rows = []
+    for i, name in enumerate((*names, *[None] * failed)):
+        turn, scores = (1, {"helpfulness": 4}) if level == "turn" else (None, {"coherence": 4})
+        failure = {"kind": "timeout", "message": "m"} if name is None else None
+        kept = {"failure": failure} if failure else {"scores": scores, "details": {"class": name}}
+        rows.append(row(f"c{i}", level, turn=turn, **kept))
+    return summarise(rows, dimensions=SPECS, **more)
+
+
+@pytest.mark.parametrize("level", ["turn", "conversation"])
+@pytest.mark.parametrize(
+    ("expression", "met", "value"),
+    [
+        ("verdict>=great:0.5", True, 0.5),
+        ("verdict>=fair enough:0.8", False, 0.7),
+        ("verdict >= fair enough : 0.7", True, 0.7),
+        ("verdict>=bad:0.8", True, 0.8),
+        ("verdict<=bad:0.3", True, 0.3),
+        ("verdict<=bad:0.2", False, 0.3),
+        ("verdict<=great:1", True, 1.0),
+    ],
+)
+def test_a_rubrics_own_verdicts(level, expression, met, value):
+    summary = own(*["great"] * 5, *["fair enough"] * 2, "bad", level=level, failed=2)
+    result = parse_gate(expression, OWN, level).evaluate(summary)
+    assert (result.met, result.value) == (met, pytest.approx(value))
+    assert f"of 10 requested {level}s" in result.sentence
+    assert "2 have no verdict and count against the gate" in result.sentence
+
+
+def test_conversations_that_are_pending_or_unreadable_have_no_verdict_of_the_rubrics_own():
+    result = parse_gate("verdict>=great:0.5", OWN).evaluate(own("great", pending=1, unreadable=["x"]))
+    assert (result.met, result.value) == (False, pytest.approx(1 / 3))
+    assert parse_gate("verdict>=great:0.5", OWN).evaluate(own()).value is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "verdicts", "said"),
+    [
+        ("verdict>=graet:0.9", OWN, "has no verdict 'graet' .did you mean 'great'"),
+        ("verdict>=good:0.9", OWN, "has no verdict 'good' .verdicts: great, fair enough, bad"),
+        ("verdict>=exellent:0.9", ("excellent", "good"), "did you mean 'excellent'"),
+        ("verdict>=good:0.9", (), "this rubric gives no verdicts"),
+    ],
+)
+def test_a_verdict_that_the_rubric_does_not_give_is_named(expression, verdicts, said):
+    with pytest.raises(UsageError, match=said):
+        parse_gate(expression, verdicts)
+
+
+def test_gates_know_the_rubric():
+    (card, _) = read_gates(["verdict>=good:0.9", "failed<=0.1"], "card")
+    assert (card.verdicts[0], card.level) == ("excellent", "conversation")
+    (turns,) = read_gates(["verdict>=SAT:0.9"], "satisfaction")
+    assert (turns.verdicts, turns.level) == (("SAT", "DSAT"), "turn")
+    (task,) = read_gates(["verdict>=partly:0.9"], "task")
+    assert task.verdicts == ("completed", "partly", "failed")
+    with pytest.raises(UsageError, match="gives no verdicts"):
+        read_gates(["verdict>=good:0.9"], "single")
+    with pytest.raises(UsageError, match="did you mean 'helpfulness'"):
+        parse_gate("helpfullness.mean>=4").expect(["helpfulness", "safety"])
