@@ -10,7 +10,7 @@ from typing import Any
 #:
 #: 429[:SECONDS|:date]   too many requests, with Retry-After where given
 #: 500, 502, 503[:S]     an error in JSON; html502 one as an HTML page
-#: 401, 402, 403, 404    refused; also `400:MESSAGE`
+#: 401, 402, 403, 404    refused; also `400:MESSAGE`, `429:MESSAGE` ...
 #: hang                  never answers
 #: drop                  closes in the middle of the reply
 #: reset                 closes without any reply

@@ -280,7 +280,7 @@ def _http_fault(name: str, argument: str) -> web.Response | None:
         return web.json_response({"error": {"message": "upstream failed", "code": int(argument or 502)}})
     if not name.isdigit():
         return None
-    if name in ("429", "503") and argument:
+    if name in ("429", "503") and (argument == "date" or argument.replace(".", "", 1).isdigit()):
         after = formatdate(time.time() + 1, usegmt=True) if argument == "date" else argument
         return _error(int(name), "slow down", None, {"Retry-After": after})
     return _error(int(name), argument or f"fault {name}", None)

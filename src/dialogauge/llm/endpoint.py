@@ -135,10 +135,10 @@ class Endpoint:
 
     def _hint(self, problem: Problem, model: str, listed: Sequence[str] | None) -> str:
         status = problem.status
+        if problem.is_of_account:
+            return "the limit or the credit of the account is used up: wait, pay, or use another endpoint"
         if status in (401, 403):
             return self._key_hint()
-        if status in (402, 429):
-            return "the account has no credit left; nothing but paying or another endpoint helps"
         if status in (400, 404):
             if listed and model not in listed:
                 more = ", ..." if len(listed) > _LISTED else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,27 +14,23 @@ from dialogauge.core.judgement import Usage
 from dialogauge.llm.budget import Budget, PrefixMeter, PriceTable
 from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.limiter import AdaptiveLimiter, LimiterState
-from dialogauge.llm.problems import ParameterSupport, Problem, read_problem, refused_parameter
+from dialogauge.llm.problems import Problem, Remedy, read_problem
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
-from dialogauge.llm.retry import EndpointHealth, RetrySettings, RetryState, Timing, read_retry_after
+from dialogauge.llm.recovery import Form, Recovery, Search
+from dialogauge.llm.retry import EndpointHealth, RetrySettings, RetryState, Timing
 from dialogauge.llm.schema_support import SchemaLadder
-from dialogauge.llm.wire import (
-    Completion,
-    Rung,
-    encode,
-    fold_system,
-    read_completion,
-    request_body,
-    with_schema,
-)
+from dialogauge.llm.waits import read_reset, read_retry_after
+from dialogauge.llm.wire import Completion, Rung, encode, read_completion
 
 if TYPE_CHECKING:
     from dialogauge.llm.transport import Response, Transport
 
-_MENDS = 8
-"""Changes of one request after refusals; there are fewer parameters to drop."""
+_PASSING: Mapping[int | None, Remedy] = {403: "retry", 404: "retry", 429: "wait"}
+"""What a gateway may answer by chance, and what is done about it the first time."""
 _STRAIN = frozenset({"server_error", "connection"})
 _LIST_DEADLINE = 10.0
+_BAREST = ({"role": "user", "content": "Reply with the word: yes"},)
+"""What any model answers: if not even this, the endpoint is of no use."""
 _REPLY_TOKENS = 500
 _BYTES_PER_TOKEN = 3
 """An upper estimate for caps on cost, for endpoints that do not count their tokens."""
@@ -58,10 +55,32 @@ class HttpSettings:
     """The model's name in rows and on pages; None: its own name."""
 
 
+@dataclass(slots=True)
+class _Item:
+    """One request on its way."""
+
+    request: ChatRequest
+    rung: Rung | None
+    earlier: EndpointError | None
+    probing: bool
+    retries: RetryState
+    form: Form = field(default_factory=Form)
+    """How it was sent last."""
+    body: Mapping[str, Any] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    last: Problem | None = None
+    search: Search | None = None
+    turn: AsyncExitStack = field(default_factory=AsyncExitStack)
+    """Its place among the searches."""
+    crashes: int = 0
+    confirmed: bool = False
+    """Whether the endpoint was found to be of use."""
+
+
 class HttpChatClient:
     """One model at one endpoint, with one pool of connections.
 
-    It keeps deadlines, retries with jitter, adapts to rate limits, drops parameters that the endpoint
+    It keeps deadlines, retries with jitter, adapts to rate limits, does without what the endpoint
     refuses, probes how a schema can be enforced, and counts tokens and cost. For results and errors see
     `ChatClient.complete`.
     """
@@ -101,8 +120,8 @@ class HttpChatClient:
             self._settings.max_concurrency, clock=self._timing.clock, sleep=self._timing.sleep
         )
         self._ladder = SchemaLadder(self._settings.schema_support)
-        self._support = ParameterSupport()
         self._base = {"model": model, **self.parameters.to_body()}
+        self._recovery = Recovery(self._base)
         self._prefixes = PrefixMeter()
         self._health = EndpointHealth()
 
@@ -126,7 +145,7 @@ class HttpChatClient:
             "base_url": self.endpoint.shown_url,
             "parameters": self.endpoint.shown_parameters(self.parameters.to_body()),
             **({} if self.endpoint.variant is None else {"variant": self.endpoint.variant}),
-            "dropped": {k: self.endpoint.redact(v) for k, v in self._support.changes.items()},
+            "dropped": {k: self.endpoint.redact(v) for k, v in self._recovery.changes.items()},
             "schema_support": self._ladder.describe(),
         }
 
@@ -163,7 +182,7 @@ class HttpChatClient:
 
         The call counts against the budget.
         """
-        body = {**self._support.apply(self._base), **fields}
+        body = {**self._recovery.form.parameters(self._base), **fields}
         self._budget.admit()
         try:
             return await self._transport.post_chat(encode(body), self._settings.retry.attempt_deadline)
@@ -193,55 +212,126 @@ class HttpChatClient:
         probing: bool = False,
     ) -> ChatReply | ChatFailure:
         """Ask until there is a reply or retries end; an `EndpointError` after `earlier` ends the item."""
+        item = _Item(request, rung, earlier, probing, RetryState(self._settings.retry, self._timing))
+        async with item.turn:
+            while True:
+                outcome = await self._once(item)
+                if not isinstance(outcome, Problem):
+                    self._learn(item)
+                    return replace(outcome, usage=item.usage + outcome.usage)
+                problem = await self._suspect(item, outcome)
+                if problem.remedy == "mend":
+                    unmended = await self._mend(item, problem)
+                    if unmended is None:
+                        continue
+                    problem = unmended
+                item.last = problem
+                delay = await self._delay(problem, item)
+                if delay is None:
+                    return self._failure(problem, item)
+                await self._timing.sleep(delay)
+
+    async def _once(self, item: _Item) -> ChatReply | ChatFailure | Problem:
+        """Send the item once, in its present form."""
+        item.form = self._form(item) if item.search is None else item.search.form
+        item.body = item.form.write(self._base, item.request)
+        if not item.retries.attempts and not item.probing:
+            item.usage += self._prompt_usage(item.body)
+        outcome = await self._attempt(encode(item.body), item.retries, item.earlier, item.last)
+        if isinstance(outcome, Problem):
+            item.usage += Usage(calls=int(outcome.status is not None))
+        return outcome
+
+    def _form(self, item: _Item) -> Form:
+        known = item.rung is None or item.probing
+        return replace(self._recovery.form, rung=item.rung if known else self._ladder.rung)
+
+    async def _suspect(self, item: _Item, problem: Problem) -> Problem:
+        """Return the problem with what is to be done about it.
+
+        Raises `EndpointError` if it is confirmed that no request is answered. A crash may be the answer to a
+        schema: the third request with one that was never answered is changed, and a probe ends.
+        """
+        if problem.remedy == "confirm":
+            passing: Mapping[int | None, Remedy] = {429: "wait"} if item.confirmed else _PASSING
+            await self._confirm(item, problem)
+            return replace(problem, remedy=passing.get(problem.status, "mend"))
+        item.crashes += problem.status == 500 or problem.kind == "timeout"
+        if item.probing and item.crashes > 1:
+            return replace(problem, remedy="give_up")
+        if problem.status == 500 and item.rung is not None:
+            searching = item.search is not None
+            if searching or (item.crashes == 2 and self._recovery.is_new(item.request, item.form)):
+                return replace(problem, remedy="mend")
+        return problem
+
+    async def _mend(self, item: _Item, problem: Problem) -> Problem | None:
+        """Change the request after a refusal; the problem that is left if nothing can be changed."""
+        if item.search is None:
+            item.search = await self._begin(item, problem)
+        if item.search is None or item.search.advance(problem, item.body):
+            return None
+        first = item.search.first or problem
+        if first.status == 500:
+            item.search = None
+            await item.turn.aclose()
+            return replace(first, remedy="retry")
+        if item.search.everything:
+            await self._confirm(item, first)
+        return replace(first, remedy="give_up")
+
+    async def _begin(self, item: _Item, problem: Problem) -> Search | None:
+        """Begin the search for a form that is taken; None if another item has found one in the meantime.
+
+        Those whose result holds for all come one after the other: each takes its `turn`.
+        """
+        request, form = item.request, item.form
+        if problem.kind in ("rejected", "server_error"):
+            self._recovery.note_refusal(request, form)
+        if self._recovery.is_new(request, form):
+            await item.turn.enter_async_context(self._recovery.lock)
+            if self._form(item) != form:
+                await item.turn.aclose()
+                return None
+        return self._recovery.search(request, form, problem, probing=item.probing)
+
+    def _learn(self, item: _Item) -> None:
+        """Remember that a request of this form was answered, and what helped it."""
+        self._recovery.note_answer(item.request, item.form)
+        search = item.search
+        if search is None or not search.remembered or not search.reasons:
+            return
+        before, after = search.start.rung, search.lasting.rung
+        self._recovery.learn(search)
+        if before is not None and after is not None and before != after:
+            self._ladder.replace(before, after, search.reasons.get("response_format", "by its refusals"))
+        else:
+            self._ladder.reopen()
+
+    async def _confirm(self, item: _Item, problem: Problem) -> None:
+        """Raise `EndpointError` if the endpoint refuses the barest question as well; once for an item."""
+        if item.confirmed:
+            return
+        item.confirmed = True
         retries = RetryState(self._settings.retry, self._timing)
-        usage, mends, crashes = Usage(), 0, 0
-        last: Problem | None = None
-        while True:
-            body = self._body(request, rung)
-            if not retries.attempts and not probing:
-                usage += self._prompt_usage(body)
-            outcome = await self._attempt(encode(body), retries, earlier, last)
-            if not isinstance(outcome, Problem):
-                return replace(outcome, usage=usage + outcome.usage)
-            usage += Usage(calls=int(outcome.status is not None))
-            if outcome.remedy == "mend":
-                mends += 1
-                if mends <= _MENDS and self._mend(outcome, body, rung, probing=probing):
-                    rung = rung if rung is None or probing else self._ladder.rung
-                    continue
-                return self._failure(outcome, retries, usage)
-            last = outcome
-            # Some servers answer a schema with 500 or never, so a probe asks only twice.
-            crashes += outcome.status == 500 or outcome.kind == "timeout"
-            if probing and crashes > 1:
-                outcome = replace(outcome, remedy="give_up")
-            delay = await self._delay(outcome, retries, probing=probing)
-            if delay is None:
-                return self._failure(outcome, retries, usage)
+        content = encode({"model": self.model, "messages": _BAREST})
+        delay: float | None = 0.0
+        while delay is not None:
             await self._timing.sleep(delay)
+            outcome = await self._attempt(content, retries, item.earlier, None)
+            if not isinstance(outcome, Problem):
+                item.usage += outcome.usage
+                return
+            item.usage += Usage(calls=int(outcome.status is not None))
+            if outcome.remedy not in ("wait", "retry"):
+                raise await self._endpoint_error(problem)
+            delay = retries.delay(outcome)
 
     def _prompt_usage(self, body: Mapping[str, Any]) -> Usage:
         chars, repeated = self._prefixes.measure(body["messages"])
         return Usage(prompt_chars=chars, repeated_chars=repeated)
 
-    def _body(self, request: ChatRequest, rung: Rung | None) -> dict[str, Any]:
-        base = self._support.apply(self._base) if self._support.changes else self._base
-        body = request_body(base, request, self._support.limit_name)
-        if self._support.no_system:
-            body["messages"] = fold_system(body["messages"])
-        if request.schema is not None and rung is not None:
-            body = with_schema(body, request.schema, rung)
-        return body
-
-    def _mend(self, problem: Problem, body: Mapping[str, Any], rung: Rung | None, *, probing: bool) -> bool:
-        """Change the request after a refusal; False if nothing can be changed."""
-        if refused_parameter(problem, body) != "response_format":
-            return self._support.learn(problem, body)
-        if probing or rung is None:
-            return False
-        return self._ladder.demote(rung, problem.message)
-
-    async def _delay(self, problem: Problem, retries: RetryState, *, probing: bool) -> float | None:
+    async def _delay(self, problem: Problem, item: _Item) -> float | None:
         """Return the seconds before the next attempt; None to give the item up.
 
         Raises `EndpointError` if all items would fail: at once if the endpoint has never answered, after more
@@ -252,8 +342,8 @@ class HttpChatClient:
                 raise await self._endpoint_error(problem)
             if problem.status is None:
                 problem = replace(problem, remedy="retry")
-        delay = retries.delay(problem)
-        if delay is None and self._health.is_at_fault(problem, retries, probing=probing):
+        delay = item.retries.delay(problem)
+        if delay is None and self._health.is_at_fault(problem, item.retries, probing=item.probing):
             raise await self._endpoint_error(problem)
         return delay
 
@@ -282,10 +372,11 @@ class HttpChatClient:
             self._limiter.release()
         if isinstance(outcome, Completion):
             self._health.has_answered = True
+            self._health.last_answer = self._timing.clock()
             reply = self._reply(outcome)
             return replace(reply, usage=reply.usage + retries.lost)
         if outcome.kind == "timeout" and retries.shortened and last is not None:
-            outcome = _out_of_time(last, "no time for another attempt")
+            outcome = replace(_out_of_time(last, "no time for another attempt"), retry_after=None)
         retries.note_problem(outcome)
         return outcome
 
@@ -340,8 +431,10 @@ class HttpChatClient:
                 if answer is not None:
                     cost = self._cost(answer, content)
                     return answer
-            wait = read_retry_after(response.headers.get, self._timing.wall())
-            return read_problem(response.status, response.body, wait)
+            headers, now = response.headers.get, self._timing.wall()
+            return read_problem(
+                response.status, response.body, read_retry_after(headers, now), read_reset(headers, now)
+            )
         finally:
             if reached:
                 self._budget.settle(cost, expected)
@@ -372,12 +465,12 @@ class HttpChatClient:
             return ChatFailure("empty_reply", "the reply is empty", usage, answer.reasoning)
         return ChatReply(answer.text, answer.finish, usage, answer.reasoning, answer.model)
 
-    def _failure(self, problem: Problem, retries: RetryState, usage: Usage) -> ChatFailure:
+    def _failure(self, problem: Problem, item: _Item) -> ChatFailure:
         message = self.endpoint.redact(problem.message)
-        if retries.attempts > 1:
-            message += f" (given up after {retries.attempts} attempts in {retries.elapsed:.1f} s)"
+        if item.retries.attempts > 1:
+            message += f" (given up after {item.retries.attempts} attempts in {item.retries.elapsed:.1f} s)"
         raw = None if problem.raw is None else self.endpoint.redact(problem.raw)
-        return ChatFailure(problem.kind, message, usage + retries.lost, raw)
+        return ChatFailure(problem.kind, message, item.usage + item.retries.lost, raw)
 
     async def _endpoint_error(self, problem: Problem) -> EndpointError:
         listed = await self.list_models() if problem.status in (400, 404) else None

@@ -1,21 +1,29 @@
-"""Problems with an endpoint's answer: their kinds, their remedies, and the parameters it refuses."""
+"""Problems with an endpoint's answer: their kinds, their remedies, and the parameter that one names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from dialogauge.core.judgement import FailureKind
+from dialogauge.llm.waits import wait_in_words
 from dialogauge.llm.wire import parse_json
 
-Remedy = Literal["mend", "wait", "retry", "give_up", "endpoint"]
-"""Change the request, wait, try again, fail this item, or stop because all items would fail."""
+Remedy = Literal["mend", "wait", "retry", "give_up", "confirm", "endpoint"]
+"""Change the request, wait, try again, fail this item, or stop because all items would fail.
+
+`confirm` stops only if the endpoint refuses the barest question as well; else the item is to blame.
+"""
 
 _TOO_LONG = re.compile(
-    r"context_length_exceeded|maximum context|context (?:length|window)|prompt is too long"
-    r"|input (?:is )?too long|too many (?:input )?tokens|reduce the length|max_model_len",
+    r"context_length_exceeded|exceed_context_size|max_model_len"
+    r"|reduce (?:the|your) (?:length|message|prompt)"
+    r"|(?:maximum|max|available|model'?s?|loaded with) (?:context|prompt|input|sequence)"
+    r"|context (?:length|window|size|limit)"
+    r"|(?:prompt|input|request|messages?) (?:is |are )?too (?:long|large)"
+    r"|too many (?:input )?tokens|max_new_tokens|request too large|input length",
     re.IGNORECASE,
 )
 _FILTER = re.compile(
@@ -27,15 +35,16 @@ _NO_MODEL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NO_MONEY = re.compile(
-    r"insufficient_quota|exceeded your current quota|billing|credit balance", re.IGNORECASE
+    r"insufficient[_ ](?:quota|balance|credit|fund)|exceeded your current quota|billing"
+    r"|credit balance|out of credit|payment required",
+    re.IGNORECASE,
 )
-_NO_SYSTEM = re.compile(
-    r"system (?:role|message|prompt|instruction)s?\b.{0,40}not (?:be )?(?:supported|allowed|enabled)"
-    r"|developer instruction is not enabled",
-    re.IGNORECASE | re.DOTALL,
-)
+_FAULTY_REPLY = "json_validate_failed"
+"""Groq's code for a reply of the model that failed its own validation."""
 _TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
-_LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
+_SHOWN = 400
+_READ = 20_000
+"""Characters of an answer that are searched for a wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,49 +65,16 @@ class Problem:
     unreached: bool = False
     """Whether the request never reached the endpoint."""
 
-
-@dataclass(slots=True)
-class ParameterSupport:
-    """The parameters that an endpoint has refused, and what is sent instead."""
-
-    changes: dict[str, str] = field(default_factory=dict)
-    """Parameter -> what is sent instead, and why."""
-    renamed: dict[str, str] = field(default_factory=dict)
-    no_system: bool = False
-
-    def apply(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters as the endpoint takes them."""
-        return {
-            self.renamed.get(name, name): value
-            for name, value in parameters.items()
-            if name not in self.changes or name in self.renamed
-        }
+    @property
+    def is_of_account(self) -> bool:
+        """Whether it is about limits or money."""
+        limited = self.kind == "rate_limited" or self.status == 402
+        return limited or (self.status is not None and _NO_MONEY.search(self.message) is not None)
 
     @property
-    def limit_name(self) -> str | None:
-        """The endpoint's name for the token limit; None if it takes none."""
-        if "max_tokens" in self.renamed:
-            return self.renamed["max_tokens"]
-        return None if "max_tokens" in self.changes else "max_tokens"
-
-    def learn(self, problem: Problem, sent: Collection[str]) -> bool:
-        """Record the refusal of a body; False if the message names none of the fields `sent`."""
-        if _NO_SYSTEM.search(problem.message) and not self.no_system:
-            self.no_system = True
-            self.changes["system role"] = f"sent as part of the user message: {problem.message}"
-            return True
-        name = refused_parameter(problem, sent)
-        if name is None or name == "response_format":
-            return False
-        other = _LIMIT_NAMES[1] if name == _LIMIT_NAMES[0] else _LIMIT_NAMES[0]
-        if name in _LIMIT_NAMES and other not in sent and other in problem.message:
-            self.renamed["max_tokens"] = other
-            self.changes["max_tokens"] = f"sent as {other}: {problem.message}"
-            return True
-        original = next((old for old, new in self.renamed.items() if new == name), name)
-        self.renamed.pop(original, None)
-        self.changes[original] = f"dropped: {problem.message}"
-        return True
+    def words(self) -> str:
+        """The message in full, without the status."""
+        return _message_in(self.payload) or self.raw or self.message
 
 
 def refused_parameter(problem: Problem, sent: Collection[str]) -> str | None:
@@ -118,16 +94,23 @@ def refused_parameter(problem: Problem, sent: Collection[str]) -> str | None:
     return min(mentions)[1] if mentions else None
 
 
-def read_problem(status: int, raw: bytes, retry_after: float | None) -> Problem:
-    """Classify an answer without a reply; its status is 200 if the body is no completion."""
-    payload = parse_json(raw)
+def read_problem(status: int, raw: bytes, retry_after: float | None, reset: float | None = None) -> Problem:
+    """Classify an answer without a reply; its status is 200 if the body is no completion.
+
+    `retry_after` is the wait that its headers ask for, `reset` when they say that a limit is renewed.
+    """
+    payload = _unpacked(parse_json(raw))
     if status == 200:
         return _problem_of_body(raw, payload, retry_after)
     message = f"HTTP {status}: {error_text(raw, payload)}"
-    kind, remedy, overload = _classify(status, message)
-    if remedy == "wait" and retry_after is None:
-        retry_after = _wait_in_words(message)
     text = raw.decode("utf-8", "replace")
+    asked = retry_after
+    if asked is None and status in (429, 503, 529):
+        asked = wait_in_words(text[:_READ])
+    kind, remedy = _classify(status, message, asked)
+    if remedy in ("wait", "retry"):
+        retry_after = asked if asked is not None or status != 429 else reset
+    overload = status in (429, 503, 529) and remedy in ("wait", "retry")
     return Problem(kind, message, remedy, status, retry_after, text, payload, overload)
 
 
@@ -140,16 +123,14 @@ def error_text(raw: bytes, payload: object) -> str:
             title = _TITLE.search(raw)
             name = title.group(1).decode("utf-8", "replace").strip() if title else "no title"
             text = f"an HTML page ({name})"
-    return text[:400] or "no message"
+    return text[:_SHOWN] or "no message"
 
 
 def _problem_of_body(raw: bytes, payload: object, retry_after: float | None) -> Problem:
-    if isinstance(payload, dict) and payload.get("error"):
+    error = _error_in(payload)
+    if error is not None:
         # Some gateways answer 200 and put the real status into the body.
-        error = payload["error"]
-        code = error.get("code") if isinstance(error, dict) else None
-        code = code if isinstance(code, int) and 400 <= code < 600 else 502
-        return read_problem(code, raw, retry_after)
+        return read_problem(_code_of(error), raw, retry_after)
     text = raw.decode("utf-8", "replace")
     if isinstance(payload, dict) and payload.get("choices") == []:
         return Problem("empty_reply", "the answer has no choices", "retry", 200, raw=text)
@@ -157,36 +138,63 @@ def _problem_of_body(raw: bytes, payload: object, retry_after: float | None) -> 
     return Problem("server_error", message, "retry", 200, raw=text)
 
 
-def _classify(status: int, message: str) -> tuple[FailureKind, Remedy, bool]:
-    kind: FailureKind = "rejected"
-    remedy: Remedy = "give_up"
-    if status == 413 or (status in (400, 422, 500) and _TOO_LONG.search(message)):
-        kind = "too_long"
-    elif status in (400, 403) and _FILTER.search(message):
-        kind = "refused"
-    elif status in (400, 422):
-        remedy = "endpoint" if _NO_MODEL.search(message) else "mend"
-    elif status in (401, 402, 403, 404, 405) or status < 400:
-        remedy = "endpoint"
-    elif status == 429:
-        kind, remedy = "rate_limited", "endpoint" if _NO_MONEY.search(message) else "wait"
-    elif status in (408, 409, 425) or (status >= 500 and status != 501):
-        kind, remedy = "server_error", "retry"
-    return kind, remedy, status in (429, 503, 529) and remedy != "endpoint"
-
-
-def _wait_in_words(message: str) -> float | None:
-    """Return the seconds in "try again in 6.2s"; some endpoints send no header."""
-    match = re.search(r"(?:try again|retry) in (\d+(?:\.\d+)?)\s*(ms|m\b|s|$)", message, re.IGNORECASE)
-    if match is None:
+def _error_in(payload: object) -> object:
+    """Return the error in a body of status 200: at its top, or in its only choice; None without one."""
+    if not isinstance(payload, dict):
         return None
-    factor = {"ms": 0.001, "m": 60.0}.get(match.group(2).lower(), 1.0)
-    return float(match.group(1)) * factor
+    choices = payload.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(choice, dict):
+        failed = choice.get("finish_reason") == "error"
+        return choice.get("error") or payload.get("error") or (choice if failed else None)
+    return payload.get("error") or (payload if payload.get("object") == "error" else None)
+
+
+def _code_of(error: object) -> int:
+    code = error.get("code", error.get("status")) if isinstance(error, dict) else None
+    number = int(code) if isinstance(code, int) or (isinstance(code, str) and code.isdecimal()) else 0
+    return number if 400 <= number < 600 else 502
+
+
+def _classify(status: int, message: str, asked: float | None) -> tuple[FailureKind, Remedy]:
+    """Name the kind of problem and its remedy; the words only say what to suspect first."""
+    if status == 429:
+        # A quota by the minute is also called "current quota"; but then the wait is named.
+        return "rate_limited", "confirm" if _NO_MONEY.search(message) and asked is None else "wait"
+    if status in (408, 409, 425) or (status >= 500 and status != 501 and not _is_too_long(status, message)):
+        return "server_error", "retry"
+    if status in (401, 402, 405, 407, 410) or status < 400:
+        return "rejected", "endpoint"
+    if status in (400, 403) and _FILTER.search(message):
+        return "refused", "give_up"
+    return _blame(status, message)
+
+
+def _blame(status: int, message: str) -> tuple[FailureKind, Remedy]:
+    """Name what a refusal may be about."""
+    if _FAULTY_REPLY in message:
+        return "invalid_json", "mend"
+    if status in (403, 404) or _NO_MONEY.search(message) or _NO_MODEL.search(message):
+        return "rejected", "confirm"
+    return "too_long" if _is_too_long(status, message) else "rejected", "mend"
+
+
+def _is_too_long(status: int, message: str) -> bool:
+    return status == 413 or (status in (400, 422, 500) and _TOO_LONG.search(message) is not None)
+
+
+def _unpacked(payload: object) -> object:
+    """Return the first of several errors; Gemini wraps the only one in an array."""
+    first = payload[0] if isinstance(payload, list) and payload else None
+    return first if isinstance(first, dict) else payload
 
 
 def _message_in(payload: object) -> str | None:
     if not isinstance(payload, dict):
         return None
+    choices = payload.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        payload = {"error": choices[0].get("error") or "the reply ended with an error"}
     for key in ("error", "message", "detail"):
         value = payload.get(key)
         if isinstance(value, dict):

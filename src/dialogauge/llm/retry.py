@@ -7,8 +7,6 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
@@ -84,6 +82,11 @@ class RetryState:
         return self._unreached[-2] if len(self._unreached) > 1 else None
 
     @property
+    def started(self) -> float | None:
+        """When the first attempt was sent; None before it."""
+        return self._started
+
+    @property
     def elapsed(self) -> float:
         """Seconds since the first attempt was sent."""
         return 0.0 if self._started is None else self._timing.clock() - self._started
@@ -126,37 +129,6 @@ class RetryState:
         return self._left >= 0
 
 
-def read_retry_after(headers: Callable[[str], str | None], now: float) -> float | None:
-    """Return the seconds that the headers ask to wait; None if they ask for none.
-
-    `now` is in seconds since 1970, for dates.
-    """
-    in_ms = _number(headers("retry-after-ms"))
-    if in_ms is not None:
-        return in_ms / 1000
-    text = headers("Retry-After")
-    if text is None:
-        return None
-    seconds = _number(text)
-    if seconds is not None:
-        return seconds
-    try:
-        date = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
-        return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    return max(0.0, date.timestamp() - now)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text) if text is not None else None
-    except ValueError:
-        return None
-    return value if value is not None and 0 <= value < float("inf") else None
-
-
 class EndpointHealth:
     """Distinguishes problems of the endpoint from problems of one item."""
 
@@ -165,6 +137,8 @@ class EndpointHealth:
         """Whether it ever returned a completion."""
         self.failure: EndpointError | None = None
         """The latest error of the endpoint that ended an item."""
+        self.last_answer = float("-inf")
+        """When it returned the last completion."""
         self._last_response = float("-inf")
 
     def note_response(self, now: float) -> None:
@@ -189,6 +163,9 @@ class EndpointHealth:
             # An endpoint that shuts down properly still answers accepted requests, so only silence counts.
             since = retries.unreached_since
             return not self.has_answered or (since is not None and self._last_response < since)
+        if problem.kind == "rate_limited" and problem.retry_after is not None:
+            # Nobody was answered as long as this item waited: the limit is no matter of seconds.
+            return retries.started is not None and self.last_answer < retries.started
         if self.has_answered:
             return False
         if problem.kind == "connection" and problem.status is None:

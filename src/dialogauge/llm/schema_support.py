@@ -16,8 +16,6 @@ from dialogauge.core.judgement import Usage
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, ReplySchema
 from dialogauge.llm.wire import Rung
 
-RUNGS: Final[tuple[Rung, ...]] = ("json_schema", "json_object", "prompt")
-
 _KEY, _VALUE = "probe_k7", "qx-41"
 PROBE: Final = ReplySchema(
     "probe",
@@ -30,6 +28,7 @@ PROBE: Final = ReplySchema(
 )
 QUESTIONS: Final[Mapping[Rung, str]] = {
     "json_schema": "Reply with a JSON object.",
+    "json_object_schema": "Reply with a JSON object.",
     "json_object": "Which city is the capital of France? The format of the reply is JSON.",
 }
 _UNSETTLED_PROBES = 2
@@ -43,16 +42,16 @@ def obeys(rung: Rung, text: str) -> bool:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
         return False
-    if rung == "json_schema":
+    if rung in ("json_schema", "json_object_schema"):
         return bool(value == {_KEY: _VALUE})
     return isinstance(value, dict)
 
 
 class SchemaLadder:
-    """The highest rung that works: JSON schema, else any JSON object, else the prompt alone.
+    """The highest rung that works: JSON schema in one of two forms, any JSON object, else the prompt alone.
 
     The first request with a schema probes, and the others wait for it. If the endpoint refuses a rung later,
-    the next lower one replaces it for good.
+    a lower one replaces it.
     """
 
     def __init__(self, forced: Rung | None = None) -> None:
@@ -78,14 +77,17 @@ class SchemaLadder:
         async with self._lock:  # other requests wait for the one that probes
             return Usage() if self._rung is not None else await self._probe(ask, role)
 
-    def demote(self, refused: Rung, reason: str) -> bool:
-        """Replace a rung that the endpoint refuses during the run; False if there is no lower one."""
-        if refused == "prompt":
-            return False
+    def replace(self, refused: Rung, rung: Rung, reason: str) -> None:
+        """Use a lower rung from now on."""
         if self._rung in (None, refused):
-            self._rung = RUNGS[RUNGS.index(refused) + 1]
+            self._rung = rung
             self._findings[refused] = f"refused later: {reason}"
-        return True
+
+    def reopen(self) -> None:
+        """Probe again if a rung was refused: what was refused may have been another part of the request."""
+        if any(finding.startswith("refused:") for finding in self._findings.values()):
+            self._rung = None
+            self._findings.clear()
 
     async def _probe(self, ask: Ask, role: str) -> Usage:
         usage = Usage()

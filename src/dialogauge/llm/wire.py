@@ -43,8 +43,12 @@ def split_reasoning(text: str) -> tuple[str, str | None]:
     return text[start:].strip(), "\n".join(t.strip() for t in thoughts if t.strip()) or None
 
 
-Rung = Literal["json_schema", "json_object", "prompt"]
-"""How a schema is enforced: by the endpoint, by the endpoint as any JSON object, by the prompt only."""
+Rung = Literal["json_schema", "json_object_schema", "json_object", "prompt"]
+"""How a schema is enforced.
+
+By the endpoint, with the schema as OpenAI or as llama.cpp's Python server takes it; by the endpoint as any
+JSON object; by the prompt only.
+"""
 
 _FINISH: Mapping[str, FinishReason] = {
     "stop": "stop",
@@ -111,10 +115,12 @@ def encode(value: object) -> bytes:
 
 
 def with_schema(body: dict[str, Any], schema: ReplySchema, rung: Rung) -> dict[str, Any]:
-    """Return the body with the schema on this rung; on the lower rungs it goes into the last message."""
+    """Return the body with the schema on this rung; on the lower two it goes into the last message."""
     if rung == "json_schema":
         json_schema = {"name": schema.name, "schema": schema.schema, "strict": schema.strict}
         return {**body, "response_format": {"type": "json_schema", "json_schema": json_schema}}
+    if rung == "json_object_schema":
+        return {**body, "response_format": {"type": "json_object", "schema": schema.schema}}
     note = _SCHEMA_NOTE + encode(schema.schema).decode()
     body = {**body, "messages": _with_note(body["messages"], note)}
     if rung == "json_object":
@@ -147,12 +153,27 @@ def fold_system(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
     return [{"role": "user", "content": system}, *rest]
 
 
+def join_roles(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Join neighbours of one role, for models whose roles must alternate."""
+    joined: list[Mapping[str, Any]] = []
+    for message in messages:
+        last = joined[-1] if joined else {}
+        texts = last.get("content"), message.get("content")
+        if last.get("role") == message.get("role") and all(isinstance(t, str) for t in texts):
+            joined[-1] = {**last, "content": f"{texts[0]}\n\n{texts[1]}"}
+        else:
+            joined.append(message)
+    return joined
+
+
 def read_completion(payload: object) -> Completion | None:
-    """Return the completion in a payload; None without a readable choice."""
+    """Return the completion in a payload; None without a readable choice, or with an error in it."""
     if not isinstance(payload, dict):
         return None
     choices = payload.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    if choices[0].get("error") or choices[0].get("finish_reason") == "error":
         return None
     message = choices[0].get("message")
     if not isinstance(message, dict):

@@ -4,9 +4,14 @@ import json
 
 import pytest
 
-from dialogauge.llm.problems import ParameterSupport, Problem, read_problem, refused_parameter
+from dialogauge.llm.problems import Problem, read_problem, refused_parameter
 
 SENT = ("model", "messages", "temperature", "top_p", "max_tokens", "seed", "response_format")
+
+
+LONG = ("too_long", "mend")
+WAIT = ("rate_limited", "wait")
+RETRY = "Please retry in 17.5s."
 
 
 def problem(message="", payload=None):
@@ -32,40 +37,36 @@ def test_the_refused_parameter_is_found(message, payload, name):
     assert refused_parameter(problem(message, payload), SENT) == name
 
 
-def test_what_is_learnt_changes_what_is_sent():
-    wishes = ParameterSupport()
-    parameters = {"model": "m", "temperature": 0.0, "max_tokens": 5, "seed": 1}
-    assert wishes.apply(parameters) == parameters
-    assert wishes.learn(problem("use max_completion_tokens instead of max_tokens"), parameters)
-    assert wishes.learn(problem("seed?"), parameters)
-    assert wishes.apply(parameters) == {"model": "m", "temperature": 0.0, "max_completion_tokens": 5}
-    assert wishes.limit_name == "max_completion_tokens"
-    sent = wishes.apply(parameters)
-    assert wishes.learn(problem("max_completion_tokens is unknown too"), sent)
-    assert wishes.apply(parameters) == {"model": "m", "temperature": 0.0}
-    assert wishes.limit_name is None
-    assert not wishes.learn(problem("something else"), sent)
-
-
 @pytest.mark.parametrize(
     ("status", "body", "kind", "remedy"),
     [
         (400, {"error": {"message": "bad"}}, "rejected", "mend"),
         (422, {"detail": [{"loc": ["body", "seed"], "msg": "extra"}]}, "rejected", "mend"),
-        (400, {"error": {"message": "x is not a valid model ID"}}, "rejected", "endpoint"),
-        (400, {"error": {"message": "m", "code": "context_length_exceeded"}}, "too_long", "give_up"),
+        (400, {"error": {"message": "x is not a valid model ID"}}, "rejected", "confirm"),
+        (400, {"error": {"message": "Credit balance is too low"}}, "rejected", "confirm"),
+        (400, {"error": {"message": "m", "code": "json_validate_failed"}}, "invalid_json", "mend"),
+        (400, {"error": {"message": "request (9 tokens) exceeds the available context size"}}, *LONG),
+        (400, {"error": {"message": "m", "code": "context_length_exceeded"}}, *LONG),
+        (413, "<html>", *LONG),
         (400, {"error": {"message": "m", "code": "content_filter"}}, "refused", "give_up"),
         (403, {"error": {"message": "flagged by moderation"}}, "refused", "give_up"),
         (401, "no", "rejected", "endpoint"),
-        (404, {"error": "model not found, try pulling it"}, "rejected", "endpoint"),
+        (404, {"error": "model not found, try pulling it"}, "rejected", "confirm"),
+        (402, "", "rejected", "endpoint"),
+        (407, "", "rejected", "endpoint"),
         (301, "", "rejected", "endpoint"),
         (408, "", "server_error", "retry"),
         (429, {"error": {"message": "slow"}}, "rate_limited", "wait"),
-        (429, {"error": {"message": "m", "code": "insufficient_quota"}}, "rate_limited", "endpoint"),
+        (429, {"error": {"message": "m", "code": "insufficient_quota"}}, "rate_limited", "confirm"),
+        (429, [{"error": {"message": f"You exceeded your current quota. {RETRY}"}}], *WAIT),
         (500, {"error": {"message": "oops"}}, "server_error", "retry"),
         (529, {"error": {"message": "overloaded"}}, "server_error", "retry"),
         (200, {"error": {"message": "slow", "code": 429}}, "rate_limited", "wait"),
         (200, {"error": "upstream"}, "server_error", "retry"),
+        (200, {"error": {"message": "slow", "code": "429"}}, *WAIT),
+        (200, {"choices": [{"error": {"message": "slow", "code": 429}}]}, *WAIT),
+        (200, {"choices": [{"finish_reason": "error", "message": {}}]}, "server_error", "retry"),
+        (200, {"object": "error", "message": "bad", "code": 400}, "rejected", "mend"),
         (200, {"choices": []}, "empty_reply", "retry"),
         (200, "<html>", "server_error", "retry"),
         (200, "[1]", "server_error", "retry"),
@@ -77,20 +78,12 @@ def test_answers_that_are_no_reply(status, body, kind, remedy):
     assert (found.kind, found.remedy) == (kind, remedy)
 
 
-@pytest.mark.parametrize(
-    ("words", "seconds"),
-    [
-        ("Please try again in 6.2s. Visit ...", 6.2),
-        ("try again in 20ms", 0.02),
-        ("Please retry in 2m", 120.0),
-        ("try again in 3", 3.0),
-        ("try again later", None),
-    ],
-)
-def test_the_wait_may_stand_in_the_body(words, seconds):
-    raw = json.dumps({"error": {"message": words}}).encode()
-    assert read_problem(429, raw, None).retry_after == seconds
-    assert read_problem(429, raw, 1.0).retry_after == 1.0
+def test_the_wait_may_stand_in_the_body_or_in_the_reset_of_a_limit():
+    raw = json.dumps([{"error": {"message": "slow", "details": [{"retryDelay": "17s"}]}}]).encode()
+    assert read_problem(429, raw, None).retry_after == 17.0
+    assert read_problem(429, raw, 1.0, 2.0).retry_after == 1.0
+    assert read_problem(429, b"slow", None, 2.0).retry_after == 2.0
+    assert read_problem(500, b"try again in 9s", None, 2.0).retry_after is None
 
 
 def test_messages_are_short_and_plain():

@@ -2,35 +2,9 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from dialogauge.llm import RetrySettings
 from dialogauge.llm.problems import Problem
-from dialogauge.llm.retry import RetryState, Timing, read_retry_after
-
-
-def looking_up(**headers):
-    return {k.replace("_", "-"): v for k, v in headers.items()}.get
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"Retry_After": "7"}, 7.0),
-        ({"Retry_After": "0.5"}, 0.5),
-        ({"Retry_After": "Thu, 01 Jan 1970 00:01:40 GMT"}, 90.0),
-        ({"Retry_After": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
-        ({"Retry_After": "Thu, 01 Jan 1970 00:01:40"}, 90.0),
-        ({"Retry_After": "soon"}, None),
-        ({"Retry_After": "-3"}, None),
-        ({"Retry_After": "inf"}, None),
-        ({"Retry_After": "nan"}, None),
-        ({"retry_after_ms": "250", "Retry_After": "7"}, 0.25),
-    ],
-)
-def test_retry_after_in_seconds_and_as_a_date(headers, seconds):
-    assert read_retry_after(looking_up(**headers), now=10.0) == seconds
+from dialogauge.llm.retry import RetryState, Timing
 
 
 class Widest(random.Random):
