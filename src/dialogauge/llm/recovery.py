@@ -276,10 +276,10 @@ class Search:
         if problem.kind != "too_long" and not named:
             return
         # The first reading of the numbers may be wrong, and "at least so many" is no count.
-        found = shorter_reply(problem, sent, sent // 2 if self._shortened else sent)
-        if found is None:
+        shorter = shorter_reply(problem, sent, sent // 2 if self._shortened else sent)
+        if shorter is None:
             return
-        tokens, lasting = found
+        tokens, lasting = shorter
         self._shortened += 1
         becomes = f"at most {tokens}"
         yield Step(

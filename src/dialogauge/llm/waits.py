@@ -80,12 +80,12 @@ def wait_in_words(text: str) -> float | None:
 
 
 def _duration(text: str, start: int = 0) -> float | None:
-    total, found = 0.0, False
+    total, any_part = 0.0, False
     while (part := _PART.match(text, start)) is not None:
         name = part.group(2).lower()
         unit = "ms" if name == "ms" or name.startswith("milli") else name[0]
-        total, found, start = total + float(part.group(1)) * _UNITS[unit], True, part.end()
-    return total if found else None
+        total, any_part, start = total + float(part.group(1)) * _UNITS[unit], True, part.end()
+    return total if any_part else None
 
 
 def _moment(text: str | None, now: float) -> float | None:
