@@ -288,7 +288,7 @@ class Search:
 
 
 @dataclass(slots=True)
-class _Evidence:
+class _Shape:
     """What is known of requests of one shape."""
 
     answered: bool = False
@@ -309,7 +309,7 @@ class Recovery:
         """What is not sent as it was asked for -> what is sent instead, and why."""
         self.lock = asyncio.Lock()
         """Held by the one search whose result others may use."""
-        self._evidence: dict[Hashable, _Evidence] = {}
+        self._shapes: dict[Hashable, _Shape] = {}
 
     def is_new(self, request: ChatRequest, form: Form) -> bool:
         """Say whether no request of this shape was answered yet, or not for long, so that a search pays."""
@@ -342,13 +342,13 @@ class Recovery:
         self.form = replace(search.lasting, rung=None)
         self.changes |= search.reasons
 
-    def _of(self, request: ChatRequest, form: Form) -> _Evidence:
+    def _of(self, request: ChatRequest, form: Form) -> _Shape:
         roles = [m.get("role") for m in request.messages]
         alternate = all(a != b for a, b in pairwise(roles))
         name = None if request.schema is None else request.schema.name
         form = replace(form, longest=None)
         shape = (form, name, request.max_tokens is None, frozenset(roles), alternate)
-        return self._evidence.setdefault(shape, _Evidence())
+        return self._shapes.setdefault(shape, _Shape())
 
 
 def _digest(schema: ReplySchema) -> int:
