@@ -14,13 +14,20 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 
 from dialogauge.core.judgement import Usage
 from dialogauge.core.packing import squeeze
-from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest, WrappedClient
+from dialogauge.llm.protocol import (
+    ChatClient,
+    ChatFailure,
+    ChatReply,
+    ChatRequest,
+    FinishReason,
+    WrappedClient,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -178,8 +185,9 @@ class CachedClient(WrappedClient):
         """Return the stored reply (`cached` 1, no calls, no cost, its tokens), or ask."""
         key = self._key(request)
         record = self._cache.get(key) if self._use_stored else None
-        if record is not None and isinstance(record.get("text"), str):
-            return _from_record(record)
+        stored = None if record is None else _from_record(record)
+        if stored is not None:
+            return stored
         reply = await self.inner.complete(request)
         if isinstance(reply, ChatReply) and reply.finish != "filter":
             self._cache.put(key, _to_record(reply))
@@ -216,7 +224,15 @@ def _to_record(reply: ChatReply) -> Mapping[str, Any]:
     }
 
 
-def _from_record(record: Mapping[str, Any]) -> ChatReply:
-    usage = Usage(0, 1, record.get("prompt_tokens", 0), record.get("completion_tokens", 0), 0.0)
-    finish = record.get("finish", "other")
-    return ChatReply(record["text"], finish, usage, record.get("reasoning"), record.get("model"))
+def _from_record(record: Mapping[str, Any]) -> ChatReply | None:
+    """Return the stored reply; None if it is not of the form in which replies are stored."""
+    text, finish = record.get("text"), record.get("finish")
+    tokens = [record.get("prompt_tokens"), record.get("completion_tokens")]
+    spoken = [record.get("reasoning"), record.get("model")]
+    if not isinstance(text, str) or finish not in get_args(FinishReason):
+        return None
+    if not all(type(n) is int and 0 <= n < 1 << 62 for n in tokens):
+        return None
+    if not all(s is None or isinstance(s, str) for s in spoken):
+        return None
+    return ChatReply(text, finish, Usage(0, 1, *tokens, 0.0), *spoken)

@@ -12,6 +12,7 @@ import orjson
 
 from dialogauge.llm.protocol import ChatRequest, FinishReason, ReplySchema
 
+_MOST_TOKENS = 1_000_000_000
 _LONE_SURROGATE = re.compile(
     r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
@@ -235,9 +236,15 @@ def _thoughts(message: Mapping[str, Any], in_text: str | None) -> str | None:
 def _tokens(usage: object) -> tuple[int, int, int, bool]:
     if not isinstance(usage, dict):
         return 0, 0, 0, False
-    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
     details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else 0
-    counted = isinstance(prompt, int) and isinstance(completion, int)
-    numbers = [n if isinstance(n, int) and n > 0 else 0 for n in (prompt, completion, cached)]
-    return numbers[0], numbers[1], min(numbers[2], numbers[0]), counted
+    cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+    counted = prompt is not None and completion is not None
+    return prompt or 0, completion or 0, min(cached or 0, prompt or 0), counted
+
+
+def _count(value: object) -> int | None:
+    """Return a number of tokens; None for what is none, or is more than any request has."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
+        return None
+    return int(value) if value == int(value) else None

@@ -95,6 +95,45 @@ async def test_model_endpoint_and_parameters_are_part_of_the_key(cache, serve, c
     assert (await other.complete(question())).usage.cached == 0
 
 
+async def test_query_and_headers_are_part_of_the_key_and_credentials_are_not(cache, serve, connect):
+    stub = serve("fine")
+
+    async def cached(query="", **options):
+        headers = options.pop("headers", {})
+        client = connect(stub.url + query, settings={"headers": headers}, **options)
+        return (await CachedClient(client, cache).complete(question())).usage.cached
+
+    assert await cached("?deployment=A") == 0
+    assert await cached("?deployment=B") == 0
+    assert await cached("?deployment=A&key=4711-secret", api_key="another-key") == 1
+    assert await cached(headers={"X-Route": "a"}) == 0
+    assert await cached(headers={"X-Route": "b"}) == 0
+    assert await cached(headers={"x-route": "a", "Authorization": "Bearer other"}) == 1
+
+
+WRONG = (
+    {"text": 5},
+    {"finish": "rubbish"},
+    {"finish": ["stop"]},
+    {"prompt_tokens": "12"},
+    {"completion_tokens": 1e300},
+    {"prompt_tokens": -1},
+    {"prompt_tokens": True},
+    {"reasoning": {"a": 1}},
+    {"model": 7},
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+async def test_a_stored_reply_of_another_form_is_asked_anew(cache, wrong):
+    client = CachedClient(ScriptedClient(["first", "second"]), cache)
+    await client.complete(question())
+    stored = cache.get(client._key(question()))
+    assert (await client.complete(question())).text == "first"
+    cache.put(client._key(question()), {**stored, **wrong})
+    assert (await client.complete(question())).text == "second"
+
+
 async def test_what_a_client_learns_does_not_change_the_key(cache, serve, connect):
     stub = serve("fine", refused={"seed": "Unrecognized request argument supplied: seed"})
     inner = connect(stub.url, parameters=SamplingParameters(seed=1))

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import pytest
 
 from dialogauge.llm import ReplySchema
-from dialogauge.llm.wire import encode, fold_system, read_completion, with_schema
+from dialogauge.llm.wire import encode, fold_system, parse_json, read_completion, with_schema
 from servers.asking import SCORE
 
 
@@ -77,3 +77,42 @@ def test_a_finish_reason_nested_without_end_is_another():
     assert (
         read_completion({"choices": [{"message": {"content": "x"}, "finish_reason": deep}]}).finish == "other"
     )
+
+
+@pytest.mark.parametrize(
+    "count", [1 << 63, 10**30, -1, 1.5, float("nan"), float("inf"), "12", True, None, [3], {}], ids=str
+)
+def test_a_count_of_tokens_that_is_none_is_not_counted(count):
+    usage = {
+        "prompt_tokens": count,
+        "completion_tokens": 7,
+        "prompt_tokens_details": {"cached_tokens": count},
+    }
+    answer = read_completion({"choices": [{"message": {"content": "x"}}], "usage": usage})
+    assert (answer.prompt_tokens, answer.cached_tokens, answer.counted) == (0, 0, False)
+
+
+def test_a_whole_float_is_a_count():
+    usage = {"prompt_tokens": 12.0, "completion_tokens": 7.0}
+    answer = read_completion({"choices": [{"message": {"content": "x"}}], "usage": usage})
+    assert (repr(answer.prompt_tokens), answer.completion_tokens, answer.counted) == ("12", 7, True)
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (rb'{"a": "x\ud800y"}', {"a": "x\ufffdy"}),
+        (rb'{"a": "\udc00\ud83d\ude00\uD83D"}', {"a": "\ufffd\U0001f600\ufffd"}),
+        (rb'{"a": "\\ud800 \\\ud800"}', {"a": "\\ud800 \\\ufffd"}),
+        (rb'{"\ud800": 1}', {"\ufffd": 1}),
+        (b'{"a": "caf\xe9"}', {"a": "caf\ufffd"}),
+        (b'\xef\xbb\xbf{"a": 1}', {"a": 1}),
+        (b"[" * 2000 + b"]" * 2000, None),
+        (b"[" * 500 + b"]" * 500, None),
+        (b'{"a": NaN}', None),
+        (b"", None),
+    ],
+    ids=range(10),
+)
+def test_json_is_read_whatever_its_escapes(raw, value):
+    assert parse_json(raw) == value
