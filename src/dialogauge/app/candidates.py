@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dialogauge.app.build import Clients
-from dialogauge.app.config import RoleSettings, model_of
+from dialogauge.app.config import RoleSettings, answering, model_of
 from dialogauge.app.merging import FileConfig, read_toml
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
 from dialogauge.core.unit import digest, digest_text
@@ -192,10 +192,7 @@ def candidate_digest(candidate: Candidate, context: str, seed: int) -> str:
     """Return what a candidate's replies depend on: its models and their parameters, or its file."""
     if candidate.replies is not None:
         return _file_digest(candidate.replies)
-    models = [
-        m.model_dump(exclude={"api_key_env", "headers", "timeout_s", "deadline_s"}) for m in candidate.models
-    ]
-    return digest([models, context, seed])
+    return digest([[answering(model) for model in candidate.models], context, seed])
 
 
 def _file_digest(path: str) -> str:

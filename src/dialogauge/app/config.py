@@ -66,7 +66,7 @@ class RoleSettings(BaseModel):
 
     model: str = Field(min_length=1)
     """The model's name; or `file:PATH` (a local Hugging Face folder), or `py:MODULE:NAME`."""
-    base_url: str | None = None
+    base_url: str | None = Field(default=None, repr=False)
     api_key_env: str | None = None
     """The name of the variable that holds the key; never the key."""
     temperature: float | None = Field(default=None, ge=0, le=100)
@@ -80,8 +80,10 @@ class RoleSettings(BaseModel):
     """Deadline of one attempt."""
     deadline_s: float | None = Field(default=None, gt=0, le=10**6)
     """Deadline of one item, all attempts included."""
-    headers: dict[str, str] = Field(default_factory=dict)
-    extra: dict[str, Any] = Field(default_factory=dict)
+    max_reply_mb: float | None = Field(default=None, gt=0, le=1024)
+    """The largest response that is read, in MiB as it is sent and unpacked; None for 8."""
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    extra: dict[str, Any] = Field(default_factory=dict, repr=False)
     """Further request parameters, as the endpoint wants them."""
 
     @field_validator("extra")
@@ -273,12 +275,21 @@ def shown_role(role: RoleSettings) -> dict[str, Any]:
 
     A key is never among them, only the name of its variable.
     """
-    from dialogauge.llm import Endpoint
-
     shown = role.model_dump(exclude={"headers"}, exclude_none=True)
-    shown["headers"] = sorted(role.headers)
-    # User info and query of a URL may be secrets too, and so may parameters.
-    endpoint = None if role.base_url is None else Endpoint(role.base_url, extra=role.extra)
-    shown["base_url"] = None if endpoint is None else endpoint.shown_url
-    shown["extra"] = role.extra if endpoint is None else endpoint.shown_parameters(role.extra)
-    return shown
+    return {**shown, **_reach(role)[0], "headers": sorted(role.headers)}
+
+
+def answering(role: RoleSettings) -> dict[str, Any]:
+    """Return what a model's answers depend on, for digests: another key is the same model."""
+    asked = role.model_dump(exclude={"api_key_env", "headers", "timeout_s", "deadline_s", "max_reply_mb"})
+    shown, variant = _reach(role)
+    return asked | shown | ({} if variant is None else {"variant": variant})
+
+
+def _reach(role: RoleSettings) -> tuple[dict[str, Any], str | None]:
+    """Return base URL and further parameters without secrets, and the endpoint's variant."""
+    from dialogauge.llm import Endpoint, shown_parameters
+
+    endpoint = None if role.base_url is None else Endpoint(role.base_url, headers=role.headers)
+    url, variant = (None, None) if endpoint is None else (endpoint.shown_url, endpoint.variant)
+    return {"base_url": url, "extra": shown_parameters(role.extra)}, variant

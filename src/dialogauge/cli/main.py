@@ -21,7 +21,7 @@ from dialogauge.cli.replay import replay
 from dialogauge.cli.report import report
 from dialogauge.cli.satisfaction import satisfaction
 from dialogauge.cli.trust import trust
-from dialogauge.core.errors import DialogaugeError, UsageError
+from dialogauge.core.errors import DialogaugeError, UsageError, without_user_info
 from dialogauge.core.version import __version__
 from dialogauge.report import plain
 
@@ -100,7 +100,7 @@ def _say(text: str) -> None:
 
 def _say_misuse(error: Any) -> int:  # noqa: ANN401 - of a class of click's
     """Say which word cannot be taken; for none at all, what there is."""
-    context, message = error.ctx, error.format_message()
+    context, message = error.ctx, without_user_info(error.format_message())
     if context is not None and message == context.get_help():
         typer.echo(message, err=True)
     else:

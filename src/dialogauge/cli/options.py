@@ -93,14 +93,9 @@ def _negated(one: Setting) -> bool:
 
 def command_line() -> str:
     """Return the command as it was typed, without what may be secret."""
-    return shlex.join(["dialogauge", *(_without_secrets(word) for word in sys.argv[1:])])
+    words = sys.argv[1:]
+    if any("://" in word for word in words):
+        from dialogauge.llm import without_credentials  # most commands name no URL
 
-
-def _without_secrets(word: str) -> str:
-    """Cut user info and query out of a URL; a key variable behind `#` stays."""
-    before, scheme, url = word.partition("://")
-    if not scheme:
-        return word
-    address, mark, key = url.partition("#")
-    host, slash, path = address.partition("?")[0].partition("/")
-    return f"{before}{scheme}{host.rpartition('@')[2]}{slash}{path}{mark}{key}"
+        words = [without_credentials(word) for word in words]
+    return shlex.join(["dialogauge", *words])

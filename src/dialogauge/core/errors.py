@@ -20,7 +20,9 @@ A failed judgement is no exception: it is a `JudgeFailure` value.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +45,27 @@ class Place:
         return text
 
 
+_USER_INFO: Final = re.compile(
+    r"""(?<=://)(?:(?!,[^,\s]*@https?://)[^\s'"])+(?=@)|[^\s'"@/,]+:(?!//)(?![^\s,'"]*://)[^\s'"]*(?=@)"""
+)
+"""Up to the last @ of a URL, also of each in a list of `MODEL@URL`, and of one that lacks its http://."""
+_QUERY: Final = re.compile(r"""(://[^\s'"?]*\?)[^\s'"#]+""")
+
+
+def without_user_info(text: str) -> str:
+    """Return a message without the user info and the query of the URLs in it, well formed or not."""
+    return _QUERY.sub(r"\1***", _USER_INFO.sub("***", text)) if "@" in text or "?" in text else text
+
+
 class DialogaugeError(Exception):
     """Base of all our errors; `str()` of it is fit to be shown to a user."""
 
     def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None) -> None:
-        """Keep what was found, where, and what to do about it."""
-        super().__init__(message)
-        self.message = message
+        """Keep what was found, where, and what to do about it; URLs without what may be secret in them."""
+        self.message = without_user_info(message)
+        super().__init__(self.message)
         self.place = place
-        self.hint = hint
+        self.hint = None if hint is None else without_user_info(hint)
 
     def __str__(self) -> str:
         """`place: message. hint`."""

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from dialogauge.core.errors import without_user_info
+
 S = TypeVar("S")
 
 _DECLARED: Final = "setting"
@@ -170,10 +172,16 @@ def _read(owner: type, field: dataclasses.Field[Any]) -> Setting:
 
 
 def recorded(settings: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of settings
-    """Return settings, and what was made of them, as `manifest.json` holds them."""
+    """Return settings, and what was made of them, as `manifest.json` holds them: without secrets in URLs."""
     declared = settings_of(type(settings))
     left_out = {"command", *(name for name, one in declared.items() if not one.recorded)}
-    return {k: v for k, v in dataclasses.asdict(settings).items() if k not in left_out}
+    return {k: _kept(v) for k, v in dataclasses.asdict(settings).items() if k not in left_out}
+
+
+def _kept(value: Any) -> Any:  # noqa: ANN401 - of any setting
+    if isinstance(value, str):
+        return without_user_info(value) if "://" in value else value
+    return tuple(_kept(one) for one in value) if isinstance(value, tuple) else value
 
 
 def narrowed(kind: type[S], settings: Any, /, **changes: Any) -> S:  # noqa: ANN401 - any settings

@@ -36,6 +36,7 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, value BLOB 
 _BATCH = 64
 _BATCH_SECONDS = 2.0
 _BUSY_SECONDS = 0.25
+_FINISHES: tuple[FinishReason, ...] = get_args(FinishReason)
 _CHANGING = frozenset({"dropped", "schema_support"})
 
 
@@ -226,13 +227,14 @@ def _to_record(reply: ChatReply) -> Mapping[str, Any]:
 
 def _from_record(record: Mapping[str, Any]) -> ChatReply | None:
     """Return the stored reply; None if it is not of the form in which replies are stored."""
-    text, finish = record.get("text"), record.get("finish")
-    tokens = [record.get("prompt_tokens"), record.get("completion_tokens")]
-    spoken = [record.get("reasoning"), record.get("model")]
-    if not isinstance(text, str) or finish not in get_args(FinishReason):
+    text = record.get("text")
+    finish = next((f for f in _FINISHES if f == record.get("finish")), None)
+    reasoning, model = record.get("reasoning"), record.get("model")
+    prompt, completion = record.get("prompt_tokens"), record.get("completion_tokens")
+    if not isinstance(text, str) or not all(s is None or isinstance(s, str) for s in (reasoning, model)):
         return None
-    if not all(type(n) is int and 0 <= n < 1 << 62 for n in tokens):
+    if finish is None or type(prompt) is not int or type(completion) is not int:
         return None
-    if not all(s is None or isinstance(s, str) for s in spoken):
+    if not (0 <= prompt < 1 << 32 and 0 <= completion < 1 << 32):
         return None
-    return ChatReply(text, finish, Usage(0, 1, *tokens, 0.0), *spoken)
+    return ChatReply(text, finish, Usage(0, 1, prompt, completion), reasoning, model)

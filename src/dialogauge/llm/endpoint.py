@@ -14,7 +14,6 @@ from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 from dialogauge.core.errors import ConfigError, EndpointError
 from dialogauge.llm.problems import Problem
 from dialogauge.llm.secrets import (
-    MASK,
     Secrets,
     is_credential,
     parameter_secrets,
@@ -120,11 +119,6 @@ class Endpoint:
         """Return the text without secrets."""
         return self.secrets.mask(text)
 
-    def shown_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters without the secrets among them."""
-        hidden = frozenset(parameter_secrets(parameters))
-        return {name: _shown(value, hidden) for name, value in parameters.items()}
-
     def error(self, problem: Problem, model: str, listed: Sequence[str] | None = None) -> EndpointError:
         """Return the error for an unusable endpoint, with a hint what to do.
 
@@ -177,11 +171,3 @@ def _fault(url: str) -> str | None:
     if parts.fragment or "@" in parts.path:
         return "# and @ behind the host must be percent-encoded"
     return None
-
-
-def _shown(value: object, hidden: frozenset[str]) -> object:
-    if isinstance(value, Mapping):
-        return {key: _shown(inner, hidden) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_shown(inner, hidden) for inner in value]
-    return MASK if isinstance(value, str) and value in hidden else value

@@ -19,6 +19,7 @@ from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, Samplin
 from dialogauge.llm.recovery import Form, Recovery, Search
 from dialogauge.llm.retry import EndpointHealth, RetrySettings, RetryState, Timing
 from dialogauge.llm.schema_support import SchemaLadder
+from dialogauge.llm.secrets import shown_parameters
 from dialogauge.llm.waits import read_reset, read_retry_after
 from dialogauge.llm.wire import Completion, Rung, encode, read_completion
 
@@ -143,7 +144,7 @@ class HttpChatClient:
             "kind": "http",
             "model": self.model,
             "base_url": self.endpoint.shown_url,
-            "parameters": self.endpoint.shown_parameters(self.parameters.to_body()),
+            "parameters": shown_parameters(self.parameters.to_body()),
             **({} if self.endpoint.variant is None else {"variant": self.endpoint.variant}),
             "dropped": {k: self.endpoint.redact(v) for k, v in self._recovery.changes.items()},
             "schema_support": self._ladder.describe(),

@@ -94,6 +94,20 @@ def parameter_secrets(value: object, name: str = "") -> Iterator[str]:
         yield from _parts(value)
 
 
+def shown_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with the secrets among them masked."""
+    hidden = frozenset(parameter_secrets(parameters))
+    return {name: _shown(value, hidden) for name, value in parameters.items()}
+
+
+def _shown(value: object, hidden: frozenset[str]) -> object:
+    if isinstance(value, Mapping):
+        return {key: _shown(inner, hidden) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shown(inner, hidden) for inner in value]
+    return MASK if isinstance(value, str) and value in hidden else value
+
+
 def without_credentials(text: str) -> str:
     """Return a text with each URL in it, well formed or not, cut down to host, port and path.
 

@@ -1,53 +1,27 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 import random
-from urllib.parse import quote, quote_plus
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.secrets import (
     MASK,
     Secrets,
     is_credential,
     parameter_secrets,
     secret_values,
+    shown_parameters,
     without_credentials,
 )
 from dialogauge.llm.transport import read_body
+from servers.echoing import FORMS
 
 KEY = "sk-Zq7+x/9 y&W~2é"
-
-FORMS = {
-    "plain": str,
-    "upper": str.upper,
-    "lower": str.lower,
-    "quote": quote,
-    "quote_plus": quote_plus,
-    "quote, lower hex": lambda s: quote_plus(s).replace("%C3%A9", "%c3%a9"),
-    "quote, every byte": lambda s: "".join(f"%{b:02x}" for b in s.encode()),
-    "quote twice": lambda s: quote(quote(s, safe="")),
-    "base64": lambda s: base64.b64encode(s.encode()).decode(),
-    "base64 without padding": lambda s: base64.b64encode(s.encode()).decode().rstrip("="),
-    "base64 for URLs": lambda s: base64.urlsafe_b64encode(s.encode()).decode(),
-    "base64, percent-encoded": lambda s: quote(base64.b64encode(s.encode()).decode(), safe=""),
-    "JSON": lambda s: json.dumps(s)[1:-1],
-    "JSON, every sign": lambda s: "".join(f"\\u{ord(c):04x}" for c in s),
-    "JSON in JSON": lambda s: json.dumps(json.dumps(s)),
-    "HTML": html.escape,
-    "HTML, by number": lambda s: "".join(f"&#{ord(c)};" for c in s),
-    "HTML, by hex number": lambda s: "".join(f"&#x{ord(c):X};" for c in s),
-    "HTML in JSON": lambda s: json.dumps(html.escape(s)),
-    "hex": lambda s: s.encode().hex(),
-    "Python": repr,
-    "bytes in Python": lambda s: repr(s.encode()),
-}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -171,7 +145,7 @@ def test_keys_among_parameters_are_secrets_at_any_depth():
         "extra_headers": {"X-Org": "third-secret"},
     }
     assert set(parameter_secrets(extra)) == {"first-key", "second-one", "third-secret"}
-    shown = Endpoint("http://h/v1", extra=extra).shown_parameters({"seed": 1, **extra})
+    shown = shown_parameters({"seed": 1, **extra})
     assert shown == {
         "seed": 1,
         "api_key": MASK,
