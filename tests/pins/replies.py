@@ -73,7 +73,8 @@ def _plain(value: Body, schema: Body, worth: int) -> Body:
         if name in value:
             options = properties[name]["items"]["properties"]["label"]["enum"]
             value[name] = [
-                {key: f"{key} {i}", "label": options[(i * worth) % len(options)]} for i in range(worth - 1)
+                {key: f"{key} {i}", "quote": "o", "label": options[(i * worth) % len(options)]}
+                for i in range(worth - 1)
             ]
     if "criteria" in value:
         value["criteria"] = ["it has steps" if worth > 3 else "it does not answer"]

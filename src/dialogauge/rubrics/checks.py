@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, get_args
 
 from dialogauge.core.judgement import Level, Verdict
@@ -199,6 +199,14 @@ def _fitting(label: Label, scale: Scale) -> Iterator[str]:
             yield f"{key}: none fits the score {score}"
 
 
+def _quoted(items: ItemList, rubric: Rubric, names: Sequence[str]) -> Iterator[str]:
+    key = f"items.{items.name}.quoted"
+    unknown = [name for name in items.quoted if name not in names]
+    yield from (f"{key}: {name!r} is not one of the options {', '.join(names)}" for name in unknown)
+    if items.quoted and rubric.level != "turn":
+        yield f"{key}: only a rubric of the level turn looks quotes up"
+
+
 def _items(items: ItemList, rubric: Rubric) -> Iterator[str]:
     key = f"items.{items.name}"
     names = [o.name for o in items.options]
@@ -208,6 +216,7 @@ def _items(items: ItemList, rubric: Rubric) -> Iterator[str]:
             yield f"{key}.worth.{name}: not one of the options {', '.join(names)}"
         elif not 0 <= worth <= 1:
             yield f"{key}.worth.{name}: {worth:g}; an item is worth 0 to 1"
+    yield from _quoted(items, rubric, names)
     if not items.worth:
         yield f"{key}.worth: empty; nothing could be computed"
     d = next((d for d in rubric.at(items.level) if d.name == items.dimension), None)

@@ -208,6 +208,7 @@ class ItemListFile(DescribedFile):
     dimension: Name
     options: list[OptionFile]
     worth: dict[Name, float]
+    quoted: list[Name] = []
 
 
 class ReplyFile(_TomlTable):
@@ -302,7 +303,9 @@ def _assemble(
             shows=tuple(file.shows),
             dimensions=tuple(_dimension(d, file, computed=d.name in computed) for d in file.dimensions),
             labels=tuple(_record(Label, x, file, f"labels.{x.name}") for x in file.labels),
-            items=tuple(_record(ItemList, x, file, f"items.{x.name}") for x in file.items),
+            items=tuple(
+                _record(ItemList, x, file, f"items.{x.name}", quoted=tuple(x.quoted)) for x in file.items
+            ),
             reply=_reply(file.reply, file.level),
             verdict=_verdict(file.verdict, file.languages),
             examples=tuple(WorkedExample(**dict(e)) for e in file.examples),

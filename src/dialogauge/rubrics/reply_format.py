@@ -93,10 +93,11 @@ def _quote(dimensions: tuple[Dimension, ...], language: str) -> Schema:
 
 
 def _items(items: ItemList, language: str) -> Schema:
-    fields = {
-        items.key: _string(phrase(language, "hint_item")),
-        "label": _choice(items.options, language),
-    }
+    fields = {items.key: _string(phrase(language, "hint_item"))}
+    if items.quoted:
+        names = ", ".join(items.quoted)
+        fields["quote"] = _string(phrase(language, "hint_item_quote", names=names))
+    fields["label"] = _choice(items.options, language)
     return {"type": "array", "items": closed_object(fields)}
 
 

@@ -97,6 +97,8 @@ class ItemList:
     """Option -> worth of an item, 0 to 1; other options do not count."""
     dimension: str
     description: Mapping[str, str]
+    quoted: tuple[str, ...] = ()
+    """Options that need a quote from the material; without it they do not count."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from dialogauge.core.judgement import Level
 from dialogauge.core.scores import NOT_APPLICABLE, Number, Scale
@@ -21,8 +21,17 @@ BASIS_HAN = 80
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
-Items = tuple[tuple[str, str], ...]
-"""Text and option of each item of a list."""
+class Item(NamedTuple):
+    """One item of a list."""
+
+    text: str
+    option: str
+    quote: str = ""
+
+
+Items = tuple[Item, ...]
+UNPROVEN = "unproven"
+"""Stands for an option that needs a quote where the quote does not occur in the material."""
 
 
 class ReplyFault(ValueError):
@@ -64,7 +73,7 @@ class ParsedReply:
 
 def share(items: ItemList, entries: Items) -> Number:
     """Return the mean worth of the entries whose option has a worth; `n/a` if there is none."""
-    worth = [items.worth[option] for _, option in entries if option in items.worth]
+    worth = [items.worth[item.option] for item in entries if item.option in items.worth]
     return sum(worth) / len(worth) if worth else NOT_APPLICABLE
 
 
@@ -323,11 +332,14 @@ class _Reader:
         for index, entry in enumerate(table.typed(items.name, list, "a list") or ()):
             text = entry.get(items.key) if isinstance(entry, dict) else None
             option = entry.get("label") if isinstance(entry, dict) else None
-            if not isinstance(text, str) or option not in names:
+            quote = entry.get("quote", "") if isinstance(entry, dict) and items.quoted else ""
+            if not isinstance(text, str) or option not in names or not isinstance(quote, str):
                 what = f"{{{items.key}, label}} with a label of {', '.join(names)}"
                 table.fault(f"{items.name}[{index}]", what, entry)
+            elif option in items.quoted and not quote.strip():
+                table.fault(f"{items.name}[{index}].quote", f"the words that make it {option}", quote)
             else:
-                entries.append((text.strip(), str(option)))
+                entries.append(Item(text.strip(), str(option), quote.strip()))
         return tuple(entries)
 
     def _labels(self, table: _Table, level: Level, scores: Mapping[str, Number]) -> dict[str, str]:

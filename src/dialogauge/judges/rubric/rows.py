@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, cast
 
-from dialogauge.core.conversation import Turn
+from dialogauge.core.conversation import Message, Turn
 from dialogauge.core.judgement import (
     NO_USAGE,
     Evidence,
@@ -22,9 +23,12 @@ from dialogauge.core.judgement import (
 from dialogauge.core.scores import Number, as_scores
 from dialogauge.judges.card import card_verdict
 from dialogauge.judges.rubric.prompt import ROLE, CallResult, ConversationCalls
-from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply
+from dialogauge.judges.rubric.reply import UNPROVEN, ParsedPart, ParsedReply, share
 from dialogauge.llm.structured import Structured
 from dialogauge.rubrics import VERDICTS, Rubric
+
+_MOST_QUOTES = 50
+"""Of one turn; two are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +57,62 @@ def turn_judgement(
 def supported(quotes: Iterable[tuple[str, str]], turn: Turn) -> tuple[tuple[Evidence, ...], int]:
     """Keep the quotes that occur in the turn, spaces apart; return them and how many were dropped."""
     quotes = tuple(quotes)
-    if not quotes:
-        return (), 0
-    texts = [m.text for m in turn.messages]
-    texts += [call.arguments for m in turn.messages for call in m.tool_calls]
-    written, text = "\n".join(texts), ""
-    kept = []
-    dropped = 0
-    for dimension, quote in quotes:
+    material = Material(turn.messages)
+    places = [(dimension, material.place(quote)) for dimension, quote in quotes[:_MOST_QUOTES]]
+    kept = tuple(Evidence(turn.number, plain, dimension) for dimension, plain in places if plain)
+    return kept, len(quotes) - len(kept)
+
+
+class Material:
+    """Texts in which quotes are looked up."""
+
+    def __init__(self, messages: Iterable[Message], *texts: str) -> None:
+        """Take messages with the arguments of their tool calls, and further texts."""
+        self._messages, self._texts = tuple(messages), texts
+
+    @cached_property
+    def _written(self) -> str:
+        texts = [m.text for m in self._messages]
+        texts += [call.arguments for m in self._messages for call in m.tool_calls]
+        return "\n".join((*texts, *self._texts))
+
+    @cached_property
+    def _plain(self) -> str:
+        return _plain(self._written)
+
+    def place(self, quote: str) -> str | None:
+        """Return the words that occur, without what surrounds a quote; None where they do not."""
         plain = _plain(quote).strip(" \"'“”‘’「」…").removesuffix("...").strip()
-        if plain not in written:  # word for word is the rule; only else are the spaces looked past
-            text = text or _plain(written)
-        if plain and (plain in written or plain in text):
-            kept.append(Evidence(turn.number, plain, dimension))
-        else:
-            dropped += 1
-    return tuple(kept), dropped
+        # Word for word is the rule; only else are the spaces looked past.
+        return plain if plain and (plain in self._written or plain in self._plain) else None
 
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
+
+
+def _proven(rubric: Rubric, part: ParsedPart, turn: Turn, calls: ConversationCalls) -> tuple[ParsedPart, int]:
+    """Let the items that need a quote count only where it occurs; return how many do not.
+
+    It must occur in the source or before the end of the turn, and not in the reply itself.
+    """
+    lists = {x.name: x for x in rubric.items if x.quoted and x.name in part.items}
+    if not lists:
+        return part, 0
+    before = (*calls.conversation.messages[: turn.start], *turn.user, *turn.steps)
+    material = Material(before, calls.source or "")
+    scores, items, dropped = dict(part.scores), dict(part.items), 0
+    for name, x in lists.items():
+        told = [
+            item
+            if item.option not in x.quoted or material.place(item.quote)
+            else item._replace(option=UNPROVEN)
+            for item in items[name]
+        ]
+        dropped += sum(item.option == UNPROVEN for item in told)
+        items[name] = tuple(told)
+        scores[x.dimension] = share(x, items[name])
+    return replace(part, scores=scores, items=items), dropped
 
 
 def judgement_of(
@@ -90,7 +130,10 @@ def judgement_of(
         details["labels"] = dict(part.labels)
     if part.items:
         details["items"] = {
-            name: [{"text": text, "label": option} for text, option in items]
+            name: [
+                {"text": item.text, "label": item.option} | ({"quote": item.quote} if item.quote else {})
+                for item in items
+            ]
             for name, items in part.items.items()
         }
     if decided.name is not None:
@@ -189,7 +232,10 @@ def turn_row(calls: ConversationCalls, result: CallResult, turn: Turn) -> Judged
         outcome = result.outcome
     else:
         details = _call_details(calls, result, result.outcome)
-        outcome = turn_judgement(calls.rubric, result.outcome.value.turns[turn.number], turn, details)
+        part, unproven = _proven(calls.rubric, result.outcome.value.turns[turn.number], turn, calls)
+        if unproven:
+            details["quotes_unsupported"] = unproven
+        outcome = turn_judgement(calls.rubric, part, turn, details)
     return row(calls, "turn", turn.number, outcome, result.usage)
 
 

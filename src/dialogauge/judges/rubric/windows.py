@@ -140,7 +140,7 @@ def merge_whole(rubric: Rubric, parts: Sequence[ParsedPart], lengths: Sequence[i
         d.name: roll_up(d, [p.scores[d.name] for p in parts], lengths) for d in rubric.asked(level)
     }
     items = {
-        x.name: tuple(dict(entry for p in parts for entry in p.items[x.name]).items())
+        x.name: tuple({item.text: item for p in parts for item in p.items[x.name]}.values())
         for x in rubric.items
         if x.level == level
     }

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.judges.rubric.reply import ReplyFault, cut_basis, parse_reply, share
+from dialogauge.judges.rubric.reply import Item, ReplyFault, cut_basis, parse_reply, share
 from dialogauge.rubrics import Scope, load_personal, load_rubric, reply_schema
 from rubric_samples import card_reply, ideal
 
@@ -156,7 +156,11 @@ FACTS = load_rubric("factuality")
 
 
 def claims(*labels):
-    return {"claims": [{"claim": f"claim {i}", "label": label} for i, label in enumerate(labels)]}
+    return {
+        "claims": [
+            {"claim": f"claim {i}", "label": label, "quote": "words"} for i, label in enumerate(labels)
+        ]
+    }
 
 
 @pytest.mark.parametrize(
@@ -182,6 +186,9 @@ def test_the_share_of_supported_claims_is_computed_by_us(labels, score):
         {"claims": None},
         {"claims": ["x"]},
         claims("true"),
+        {"claims": [{"claim": "x", "quote": " ", "label": "contradicted"}]},
+        {"claims": [{"claim": "x", "label": "contradicted"}]},
+        {"claims": [{"claim": "x", "quote": 3, "label": "supported"}]},
         {"claims": [{"label": "supported"}]},
         {"claims": [{"claim": "x", "label": []}]},
     ],
@@ -193,7 +200,7 @@ def test_claims_that_are_none_are_refused(reply):
 
 def test_sub_goals_count_half_when_partly_met():
     task = load_rubric("task")
-    found = (("a", "met"), ("b", "partly"), ("c", "missed"))
+    found = (Item("a", "met"), Item("b", "partly"), Item("c", "missed"))
     assert share(task.items[0], found) == pytest.approx(0.5)
 
 

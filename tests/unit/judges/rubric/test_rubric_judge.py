@@ -340,7 +340,7 @@ async def test_factuality_counts_and_shows_its_source():
     def answer(request):
         assert "LAMP MANUAL" in text_of(request)
         labels = ("supported", "unverifiable", "contradicted", "supported")
-        return {"claims": [{"claim": f"c{i}", "label": x} for i, x in enumerate(labels)]}
+        return {"claims": [{"claim": f"c{i}", "quote": "LAMP", "label": x} for i, x in enumerate(labels)]}
 
     rows, _ = await judged("factuality", REFUND, answer, source="LAMP MANUAL")
     assert rows[0].outcome.numbers["factuality"] == pytest.approx(2 / 3)
@@ -500,3 +500,46 @@ def test_it_is_a_judge_with_a_digest_of_all_that_matters(tmp_path):
 def test_what_cannot_be_done_is_refused_at_once(settings, said):
     with pytest.raises(UsageError, match=said):
         RubricJudge(load_rubric("card"), ScriptedClient([]), **settings)
+
+
+MUSEUM = chat(
+    ("When does it open?", "Let me look."),
+    ("And the price?", "It opens at nine, costs 5 euros and is by the river."),
+)
+
+
+@pytest.mark.parametrize(
+    ("quote", "label", "score"),
+    [
+        ("opens at ten", "contradicted", 0.5),
+        ("“opens  at\nten”", "contradicted", 0.5),
+        ("And the price?", "contradicted", 0.5),
+        ("It opens at nine", "contradicted", 1.0),
+        ("opens at eleven", "contradicted", 1.0),
+        ("", "unverifiable", 1.0),
+    ],
+)
+async def test_a_contradicted_claim_counts_only_with_the_words_that_contradict_it(quote, label, score):
+    claims = [
+        {"claim": "It opens at nine.", "quote": quote, "label": label},
+        {"claim": "It costs 5 euros.", "quote": "", "label": "supported"},
+    ]
+    source = "The museum opens at ten. Tickets cost 5 euros."
+    rows, requests = await judged("factuality", MUSEUM, lambda r: {"claims": claims}, source=source)
+    outcome = rows[1].outcome
+    assert outcome.numbers == {"factuality": score}
+    unproven = label == "contradicted" and score == 1.0
+    item = {"text": "It opens at nine.", "label": "unproven" if unproven else label}
+    assert outcome.details["items"]["claims"][0] == item | ({"quote": quote.strip()} if quote else {})
+    assert outcome.details.get("quotes_unsupported") == (1 if unproven else None)
+    assert len(requests) == 2
+
+
+async def test_a_contradicted_claim_without_a_quote_is_asked_about_again():
+    claims = [{"claim": "It opens at nine.", "quote": "", "label": "contradicted"}]
+    rows, requests = await judged("factuality", MUSEUM, lambda r: {"claims": claims})
+    assert [r.outcome.kind for r in rows] == ["invalid_schema"] * 2
+    assert (
+        "claims[0].quote: expected the words that make it contradicted"
+        in requests[-1].messages[-1]["content"]
+    )

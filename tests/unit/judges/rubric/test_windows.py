@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import Scale, UsageError
-from dialogauge.judges.rubric.reply import ParsedPart
+from dialogauge.judges.rubric.reply import Item, ParsedPart
 from dialogauge.judges.rubric.windows import merge_turn, merge_whole, plan_windows, roll_up, weakest_of
 from dialogauge.rubrics import load_rubric
 
@@ -124,9 +124,9 @@ def test_a_roll_up_stays_between_minimum_and_mean_and_on_the_scale(windows):
 
 def test_lists_are_joined_and_their_share_is_computed_anew():
     task = load_rubric("task")
-    first = ParsedPart({"task_completion": 3}, items={"subgoals": (("a", "met"), ("b", "missed"))})
+    first = ParsedPart({"task_completion": 3}, items={"subgoals": (Item("a", "met"), Item("b", "missed"))})
     last = ParsedPart(
-        {"task_completion": 5}, items={"subgoals": (("b", "missed"), ("c", "met"), ("d", "met"))}
+        {"task_completion": 5}, items={"subgoals": (Item("b", "missed"), Item("c", "met"), Item("d", "met"))}
     )
     merged = merge_whole(task, [first, last], [5, 5])
     assert merged.scores == {"task_completion": 4, "subgoals_met": 0.75}
