@@ -103,14 +103,14 @@ def _proven(rubric: Rubric, part: ParsedPart, turn: Turn, calls: ConversationCal
     material = Material(before, calls.source or "")
     scores, items, dropped = dict(part.scores), dict(part.items), 0
     for name, x in lists.items():
-        told = [
+        looked_up = [
             item
             if item.option not in x.quoted or material.place(item.quote)
             else item._replace(option=UNPROVEN)
             for item in items[name]
         ]
-        dropped += sum(item.option == UNPROVEN for item in told)
-        items[name] = tuple(told)
+        dropped += sum(item.option == UNPROVEN for item in looked_up)
+        items[name] = tuple(looked_up)
         scores[x.dimension] = share(x, items[name])
     return replace(part, scores=scores, items=items), dropped
 
@@ -210,7 +210,7 @@ def row(
 def _call_details(
     calls: ConversationCalls, result: CallResult, answer: Structured[ParsedReply]
 ) -> dict[str, Any]:
-    """Return what is to be told of a call: repair, re-ask, language, and what was cut or ignored."""
+    """Return what is to be looked_up of a call: repair, re-ask, language, and what was cut or ignored."""
     details = {"language": calls.language, "repaired": answer.repaired, "reasked": answer.reasked}
     return details | cut_or_ignored([answer.value], result.tool_results_cut)
 
