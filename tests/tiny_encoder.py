@@ -14,6 +14,7 @@ def build_tiny_encoder(folder: Path, texts: Iterable[str], *, positions: int = 9
     from transformers.utils import logging
 
     logging.disable_progress_bar()
+    torch.set_num_threads(1)  # so small a model gains nothing from more, and a busy machine loses
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
     raw = Tokenizer(models.WordLevel(unk_token="[UNK]"))
     raw.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -47,7 +47,7 @@ class Clients:
             from dialogauge.llm.budget import BudgetedClient
 
             self._budget.require_price(settings.model, prices)
-            inner: ChatClient = BudgetedClient(_in_process(settings), self._budget)
+            inner: ChatClient = BudgetedClient(_in_process(settings, o.device), self._budget)
         else:
             inner = _http(settings, role, o.max_concurrency, self._budget, prices)
         self._stack.push_async_callback(inner.close)
@@ -175,7 +175,7 @@ def _local(options: JudgeOptions, rubric: str) -> Judge:
     return LocalJudge(options.mode, options.language, coefficients, rubric)
 
 
-def _in_process(settings: RoleSettings) -> ChatClient:
+def _in_process(settings: RoleSettings, device: str) -> ChatClient:
     if settings.model.startswith("py:"):
         from dialogauge.app.functions import load_function
         from dialogauge.llm.scripted import CallableClient
@@ -186,7 +186,11 @@ def _in_process(settings: RoleSettings) -> ChatClient:
         return CallableClient(function, name=settings.model, patience=settings.timeout_s)
     from dialogauge.llm.transformers_client import TransformersClient
 
-    return TransformersClient(settings.model.removeprefix("file:"), parameters=_sampling(settings))
+    folder = settings.model.removeprefix("file:")
+    if not folder or not Path(folder).is_dir():
+        msg = f"the folder {folder!r} of the model is not there"
+        raise ConfigError(msg, hint="file:PATH is a local Hugging Face folder: config, weights and tokenizer")
+    return TransformersClient(folder, parameters=_sampling(settings), device=device)
 
 
 def _http(

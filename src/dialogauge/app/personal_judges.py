@@ -80,7 +80,7 @@ def build_satisfaction_judge(
     if name in HISTORY_JUDGES:
         return BuiltJudge(build_history_judge(name, strategy=options.strategy, k=options.k))
     if name in ENCODER_JUDGES:
-        return BuiltJudge(encoder_judge(name, model=encoder))
+        return BuiltJudge(encoder_judge(name, model=encoder, device=options.device))
     msg = f"no judge is called {name!r}"
     raise UsageError(msg, hint=f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}")
 

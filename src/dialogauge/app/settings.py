@@ -137,6 +137,12 @@ class LimitOptions(ConfigOptions):
     max_calls: int | None = setting(None, "Stop after N calls.", low=0, key="max_calls")
     max_cost: float | None = setting(None, "Stop at this cost; needs prices.", low=0, key="max_cost")
     cache: bool = setting(True, "Do not use the response cache.", "--no-cache")
+    device: Literal["auto", "cpu", "cuda", "mps"] = setting(
+        "auto",
+        "Where models in this process run; auto is a GPU where there is one.",
+        key="device",
+        recorded=False,
+    )
 
 
 class LanguageOptions(Options):

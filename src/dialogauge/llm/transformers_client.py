@@ -9,6 +9,7 @@ from typing import Any
 
 from dialogauge.core.errors import EndpointError, MissingExtra
 from dialogauge.core.judgement import Usage
+from dialogauge.llm.device import chosen_device
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
 from dialogauge.llm.wire import request_body, split_reasoning, with_schema
 
@@ -27,27 +28,27 @@ class TransformersClient:
         model: str,
         *,
         parameters: SamplingParameters | None = None,
-        device: str = "cpu",
+        device: str = "auto",
         name: str | None = None,
     ) -> None:
         """Loads nothing yet.
 
-        Of the parameters, only `temperature`, `top_p`, `max_tokens` and `seed` have an effect.
+        Of the parameters, only `temperature`, `top_p`, `max_tokens` and `seed` have an effect. The device is
+        `auto` (a GPU where there is one), `cpu`, `cuda` or `mps`; replies are not told apart by it.
         """
         self._model_name = model
         self._parameters = parameters or SamplingParameters()
         self._device = device
         self.name = name or model
-        self._loaded: tuple[Any, Any] | None = None
+        self._loaded: tuple[Any, Any, str] | None = None
         # One thread: torch uses all cores for one request, and its random state is shared.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers")
 
     def describe(self) -> Mapping[str, Any]:
-        """Return model, device and parameters."""
+        """Return model and parameters."""
         return {
             "kind": "transformers",
             "model": self._model_name,
-            "device": self._device,
             "parameters": self._parameters.to_body(),
         }
 
@@ -68,32 +69,43 @@ class TransformersClient:
         self._loaded = None
         self._thread.shutdown(wait=False)
 
-    def _load(self) -> tuple[Any, Any]:
+    def _load(self) -> tuple[Any, Any, str]:
         if self._loaded is None:
             try:
+                import torch
+                from safetensors import SafetensorError
                 from transformers import AutoModelForCausalLM, AutoTokenizer
             except ImportError as error:
                 message = f"a model in this process needs torch and transformers: {error}"
                 hint = "pip install 'dialogauge[transformers]'"
                 raise MissingExtra(message, hint=hint) from None
+            device = chosen_device(self._device, torch)
             try:
                 tokenizer = AutoTokenizer.from_pretrained(self._model_name)
-                model = AutoModelForCausalLM.from_pretrained(self._model_name)
-            except (OSError, ValueError) as error:
+                model = AutoModelForCausalLM.from_pretrained(self._model_name).to(device).eval()
+            except (OSError, ValueError, LookupError, RuntimeError, ImportError, SafetensorError) as error:
                 message = f"the model {self._model_name!r} cannot be loaded: {error}"
                 raise EndpointError(
                     message, hint="give a folder with config, weights and tokenizer"
                 ) from None
-            self._loaded = (model.to(self._device).eval(), tokenizer)
+            if not tokenizer.chat_template:
+                message = f"the model {self._model_name!r} has no chat template"
+                raise EndpointError(message, hint="give the folder of a model that was made for chats")
+            self._loaded = (model, tokenizer, device)
         return self._loaded
 
     def _generate(self, messages: list[dict[str, Any]], request: ChatRequest) -> ChatReply | ChatFailure:
-        model, tokenizer = self._load()
+        model, tokenizer, device = self._load()
         import torch
+        from jinja2 import TemplateError
 
-        prompt = tokenizer.apply_chat_template(
-            messages, add_generation_prompt=True, tokenize=True, return_tensors="pt", return_dict=True
-        ).to(self._device)
+        try:
+            prompt = tokenizer.apply_chat_template(
+                messages, add_generation_prompt=True, tokenize=True, return_tensors="pt", return_dict=True
+            ).to(device)
+        except TemplateError as error:
+            message = f"the chat template of {self.name} does not take the messages: {error}"
+            return ChatFailure("rejected", message)
         length = int(prompt["input_ids"].shape[1])
         room = _room(model) - length
         if room <= 0:
@@ -102,10 +114,14 @@ class TransformersClient:
         limit = min(request.max_tokens or self._parameters.max_tokens or _MAX_TOKENS, room)
         if self._parameters.seed is not None:
             torch.manual_seed(self._parameters.seed + request.salt)
-        with torch.inference_mode():
-            output = model.generate(
-                **prompt, max_new_tokens=limit, pad_token_id=_pad(tokenizer), **self._sampling()
-            )
+        try:
+            with torch.inference_mode():
+                output = model.generate(
+                    **prompt, max_new_tokens=limit, pad_token_id=_pad(tokenizer), **self._sampling()
+                )
+        except RuntimeError as error:  # no memory left, or no finite probabilities
+            message = f"{self.name} could not generate: {error}"
+            return ChatFailure("server_error", message, Usage(1, 0, length, 0, 0.0))
         return _reply(tokenizer, output[0, length:].tolist(), length, limit, self.name)
 
     def _sampling(self) -> dict[str, Any]:

@@ -187,6 +187,16 @@ def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache_folder() == Path("/home/ann/.cache/dialogauge")
 
 
+@pytest.mark.parametrize("model", ["file:", "file:none", "file:org/name", "file:log.jsonl"])
+def test_a_folder_that_is_not_there_is_looked_for_nowhere_else(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("log.jsonl").write_text("")
+    with pytest.raises(ConfigError, match=r"the folder .* of the model is not there"):
+        Clients(LimitOptions(cache=False)).build(RoleSettings(model=model), "judge")
+
+
 def test_a_user_without_a_home_has_no_cache_and_is_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -156,3 +156,36 @@ async def test_without_the_extra_the_message_says_which(monkeypatch):
     with pytest.raises(MissingExtra, match=r"dialogauge\[transformers\]"):
         await client.complete(ChatRequest(({"role": "user", "content": "x"},)))
     await client.close()
+
+
+async def test_what_a_model_in_process_cannot_do_fails_the_one_request(folder, monkeypatch):
+    client = TransformersClient(str(folder), device="cpu")
+    messages, _ = unseen(1)[0]
+    await client.complete(ChatRequest(messages, max_tokens=2))
+    model, tokenizer, device = client._loaded
+    assert device == "cpu"
+
+    def out_of_memory(**_):
+        raise RuntimeError("CUDA out of memory")
+
+    monkeypatch.setattr(model, "generate", out_of_memory)
+    failure = await client.complete(ChatRequest(messages, max_tokens=2))
+    assert (failure.kind, "could not generate: CUDA out of memory" in failure.message) == (
+        "server_error",
+        True,
+    )
+    monkeypatch.setattr(tokenizer, "chat_template", "{{ raise_exception('no system role') }}")
+    failure = await client.complete(ChatRequest(messages, max_tokens=2))
+    assert (failure.kind, "no system role" in failure.message) == ("rejected", True)
+    await client.close()
+
+
+async def test_a_model_without_a_chat_template_stops(folder, monkeypatch):
+    transformers = pytest.importorskip("transformers")
+    plain = transformers.AutoTokenizer.from_pretrained(str(folder))
+    plain.chat_template = None
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda _: plain)
+    client = TransformersClient(str(folder))
+    with pytest.raises(EndpointError, match="has no chat template"):
+        await client.complete(ChatRequest(({"role": "user", "content": "x"},)))
+    await client.close()

@@ -21,12 +21,13 @@ _VERSION = 1
 """Raised when text or training change, so that stored judgements are not taken for new ones."""
 
 
-def encoder_judge(name: str, *, model: str | None = None) -> EncoderJudge:
+def encoder_judge(name: str, *, model: str | None = None, device: str = "auto") -> EncoderJudge:
     """Build one of `ENCODER_JUDGES`.
 
     Args:
         name: `encoder` or `encoder-ordinal`.
         model: A folder or a name that transformers finds; `bert-base-chinese` when None.
+        device: Where it is trained and asked: `auto`, `cpu`, `cuda` or `mps`.
 
     Raises:
         MissingExtra: torch or transformers are not installed.
@@ -40,7 +41,7 @@ def encoder_judge(name: str, *, model: str | None = None) -> EncoderJudge:
         msg = f"the judge {name} is trained here and needs {' and '.join(missing)}"
         raise MissingExtra(msg, hint="pip install 'dialogauge[train]'")
     settings = EncoderSettings(ordinal=name == "encoder-ordinal")
-    return EncoderJudge(settings if model is None else replace(settings, model=model))
+    return EncoderJudge(settings if model is None else replace(settings, model=model), device)
 
 
 class EncoderJudge:
@@ -50,8 +51,8 @@ class EncoderJudge:
     reads: frozenset[Reads] = frozenset({"profile", "history", "others"})
     together = True
 
-    def __init__(self, settings: EncoderSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: EncoderSettings, device: str = "auto") -> None:
+        self._settings, self._device = settings, device
         self._fitted: tuple[str, EncoderFit] | None = None
         self._records: list[Mapping[str, Any]] = []
 
@@ -93,7 +94,7 @@ class EncoderJudge:
         if self._fitted is None or self._fitted[0] != known:
             from dialogauge.judges.encoder.training import fit_encoder
 
-            fit = fit_encoder(population, self._settings)
+            fit = fit_encoder(population, self._settings, self._device)
             self._fitted = known, fit
             self._records.append(fit.record)
         return self._fitted[1]

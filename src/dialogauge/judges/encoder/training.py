@@ -25,6 +25,7 @@ from dialogauge.judges.encoder.text import (
     encoder_text,
     fitted_tokens,
 )
+from dialogauge.llm import chosen_device
 
 _SCORES: Final = 5
 _PATIENCE: Final = 10.0
@@ -113,14 +114,14 @@ class Network:
         return out
 
 
-def load_network(settings: EncoderSettings) -> Network:
-    """Load the encoder and put a fresh head on it; UsageError when it cannot be loaded.
+def load_network(settings: EncoderSettings, device: str = "auto") -> Network:
+    """Load the encoder and put a fresh head on it; UsageError when it, or the device, cannot be had.
 
     What is on this machine comes first. A model that is not is downloaded, if the model hub answers.
     """
     logging.disable_progress_bar()
     tokenizer, config, encoder = _loaded(settings)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = chosen_device(device, torch)
     head = torch.nn.Linear(config.hidden_size, _SCORES - 1 if settings.ordinal else _SCORES)
     dropout = torch.nn.Dropout(settings.dropout)
     return Network(settings, tokenizer, encoder.to(device), dropout, head.to(device), device)
@@ -197,7 +198,7 @@ class _Example:
     """By the user; the network learns the whole score."""
 
 
-def fit_encoder(population: Population, settings: EncoderSettings) -> EncoderFit:
+def fit_encoder(population: Population, settings: EncoderSettings, device: str = "auto") -> EncoderFit:
     """Fine-tune an encoder; the same population and settings give the same network on the same machine.
 
     The users, in the order of a seeded shuffle, are cut into those that are learnt from and those whose
@@ -209,7 +210,7 @@ def fit_encoder(population: Population, settings: EncoderSettings) -> EncoderFit
     cuda = [torch.cuda.current_device()] if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices=cuda):
         torch.manual_seed(settings.seed)
-        network = load_network(settings)
+        network = load_network(settings, device)
         learnt, held_out = _split(population, settings)
         train, validation = _examples(network, learnt), _examples(network, held_out)
         errors, chosen = _train(network, train, validation)
