@@ -60,7 +60,7 @@ class KnownAnswerReport:
 
     checks: tuple[KnownAnswerCheck, ...]
     failures: Mapping[str, JudgeFailure]
-    """By case: what could not be judged at all."""
+    """By case: what could not be judged, or not whole."""
     diverging: int
     """Cases answered in which the mean of the turns is wrong."""
     like_the_mean: int
@@ -142,8 +142,9 @@ async def known_answers(client: ChatClient) -> KnownAnswerReport:
     diverging = like_the_mean = 0
     for case, rows in zip(cases, judged, strict=True):
         outcome = rows[-1].outcome
-        if isinstance(outcome, JudgeFailure):
-            failures[case.conversation.id] = outcome
+        failed = [row.outcome for row in rows if isinstance(row.outcome, JudgeFailure)]
+        if failed or isinstance(outcome, JudgeFailure):
+            failures[case.conversation.id] = failed[0]
             continue
         checks += check_case(case, outcome)
         if case.diverges is not None:

@@ -23,6 +23,8 @@ _LEAST_DOUBLED: Final = 512
 """Tokens: a re-ask after truncation gets at least this many."""
 _QUICK: Final = 10_000
 """Characters: a longer reply is read in a thread, so that nobody else waits for it."""
+_LONGEST_FAULT: Final = 4000
+"""Characters of what is wrong with a reply."""
 _KEPT: Final = 20_000
 """Characters of an unusable reply that are kept and shown to the model again."""
 
@@ -120,7 +122,7 @@ def _parse(reply: ChatReply, validate: Callable[[dict[str, Any]], T]) -> Structu
     try:
         value = validate(last.value)
     except ValueError as error:
-        return _UnusableReply("invalid_schema", str(error), reply.text, "invalid")
+        return _UnusableReply("invalid_schema", str(error)[:_LONGEST_FAULT], reply.text, "invalid")
     if any(_differs(other.value, value, validate) for other in earlier if other.value != last.value):
         message = "the reply holds two answers that differ: give one"
         return _UnusableReply("invalid_schema", message, reply.text, "invalid")

@@ -10,7 +10,7 @@ from rubric_samples import asked_turns, card_reply, client_of
 
 
 def case_of(request):
-    text = request.messages[-1]["content"]
+    text = "\n".join(m["content"] for m in request.messages)
     return next(
         c for c in known_cases() if json.dumps(c.conversation.messages[0].text, ensure_ascii=False) in text
     )
@@ -71,6 +71,16 @@ async def test_what_fails_is_counted_and_too_few_answers_tell_nothing():
     assert report.returns_turn_average is None
     assert report.to_json()["answered"] == 6
     assert "cannot be told" in to_text(answers_blocks(report))
+
+
+async def test_a_conversation_of_which_turns_failed_has_no_valid_judgement():
+    def answer(request):
+        return {**truthful(case_of(request), asked_turns(request)), "per_turn": []}
+
+    report = await known_answers(client_of(answer))
+    assert {f.kind for f in report.failures.values()} == {"invalid_schema"}
+    assert len(report.failures) == 12
+    assert report.checks == ()
 
 
 def test_the_cases_are_sound():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
@@ -180,6 +181,15 @@ async def test_every_fault_of_a_reply_over_http(serve, connect, fault, repaired,
 async def test_the_same_answer_twice_and_what_is_no_answer_do_no_harm(text):
     outcome, _ = await run(text)
     assert (outcome.value, outcome.reasked) == (4, False)
+
+
+async def test_what_is_wrong_is_said_in_few_words_however_much_is_wrong():
+    def refuse(value):
+        raise ValueError("; ".join(value["faults"]))
+
+    reply = json.dumps({"faults": ["x" * 50] * 1000})
+    outcome = await ask(ScriptedClient([reply, reply]), question(schema=SCORE), refuse, reask=WORDING.format)
+    assert (outcome.kind, len(outcome.message)) == ("invalid_schema", 4000)
 
 
 async def test_a_long_unusable_reply_is_kept_and_shown_again_in_part():

@@ -210,7 +210,7 @@ def row(
 def _call_details(
     calls: ConversationCalls, result: CallResult, answer: Structured[ParsedReply]
 ) -> dict[str, Any]:
-    """Return what is to be looked_up of a call: repair, re-ask, language, and what was cut or ignored."""
+    """Return what is to be told of a call: repair, re-ask, language, and what was cut or ignored."""
     details = {"language": calls.language, "repaired": answer.repaired, "reasked": answer.reasked}
     return details | cut_or_ignored([answer.value], result.tool_results_cut)
 
