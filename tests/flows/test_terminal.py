@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -57,20 +58,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def started(folder: Path, line: str, env: dict[str, str] | None = None, **streams: Any) -> subprocess.Popen:
+Line = str | Sequence[str]
+
+
+def started(
+    folder: Path, line: Line, env: dict[str, str] | None = None, **streams: Any
+) -> subprocess.Popen[bytes]:
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(SOURCE),
         "DIALOGAUGE_CACHE": str(folder / "cache"),
         **(env or {}),
     }
-    words = [sys.executable, "-m", "dialogauge", *line.split()]
+    words = [sys.executable, "-m", "dialogauge", *(line.split() if isinstance(line, str) else line)]
     return subprocess.Popen(words, cwd=folder, env=environment, **streams)
 
 
 def run(
     folder: Path,
-    line: str,
+    line: Line,
     env: dict[str, str] | None = None,
     stdout: int | IO[bytes] = subprocess.PIPE,
     **more: Any,
@@ -214,3 +220,33 @@ def test_a_signal_at_any_moment_ends_it_without_a_traceback(folder: Path, sent: 
 
 def test_the_entry_point_is_there() -> None:
     assert callable(_entry)
+
+
+def test_no_path_reaches_a_terminal_raw(folder: Path) -> None:
+    log = folder / "log\x1b[31m\u202e.jsonl"
+    log.write_bytes((folder / "log.jsonl").read_bytes())
+    hostile = "out\x1b[2J\nreport: forged"
+    for words in (
+        ("judge", log.name),
+        ("judge", log.name, "--dry-run"),
+        ("judge", "log.jsonl", "-o", hostile),
+        ("check", log.name),
+        ("export", "run", "-o", f"{hostile}.csv"),
+        ("pairs", "run", "--kind", "kto", "-o", f"{hostile}.jsonl"),
+        ("report", "run", "-o", f"{hostile}.html"),
+        ("meta", "run", "--draws", "100", "-o", hostile),
+        ("init", hostile),
+        ("fit", "rated.jsonl", "--cv", "3", "-o", f"{hostile}.json"),
+        ("replay", "select", "rated.jsonl", "-o", f"{hostile}.json"),
+        ("judge", "log.jsonl", "--rubric", hostile),
+        ("judge", "log.jsonl", "--config", hostile),
+        ("judge", "log.jsonl", "--gate", hostile),
+        ("judge", "log.jsonl", "--model", hostile),
+        ("judge", "log.jsonl", "--judge", hostile),
+        ("trust", hostile),
+        ("doctor", "--model", hostile, "--base-url", "http://127.0.0.1:9/v1", "--api-key-env", hostile),
+    ):
+        done = run(folder, words)
+        text = (done.stdout + done.stderr).decode()
+        assert not {c for c in text if not (c.isprintable() or c == "\n")}, (words, text)
+        assert "\nreport: forged" not in text, words

@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,11 @@ def test_errors_survive_pickling() -> None:
             again = pickle.loads(pickle.dumps(error))
             assert type(again) is kind
             assert str(again) == "a.jsonl:3: found (do this)"
+
+
+def test_the_source_distribution_holds_what_the_tests_need() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    held = build["targets"]["sdist"]["include"]
+    used = {"src", "tests", "tools", "benchmarks", "examples", "docs"}
+    assert used <= set(held)
+    assert [name for name in held if not (ROOT / name).exists()] == []

@@ -12,7 +12,8 @@ from dialogauge.cli.options import takes
 def export(options: ExportOptions) -> None:
     """Export the judgements of a run; the ending of the file says the format."""
     from dialogauge.app.export import export_run
+    from dialogauge.report import plain
     from dialogauge.text import counted
 
     written = export_run(options.run, options.out, options.privacy)
-    typer.echo(f"{counted(written, 'row')}: {options.out}")
+    typer.echo(plain(f"{counted(written, 'row')}: {options.out}"))

@@ -34,7 +34,7 @@ def fit(options: FitOptions, as_json: AsJson = False) -> None:
         print_json(fitted)
     else:
         print_blocks(file_brief(fitted) if outcome is None else run_brief(fitted))
-        typer.echo(f"{'coefficients' if outcome is None else 'run'}: {options.out}")
+        typer.echo(plain(f"{'coefficients' if outcome is None else 'run'}: {options.out}"))
     ending = Outcome("finished") if outcome is None else outcome.outcome
     if ending.ended != "finished":
         why = "interrupted" if ending.error is None else str(ending.error)

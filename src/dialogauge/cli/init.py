@@ -12,7 +12,8 @@ def init(
 ) -> None:
     """Write a commented dialogauge.toml and a sample log; nothing that exists is overwritten."""
     from dialogauge.app.init import write_starter
+    from dialogauge.report import plain
 
     for path, new in write_starter(directory):
-        typer.echo(f"{'wrote' if new else 'kept '} {path}")
+        typer.echo(plain(f"{'wrote' if new else 'kept '} {path}"))
     typer.echo("next: dialogauge judge sample.jsonl")

@@ -54,7 +54,7 @@ def _print_summary(outcome: JudgeOutcome) -> None:
     for gate in run.result.gates:
         typer.echo(plain(gate.sentence))
     typer.echo()
-    typer.echo(f"report: {run.directory.file('report')}")
+    typer.echo(plain(f"report: {run.directory.file('report')}"))
 
 
 def _print_faults(outcome: JudgeOutcome) -> None:

@@ -34,5 +34,5 @@ def meta(options: MetaOptions, as_json: AsJson = False) -> None:
         print_blocks((*judges, *brief(outcome.result, outcome.verdicts)))
         typer.echo()
         for file in outcome.files:
-            typer.echo(f"written: {file}")
+            typer.echo(plain(f"written: {file}"))
     raise typer.Exit(1 if outcome.faults else 0)

@@ -16,7 +16,7 @@ def pairs(options: PairOptions) -> None:
     from dialogauge.text import counted
 
     result = write_pairs(options)
-    typer.echo(f"{counted(result.written, 'row')}: {options.out}")
+    typer.echo(plain(f"{counted(result.written, 'row')}: {options.out}"))
     for reason, number in result.left_out.items():
         typer.echo(plain(f"  {number} left out: {reason}"))
     if result.odd_arguments:

@@ -162,7 +162,7 @@ def _print_selected(selected: Selected) -> None:
         typer.echo(f"  {plain(str(note))}")
     print_blocks(card_blocks(selected.items))
     if selected.path is not None:
-        typer.echo(f"item set: {selected.path}")
+        typer.echo(plain(f"item set: {selected.path}"))
 
 
 def _print_collected(collected: Collected) -> None:
@@ -192,7 +192,7 @@ def _print_compared(compared: Compared) -> None:
 
     print_blocks(brief(compared.comparison, compared.items, compared.evaluator))
     if compared.files:
-        typer.echo(f"report: {compared.files[-1]}")
+        typer.echo(plain(f"report: {compared.files[-1]}"))
 
 
 def _ending(outcome: Outcome, usage: Usage) -> Iterator[tuple[str, str]]:

@@ -12,5 +12,6 @@ from dialogauge.cli.options import takes
 def report(options: ReportOptions) -> None:
     """Write the report of a run anew, from what the run holds."""
     from dialogauge.app.report import rebuild_report
+    from dialogauge.report import plain
 
-    typer.echo(f"report: {rebuild_report(options.run, options.out, options.privacy)}")
+    typer.echo(plain(f"report: {rebuild_report(options.run, options.out, options.privacy)}"))

@@ -39,7 +39,7 @@ def satisfaction(options: SatisfactionOptions, dry_run: DryRun = False, as_json:
         for note in outcome.notes:
             typer.echo(plain(note))
         print_blocks(brief(result.figures, result.summary, run.manifest, run.ending, result.failures))
-        typer.echo(f"report: {run.directory.file('report')}")
+        typer.echo(plain(f"report: {run.directory.file('report')}"))
     raise typer.Exit(outcome.exit_code)
 
 

@@ -85,7 +85,7 @@ def print_plan(plan: Plan, text: str, *, as_json: bool) -> NoReturn:
         for note in plan.notes:
             typer.echo(f"  {plain(note)}")
         typer.echo(plain(text))
-        typer.echo(f"into {plan.directory}")
+        typer.echo(plain(f"into {plan.directory}"))
     print_faults(plan.faults)
     raise typer.Exit(1 if plan.faults else 0)
 
