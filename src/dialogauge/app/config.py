@@ -36,7 +36,9 @@ _OPENAI: Final = "https://api.openai.com/v1"
 _PORTS: Final = {"http": 80, "https": 443}
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What stands after the last @ of a reference and is an endpoint whose http:// was forgotten.
-_BARE_HOST: Final = re.compile(r"(localhost|[\w.-]+:\d+)(/.*)?")
+_BARE_HOST: Final = re.compile(
+    r"(localhost|[\w.-]+:\d+)(/.*)?|[\w.-]+\.[a-z]{2,}/.*|[a-z+]*:?//.*", re.IGNORECASE
+)
 
 
 _DEEP: Final = 32
@@ -201,7 +203,7 @@ def parse_role(text: str, roles: Mapping[str, RoleSettings]) -> RoleSettings:
     host = model.rpartition("@")[2]
     if not at and host != model and _BARE_HOST.fullmatch(host):
         msg = f"{text!r}: {host!r} is no URL"
-        raise ConfigError(msg, hint=f"write @http://{host}, or @https://{host}")
+        raise ConfigError(msg, hint="a URL begins with http:// or https://: write MODEL@https://HOST/v1")
     if key and not _VARIABLE.fullmatch(key):
         msg = f"what stands after # of the model {model!r} is not the name of an environment variable"
         raise ConfigError(msg, hint="put the key into a variable and give the variable's name")

@@ -325,6 +325,9 @@ def references(settings: ModelOptions) -> dict[str, str]:
     if main in named:
         msg = f"the model is given twice, by --model and by --role {main}=..."
         raise UsageError(msg, hint="keep one of the two")
+    if settings.base_url is not None and not settings.base_url.startswith(("http://", "https://")):
+        msg = "--base-url does not begin with http:// or https://"
+        raise UsageError(msg, hint="for example --base-url http://localhost:8000/v1")
     at = f"@{settings.base_url}" if settings.base_url else ""
     key = f"#{settings.api_key_env}" if settings.api_key_env else ""
     return {main: f"{settings.model}{at}{key}", **named}

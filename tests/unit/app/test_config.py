@@ -55,12 +55,22 @@ def test_a_reference_without_a_model_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["gpt@localhost", "gpt@localhost/v1", "gpt@10.0.0.3:8000", "a@b@host.example:443/v1#K"]
+    "text",
+    [
+        "gpt@localhost",
+        "gpt@localhost/v1",
+        "gpt@10.0.0.3:8000",
+        "a@b@host.example:443/v1#K",
+        "gpt@api.host.example/v1",
+        "gpt@HTTPS://host.example/v1",
+        "gpt@ftp://host",
+        "gpt@//host/v1",
+    ],
 )
 def test_a_url_without_http_is_not_taken_for_a_part_of_the_name(text: str) -> None:
     with pytest.raises(ConfigError, match="is no URL") as caught:
         parse_role(text, {})
-    assert "@http://" in str(caught.value)
+    assert "http://" in str(caught.value)
 
 
 @pytest.mark.parametrize("key", ["sk-Abc123", "Bearer x", "1KEY", "A=b"])
