@@ -171,7 +171,7 @@ def test_ratings_from_a_file_and_their_faults(dialogauge, log, tmp_path) -> None
             ["--judge", "history-mean", "--calibrate", "magic"],
             "--calibrate 'magic' is not one of none, mean-shift",
         ),
-        (["--judge", "history-mean", "--split-file", "none.json"], "cannot be used"),
+        (["--judge", "history-mean", "--split-file", "none.json"], "there is no such file"),
     ],
 )
 def test_what_cannot_be_done_is_refused(dialogauge, data, tmp_path, words, said) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.merging import load_config
+from dialogauge.app.outputs import spare
 from dialogauge.app.settings import MetaOptions
 from dialogauge.app.sources import JUDGED, field_map, ratings_of_file
 from dialogauge.core.conversation import Conversation, Rating
@@ -114,6 +115,8 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     Raises UsageError when no dimension fits or nothing is rated, InputError for ratings that cannot be
     read, StoreError for a directory without a run.
     """
+    if options.out is not None:
+        spare([Path(options.out) / name for name in ("meta.json", "meta.html")], options)
     rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
     table = ratings_of_file(options, field_map(options))
     names = _names(options.runs)

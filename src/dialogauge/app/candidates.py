@@ -14,7 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from dialogauge.app.build import Clients
 from dialogauge.app.config import RoleSettings, answering, model_of
 from dialogauge.app.merging import FileConfig, read_toml
+from dialogauge.app.outputs import stem
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
+from dialogauge.core.files import shown_path
 from dialogauge.core.unit import digest, digest_text
 from dialogauge.llm import (
     ChatClient,
@@ -180,7 +182,7 @@ def _check_pool(name: str, members: Sequence[str]) -> None:
 
 def _name_of(text: str) -> str:
     if text.startswith(_REPLIES):
-        return Path(text.removeprefix(_REPLIES)).name.split(".")[0]
+        return shown_path(stem(text.removeprefix(_REPLIES)))
     if text.startswith(_POOL):
         return "pool"
     if text.startswith(("py:", "file:")):

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dialogauge.app.environment import variable
 from dialogauge.core.errors import ConfigError
+from dialogauge.core.files import shown_path
 from dialogauge.core.settings import nearest
 
 _FORMS = "MODEL@URL#KEYVAR, the name of a role in the configuration file, file:PATH or py:MODULE:NAME"
@@ -177,6 +178,12 @@ def _is_here(url: str) -> bool:
         return False
 
 
+def _expect_utf8(text: str) -> None:
+    if (shown := shown_path(text)) != text:
+        msg = f"the model {shown} is not written in UTF-8"
+        raise ConfigError(msg, hint="no request can name it; give a folder of a model another name")
+
+
 def parse_role(text: str, roles: Mapping[str, RoleSettings]) -> RoleSettings:
     """Read how a model is given on the command line.
 
@@ -185,6 +192,7 @@ def parse_role(text: str, roles: Mapping[str, RoleSettings]) -> RoleSettings:
             or `py:MODULE:NAME`.
         roles: The roles of the configuration file.
     """
+    _expect_utf8(text)
     if text in roles:
         if isinstance(roles, FoundRoles) and (named := variable("OPENAI_BASE_URL")):
             msg = f"{text!r} is a role of {roles.source}, which was found here, and may be a model at {named}"

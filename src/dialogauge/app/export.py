@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from dialogauge.app.outputs import spare, spare_runs
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
@@ -48,7 +49,9 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     if writer is None:
         msg = f"-o {out}: the ending says the format, and {target.suffix or 'none'} is not known"
         raise UsageError(msg, hint=f"use one of {', '.join(writers)}")
+    spare_runs(target)
     with open_run(run, privacy, studies=JUDGED) as finished:
+        spare([target], finished.manifest.settings)
         names = [d.name for d in finished.dimensions]
         counted = _Counter(finished.rows())
         writer(target, counted, names)

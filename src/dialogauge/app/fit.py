@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.outcome import StudyOutcome
+from dialogauge.app.outputs import run_files, spare, spare_runs
 from dialogauge.app.settings import FitOptions
 from dialogauge.app.sources import InputData, input_data
 from dialogauge.core import Conversation, InputError, UsageError
@@ -49,6 +50,8 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
 
     Raises UsageError when there is too little to fit, ConfigError for a faulty split file.
     """
+    spare([Path(options.out)], options)
+    spare_runs(Path(options.out))
     faults: list[InputError] = []
     rated = _rated(options, input_data(options), faults, [])
     usable = (_usable(conversation, options.dimension, faults) for conversation in rated)
@@ -87,6 +90,8 @@ async def fit_data(
     if not options.is_run:
         msg = f"{options.out} is no name for a run directory"
         raise UsageError(msg, hint="a name in .json is for the coefficients that the command writes")
+    directory = RunDirectory(Path(options.out))
+    spare(run_files(directory), options)
     started = time.process_time()
     faults: list[InputError] = []
     unreadable: list[InputError] = []
@@ -107,7 +112,6 @@ async def fit_data(
         unreadable=unreadable,
         started=started,
     )
-    directory = RunDirectory(Path(options.out))
     settings = narrowed(RunSettings, options, directory=directory, settings=recorded(options))
     run = await run_study(study, settings, observer, stop=stop)
     return StudyOutcome(run, tuple(faults), tuple(map(str, data.notes)))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import shown_role
 from dialogauge.app.outcome import Plan, StudyOutcome
-from dialogauge.app.settings import JudgeOptions
+from dialogauge.app.outputs import run_files, spare
+from dialogauge.app.settings import JudgeOptions, SatisfactionOptions
 from dialogauge.app.sources import (
     InputData,
     Source,
@@ -58,10 +58,11 @@ class JudgeOutcome(StudyOutcome[JudgingResult]):
         return 0 if all(result.gates) else 100
 
 
-def spare_the_input(inputs: Sequence[str], directory: RunDirectory, *, fresh: bool) -> None:
-    """Raise UsageError where `--fresh` would delete the run that is to be judged."""
+def spare_the_input(options: JudgeOptions | SatisfactionOptions, directory: RunDirectory) -> None:
+    """Raise UsageError where the run would be written over an input, or `--fresh` delete the one to judge."""
     path = directory.path
-    if fresh and any(is_run(i) and Path(i).resolve() == path.resolve() for i in inputs):
+    spare(run_files(directory), options)
+    if options.fresh and any(is_run(i) and Path(i).resolve() == path.resolve() for i in options.inputs):
         msg = f"--fresh would delete {path}, and it is the run that is to be judged"
         raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
 
@@ -84,7 +85,7 @@ async def judge_data(
     goes wrong in between ends up in the outcome, and everything finished by then is stored.
     """
     gates = read_gates(options.gates, options.rubric)
-    spare_the_input(options.inputs, _directory(options), fresh=options.fresh)
+    spare_the_input(options, _directory(options))
     data = data or input_data(options)
     built = build_judge(options)
     try:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from dialogauge.app.build import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
+from dialogauge.app.outputs import spare, spare_runs
 from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.errors import DialogaugeError
@@ -63,15 +64,20 @@ def write_pairs(options: PairOptions) -> PairResult:
     }
     left_out: Counter[str] = Counter()
     error = None
+    target = Path(options.out)
+    files = (target, target.with_suffix(".provenance.jsonl"))
+    spare(files, options)
+    for file in files:
+        spare_runs(file)
     with open_run(options.run, options.privacy, studies=JUDGED) as run:
+        spare(files, run.manifest.settings)
         if options.kind == "dpo" and options.chosen_field is None:
             rows, error = asyncio.run(_repaired(options, run, left_out))
         else:
             rows = list(makers[options.kind](options, run, left_out))
     rows = _limited(rows, options.limit, left_out)
-    target = Path(options.out)
-    write_whole(target, (json_line(row) for row, _ in rows))
-    write_whole(target.with_suffix(".provenance.jsonl"), (json_line(source) for _, source in rows))
+    write_whole(files[0], (json_line(row) for row, _ in rows))
+    write_whole(files[1], (json_line(source) for _, source in rows))
     odd = 0 if options.kind == "active" else sum(odd_arguments(row) for row, _ in rows)
     return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, error, odd)
 

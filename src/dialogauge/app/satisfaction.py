@@ -64,11 +64,11 @@ async def judge_satisfaction_data(
         data: Judged in place of what `inputs` and `ratings_file` of the options name.
         stop: Ends the run early when it is requested.
     """
+    spare_the_input(options, run_directory(options))
     built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder)
     try:
         study, notes = _study(options, built, data)
         study.reference = read_reference(options, study.data)
-        spare_the_input(options.inputs, run_directory(options), fresh=options.fresh)
         run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
         await built.close()

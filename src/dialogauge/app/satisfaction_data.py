@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from dialogauge.app.outputs import run_named_after
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
 from dialogauge.app.sources import InputData, input_data, is_run, shown_notes
 from dialogauge.core.conversation import Conversation
@@ -23,9 +24,9 @@ def run_directory(options: SatisfactionOptions) -> RunDirectory:
     if options.out is not None:
         return RunDirectory(Path(options.out))
     first = Path(options.inputs[0])
-    name = "stdin" if str(first) == "-" else first.resolve().name.split(".")[0] or "run"
-    beside = first.parent if is_run(str(first)) else Path("runs")
-    return RunDirectory(beside / f"{name}-{options.judge}")
+    if is_run(options.inputs[0]):
+        return RunDirectory(first.parent / f"{first.resolve().name}-{options.judge}")
+    return RunDirectory(run_named_after(options.inputs, f"-{options.judge}"))
 
 
 def masked_words(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from dialogauge.app.outputs import run_named_after
 from dialogauge.app.settings import DataOptions, RatingOptions, StrictOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
@@ -142,8 +143,7 @@ def default_run_directory(inputs: Sequence[str], *, rubric: str, judge: str) -> 
     if is_run(first):
         run = Path(first)
         return run.parent / f"{run.name}-{Path(rubric).stem}-{judge}"
-    name = "stdin" if first == "-" else Path(first).resolve().name
-    return Path("runs") / (name.split(".")[0] or "run")
+    return run_named_after(inputs)
 
 
 def shown_notes(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import typer
 
 from dialogauge.app.settings import ExportOptions
 from dialogauge.cli.options import takes
+from dialogauge.report import plain
 
 
 @takes(ExportOptions)

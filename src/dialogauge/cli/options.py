@@ -15,6 +15,7 @@ import typer
 
 from dialogauge.app.settings import Options
 from dialogauge.cli.terminal import kept_for_json
+from dialogauge.core.files import shown_path
 from dialogauge.core.settings import Setting, settings_of
 from dialogauge.report import plain
 
@@ -98,4 +99,4 @@ def command_line() -> str:
         from dialogauge.llm import without_credentials  # most commands name no URL
 
         words = [without_credentials(word) for word in words]
-    return shlex.join(["dialogauge", *words])
+    return shown_path(shlex.join(["dialogauge", *words]))

@@ -14,6 +14,7 @@ import typer
 
 from dialogauge.app.environment import colour_wanted
 from dialogauge.app.progress import ProgressObserver
+from dialogauge.core.files import shown_path
 from dialogauge.report import plain
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - any JSON value
 def print_plan(plan: Plan, text: str, *, as_json: bool) -> NoReturn:
     """Print what a command would do, in words or with its counts as JSON, and exit."""
     if as_json:
-        whole = {"run": str(plan.directory), "judge": plan.judge, **plan.counts, "left": plan.left}
+        whole = {"run": shown_path(plan.directory), "judge": plan.judge, **plan.counts, "left": plan.left}
         print_json({**whole, "faults": [str(f) for f in plan.faults]})
     else:
         for note in plan.notes:

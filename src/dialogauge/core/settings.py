@@ -14,6 +14,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from dialogauge.core.errors import without_user_info
+from dialogauge.core.files import shown_path
 
 S = TypeVar("S")
 
@@ -172,7 +173,7 @@ def _read(owner: type, field: dataclasses.Field[Any]) -> Setting:
 
 
 def recorded(settings: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of settings
-    """Return settings, and what was made of them, as `manifest.json` holds them: without secrets in URLs."""
+    """Return settings as `manifest.json` holds them: paths as they are shown, without secrets in URLs."""
     declared = settings_of(type(settings))
     left_out = {"command", *(name for name, one in declared.items() if not one.recorded)}
     return {k: _kept(v) for k, v in dataclasses.asdict(settings).items() if k not in left_out}
@@ -180,7 +181,7 @@ def recorded(settings: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass o
 
 def _kept(value: Any) -> Any:  # noqa: ANN401 - of any setting
     if isinstance(value, str):
-        return without_user_info(value) if "://" in value else value
+        return shown_path(without_user_info(value) if "://" in value else value)
     return tuple(_kept(one) for one in value) if isinstance(value, tuple) else value
 
 

@@ -35,7 +35,14 @@ def plain(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if _harmless(c) else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if _harmless(c) else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    """Return the escape of a character; of a byte of a name that is not UTF-8 that of the byte."""
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode()
 
 
 def _harmless(character: str) -> bool:

@@ -44,10 +44,14 @@ def packable(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
     What UTF-8 or 64 bits cannot hold is replaced: half a surrogate pair (a model that was cut off within
     an escaped emoji) by U+FFFD, a larger whole number by the nearest float.
     """
+    return _dumped(value, orjson.OPT_NON_STR_KEYS)
+
+
+def _dumped(value: Any, option: int) -> bytes:  # noqa: ANN401 - any JSON value
     try:
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+        return orjson.dumps(value, option=option)
     except orjson.JSONEncodeError:
-        return orjson.dumps(_holdable(value), option=orjson.OPT_NON_STR_KEYS)
+        return orjson.dumps(_holdable(value), option=option)
 
 
 def unpack(blob: bytes, dictionary: bytes = b"") -> Any:  # noqa: ANN401 - any JSON value
@@ -132,12 +136,12 @@ _ACTED_ON = re.compile(
 
 def json_line(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
     """Write a value as one line of JSON."""
-    return _inert(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+    return _inert(_dumped(value, orjson.OPT_APPEND_NEWLINE))
 
 
 def json_document(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
     """Write a value as indented JSON."""
-    return _inert(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return _inert(_dumped(value, orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def _inert(raw: bytes) -> bytes:

@@ -17,16 +17,18 @@ from dialogauge.app.candidates import (
     read_candidates,
 )
 from dialogauge.app.merging import load_config
+from dialogauge.app.outputs import run_files, spare
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.settings import CollectOptions
 from dialogauge.app.sources import InputData
 from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, UsageError
+from dialogauge.core.files import shown_path
 from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.core.settings import recorded
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget
-from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
+from dialogauge.runs import FILES, Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.studies.replay.items import ItemSet, ReplayItem, read_items
 from dialogauge.studies.replay.stored import open_replay, refuse_older
 from dialogauge.studies.replay.study import RepliesStudy, ReplyMask, Tally, tally_of
@@ -67,12 +69,12 @@ async def collect(
     Raises UsageError and InputError before anything is asked; what goes wrong in between ends up in the
     result, and every reply that was there by then is stored.
     """
-    items = read_items(Path(options.items))
-    config, agents = load_config(options.config_file), read_agents(options.agents_file)
-    candidates = read_candidates(options.candidates, agents, config)
+    items = _items(options)
+    candidates = _candidates(options)
     opened = open_stage(items, options.data, source=source)
     described = {c.name: _described(c, options) for c in candidates}
     _expect_same(options.out, items, described, observer)
+    written = {c.name: read_written(c.replies, opened) for c in candidates if c.replies is not None}
     out = Collected(items, faults=list(opened.faults))
     settings, budget = _run_settings(options, items), Budget(options.max_calls, options.max_cost)
     for candidate in candidates:
@@ -86,7 +88,7 @@ async def collect(
             options.seed,
         )
         if candidate.replies is not None:
-            study.written, faults = read_written(candidate.replies, opened)
+            study.written, faults = written[candidate.name]
             out.faults += faults
             run = await run_study(study, replace(settings, workers=1), observer, stop=stop)
         else:
@@ -108,6 +110,18 @@ async def collect(
     return out
 
 
+def _candidates(options: CollectOptions) -> tuple[Candidate, ...]:
+    config, agents = load_config(options.config_file), read_agents(options.agents_file)
+    return read_candidates(options.candidates, agents, config)
+
+
+def _items(options: CollectOptions) -> ItemSet:
+    """Read the item set, which may be the run's own; nothing else of a run may be written over an input."""
+    files = run_files(RunDirectory(Path(options.out)))
+    spare([file for file in files if file.name != FILES["items"]], options)
+    return read_items(Path(options.items))
+
+
 def _run_settings(options: CollectOptions, items: ItemSet) -> RunSettings:
     return RunSettings(
         directory=RunDirectory(Path(options.out)),
@@ -126,7 +140,7 @@ def _described(candidate: Candidate, options: CollectOptions) -> dict[str, Any]:
         "digest": candidate_digest(candidate, options.context, options.seed),
         "kind": kind,
         "context": None if kind == "file" else options.context,
-        "source": candidate.replies,
+        "source": None if candidate.replies is None else shown_path(candidate.replies),
         "models": [m.model for m in candidate.models],
         "sampling": [
             {k: getattr(m, k) for k in ("temperature", "top_p", "max_tokens", "seed")}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.candidates import AgentEntry, family_of, read_agents
+from dialogauge.app.outputs import run_files, spare
 from dialogauge.app.replay.stage import privacy_of
 from dialogauge.app.settings import CompareOptions
 from dialogauge.core.protocols import PlainDimension
@@ -70,13 +71,14 @@ def compare_runs(options: CompareOptions) -> Compared:
         UsageError: A run has no scores by the evaluator, the runs are of different items or evaluators, or
             two of their candidates have one name.
     """
+    out = Path(options.out) if options.out else Path(options.runs[0]) if len(options.runs) == 1 else None
+    spare([] if out is None else run_files(RunDirectory(out)), options)
     read = gather(options.runs, options.judge)
     agents = read_agents(options.agents_file)
     for name, of in read.scores.candidates.items():
         _columns(of.about, name, agents.get(name))
     family = options.judge_family or _judge_family(read.about)
     comparison = compare(read.scores, options.comparison, family=family)
-    out = Path(options.out) if options.out else Path(options.runs[0]) if len(options.runs) == 1 else None
     compared = Compared(
         read.items,
         {**read.about, "digest": read.evaluator, "family": family},

@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dialogauge.app.outputs import spare
 from dialogauge.app.replay.stage import data_settings, hidden_items, mask_for_items, read_study
 from dialogauge.app.satisfaction import study_settings
 from dialogauge.app.satisfaction_data import masked_words
 from dialogauge.app.settings import SelectOptions
 from dialogauge.app.sources import InputData
-from dialogauge.core.errors import InputError
-from dialogauge.data import DATA_SETS, format_names
+from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.files import shown_path
+from dialogauge.data import DATA_SETS, format_names, pipe_of
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.studies.replay.items import ItemSet, select_items
@@ -46,6 +48,13 @@ def select(
     Raises UsageError when there is nothing to choose or the run was masked otherwise, StoreError when the
     file cannot be written.
     """
+    if options.out is not None:
+        spare([Path(options.out)], options)
+    for name in () if source is not None else options.inputs:
+        if pipe_of(name) or shown_path(name) != name:
+            what = "comes through a pipe" if pipe_of(name) else "has a name that is not UTF-8"
+            msg = f"{shown_path(name)} {what}: an item set could not say where its data is"
+            raise UsageError(msg, hint="give a file that can be read again under its name")
     mask = mask_for_items(options.privacy, earlier, path)
     read = read_study(options, source=source)
     items = select_items(

@@ -1,0 +1,101 @@
+"""Where commands write: how a run is named, and that nothing is written over what is read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final
+
+from dialogauge.app.settings import Options
+from dialogauge.core.errors import StoreError, UsageError
+from dialogauge.core.files import shown_path
+from dialogauge.core.unit import digest
+from dialogauge.data import pipe_of
+from dialogauge.runs import FILES, RunDirectory
+
+_ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt")
+
+
+def stem(path: str) -> str:
+    """Return the name of a file without its ending, and without that of gzip; of a folder its name."""
+    name = Path(os.path.realpath(path)).name
+    if not Path(path).is_dir():
+        plain = name.removesuffix(".gz")
+        name = next((plain.removesuffix(e) for e in _ENDINGS if plain.endswith(e)), plain)
+    return name.lstrip(".")
+
+
+def run_named_after(inputs: Sequence[str], ending: str = "") -> Path:
+    """Return the directory in `runs` for inputs: named after the first, with an ending.
+
+    Where it holds a run of other inputs, a digest of the inputs is added, so that each has its own.
+    """
+    first = inputs[0]
+    name = "stdin" if first == "-" else "pipe" if pipe_of(first) else stem(first) or "run"
+    path = Path("runs") / f"{name}{ending}"
+    asked = _identity(inputs)
+    try:
+        before = RunDirectory(path).read_json("manifest").get("settings", {}).get("inputs", inputs)
+    except StoreError:  # no run, or one that did not come to its end
+        return path
+    same = not isinstance(before, list) or _identity(map(str, before)) == asked
+    return path if same else path.with_name(f"{path.name}-{digest(asked)[:8]}")
+
+
+def _identity(inputs: Iterable[str]) -> list[str]:
+    return ["a pipe" if pipe_of(i) else shown_path(os.path.realpath(i)) for i in inputs]
+
+
+def run_files(directory: RunDirectory) -> list[Path]:
+    """Return the files that a run writes into its directory, or what stands in its place."""
+    path = directory.path
+    return [path] if path.is_file() else [path / name for name in FILES.values()]
+
+
+def spare(outputs: Iterable[Path], settings: Options | Mapping[str, Any]) -> None:
+    """Raise UsageError where an output would be written over an input, under whatever name or link.
+
+    Args:
+        outputs: The files that will be written.
+        settings: Every value that is the path of a file is an input, and so are the files in a folder among
+            them. What a run holds is its own.
+    """
+    inputs = [(path, status) for path in _texts(settings) if (status := _status(path)) is not None]
+    for output in outputs:
+        status, real = _status(output), os.path.realpath(output)
+        if status is None:
+            continue
+        own = RunDirectory(Path(real).parent).exists
+        for path, other in inputs:
+            inside = stat.S_ISDIR(other.st_mode) and real.startswith(os.path.realpath(path) + os.sep)
+            if os.path.samestat(status, other) or (inside and not own):
+                msg = f"{shown_path(output)} would be written over, and it is an input"
+                raise UsageError(msg, hint="choose another place with -o")
+
+
+def spare_runs(output: Path, *, but: str = "") -> None:
+    """Raise UsageError where a file would be written over one of a run's, apart from one of `FILES`."""
+    real = Path(os.path.realpath(output))
+    if RunDirectory(real.parent).exists and real.name in {FILES[key] for key in FILES if key != but}:
+        msg = f"{shown_path(output)} is a file of a run, and would be written over"
+        raise UsageError(msg, hint="choose another place with -o")
+
+
+def _status(path: str | Path) -> os.stat_result | None:
+    try:
+        return Path(path).stat()
+    except (OSError, ValueError):
+        return None
+
+
+def _texts(settings: Options | Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts among settings, apart from where to write; of `NAME=replies:FILE` the file."""
+    if isinstance(settings, Options):
+        settings = {f.name: getattr(settings, f.name) for f in fields(settings)}
+    for name, value in settings.items():
+        for text in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(text, str) and text and name != "out":
+                yield text.partition("replies:")[2] or text
