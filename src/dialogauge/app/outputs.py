@@ -9,8 +9,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
+
 from dialogauge.app.settings import Options
-from dialogauge.core.errors import StoreError, UsageError
+from dialogauge.core.errors import UsageError
 from dialogauge.core.files import shown_path
 from dialogauge.core.unit import digest
 from dialogauge.data import pipe_of
@@ -36,13 +38,18 @@ def run_named_after(inputs: Sequence[str], ending: str = "") -> Path:
     first = inputs[0]
     name = "stdin" if first == "-" else "pipe" if pipe_of(first) else stem(first) or "run"
     path = Path("runs") / f"{name}{ending}"
-    asked = _identity(inputs)
-    try:
-        before = RunDirectory(path).read_json("manifest").get("settings", {}).get("inputs", inputs)
-    except StoreError:  # no run, or one that did not come to its end
-        return path
-    same = not isinstance(before, list) or _identity(map(str, before)) == asked
+    asked, before = _identity(inputs), _inputs_of(path)
+    same = before is None or _identity(before) == asked
     return path if same else path.with_name(f"{path.name}-{digest(asked)[:8]}")
+
+
+def _inputs_of(run: Path) -> list[str] | None:
+    """Return what a run was made from; None where there is none, or one that did not come to its end."""
+    try:
+        manifest = orjson.loads((run / FILES["manifest"]).read_bytes())
+        return list(map(str, manifest["settings"]["inputs"]))
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
 
 
 def _identity(inputs: Iterable[str]) -> list[str]:
