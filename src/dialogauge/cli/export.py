@@ -6,7 +6,6 @@ import typer
 
 from dialogauge.app.settings import ExportOptions
 from dialogauge.cli.options import takes
-from dialogauge.report import plain
 
 
 @takes(ExportOptions)

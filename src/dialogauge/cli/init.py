@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from dialogauge.report import plain
-
 
 def init(
     directory: Annotated[str, typer.Argument(metavar="DIRECTORY", help="Where to.")] = ".",

@@ -6,7 +6,6 @@ import typer
 
 from dialogauge.app.settings import ReportOptions
 from dialogauge.cli.options import takes
-from dialogauge.report import plain
 
 
 @takes(ReportOptions)
