@@ -28,7 +28,7 @@ from dialogauge.llm.structured import Structured
 from dialogauge.rubrics import VERDICTS, Rubric
 
 _MOST_QUOTES = 50
-"""Of one turn; two are asked for."""
+"""Of one turn that are looked up; a reply has a few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def supported(quotes: Iterable[tuple[str, str]], turn: Turn) -> tuple[tuple[Evid
     """Keep the quotes that occur in the turn, spaces apart; return them and how many were dropped."""
     quotes = tuple(quotes)
     material = Material(turn.messages)
-    places = [(dimension, material.place(quote)) for dimension, quote in quotes[:_MOST_QUOTES]]
+    places = [(dimension, material.place(quote)) for dimension, quote in quotes]
     kept = tuple(Evidence(turn.number, plain, dimension) for dimension, plain in places if plain)
     return kept, len(quotes) - len(kept)
 
@@ -69,6 +69,7 @@ class Material:
     def __init__(self, messages: Iterable[Message], *texts: str) -> None:
         """Take messages with the arguments of their tool calls, and further texts."""
         self._messages, self._texts = tuple(messages), texts
+        self._left = _MOST_QUOTES
 
     @cached_property
     def _written(self) -> str:
@@ -81,7 +82,13 @@ class Material:
         return _plain(self._written)
 
     def place(self, quote: str) -> str | None:
-        """Return the words that occur, without what surrounds a quote; None where they do not."""
+        """Return the words that occur, without what surrounds a quote; None where they do not.
+
+        Only so many are looked up, so that a reply of thousands of quotes holds nobody up.
+        """
+        if self._left <= 0:
+            return None
+        self._left -= 1
         plain = _plain(quote).strip(" \"'“”‘’「」…").removesuffix("...").strip()
         # Word for word is the rule; only else are the spaces looked past.
         return plain if plain and (plain in self._written or plain in self._plain) else None

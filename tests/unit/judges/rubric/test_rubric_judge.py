@@ -543,3 +543,10 @@ async def test_a_contradicted_claim_without_a_quote_is_asked_about_again():
         "claims[0].quote: expected the words that make it contradicted"
         in requests[-1].messages[-1]["content"]
     )
+
+
+async def test_of_thousands_of_quotes_only_the_first_are_looked_up():
+    claims = [{"claim": f"c{i}", "quote": "at ten", "label": "contradicted"} for i in range(1000)]
+    rows, _ = await judged("factuality", MUSEUM, lambda r: {"claims": claims}, source="It opens at ten.")
+    assert rows[0].outcome.details["quotes_unsupported"] == 950
+    assert rows[0].outcome.numbers == {"factuality": 0.0}
