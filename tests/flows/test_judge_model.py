@@ -327,3 +327,29 @@ def test_the_manifest_keeps_the_command_without_secrets(dialogauge, serve, log, 
     assert manifest["command"].startswith("dialogauge judge '")
     assert manifest["command"].endswith(f"--model m --base-url {stub.url} -o run")
     assert "hunter2" not in json.dumps(manifest)
+
+
+def test_the_seed_reaches_the_model_and_repeats_have_their_own(dialogauge, serve, log, talk):
+    stub = serve(ideal)
+    path = log(talk("a"))
+    done = dialogauge("judge", path, *at(stub), "--seed", 7, "--repeats", 3, "-o", "run")
+    assert done.code == 0, done.err
+    assert sorted(sent["seed"] for sent in stub.asked) == [7, 8, 9]
+    dialogauge("judge", path, *at(stub), "--seed", 7, "--repeats", 3, "-o", "another")
+    assert len(stub.asked) == 3
+    dialogauge("judge", path, *at(stub), "--seed", 20, "-o", "third")
+    assert stub.asked[-1]["seed"] == 20
+
+
+def test_the_commonest_failure_is_shown_with_its_count(dialogauge, serve, log, talk):
+    faults = FaultPlan(choose=lambda body: "400:Bad words in line 7" if "museum a" in str(body) else None)
+    done = dialogauge("judge", log(talk("a"), talk("b")), *at(serve(ideal, faults=faults)), "-o", "run")
+    assert "most often (2) HTTP 400: Bad words in line 7" in done.unwrapped
+
+
+def test_a_server_that_cuts_prompts_is_named_at_the_end(dialogauge, serve, log, talk):
+    def cut(body):
+        return ideal(body), {"prompt_tokens": 512, "completion_tokens": 9}
+
+    done = dialogauge("judge", log(talk("a", "word " * 5000)), *at(serve(cut)), "-o", "run")
+    assert "the endpoint counted 512 tokens" in done.unwrapped

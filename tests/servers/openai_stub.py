@@ -83,6 +83,7 @@ class OpenAIStub:
         counts: bool = True,
         threaded: bool = False,
         port: int = 0,
+        base: str = "/v1",
     ) -> None:
         self.reply = reply if callable(reply) else (lambda _: reply)
         self.latency = latency
@@ -94,6 +95,7 @@ class OpenAIStub:
         self.counts = counts
         self.threaded = threaded
         self.port = port
+        self.base = base
         self.requests: list[dict[str, Any]] = []
         """The JSON of every chat request, in order."""
         self.exchanges: list[Exchange] = []
@@ -109,7 +111,7 @@ class OpenAIStub:
     @property
     def url(self) -> str:
         """The base URL."""
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"http://127.0.0.1:{self.port}{self.base}"
 
     @property
     def asked(self) -> list[dict[str, Any]]:
@@ -144,8 +146,8 @@ class OpenAIStub:
         self._over = asyncio.Event()
         self._one_by_one = asyncio.Lock()
         app = web.Application(client_max_size=64 * 2**20)
-        app.router.add_post("/v1/chat/completions", self._chat)
-        app.router.add_get("/v1/models", self._models)
+        app.router.add_post(f"{self.base}/chat/completions", self._chat)
+        app.router.add_get(f"{self.base}/models", self._models)
         # Who hangs up is not served any longer.
         runner = web.AppRunner(
             app, access_log=None, shutdown_timeout=0.1, keepalive_timeout=600, handler_cancellation=True

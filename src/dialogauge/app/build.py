@@ -72,6 +72,11 @@ class Clients:
 
         return self._first.limits() if isinstance(self._first, HttpChatClient) else None
 
+    def notices(self) -> tuple[str, ...]:
+        """Return what users should know of the endpoint of the first of them."""
+        notice = getattr(self._first, "notice", None)
+        return () if notice is None else (notice,)
+
     async def close(self) -> None:
         """Free connections and caches."""
         await self._stack.aclose()
@@ -94,6 +99,8 @@ class BuiltJudge:
 
     judge: Judge
     limits: Limits = no_limits
+    notices: Callable[[], tuple[str, ...]] = tuple
+    """What users should know of the endpoint's answers, once it has answered."""
     close: Callable[[], Coroutine[Any, Any, None]] = _close_nothing
     """Frees what the clients hold."""
     worked_examples: frozenset[str] = frozenset()
@@ -126,7 +133,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
         mode=options.mode,
         source=source,
     )
-    return BuiltJudge(judge, clients.limits, clients.close, rubric.example_ids)
+    return BuiltJudge(judge, clients.limits, clients.notices, clients.close, rubric.example_ids)
 
 
 def _read(path: Path, what: str, hint: str) -> str:

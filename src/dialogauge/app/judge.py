@@ -97,7 +97,7 @@ async def judge_data(
         await built.close()
     rating_faults = _rating_faults(options, data.ratings, study, run)
     faults = [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in rating_faults)]
-    notes = shown_notes(data.notes, run.mask)
+    notes = (*shown_notes(data.notes, run.mask), *built.notices())
     if study.left_out:
         notes = (*notes, f"{study.left_out} not judged: the rubric shows them as worked examples")
     return JudgeOutcome(run, tuple(faults), notes, options.max_failed)

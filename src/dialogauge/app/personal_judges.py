@@ -70,7 +70,7 @@ def build_satisfaction_judge(
     name = options.judge
     if name in MODEL_JUDGES:
         models = Models(options)
-        return BuiltJudge(model_judge(models), models.limits, models.close)
+        return BuiltJudge(model_judge(models), models.limits, models.notices, models.close)
     if name == "local-user":
         from dialogauge.judges.local_user.judge import LocalUserJudge
 

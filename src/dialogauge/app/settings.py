@@ -282,7 +282,13 @@ class JudgeOptions(DataOptions, StrictOptions, LanguageOptions, ModelOptions, Ju
     limit: int | None = setting(None, "Only the first N conversations.", low=1)
     sample: int | None = setting(None, "N conversations at random.", low=1)
     repeats: int = setting(1, "Judge everything N times.", low=1, high=1_000, key="repeats")
-    seed: int = setting(0, "Seed of sampling and of the model.", low=0, high=SEEDS, key="seed")
+    seed: int = setting(
+        0,
+        "Seed of sampling; unless 0 also sent to the model, and each repeat adds one.",
+        low=0,
+        high=SEEDS,
+        key="seed",
+    )
     window: int = setting(6, "Turns in a window of a long conversation.", low=4, high=6, key="window")
     gates: tuple[str, ...] = setting(
         (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from dialogauge.llm.budget import Budget, PrefixMeter, PriceTable
 from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.limiter import AdaptiveLimiter, LimiterState
 from dialogauge.llm.problems import Problem, Remedy, read_problem
+from dialogauge.llm.prompt_watch import PromptWatch
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
 from dialogauge.llm.recovery import Form, Recovery, Search
 from dialogauge.llm.retry import EndpointHealth, RetrySettings, RetryState, Timing
@@ -25,6 +27,8 @@ from dialogauge.llm.wire import Completion, Rung, encode, read_completion
 
 if TYPE_CHECKING:
     from dialogauge.llm.transport import Response, Transport
+
+_log = logging.getLogger(__name__)
 
 _PASSING: Mapping[int | None, Remedy] = {403: "retry", 404: "retry", 429: "wait"}
 """What a gateway may answer by chance, and what is done about it the first time."""
@@ -125,6 +129,7 @@ class HttpChatClient:
         self._recovery = Recovery(self._base)
         self._prefixes = PrefixMeter()
         self._health = EndpointHealth()
+        self._watch = PromptWatch()
 
     def __repr__(self) -> str:
         """Without secrets."""
@@ -149,6 +154,11 @@ class HttpChatClient:
             "dropped": {k: self.endpoint.redact(v) for k, v in self._recovery.changes.items()},
             "schema_support": self._ladder.describe(),
         }
+
+    @property
+    def notice(self) -> str | None:
+        """What a user should know of the endpoint's answers; None for nothing."""
+        return None if self._watch.notice is None else f"{self.model}: {self._watch.notice}"
 
     def limits(self) -> LimiterState:
         """Return the limiter's state, for a progress line."""
@@ -238,7 +248,7 @@ class HttpChatClient:
         item.body = item.form.write(self._base, item.request)
         if not item.retries.attempts and not item.probing:
             item.usage += self._prompt_usage(item.body)
-        outcome = await self._attempt(encode(item.body), item.retries, item.earlier, item.last)
+        outcome = await self._attempt(item.body, item.retries, item.earlier, item.last)
         if isinstance(outcome, Problem):
             item.usage += Usage(calls=int(outcome.status is not None))
         return outcome
@@ -315,11 +325,11 @@ class HttpChatClient:
             return
         item.confirmed = True
         retries = RetryState(self._settings.retry, self._timing)
-        content = encode({"model": self.model, "messages": _BAREST})
+        body = {"model": self.model, "messages": _BAREST}
         delay: float | None = 0.0
         while delay is not None:
             await self._timing.sleep(delay)
-            outcome = await self._attempt(content, retries, item.earlier, None)
+            outcome = await self._attempt(body, retries, item.earlier, None)
             if not isinstance(outcome, Problem):
                 item.usage += outcome.usage
                 return
@@ -349,13 +359,18 @@ class HttpChatClient:
         return delay
 
     async def _attempt(
-        self, content: bytes, retries: RetryState, earlier: EndpointError | None, last: Problem | None
+        self,
+        body: Mapping[str, Any],
+        retries: RetryState,
+        earlier: EndpointError | None,
+        last: Problem | None,
     ) -> ChatReply | ChatFailure | Problem:
         """Send once, when the limiter has room.
 
         After the deadline the item fails with the problem of the attempt before: `last`.
         """
         self._health.raise_if_failed(earlier)
+        content = encode(body)
         if not await self._wait_for_slot(retries):
             return _out_of_time(last, "no place before the deadline")
         try:
@@ -374,6 +389,8 @@ class HttpChatClient:
         if isinstance(outcome, Completion):
             self._health.has_answered = True
             self._health.last_answer = self._timing.clock()
+            if self._watch.read(body["messages"], outcome):
+                _log.warning("%s", self.notice)
             reply = self._reply(outcome)
             return replace(reply, usage=reply.usage + retries.lost)
         if outcome.kind == "timeout" and retries.shortened and last is not None:

@@ -19,7 +19,7 @@ class SamplingParameters:
     max_tokens: int | None = None
     """The most tokens of a reply, reasoning included."""
     seed: int | None = None
-    """The repeat (`ChatRequest.salt`) is added to it, so that repeats differ."""
+    """`ChatRequest.salt` is added to it, so that repeats differ."""
     stop: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Further fields, sent unchanged."""
@@ -78,7 +78,7 @@ class ChatRequest:
     max_tokens: int | None = None
     """Overrides the client's limit, for a re-ask after a truncated reply."""
     salt: int = 0
-    """The repeat; part of the cache key, so that repeats differ."""
+    """The seed of the run, and the number of repeats before this one; added to the seed that is sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ class Form:
     def write(self, base: Mapping[str, Any], request: ChatRequest) -> dict[str, Any]:
         """Return the body of a request; `base` has model and parameters."""
         body = request_body(self.parameters(base), request, self.limit_name)
+        body = {name: value for name, value in body.items() if name not in self.dropped}
         limit = body.get(self.limit_name or "")
         if isinstance(limit, int) and self.longest is not None and self.limit_name is not None:
             body[self.limit_name] = min(limit, self.longest)
@@ -347,7 +348,7 @@ class Recovery:
         alternate = all(a != b for a, b in pairwise(roles))
         name = None if request.schema is None else request.schema.name
         form = replace(form, longest=None)
-        shape = (form, name, request.max_tokens is None, frozenset(roles), alternate)
+        shape = (form, name, request.max_tokens is None, not request.salt, frozenset(roles), alternate)
         return self._shapes.setdefault(shape, _Shape())
 
 

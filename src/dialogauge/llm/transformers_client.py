@@ -112,8 +112,8 @@ class TransformersClient:
             message = f"the prompt has {length} tokens, more than the model takes"
             return ChatFailure("too_long", message)
         limit = min(request.max_tokens or self._parameters.max_tokens or _MAX_TOKENS, room)
-        if self._parameters.seed is not None:
-            torch.manual_seed(self._parameters.seed + request.salt)
+        if self._parameters.seed is not None or request.salt:
+            torch.manual_seed((self._parameters.seed or 0) + request.salt)
         try:
             with torch.inference_mode():
                 output = model.generate(

@@ -64,6 +64,8 @@ _FINISH: Mapping[str, FinishReason] = {
     "refusal": "filter",
 }
 
+_SEEDS = 2**63
+"""No endpoint takes a greater seed."""
 _SCHEMA_NOTE = "Reply with one JSON object and nothing else. It must satisfy this JSON schema:\n"
 
 
@@ -138,8 +140,9 @@ def request_body(base: Mapping[str, Any], request: ChatRequest, limit_name: str 
     body = {**base, "messages": request.messages}
     if request.max_tokens is not None and limit_name is not None:
         body[limit_name] = request.max_tokens
-    if request.salt and "seed" in body:
-        body["seed"] += request.salt
+    seed = body.get("seed", 0)
+    if request.salt and isinstance(seed, int) and seed >= 0:  # a negative seed is a random one
+        body["seed"] = (seed + request.salt) % _SEEDS
     return body
 
 

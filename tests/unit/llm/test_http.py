@@ -56,6 +56,31 @@ async def test_parameters_and_overrides_reach_the_endpoint(serve, connect):
     assert stub.headers[0]["Authorization"] == f"Bearer {KEY}"
 
 
+async def test_a_repeat_has_a_seed_of_its_own_unless_seeds_are_refused(serve, connect):
+    stub = serve("ok")
+    client = connect(stub.url)
+    for salt in (0, 1, 2):
+        await client.complete(question(salt=salt))
+    assert [sent.get("seed") for sent in stub.requests] == [None, 1, 2]
+    stub.faults = FaultPlan(choose=lambda body: "400:Invalid request." if "seed" in body else None)
+    client = connect(stub.url)
+    assert all([isinstance(await client.complete(question(salt=salt)), ChatReply) for salt in (0, 1, 2)])
+    assert "seed" not in stub.requests[-1]
+    random_one = connect(stub.url, parameters=SamplingParameters(seed=-1))
+    stub.faults = FaultPlan()
+    await random_one.complete(question(salt=1))
+    assert stub.requests[-1]["seed"] == -1
+
+
+async def test_an_endpoint_that_cuts_prompts_is_named(serve, connect, caplog):
+    stub = serve(lambda body: ("fine", {"prompt_tokens": 512, "completion_tokens": 1}))
+    client = connect(stub.url)
+    for _ in range(2):
+        await client.complete(question("word " * 5000))
+    assert "512 tokens" in client.notice
+    assert len(caplog.records) == 1
+
+
 async def test_an_unknown_price_or_an_uncounted_reply_has_no_cost(serve, connect):
     reply = await connect(serve("ok").url, prices=PriceTable()).complete(question())
     assert reply.usage.cost is None

@@ -144,8 +144,7 @@ class RubricJudge(JudgeByRubric):
     async def judge(self, request: Request) -> tuple[Judged, ...]:
         """Judge each replied turn in order, then the conversation, as the rubric asks.
 
-        The repeat is part of the cache key, so that repeats are asked anew. The seed is not used: chance is
-        in the model alone, and its seed belongs to the client.
+        Seed and repeat give the seed that the model is asked with, so that repeats differ and are asked anew.
 
         Raises `EndpointError` or `BudgetSpent` from the client.
         """
@@ -160,7 +159,7 @@ class RubricJudge(JudgeByRubric):
             self.mode,
             self.tool_chars,
             self.source,
-            salt=request.repeat,
+            salt=request.seed + request.repeat - 1,
             standing={(j.target.level, j.target.turn): j for j in request.standing},
         )
         turns = conversation.replied_turns

@@ -31,6 +31,7 @@ from dialogauge.text import counted
 
 _WEAK_SHOWN: Final = 5
 _REASON_CHARS: Final = 200
+_MESSAGE_CHARS: Final = 300
 
 
 def brief(
@@ -59,6 +60,9 @@ def summary_blocks(summary: Summary) -> tuple[Block, ...]:
     if summary.failures:
         reasons = ", ".join(f"{words.name(kind)} {n:,}" for kind, n in summary.failures.items())
         pairs.append(("failed, by reason", reasons))
+    if summary.commonest is not None:
+        message, times = summary.commonest
+        pairs.append((f"most often ({times:,})", message[:_MESSAGE_CHARS]))
     heads = (
         "dimension",
         TableColumn("level", "text"),

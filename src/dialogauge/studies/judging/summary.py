@@ -154,6 +154,8 @@ class Summary:
     failed: int
     failures: Mapping[str, int]
     """By kind."""
+    commonest: tuple[str, int] | None
+    """What the endpoint said most often where it failed, and for how many targets; not part of the JSON."""
     conversations: ConversationCounts
     dimensions: tuple[DimensionSummary, ...]
     verdicts: VerdictSummary | None
@@ -292,6 +294,7 @@ def summarise(
         not_applicable=tally.outcomes["not_applicable"],
         failed=tally.outcomes["failed"] + lost,
         failures=failures,
+        commonest=next(iter(tally.messages.most_common(1)), None),
         conversations=conversations,
         dimensions=tuple(_dimension(tally, sums, i, lost) for i in range(len(tally.dimensions))),
         verdicts=_verdicts(tally, lost + pending * times),

@@ -8,6 +8,7 @@ every breakdown need, and it stays small however long the conversations are.
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -31,6 +32,11 @@ MARKS: Final = {
 """Counters in the details and what they count."""
 
 _MAX_OPTIONS = 50
+_MESSAGES = 200
+_OF_ENDPOINT: Final = frozenset(
+    {"timeout", "rate_limited", "server_error", "connection", "rejected", "too_long", "empty_reply"}
+)
+"""Kinds of failures whose message is the endpoint's."""
 _MAX_REASONS = 3
 
 
@@ -160,6 +166,9 @@ class JudgingTally:
         self.requested: Counter[str] = Counter()
         self.outcomes: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
+        self.messages: Counter[str] = Counter()
+        """What the endpoint said of failures."""
+        self._messages: dict[tuple[str, str], str] = {}
         self.verdicts: Counter[str] = Counter()
         self.bases: Counter[str] = Counter()
         self.verdicts_compared = 0
@@ -197,7 +206,7 @@ class JudgingTally:
             self._name_language(cell, row)
             self._conclude(row, verdict)
         if failure:
-            self._fail(cell, failure["kind"])
+            self._fail(cell, failure)
             return
         numbers = self._score(cell, row, scores)
         self.extras.add(row.get("details") or {})
@@ -225,9 +234,16 @@ class JudgingTally:
         if language is not None and of[cell] == codes.get(None):
             of[cell] = codes.setdefault(language, len(codes))
 
-    def _fail(self, cell: int, kind: str) -> None:
+    def _fail(self, cell: int, failure: Mapping[str, Any]) -> None:
+        kind = failure["kind"]
         self.outcomes["failed"] += 1
         self.failures[kind] += 1
+        if kind in _OF_ENDPOINT:
+            # Messages that differ in their numbers are one, and the first one speaks for all.
+            alike = (kind, re.sub(r"\d+(?:\.\d+)?", "#", failure["message"]))
+            if alike in self._messages or len(self._messages) < _MESSAGES:
+                message = self._messages.setdefault(alike, failure["message"])
+                self.messages[message] += 1
         self._state[cell] |= 4 if kind == "no_reply" else 2
 
     def _conclude(self, row: Mapping[str, Any], verdict: str | None) -> None:

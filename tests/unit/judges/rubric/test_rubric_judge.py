@@ -98,7 +98,7 @@ async def test_only_what_the_conversation_holds_varies_in_the_prompt():
 
 async def test_a_repeat_is_asked_anew():
     _, (request,) = await judged("card", REFUND, lambda r: card_reply(FULL), repeat=3)
-    assert request.salt == 3
+    assert request.salt == 2
 
 
 async def test_evidence_must_stand_in_the_turn():
