@@ -215,6 +215,10 @@ _QUOTA: Final = Answer(
         details=[{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0s"}],
     ),
 )
+_INPUTS_AND_NEW: Final = (
+    "Input validation error: `inputs` tokens + `max_new_tokens` must be <= {size}. "
+    "Given: {prompt} `inputs` tokens and {limit} `max_new_tokens`"
+)
 _UPSTREAM: Final = {"error": {"code": 502, "message": "Provider returned error"}}
 _BROKEN_CHOICE: Final = {
     "choices": [
@@ -278,8 +282,8 @@ VENDORS: Final = (
                 400,
                 {
                     "error": {
-                        "message": "The response was filtered due to the prompt triggering Azure OpenAI's content "
-                        "management policy.",
+                        "message": "The response was filtered due to the prompt triggering Azure OpenAI's "
+                        "content management policy.",
                         "param": "prompt",
                         "code": "content_filter",
                         "status": 400,
@@ -424,8 +428,7 @@ VENDORS: Final = (
                 12_000,
                 422,
                 openai,
-                "Input validation error: `inputs` tokens + `max_new_tokens` must be <= {size}. Given: {prompt} "
-                "`inputs` tokens and {limit} `max_new_tokens`",
+                _INPUTS_AND_NEW,
             ),
         ),
     ),
@@ -460,8 +463,8 @@ VENDORS: Final = (
                 12_000,
                 400,
                 vllm,
-                "This model's maximum context length is {size} tokens. However, you requested {total} tokens ({prompt} "
-                "in the messages, {limit} in the completion). Please reduce the length of the messages or completion.",
+                "This model's maximum context length is {size} tokens. However, you requested {total} tokens "
+                "({prompt} in the messages, {limit} in the completion). Please reduce the length of the messages.",
             ),
         ),
     ),
@@ -472,8 +475,8 @@ VENDORS: Final = (
                 12_000,
                 400,
                 openai,
-                "'max_tokens' or 'max_completion_tokens' is too large: {limit}. This model's maximum context length "
-                "is {size} tokens and your request has {prompt} input tokens ({limit} > {size} - {prompt}).",
+                "'max_tokens' or 'max_completion_tokens' is too large: {limit}. This model's maximum context "
+                "length is {size} tokens and your request has {prompt} input tokens ({limit} > {size} - {prompt}).",
             ),
         ),
     ),
@@ -485,8 +488,9 @@ VENDORS: Final = (
                 12_000,
                 400,
                 vllm,
-                "Requested token count exceeds the model's maximum context length of {size} tokens. You requested a "
-                "total of {total} tokens: {prompt} tokens from the input messages and {limit} tokens for the completion.",
+                "Requested token count exceeds the model's maximum context length of {size} tokens. You "
+                "requested a total of {total} tokens: {prompt} tokens from the input messages and {limit} tokens "
+                "for the completion.",
             ),
         ),
     ),
@@ -496,14 +500,13 @@ VENDORS: Final = (
             when(
                 form("json_schema", "json_object", "json_object_schema"),
                 422,
-                "Failed to deserialize the JSON body: unknown variant, expected `grammar` at line 1 column 120",
+                "Failed to deserialize the JSON body: unknown variant, expected `grammar` at column 120",
             ),
             context(
                 12_000,
                 422,
                 lambda words: {"error": words, "error_type": "validation"},
-                "Input validation error: `inputs` tokens + `max_new_tokens` must be <= {size}. Given: {prompt} `inputs` "
-                "tokens and {limit} `max_new_tokens`",
+                _INPUTS_AND_NEW,
             ),
         ),
     ),
@@ -597,7 +600,7 @@ VENDORS: Final = (
                 lambda body: limit_of(body) > 2048,
                 400,
                 {
-                    "detail": "(ValidationException) The maximum tokens you requested exceeds the model limit of 2048."
+                    "detail": "(ValidationException) The maximum tokens you requested exceeds the limit of 2048."
                 },
             ),
         ),
