@@ -71,9 +71,10 @@ def _plain(value: Body, schema: Body, worth: int) -> Body:
         part["score"] = worth
     for name, key in (("claims", "claim"), ("subgoals", "goal")):
         if name in value:
-            options = properties[name]["items"]["properties"]["label"]["enum"]
+            fields = properties[name]["items"]["properties"]
+            options, quote = fields["label"]["enum"], {"quote": "o"} if "quote" in fields else {}
             value[name] = [
-                {key: f"{key} {i}", "quote": "o", "label": options[(i * worth) % len(options)]}
+                {key: f"{key} {i}", **quote, "label": options[(i * worth) % len(options)]}
                 for i in range(worth - 1)
             ]
     if "criteria" in value:
