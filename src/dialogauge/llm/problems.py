@@ -45,6 +45,8 @@ _TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _SHOWN = 400
 _READ = 20_000
 """Characters of an answer that are searched for a wait."""
+_KEPT = 1 << 16
+"""Bytes of an answer without a reply that are read and kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ def read_problem(status: int, raw: bytes, retry_after: float | None, reset: floa
 
     `retry_after` is the wait that its headers ask for, `reset` when they say that a limit is renewed.
     """
+    # What is longer is no message, and to search all of it would stop the other items.
+    raw = raw[:_KEPT]
     payload = _unpacked(parse_json(raw))
     if status == 200:
         return _problem_of_body(raw, payload, retry_after)
@@ -120,7 +124,7 @@ def error_text(raw: bytes, payload: object) -> str:
     if text is None:
         text = raw.decode("utf-8", "replace").strip()
         if text[:1] == "<":
-            title = _TITLE.search(raw)
+            title = _TITLE.search(raw[:4096])
             name = title.group(1).decode("utf-8", "replace").strip() if title else "no title"
             text = f"an HTML page ({name})"
     return text[:_SHOWN] or "no message"

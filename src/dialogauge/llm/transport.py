@@ -140,7 +140,12 @@ class Transport:
         if isinstance(error, aiohttp.ClientConnectorError):
             message = self._endpoint.redact(_why_unreached(error))
             return Problem("connection", message, "endpoint", unreached=True)
-        text = self._endpoint.redact(str(error) or type(error).__name__)
+        if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError):
+            text = "the server closed it without an answer"
+        elif isinstance(error, aiohttp.ClientResponseError):
+            text = f"what came is no HTTP: {self._endpoint.redact(error.message)}"
+        else:
+            text = self._endpoint.redact(str(error) or type(error).__name__)
         return Problem("connection", f"the connection broke: {text[:_MESSAGE]}", "retry")
 
 

@@ -106,3 +106,13 @@ def test_a_location_may_be_anything(loc):
 def test_an_error_nested_without_end_is_no_json():
     raw = b'{"detail": [' + b"[" * 900 + b"]" * 900 + b"]}"
     assert read_problem(422, raw, None).payload is None
+
+
+@pytest.mark.parametrize(
+    "raw", [b"<title" * 1_300_000, b"x:y," * 2_000_000, b'{"error": "' + b"x" * 8_000_000 + b'"}']
+)
+@pytest.mark.parametrize("status", [200, 400, 429, 500])
+def test_of_a_huge_answer_only_the_beginning_is_searched_and_kept(status, raw):
+    problem = read_problem(status, raw, None)
+    assert len(problem.message) < 600
+    assert len(problem.raw) == 65536

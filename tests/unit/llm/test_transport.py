@@ -29,13 +29,14 @@ async def raw_server(serve: Serve, **options: Any) -> AsyncIterator[Transport]:
     """Yield a transport to a server that is one function."""
 
     serving: set[asyncio.Task[None]] = set()
+    writers: list[asyncio.StreamWriter] = []
 
     async def guarded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         serving.add(asyncio.current_task())
+        writers.append(writer)
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await serve(reader, writer)
-        writer.transport.abort()
-        await asyncio.sleep(0)
+        writer.close()
 
     server = await asyncio.start_server(guarded, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
@@ -45,10 +46,13 @@ async def raw_server(serve: Serve, **options: Any) -> AsyncIterator[Transport]:
     finally:
         await transport.close()
         server.close()
+        await asyncio.sleep(0.02)  # who was let in last begins to be served
         for task in serving:
             task.cancel()
         await asyncio.gather(*serving, return_exceptions=True)
-        await asyncio.sleep(0)
+        for writer in writers:
+            writer.transport.abort()
+        await asyncio.sleep(0.02)
 
 
 async def request_in(reader: asyncio.StreamReader) -> bytes:
