@@ -103,3 +103,18 @@ def test_ratings_that_come_later_are_stored_and_shown(dialogauge, log, talk, tmp
         assert stored == [score, score]
     assert dialogauge(*words).code == 0
     assert dialogauge("meta", "run", "--json").code == 2
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_run_whose_file_is_gone_ends_at_once(dialogauge, serve, log, talk, tmp_path, moved):
+    def reply(body):
+        if len(stub.asked) == 6:
+            (tmp_path / "run").rename(tmp_path / "away") if moved else (tmp_path / "run" / "run.db").unlink()
+        return ideal(body)
+
+    stub = serve(reply)
+    done = dialogauge("judge", log(*(talk(f"c{n}") for n in range(40))), *at(stub), "--max-concurrency", 2)
+    assert done.code != 0
+    assert "is gone while it was being written" in done.err
+    assert len(stub.asked) < 12
+    assert "Traceback" not in done.err

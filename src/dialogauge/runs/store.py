@@ -119,6 +119,15 @@ _PUT_CONVERSATION = (
 )
 
 
+def _file_at(path: Path) -> tuple[tuple[int, int] | None, int]:
+    """Return what names the file at a path, None where there is none, and its size."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None, 0
+    return (stat.st_dev, stat.st_ino), stat.st_size
+
+
 @dataclass(frozen=True, slots=True)
 class StoredUnit:
     """One finished unit as it stands in the file."""
@@ -165,6 +174,7 @@ class RunDatabase:
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)
             self._check_version()
+        self._file, self._size = None if readonly else _file_at(path)[0], 0
 
     def _check_version(self) -> None:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
@@ -189,6 +199,7 @@ class RunDatabase:
 
         Returns the seconds until what still waits is old enough; None when nothing waits.
         """
+        self.expect_in_place()
         if not self._pending:
             return None
         left = self._oldest + BATCH_SECONDS - self._clock()
@@ -263,6 +274,7 @@ class RunDatabase:
 
     def flush(self) -> None:
         """Write all that is pending in one transaction; on an error it stays pending."""
+        self.expect_in_place()
         if not self._pending and not self._bodies:
             return
         bodies = [(target, name, body) for target, (name, body, _) in self._bodies.items()]
@@ -273,6 +285,26 @@ class RunDatabase:
             self._insert(self._pending)
         self._pending.clear()
         self._bodies.clear()
+
+    @property
+    def lost(self) -> bool:
+        """Whether the file was taken away while it was being written."""
+        return self._file is None and not self.readonly
+
+    def expect_in_place(self) -> None:
+        """Raise StoreError where the file is not the one that was opened: nothing more would be kept."""
+        if self._file is None:
+            return
+        file, size = _file_at(self.path)
+        if file == self._file and size >= self._size:
+            self._size = size
+            return
+        what = "is gone" if file is None else "was replaced" if file != self._file else "was cut off"
+        self._file = None  # and not asked after again
+        self._pending.clear()
+        self._bodies.clear()
+        msg = f"the run file {self.path} {what} while it was being written: what it held is lost"
+        raise StoreError(msg, hint="put it back, or run the same command again: it begins with what is there")
 
     def _insert(self, units: Sequence[_Pending]) -> None:
         digests = {digest for digest, _, _ in units}

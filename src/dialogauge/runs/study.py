@@ -302,6 +302,8 @@ async def run_study(
                 await _read_on(units, stop, observer)
         if not isinstance(outcome.error, StoreError):  # else that error is the one to report
             database.flush()
+        elif database.lost:
+            raise outcome.error
         return _finish(study, settings, database, queue, outcome, mask)
     finally:
         try:

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -370,3 +371,24 @@ def test_a_locked_file_says_so(database: RunDatabase, path: Path) -> None:
     other.close()
     database.flush()
     assert stored(path) == 1
+
+
+TAKEN_AWAY = {
+    "deleted": lambda path: path.unlink(),
+    "replaced": lambda path: (path.rename(path.with_name("old")), path.write_bytes(b"")),
+    "cut off": lambda path: path.write_bytes(b""),
+    "moved": lambda path: path.parent.rename(path.parent.with_name("elsewhere")),
+}
+
+
+@pytest.mark.parametrize("take", TAKEN_AWAY.values(), ids=TAKEN_AWAY.keys())
+def test_a_file_that_is_taken_away_is_missed_at_once(tmp_path: Path, take: Any) -> None:
+    (tmp_path / "run").mkdir()
+    database = RunDatabase(tmp_path / "run" / "run.db")
+    put(database, named("a"))
+    database.flush()
+    take(database.path)
+    with pytest.raises(StoreError, match="what it held is lost"):
+        database.flush_if_due()
+    assert database.lost
+    database.close()
