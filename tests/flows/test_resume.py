@@ -10,7 +10,7 @@ from dialogauge.rubrics import Scope, load_rubric, reply_schema
 from dialogauge.runs import open_run
 from flows.conftest import rows_of
 from servers.schemas import instance
-from servers.verdicts import ideal
+from servers.verdicts import changed, ideal
 
 KIND = """
 id = "kind"
@@ -118,3 +118,27 @@ def test_a_run_whose_file_is_gone_ends_at_once(dialogauge, serve, log, talk, tmp
     assert "is gone while it was being written" in done.err
     assert len(stub.asked) < 12
     assert "Traceback" not in done.err
+
+
+def test_what_the_model_writes_into_a_masked_run_is_masked(dialogauge, serve, log, talk, tmp_path):
+    def write(value):
+        if "per_turn" in value:  # else it is the probe of the endpoint
+            value["decision_basis"] = "Call me: +44 20 7946 0958"
+            value["per_turn"][0]["issues"] = ["wrote to jane.doe@example.org"]
+
+    def reply(body):
+        if "response_format" not in body or "museum b" in json.dumps(body["messages"]):
+            return "I cannot. Call +44 20 7946 0958."
+        return changed(write)(body)
+
+    path = log(talk("a"), talk("b"))
+    done = dialogauge("judge", path, *at(serve(reply)), "--redact", "--max-failed", 1)
+    assert done.code == 0, done.err
+    dialogauge("export", "run", "-o", "rows.jsonl")
+    with open_run("run") as run:
+        stored = json.dumps([dict(row) for row in run.rows()])
+    for text in (stored, *(p.read_text() for p in (tmp_path / "run").glob("*.*l")), done.out):
+        assert "7946" not in text
+        assert "jane.doe" not in text
+    assert "[phone]" in stored
+    assert "[email]" in stored

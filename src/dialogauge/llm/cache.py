@@ -106,7 +106,7 @@ class ResponseCache:
     def _open(self) -> None:
         for attempt in (1, 2):
             try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._connection = _connect(self.path)
             except (OSError, sqlite3.DatabaseError) as error:
                 damaged = isinstance(error, sqlite3.DatabaseError)

@@ -6,9 +6,9 @@ import contextlib
 import errno
 import hashlib
 import os
-import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any, Final
 
 import orjson
@@ -36,6 +36,14 @@ FILES: Final = {
     "kept": "kept.jsonl",
 }
 
+
+PRIVATE: Final = 0o700
+"""Of a directory that is made for a run: what people said of themselves is for the one who judges it."""
+_MODE: Final = 0o666
+"""Of files: the umask takes from it what it is to take."""
+_LOCK: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+"""Never through a link, and without emptying what is there."""
+_PASSING: Final = ".part"
 
 _WRITTEN: Final = "written:"
 """Before the name of a file: under it the run file keeps the digest of what was written."""
@@ -100,10 +108,12 @@ class RunDirectory:
     def lock(self) -> None:
         """Create the directory if need be, and keep other processes from writing it until `release`."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = (self.path / ".lock").open("w")
+            self.path.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+            self._lock = os.fdopen(os.open(self.path / ".lock", _LOCK, _MODE), "w")
         except OSError as error:
-            msg = f"the run directory {self.path} cannot be written: {error.strerror}"
+            linked = error.errno == errno.ELOOP
+            why = "its .lock is a symbolic link" if linked else error.strerror
+            msg = f"the run directory {self.path} cannot be written: {why}"
             raise StoreError(msg, hint="choose another with -o") from error
         if fcntl is not None:
             try:
@@ -113,6 +123,14 @@ class RunDirectory:
                 self._lock = None
                 msg = f"another process is writing the run {self.path}"
                 raise StoreError(msg, hint="wait for it, or choose another directory with -o") from error
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Delete what a killed process was writing: nobody else writes here while the lock lasts."""
+        for name in FILES.values():
+            for passing in self.path.glob(f".{name}.*{_PASSING}"):
+                with contextlib.suppress(OSError):
+                    passing.unlink()
 
     def _forget(self) -> None:
         database = self.file("database")
@@ -208,15 +226,15 @@ def writing_whole(target: Path) -> Iterator[IO[bytes]]:
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, passing = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        passing = target.with_name(f".{target.name}.{token_hex(4)}{_PASSING}")
+        handle = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
         try:
             with os.fdopen(handle, "wb") as out:
                 yield out
-            Path(passing).chmod(0o644)
-            Path(passing).replace(target)
+            passing.replace(target)
         except BaseException:
             with contextlib.suppress(OSError):
-                Path(passing).unlink()
+                passing.unlink()
             raise
     except DialogaugeError:
         raise

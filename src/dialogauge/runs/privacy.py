@@ -19,6 +19,7 @@ from dialogauge.runs.store import RunDatabase, store_errors
 _META: Final = "privacy"
 _SALT_BYTES: Final = 32
 _IDS: Final = frozenset({"conversation_id", "user_id"})
+_WRITTEN: Final = frozenset({"rationale", "issues", "evidence", "details", "failure", "text"})
 # Counters and names of ours: no text of users or models stands in them.
 _OURS: Final = frozenset({"usage", "prompt_digest", "level", "turn", "repeat", "verdict", "verdict_basis"})
 
@@ -119,6 +120,18 @@ def _salt(kept: StoredMask) -> bytes:
 
 def _policy(kept: StoredMask | None) -> Privacy:
     return OPEN if kept is None else Privacy(kept["redact"], kept["hash_ids"])
+
+
+def mask_of(database: RunDatabase) -> Mask | None:
+    """Return the mask that a run wears; None for an open run."""
+    kept = database.get_meta(_META)
+    policy = _policy(kept)
+    return None if policy == OPEN else Mask(policy.redact, policy.hash_ids, bytes.fromhex(kept["salt"]))
+
+
+def mask_written(mask: Mask, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with what a model wrote masked: it need not stem from the masked conversation."""
+    return {k: mask.value(v) if k in _WRITTEN else v for k, v in row.items()}
 
 
 def mask_row(mask: Mask, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from dialogauge.core.packing import squeeze, unsqueeze
 from dialogauge.core.protocols import Record
 from dialogauge.core.shape import read_as
 from dialogauge.core.unit import WorkUnit
+from dialogauge.data import Mask
 from dialogauge.runs.records import (
     ROW_SCHEMA,
     beside_digest,
@@ -51,6 +52,7 @@ class RunNotes:
     """What a judge keeps between its calls, in the run's own file; implements `core.protocols.Notes`."""
 
     database: RunDatabase
+    mask: Mask | None = None
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
         """Return what stands under a key; None where nothing does."""
@@ -58,7 +60,7 @@ class RunNotes:
 
     def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
         """Keep a JSON value under a key, durably."""
-        self.database.put_meta(NOTES + key, value)
+        self.database.put_meta(NOTES + key, value if self.mask is None else self.mask.value(value))
 
 
 @contextmanager
@@ -161,6 +163,8 @@ class RunDatabase:
         self._clock = clock
         self._pending: list[_Pending] = []
         self._oldest = 0.0
+        self.hides: Callable[[dict[str, Any]], dict[str, Any]] = lambda row: row
+        """Masks what a model has written into a row."""
         self._bodies: dict[bytes, tuple[str, bytes, bytes]] = {}
         """By target: id and body of a conversation that waits, and the digest of what stands beside it."""
         self._latest: bytes | None = None
@@ -241,7 +245,7 @@ class RunDatabase:
         self._keep(unit)
         if not self._pending:
             self._oldest = self._clock()
-        written = with_earlier(unit.earlier, [row.to_row(unit) for row in rows])
+        written = with_earlier(unit.earlier, [self.hides(row.to_row(unit)) for row in rows])
         failed = int(any(row.failed for row in rows) or any(is_failure(row) for row in written))
         target = bytes.fromhex(unit.target_digest)
         place = (bytes.fromhex(unit.key), target, unit.position, unit.repeat, failed)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import IO, Any, Final, Generic, Protocol, TypeVar
 
 from dialogauge.core import (
@@ -34,7 +35,7 @@ from dialogauge.report import Page, html_bytes
 from dialogauge.runs.directory import RunDirectory, writing_whole
 from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
-from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing
+from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing, mask_of, mask_written
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import Row, StoredRun, stored_manifest
 from dialogauge.runs.store import NOTES, RunDatabase, RunNotes, StoredUnit
@@ -287,7 +288,7 @@ async def run_study(
     try:
         study.opened(database)
         mask = None if study.works_on else mask_for_writing(database, settings.privacy)
-        study.prepare(mask, RunNotes(database))
+        study.prepare(mask, _masked_notes(database))
         if not (settings.fresh or study.works_on or study.part_of_run):
             _name_other_judges(study, database, observer)
         progress = Progress(expected=study.expected)
@@ -310,6 +311,13 @@ async def run_study(
             database.close()
         finally:
             directory.release()
+
+
+def _masked_notes(database: RunDatabase) -> RunNotes:
+    """Put the mask of a run on what models write into its rows and notes."""
+    if (mask := mask_of(database)) is not None:
+        database.hides = partial(mask_written, mask)
+    return RunNotes(database, mask)
 
 
 async def _read_on(units: Iterator[WorkUnit], stop: StopSignal, observer: Observer) -> None:

@@ -5,7 +5,6 @@ import os
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,7 +43,7 @@ def test_a_directory_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(StoreError, match="Permission denied"):
         RunDirectory(tmp_path).open_for_writing("judge")
 
@@ -169,10 +168,10 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: py
     with pytest.raises(StoreError, match="out cannot be written"):
         write_whole(tmp_path / "file" / "out", [b""])
 
-    def refuse(**_: object) -> None:
+    def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(StoreError, match="Permission denied"):
         write_whole(tmp_path / "out", [b""])
 
@@ -201,3 +200,49 @@ def test_a_faulty_manifest_is_a_clear_error(tmp_path: Path, content: bytes | Non
         (tmp_path / "manifest.json").write_bytes(content)
     with pytest.raises(StoreError, match=message):
         RunDirectory(tmp_path).read_json("manifest")
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o027, 0o640)])
+def test_files_are_as_private_as_the_umask_asks(tmp_path: Path, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        directory = RunDirectory(tmp_path / "runs" / "one")
+        database = directory.open_for_writing("judge")
+        directory.write_json("summary", {})
+        database.close()
+        directory.release()
+    finally:
+        os.umask(before)
+    modes = {p.name: p.stat().st_mode & 0o777 for p in directory.path.iterdir()}
+    assert set(modes) == {"run.db", "summary.json", ".lock"}
+    assert set(modes.values()) == {mode}
+    assert directory.path.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_directory_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir(mode=0o755)
+    directory = RunDirectory(tmp_path / "run")
+    directory.lock()
+    directory.release()
+    assert directory.path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_lock_that_is_a_link_is_refused_and_its_target_untouched(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("text")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(StoreError, match="symbolic link"):
+        RunDirectory(tmp_path / "run").lock()
+    assert (tmp_path / "precious").read_text() == "text"
+
+
+def test_what_a_killed_process_was_writing_is_swept_away(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path / "run")
+    directory.lock()
+    for name in (".judgements.jsonl.0123abcd.part", ".report.html.0123abcd.part"):
+        (directory.path / name).write_text("half")
+    (directory.path / ".notes.part").write_text("the user's own")
+    directory.release()
+    directory.lock()
+    assert sorted(p.name for p in directory.path.iterdir()) == [".lock", ".notes.part"]
+    directory.release()
