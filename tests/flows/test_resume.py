@@ -142,3 +142,18 @@ def test_what_the_model_writes_into_a_masked_run_is_masked(dialogauge, serve, lo
         assert "jane.doe" not in text
     assert "[phone]" in stored
     assert "[email]" in stored
+
+
+def test_a_function_that_changed_judges_anew(log, talk, tmp_path, serve):
+    from flows.test_interrupt import start  # a process each: a module is imported once
+
+    code = "import json\ndef answer(messages):\n    return 'SCORE'\n"
+    path = log(talk("a"))
+    said = []
+    for text in (code, code, code.replace("SCORE", "OTHER")):
+        (tmp_path / "mine_4471.py").write_text(text)
+        words = ("judge", path, "--model", "py:mine_4471:answer", "-o", "run", "--max-failed", 1)
+        out, err = start(tmp_path, *words).communicate(timeout=60)
+        said.append((out + err, rows_of(tmp_path / "run")[-1]["failure"]["raw"]))
+    assert [raw for _, raw in said] == ["SCORE", "SCORE", "OTHER"]
+    assert ["another judge or prompt" in text for text, _ in said] == [False, False, True]

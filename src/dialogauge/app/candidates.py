@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dialogauge.app.build import Clients
 from dialogauge.app.config import RoleSettings, answering, model_of
+from dialogauge.app.functions import load_function
 from dialogauge.app.merging import FileConfig, read_toml
 from dialogauge.app.outputs import stem
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
@@ -25,6 +26,7 @@ from dialogauge.llm import (
     ChatRequest,
     client_identity,
 )
+from dialogauge.llm.identity import folder_digest, function_digest
 from dialogauge.studies.replay.items import ORIGINAL
 
 
@@ -194,7 +196,15 @@ def candidate_digest(candidate: Candidate, context: str, seed: int) -> str:
     """Return what a candidate's replies depend on: its models and their parameters, or its file."""
     if candidate.replies is not None:
         return _file_digest(candidate.replies)
-    return digest([[answering(model) for model in candidate.models], context, seed])
+    return digest([[answering(model) | _code(model.model) for model in candidate.models], context, seed])
+
+
+def _code(model: str) -> dict[str, Any]:
+    """Return a digest of a function's file or of a model's folder; nothing of a model at an endpoint."""
+    if model.startswith("py:"):
+        return {"code": function_digest(load_function(model))}
+    folder = Path(model.removeprefix("file:"))
+    return {"files": folder_digest(folder)} if model.startswith("file:") and folder.is_dir() else {}
 
 
 def _file_digest(path: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from dialogauge.core.errors import ConfigError
 from dialogauge.core.judgement import Usage
+from dialogauge.llm.identity import function_digest
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
 
 Line = str | ChatReply | ChatFailure
@@ -89,6 +90,7 @@ class CallableClient:
             patience: Seconds that a call may take.
         """
         self._function = function
+        self._code = function_digest(function)
         self.name: str = name or str(getattr(function, "__name__", "callable"))
         self._patience = patience
         # As many as `asyncio.to_thread` would take.
@@ -99,9 +101,9 @@ class CallableClient:
         self._folder = Path.cwd()
 
     def describe(self) -> Mapping[str, Any]:
-        """Return kind, name and the function's module."""
+        """Return kind, name, the function's module, and a digest of the file that it stands in."""
         module = getattr(self._function, "__module__", None)
-        return {"kind": "callable", "model": self.name, "module": module}
+        return {"kind": "callable", "model": self.name, "module": module, "code": self._code}
 
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Call the function with the messages."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from dialogauge.core.errors import EndpointError, MissingExtra
 from dialogauge.core.judgement import Usage
 from dialogauge.llm.device import chosen_device
+from dialogauge.llm.identity import folder_digest
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
 from dialogauge.llm.wire import request_body, split_reasoning, with_schema
 
@@ -37,6 +39,8 @@ class TransformersClient:
         `auto` (a GPU where there is one), `cpu`, `cuda` or `mps`; replies are not told apart by it.
         """
         self._model_name = model
+        folder = Path(model)
+        self._files = folder_digest(folder) if folder.is_dir() else None
         self._parameters = parameters or SamplingParameters()
         self._device = device
         self.name = name or model
@@ -45,10 +49,11 @@ class TransformersClient:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers")
 
     def describe(self) -> Mapping[str, Any]:
-        """Return model and parameters."""
+        """Return model and parameters, and a digest of the model's folder."""
         return {
             "kind": "transformers",
             "model": self._model_name,
+            "files": self._files,
             "parameters": self._parameters.to_body(),
         }
 
