@@ -25,8 +25,9 @@ from dialogauge.llm import (
     ChatReply,
     ChatRequest,
     client_identity,
+    folder_digest,
+    function_digest,
 )
-from dialogauge.llm.identity import folder_digest, function_digest
 from dialogauge.studies.replay.items import ORIGINAL
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
     from dialogauge.llm.endpoint import Endpoint
     from dialogauge.llm.http import HttpChatClient, HttpSettings
+    from dialogauge.llm.identity import folder_digest, function_digest
     from dialogauge.llm.json_text import NoJsonObject, extract_object
     from dialogauge.llm.limiter import LimiterState
     from dialogauge.llm.protocol import (
