@@ -53,12 +53,23 @@ def _groups(report: InputReport) -> Iterator[tuple[str, str]]:
         yield "candidates", _listed(report.candidates)
     if report.users:
         yield "users", f"{report.users:,}"
-    for dimension, scores in report.ratings.items():
-        yield "rated", f"{dimension}: {', '.join(f'{score}: {n:,}' for score, n in scores.items())}"
-    if report.ratings_by_scenario:
-        yield "  by scenario", _listed(report.ratings_by_scenario)
-    if report.ratings_by_user:
-        yield "  by user", _listed(report.ratings_by_user)
+    for dimension in report.ratings:
+        yield from _rated(report, dimension)
+
+
+def _rated(report: InputReport, dimension: str) -> Iterator[tuple[str, str]]:
+    """Lay out the ratings of one dimension."""
+    scores, mean = report.ratings[dimension], report.rating_means[dimension]
+    yield "rated", f"{dimension}: {', '.join(f'{score}: {n:,}' for score, n in scores.items())}"
+    parts = [] if mean is None else [f"mean {mean:.2f}"]
+    if places := report.rated_places.get(dimension):
+        parts.append(_listed(places))
+    if parts:
+        yield "  in all", "; ".join(parts)
+    if scenarios := report.ratings_by_scenario.get(dimension):
+        yield "  by scenario", _listed(scenarios)
+    if users := report.ratings_by_user.get(dimension):
+        yield "  by user", _listed(users)
 
 
 def _odd_ratings(report: InputReport) -> Iterator[str]:

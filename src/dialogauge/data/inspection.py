@@ -65,9 +65,14 @@ class InputReport:
     """Dimension -> score -> count, turn and conversation ratings together."""
     odd_ratings: dict[str, dict[str, str]] = field(default_factory=dict)
     """Dimension -> score off the scale -> its first place; for dimensions that are mostly 1 to 5."""
-    ratings_by_scenario: dict[str, int] = field(default_factory=dict)
-    ratings_by_user: dict[str, int] = field(default_factory=dict)
-    """`users` with ratings, and the `fewest`, `median` and `most` ratings of one user."""
+    rating_means: dict[str, float | None] = field(default_factory=dict)
+    """Dimension -> mean of its scores that are numbers; None where none is."""
+    rated_places: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Dimension -> rated `turns` (from 1 on) and `conversations` rated as a whole."""
+    ratings_by_scenario: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Dimension -> scenario -> number of ratings; the ten most frequent."""
+    ratings_by_user: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Dimension -> `users` with ratings, and the `fewest`, `median` and `most` ratings of one user."""
     users: int = 0
     scenarios: dict[str, int] = field(default_factory=dict)
     """The ten most frequent, with counts."""
@@ -133,8 +138,11 @@ class _InputTally:
     personal: PersonalTally | None = None
     scores: dict[str, Counter[str]] = field(default_factory=dict)
     odd: dict[str, dict[str, str]] = field(default_factory=dict)
-    by_scenario: Counter[str] = field(default_factory=Counter)
-    by_user: Counter[str] = field(default_factory=Counter)
+    numbers: dict[str, tuple[float, int]] = field(default_factory=dict)
+    """Dimension -> sum and count of the scores that are numbers."""
+    places: dict[str, Counter[str]] = field(default_factory=dict)
+    by_scenario: dict[str, Counter[str]] = field(default_factory=dict)
+    by_user: dict[str, Counter[str]] = field(default_factory=dict)
     users: set[str] = field(default_factory=set)
     scenarios: Counter[str] = field(default_factory=Counter)
     candidates: Counter[str] = field(default_factory=Counter)
@@ -197,11 +205,23 @@ class _InputTally:
                 place = conversation.place_of(rating)
                 places = self.odd.setdefault(dimension, {})
                 places.setdefault(score, str(place if self.mask is None else self.mask.place(place)))
+            self._count(conversation, dimension, rating.score)
         self.counts.rated_turns += len({r.turn for r in ratings if r.turn})
+        for name, turn in {(r.dimension, r.turn) for r in ratings}:
+            if turn != 0:
+                what = "conversations" if turn is None else "turns"
+                self.places.setdefault(self._masked(name), Counter())[what] += 1
+
+    def _count(self, conversation: Conversation, dimension: str, score: float | str) -> None:
+        """Count a rating of a dimension by scenario and user, and take its number into the mean."""
         if conversation.scenario is not None:
-            self.by_scenario[self._masked(conversation.scenario)] += len(ratings)
+            scenario = self._masked(conversation.scenario)
+            self.by_scenario.setdefault(dimension, Counter())[scenario] += 1
         if conversation.user_id is not None:
-            self.by_user[conversation.user_id] += len(ratings)
+            self.by_user.setdefault(dimension, Counter())[conversation.user_id] += 1
+        if not isinstance(score, str):
+            total, count = self.numbers.get(dimension, (0.0, 0))
+            self.numbers[dimension] = total + score, count + 1
 
     def report(self, reader: ConversationReader) -> InputReport:
         return replace(
@@ -210,8 +230,12 @@ class _InputTally:
             notes=tuple(n if self.mask is None else self.mask.note(n) for n in reader.notes),
             ratings={d: dict(sorted(c.items(), key=_by_score)) for d, c in sorted(self.scores.items())},
             odd_ratings={d: odd for d, odd in sorted(self.odd.items()) if _one_to_five(self.scores[d])},
-            ratings_by_scenario=dict(self.by_scenario.most_common(_MAX_SCENARIOS)),
-            ratings_by_user=_spread(self.by_user),
+            rating_means={d: _mean(self.numbers.get(d)) for d in sorted(self.scores)},
+            rated_places={d: dict(c) for d, c in sorted(self.places.items())},
+            ratings_by_scenario={
+                d: dict(c.most_common(_MAX_SCENARIOS)) for d, c in sorted(self.by_scenario.items())
+            },
+            ratings_by_user={d: _spread(c) for d, c in sorted(self.by_user.items())},
             users=len(self.users),
             scenarios=dict(self.scenarios.most_common(_MAX_SCENARIOS)),
             scenario_count=len(self.scenarios),
@@ -236,9 +260,11 @@ def _by_score(item: tuple[str, int]) -> tuple[bool, float, str]:
         return True, 0.0, item[0]
 
 
+def _mean(numbers: tuple[float, int] | None) -> float | None:
+    return None if numbers is None else numbers[0] / numbers[1]
+
+
 def _spread(counts: Counter[str]) -> dict[str, int]:
-    if not counts:
-        return {}
     ordered = sorted(counts.values())
     return {
         "users": len(ordered),

@@ -40,8 +40,11 @@ def test_counts_by_hand(tmp_path):
     assert (report.empty_replies, report.short_replies) == (1, 1)
     assert report.rated_turns == 2
     assert report.ratings == {"mood": {"bad": 1}, "rating": {"4": 2}}
-    assert report.ratings_by_scenario == {"s": 2}
-    assert report.ratings_by_user == {"users": 2, "fewest": 1, "median": 1, "most": 2}
+    assert report.ratings_by_scenario == {"rating": {"s": 2}}
+    assert report.ratings_by_user == {
+        "mood": {"users": 1, "fewest": 1, "median": 1, "most": 1},
+        "rating": {"users": 1, "fewest": 2, "median": 2, "most": 2},
+    }
     assert (report.users, report.scenarios, report.candidates) == (2, {"s": 1}, {"m": 1})
     assert report.languages == {"undeclared": 2, "en": 1}
     assert report.user_messages == Lengths(4, 2.5, 2.0, 5)
@@ -77,3 +80,36 @@ def test_only_the_first_twenty_faults_are_kept(tmp_path):
     assert (report.fault_count, len(report.faults)) == (30, 20)
     assert report.to_json()["shares"]["empty_replies"] is None
     assert report.user_messages == Lengths()
+
+
+def test_ratings_of_different_dimensions_are_never_added(tmp_path):
+    turns = [
+        {"role": "user", "content": "When?"},
+        {"role": "assistant", "content": "At nine.", "satisfaction": 2, "score": "7"},
+        {"role": "user", "content": "Really?"},
+        {"role": "assistant", "content": "At ten.", "satisfaction": 5, "score": "fair"},
+    ]
+    whole = {"helpfulness": 4}
+    path = tmp_path / "log.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps(
+                {"id": f"c{n}", "user_id": "u", "scenario": "trip", "messages": turns, "ratings": whole}
+            )
+            + "\n"
+            for n in range(3)
+        )
+    )
+    report = inspect_conversations(read_conversations([str(path)]))
+    assert report.ratings_by_scenario == {
+        "helpfulness": {"trip": 3},
+        "satisfaction": {"trip": 6},
+        "score": {"trip": 6},
+    }
+    assert report.ratings_by_user["satisfaction"] == {"users": 1, "fewest": 6, "median": 6, "most": 6}
+    assert report.rating_means == {"helpfulness": 4, "satisfaction": 3.5, "score": 7}
+    assert report.rated_places == {
+        "helpfulness": {"conversations": 3},
+        "satisfaction": {"turns": 6},
+        "score": {"turns": 6},
+    }

@@ -63,7 +63,10 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
         profile=profile,
         candidate=text_at(record, "chat_model"),
         language="zh",
-        ratings=_ratings(conversation_id, user, messages, reader.rated, entry),
+        ratings=(
+            *_ratings(conversation_id, user, messages, reader.rated, entry),
+            *_answers(conversation_id, user, record.get("questionnaire"), entry),
+        ),
         metadata={key: value for key, value in record.items() if key not in _USED} | bookkeeping,
         place=Place(entry.place.file, entry.place.line, conversation_id),
     )
@@ -103,6 +106,19 @@ def _ratings(
             note = reason if reason is None or isinstance(reason, str) else excerpt(reason)
             out.append(Rating(conversation_id, dimension, score, turn, user, note=note))
     return tuple(out)
+
+
+def _answers(conversation_id: str, user: str | None, questions: object, entry: Entry) -> list[Rating]:
+    """Return the answers to the questionnaire as the user's ratings of the conversation, in its words."""
+    out: list[Rating] = []
+    for one in questions if isinstance(questions, list) else [] if questions is None else [questions]:
+        name, option = (one.get("summary"), one.get("option")) if isinstance(one, dict) else (None, None)
+        if isinstance(name, str) and name and isinstance(option, str) and option.strip():
+            score = score_at(entry.place, f"questionnaire, {name}", option)
+            out.append(Rating(conversation_id, name, score, None, user))
+        else:
+            entry.assume("answers to the questionnaire without a name or an option were left out")
+    return out
 
 
 RECLLMSIM = RecordFormat("recllmsim", _recognises, _convert)

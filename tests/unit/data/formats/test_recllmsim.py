@@ -88,3 +88,25 @@ def test_a_reason_that_is_no_text_is_shown_as_one(tmp_path):
     session(tmp_path, "User_0", "旅行规划", 0, said)
     (c,) = list(read_conversations([str(tmp_path)]))
     assert c.ratings[0].note == "['a', 1]"
+
+
+def test_the_questionnaire_rates_the_conversation_in_its_own_words(tmp_path):
+    path = tmp_path / "User_7" / "礼物准备" / "3.json"
+    path.parent.mkdir(parents=True)
+    answers = [
+        {"query": "?", "summary": "Detail", "option": "详细"},
+        {"summary": "Diversity", "option": "一般"},
+        {"summary": "Odd", "option": None},
+        "odd",
+    ]
+    history = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "satisfaction": "4"}]
+    record = {"history": history, "task_context": "c", "questionnaire": answers}
+    path.write_text(json.dumps(record))
+    reader = read_conversations([str(tmp_path)])
+    (conversation,) = reader
+    assert conversation.ratings == (
+        Rating(conversation.id, "satisfaction", 4, 1, "User_7"),
+        Rating(conversation.id, "Detail", "详细", None, "User_7"),
+        Rating(conversation.id, "Diversity", "一般", None, "User_7"),
+    )
+    assert ["2 answers to the questionnaire without" in str(note) for note in reader.notes][-1]
