@@ -326,6 +326,7 @@ class HttpChatClient:
         item.confirmed = True
         retries = RetryState(self._settings.retry, self._timing)
         body = {"model": self.model, "messages": _BAREST}
+        refusals = 0
         delay: float | None = 0.0
         while delay is not None:
             await self._timing.sleep(delay)
@@ -335,7 +336,11 @@ class HttpChatClient:
                 return
             item.usage += Usage(calls=int(outcome.status is not None))
             if outcome.remedy not in ("wait", "retry"):
-                raise await self._endpoint_error(problem)
+                refusals += 1
+                # Gateways err at times: who has answered before is believed the second time.
+                if refusals > self._health.has_answered:
+                    raise await self._endpoint_error(problem)
+                outcome = replace(outcome, remedy="retry")
             delay = retries.delay(outcome)
 
     def _prompt_usage(self, body: Mapping[str, Any]) -> Usage:

@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 from dialogauge.core.judgement import FailureKind, Usage
 from dialogauge.llm.json_text import NoJsonObject, TruncatedJson, UnclearJson, extract_objects
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
+from dialogauge.llm.wire import join_roles
 
 T = TypeVar("T")
 
@@ -157,7 +158,8 @@ def _next_request(
         return replace(current, max_tokens=_doubled(current, reply, client))
     question = {"role": "user", "content": reask(fault.message)}
     if fault.cause == "empty" or not isinstance(reply, ChatReply):
-        return replace(current, messages=(*first.messages, question))
+        # Some models take no two messages of one role in a row.
+        return replace(current, messages=tuple(join_roles((*first.messages, question))))
     answer = {"role": "assistant", "content": _kept(reply.text)}
     return replace(current, messages=(*first.messages, answer, question))
 

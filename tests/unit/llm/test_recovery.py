@@ -132,10 +132,17 @@ async def test_an_endpoint_that_refuses_even_the_barest_question_is_of_no_use(se
         await client.complete(question())
     with pytest.raises(EndpointError, match="credit balance"):
         await client.complete(question())
-    assert len(stub.requests) == 5
+    assert len(stub.requests) == 6  # who has answered before is believed the second time
     stub.faults = FaultPlan(always=VAGUE)
     with pytest.raises(EndpointError, match="Invalid request"):
         await connect(stub.url, parameters=ALL).complete(question())
+
+
+async def test_a_gateway_that_errs_now_and_then_ends_nothing(serve, connect):
+    stub = serve("fine", faults=FaultPlan([None, "404", "404", None, None, "403"]))
+    client = connect(stub.url)
+    for _ in range(5):
+        assert isinstance(await client.complete(question()), ChatReply)
 
 
 async def test_an_endpoint_that_changes_its_mind_ends_the_run_after_a_few(serve, connect):

@@ -119,7 +119,8 @@ async def test_an_empty_reply_is_asked_for_once_more():
     empty = ChatFailure("empty_reply", "the reply is empty", Usage(1))
     outcome, requests = await run(empty, GOOD)
     assert (outcome.value, outcome.usage.calls) == (4, 2)
-    assert [m["role"] for m in requests[1].messages] == ["user", "user"]
+    # Some models take no two messages of one role in a row.
+    assert [m["role"] for m in requests[1].messages] == ["user"]
     outcome, _ = await run(empty, ChatReply(" ", usage=Usage(1)))
     assert (outcome.kind, outcome.usage.calls) == ("empty_reply", 2)
 
