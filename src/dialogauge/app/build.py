@@ -13,6 +13,7 @@ from dialogauge.app.config import RoleSettings, read_key
 from dialogauge.app.environment import cache_folder
 from dialogauge.app.settings import JudgeOptions, LimitOptions, RetryOptions
 from dialogauge.core.errors import ConfigError, UsageError
+from dialogauge.core.files import read_text
 from dialogauge.core.protocols import Judge
 from dialogauge.llm import Budget, LimiterState, PriceTable, SamplingParameters
 from dialogauge.llm.protocol import ChatClient
@@ -137,12 +138,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
 
 
 def _read(path: Path, what: str, hint: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        msg = f"the {what} {path} cannot be read: {why}"
-        raise ConfigError(msg, hint=hint) from error
+    return read_text(path, what, hint=hint)
 
 
 def _fitted(options: JudgeOptions) -> Judge:

@@ -25,6 +25,7 @@ from dialogauge.app.settings import (
     UserJudgeOptions,
 )
 from dialogauge.core.errors import ConfigError, UsageError
+from dialogauge.core.files import read_text
 from dialogauge.core.settings import Setting, nearest, settings_of
 
 if TYPE_CHECKING:
@@ -167,11 +168,9 @@ def load_config(path: str | None) -> FileConfig:
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
     """Read a TOML file; ConfigError where it cannot be read or is none."""
+    text = read_text(path, what)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        msg = f"the {what} {path} cannot be read: {error.strerror}"
-        raise ConfigError(msg) from error
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         msg = f"{path} is not a TOML file: {error}"
         raise ConfigError(msg) from error

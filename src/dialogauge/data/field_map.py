@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import orjson
 
-from dialogauge.core import ROLES, ConfigError, Place, Role
+from dialogauge.core import ROLES, ConfigError, Place, Role, read_text, shown_path
 from dialogauge.data.notes import excerpt
 
 MISSING: Any = object()
@@ -84,12 +84,9 @@ def read_field_map(path: str | Path) -> FieldMap:
     Raises `ConfigError`, with file and key, for an unreadable file, an unknown key, a value that is no
     text, and an unknown role.
     """
-    file, place = Path(path), Place(str(path))
+    text, place = read_text(path, "field map"), Place(shown_path(path))
     try:
-        raw = file.read_bytes()
-        data = orjson.loads(raw) if file.suffix == ".json" else tomllib.loads(raw.decode("utf-8"))
-    except OSError as error:
-        raise _wrong(place, f"the field map cannot be read: {error.strerror}") from error
+        data = orjson.loads(text) if Path(path).suffix == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise _wrong(place, f"the field map is no valid file: {error}") from error
     if not isinstance(data, dict):

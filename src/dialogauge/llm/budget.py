@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.core.errors import BudgetSpent, ConfigError, Place
+from dialogauge.core.files import read_text, shown_path
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest, WrappedClient
 
 
@@ -86,12 +87,11 @@ class PriceTable:
     @classmethod
     def load(cls, path: Path) -> PriceTable:
         """Read a TOML file; a `ConfigError` names the file and the wrong entry."""
-        place = Place(str(path))
+        text, place = read_text(path, "price table"), Place(shown_path(path))
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            message = f"the price table cannot be read: {why}"
+            content = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            message = f"the price table cannot be read: {error}"
             raise ConfigError(message, place=place) from None
         tables = content.get("model")
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
