@@ -94,7 +94,7 @@ def test_is_held_against_people_as_other_judges_are(dialogauge, model, new_log, 
         (("--fitted-model", "fits", "--mode", "hindsight"), "takes no --mode hindsight"),
         (("--fitted-model", "fits", "--lang", "zh"), "takes no --lang zh"),
         (("--judge", "fitted", "--fitted-model", "fits", "--model", "m"), "--judge fitted takes no model"),
-        (("--fitted-model", "nowhere"), "the model of ratings nowhere cannot be read"),
+        (("--fitted-model", "nowhere"), "nowhere: the model of ratings cannot be read"),
     ],
 )
 def test_what_does_not_go_together_is_refused(dialogauge, new_log, tmp_path, words, message):
