@@ -23,16 +23,17 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from fuzzing.files import FILES
+from fuzzing.files import FILES, SLOW
 from fuzzing.targets import TARGETS as READERS
 from fuzzing.world import world
 
-TARGETS = READERS | FILES
+TARGETS = READERS | FILES | (SLOW if find_spec("torch") and find_spec("transformers") else {})
 
 SECONDS = 20.0
 
@@ -79,6 +80,7 @@ def campaign(inputs: int, seed: int, only: str | None) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         for index, name in enumerate(names):
             number = inputs // len(names) + (index < inputs % len(names))
+            number = -(-number // 50) if name in SLOW and not only else number
             outcomes: Counter[str] = Counter()
             slowest, start = 0.0, time.perf_counter()
             for at in range(number):

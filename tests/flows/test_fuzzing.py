@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
 import random
@@ -11,15 +12,20 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import dialogauge
+from dialogauge.app import settings as app_settings
 from dialogauge.core import Conversation, InputError
+from dialogauge.core.settings import settings_of
 from dialogauge.data import format_names, read_conversations
 from dialogauge.judges.rubric.reply import ReplyFault, parse_reply
 from dialogauge.llm.json_text import NoJsonObject, extract_object
 from dialogauge.rubrics import Scope, load_rubric
 from fuzzing import seeds
+from fuzzing.files import FILES, NO_FILE, OWN_FILES, READERS, SETTINGS, SLOW
+from fuzzing.logs import ENDINGS
 from fuzzing.targets import TARGETS
 
-MANY = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+MANY = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 JSON = st.recursive(
     st.none()
@@ -46,6 +52,43 @@ JSON = st.recursive(
 @MANY
 def test_broken_inputs_are_read_or_refused(target: str, seed: int, tmp_path: Path) -> None:
     TARGETS[target](random.Random(seed), tmp_path)
+
+
+@pytest.mark.parametrize("target", FILES)
+def test_broken_files_end_every_command_as_any_may_end(target: str, tmp_path: Path) -> None:
+    for number in range(4):
+        FILES[target](random.Random(f"{target}/{number}"), tmp_path)
+
+
+def test_every_setting_that_names_a_file_is_fuzzed() -> None:
+    kinds = [kind for kind in vars(app_settings).values() if isinstance(kind, type)]
+    texts = {
+        name
+        for kind in kinds
+        if issubclass(kind, app_settings.Options)
+        for name, one in settings_of(kind).items()
+        if one.kind is str and not one.choices
+    }
+    assert texts == SETTINGS.keys() | NO_FILE.keys()
+    assert SETTINGS.keys().isdisjoint(NO_FILE)
+
+
+def test_every_module_that_opens_files_is_fuzzed() -> None:
+    source = Path(dialogauge.__file__).parent
+    opening = {
+        str(path.relative_to(source))
+        for path in source.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _name(node.func) in ("open", "connect", "read_text", "read_bytes")
+    }
+    assert opening == READERS.keys() | OWN_FILES
+    known = TARGETS.keys() | FILES.keys() | SLOW.keys()
+    assert {case for cases in (*READERS.values(), *SETTINGS.values()) for case in cases} <= known
+    assert ENDINGS.keys() == set(format_names())
+
+
+def _name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 @pytest.mark.parametrize("format", format_names())

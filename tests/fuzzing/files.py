@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 from fuzzing import databases, mutate
 from fuzzing.commands import Unsound, command, counted, in_folder, sound, sound_files
 from fuzzing.logs import ENDINGS, broken_log
 from fuzzing.rubrics import answering, odd_rubric
-from fuzzing.world import MODEL, OWN_RUBRIC, RATED, copied, world
+from fuzzing.world import MODEL, OWN_RUBRIC, RATED, copied, encoder, world
 
 Spoil = Callable[[random.Random, Path], None]
 Case = Callable[[random.Random, Path], str]
@@ -168,6 +170,17 @@ _RATED_READERS = (
 )
 
 
+def encoder_folder(rng: random.Random, folder: Path) -> str:
+    """Fine-tune an encoder of which one of the small files is broken."""
+    copied(("few.jsonl", "split.json"), folder)
+    shutil.copytree(encoder(), folder / "encoder")
+    path = folder / "encoder" / rng.choice(("config.json", "tokenizer.json", "tokenizer_config.json"))
+    _json(rng, path)
+    with in_folder(folder):
+        ended = command(*f"satisfaction {RATED} --judge encoder --encoder encoder {_NEW}".split())
+    return sound(ended, path.read_bytes().decode("utf-8", "replace"), foreign=True)
+
+
 def judging_by_rubric(rng: random.Random, folder: Path) -> str:
     """Load an odd rubric; what loads judges, makes a page, and is read again by every command of a run."""
     copied(("log.jsonl", "people.csv"), folder)
@@ -309,3 +322,79 @@ FILES: dict[str, Case] = {
         f"satisfaction {RATED} --judge memory {MODEL} {_NEW}",
     ),
 }
+
+
+SLOW: Final[dict[str, Case]] = {"encoder folder": encoder_folder}
+"""Cases of seconds each, that need torch."""
+
+SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "agents_file": ("agents",),
+    "candidates": ("reply file",),
+    "config_file": ("config", "configuration"),
+    "encoder": ("encoder folder",),
+    "fitted_model": ("ratings_model", "fitted model", "manifest of fit"),
+    "inputs": tuple(f"judge {name}" for name in ENDINGS),
+    "data": ("rated data",),
+    "items": ("item set",),
+    "local_model": ("coefficients", "local model"),
+    "map_file": ("field map", "mapped"),
+    "prices_file": ("prices", "price table"),
+    "ratings_file": ("ratings", "ratings csv"),
+    "reference": ("run file of satisfaction", "run file of replay"),
+    "rubric": ("rubric", "rubric that judges"),
+    "run": ("run file", "run file of a model", "manifest", "summary"),
+    "runs": ("run file", "run file of satisfaction", "run file of replay", "item set of a run"),
+    "signals": ("run file of satisfaction", "manifest of satisfaction"),
+    "source_file": ("source",),
+    "split_file": ("split",),
+}
+"""By setting that names a file: the cases that break it."""
+
+NO_FILE: Final[Mapping[str, str]] = {
+    "api_key_env": "the name of a variable",
+    "base_url": "an address",
+    "chosen_field": "a key of records",
+    "dimension": "a name",
+    "dimensions": "names",
+    "dissatisfied": "a rule",
+    "format": "a name",
+    "gates": "conditions: the case `gate`",
+    "judge": "a name",
+    "judge_family": "a name",
+    "licence": "a text",
+    "model": "a reference: the case `role`; what py: and file: name, Python and transformers read",
+    "models": "references, likewise",
+    "out": "a place to write to; what stands there is read as a run",
+}
+"""By setting that is a text and names no file to read: what it is."""
+
+READERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "app/build.py": ("source", "local model", "fitted model"),
+    "app/candidates.py": ("reply file",),
+    "app/merging.py": ("configuration", "agents"),
+    "data/field_map.py": ("field map", "mapped"),
+    "data/formats/tau.py": ("tau prompts",),
+    "data/opening.py": tuple(f"judge {name}" for name in ENDINGS),
+    "data/sources.py": tuple(f"judge {name}" for name in ENDINGS),
+    "data/splits.py": ("split",),
+    "llm/budget.py": ("prices", "price table"),
+    "llm/cache.py": ("reply cache",),
+    "rubrics/load.py": ("rubric", "rubric that judges"),
+    "runs/directory.py": ("manifest", "summary"),
+    "runs/store.py": ("run file", "notes on users", "induced criteria"),
+    "studies/replay/items.py": ("item set", "item set of a run"),
+}
+"""By module that opens files of users: the cases that break them."""
+
+OWN_FILES: Final = frozenset(
+    {
+        "__main__.py",  # standard streams
+        "core/files.py",  # what the others read through
+        "door/run.py",  # a page, shown as it stands
+        "judges/known_answers.py",
+        "judges/local/model.py",
+        "report/html.py",
+        "rubrics/templates.py",
+    }
+)
+"""Modules that open what ships with the package, or read nothing out of it."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from fuzzing import seeds
 from fuzzing.commands import command, in_folder
 from pins.inputs import answer_items, rated, write_inputs
+from tiny_encoder import build_tiny_encoder
 
 MODEL = "--model m --base-url http://127.0.0.1:9/v1"
 RATED = "few.jsonl --split-file split.json --draws 20"
@@ -138,6 +139,12 @@ def world() -> Path:
                 message = f"{line}: {ended.code}\n{ended.out}{ended.err}"
                 raise AssertionError(message)
     return folder
+
+
+@functools.cache
+def encoder() -> Path:
+    """Return a folder with a tiny encoder; it takes torch."""
+    return build_tiny_encoder(world() / "encoder", [(world() / "few.jsonl").read_text()])
 
 
 def copied(names: tuple[str, ...], folder: Path) -> None:

@@ -21,6 +21,9 @@ _LEVELS: Final[dict[Level, tuple[Level, ...]]] = {
     "conversation": ("turn", "conversation"),
     "pair": ("pair",),
 }
+_FARTHEST: Final = 1e9
+_MOST_SCORES: Final = 1000
+"""A scale of whole numbers stands in the prompt's schema, score by score."""
 _RESERVED: Final = frozenset(
     {"turn", "scores", "issues", "evidence", "note", "per_turn", "decision_basis", "weakest_turn", "verdict"}
 )
@@ -35,6 +38,8 @@ def faults_of(rubric: Rubric) -> list[str]:
     faults = [*_languages(rubric), *_dimension_list(rubric)]
     for dimension in rubric.dimensions:
         faults += _dimension(dimension, rubric)
+    if any(f"dimensions.{d.name}.scale" in fault for d in rubric.dimensions for fault in faults):
+        return faults  # the others are checked against the scales
     faults += [*_weights(rubric), *_reply(rubric), *_shows(rubric), *_names(rubric)]
     for label in rubric.labels:
         faults += _label(label, rubric)
@@ -113,6 +118,12 @@ def _dimension(d: Dimension, rubric: Rubric) -> Iterator[str]:
         yield f"{key}.level: {d.level!r}, but a rubric of the level {rubric.level!r} scores {allowed}"
     if d.scale.low >= d.scale.high:
         yield f"{key}.scale: low ({d.scale.low:g}) must be below high ({d.scale.high:g})"
+        return
+    if max(abs(d.scale.low), abs(d.scale.high)) > _FARTHEST:
+        yield f"{key}.scale: {d.scale} reaches beyond {_FARTHEST:g}"
+        return
+    if d.scale.integer and d.scale.high - d.scale.low > _MOST_SCORES:
+        yield f"{key}.scale: {d.scale} has over {_MOST_SCORES:,} whole scores; write integer = false"
         return
     if d.scale.integer and not (_whole(d.scale.low) and _whole(d.scale.high)):
         yield f"{key}.scale: the ends of a scale of whole numbers must be whole, not {d.scale}"

@@ -122,21 +122,29 @@ def load_network(settings: EncoderSettings, device: str = "auto") -> Network:
     logging.disable_progress_bar()
     tokenizer, config, encoder = _loaded(settings)
     device = chosen_device(device, torch)
-    head = torch.nn.Linear(config.hidden_size, _SCORES - 1 if settings.ordinal else _SCORES)
-    dropout = torch.nn.Dropout(settings.dropout)
-    return Network(settings, tokenizer, encoder.to(device), dropout, head.to(device), device)
+    try:
+        last, known = max(tokenizer.get_vocab().values()), encoder.get_input_embeddings().num_embeddings
+        head = torch.nn.Linear(config.hidden_size, _SCORES - 1 if settings.ordinal else _SCORES)
+        dropout = torch.nn.Dropout(settings.dropout)
+        network = Network(settings, tokenizer, encoder.to(device), dropout, head.to(device), device)
+        network.probabilities([network.encode(EncoderText("a", "b", "c"))])
+    except Exception as error:  # noqa: BLE001 - foreign code on a foreign folder: it may raise anything
+        raise _unloadable(settings, f"it does not work: {error}") from None
+    if last >= known:
+        raise _unloadable(settings, f"its tokenizer has tokens up to {last}, and it knows {known}")
+    return network
 
 
 def _loaded(settings: EncoderSettings) -> tuple[Any, Any, Any]:
     try:
         return _pretrained(settings, local=True)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - foreign code on a foreign folder: it may raise anything
         if Path(settings.model).is_dir():
             raise _unloadable(settings, str(error)) from None
     _ask_hub(settings)
     try:
         return _pretrained(settings, local=False)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - likewise
         raise _unloadable(settings, str(error)) from None
 
 

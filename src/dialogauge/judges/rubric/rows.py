@@ -176,7 +176,8 @@ def decide(
     value = scores.get(rule.dimension) if rule.dimension else overall
     if value is None or isinstance(value, str):
         return Decision(overall=overall)
-    name = max((low, name) for name, low in rule.at_least.items() if value >= low)[1]
+    lowest = min(rule.at_least.values())  # its class is for all that lies below the next one
+    name = max((low, name) for name, low in rule.at_least.items() if value >= low or low == lowest)[1]
     if name in VERDICTS:
         return Decision(cast("Verdict", name), "full", overall=overall)
     return Decision(name=name, overall=overall)
