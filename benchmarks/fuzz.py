@@ -1,11 +1,12 @@
 """Fuzzing of every reader: broken inputs by seeded chance, each of which must be read or refused by us.
 
-    python -m benchmarks.fuzz --inputs 100000            # all targets, the inputs shared out among them
+    python -m benchmarks.fuzz --inputs 100000            # all targets, the inputs shared out by what they cost
     python -m benchmarks.fuzz --only "read csv" --at 17  # one input again, with its traceback
     python -m benchmarks.fuzz -o fuzz.json --markdown fuzz.md
 
-An input passes when it is read, or refused with an error of ours that says where. A fault is any other
-exception, an error without a place, or more than twenty seconds.
+An input passes when it is read, or refused with an error of ours that says where; a command that is given one
+passes when it ends as any may (`tests/fuzzing/commands.py`). A fault is any other exception, an error without a
+place, a word of Python's, a broken file, or more than twenty seconds.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from fuzzing.world import world
 TARGETS = READERS | FILES | (SLOW if find_spec("torch") and find_spec("transformers") else {})
 
 SECONDS = 20.0
+_SHARES = dict.fromkeys(READERS, 1.0) | dict.fromkeys(FILES, 0.05) | dict.fromkeys(SLOW, 0.002)
+"""How many inputs each case gets: a command takes as long as twenty readers, an encoder much longer."""
 
 
 class Hang(BaseException):
@@ -78,9 +81,8 @@ def campaign(inputs: int, seed: int, only: str | None) -> dict[str, Any]:
     world()  # which takes seconds, and once
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-        for index, name in enumerate(names):
-            number = inputs // len(names) + (index < inputs % len(names))
-            number = -(-number // 50) if name in SLOW and not only else number
+        for name in names:
+            number = max(1, round(inputs * _SHARES[name] / sum(_SHARES[n] for n in names)))
             outcomes: Counter[str] = Counter()
             slowest, start = 0.0, time.perf_counter()
             for at in range(number):
@@ -121,8 +123,8 @@ def _kinds(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def markdown(result: dict[str, Any]) -> str:
     """Write the result as a table."""
     lines = [
-        "| reader | inputs | read | refused by an error of ours | faults | slowest (ms) |",
-        "|---|---:|---:|---|---:|---:|",
+        "| case | inputs | read | refused, or read with faults named | faults | slowest (ms) | seconds |",
+        "|---|---:|---:|---|---:|---:|---:|",
     ]
     for name, r in result["targets"].items():
         refused = ", ".join(
@@ -130,10 +132,10 @@ def markdown(result: dict[str, Any]) -> str:
         )
         read = r["outcomes"].get("read", 0)
         lines.append(
-            f"| {name} | {r['inputs']:,} | {read:,} | {refused} | {r['faults']} | {r['slowest_ms']} |"
+            f"| {name} | {r['inputs']:,} | {read:,} | {refused} | {r['faults']} | {r['slowest_ms']} | {r['seconds']} |"
         )
     total = sum(r["faults"] for r in result["targets"].values())
-    lines.append(f"| **all** | **{result['inputs']:,}** | | | **{total}** | |")
+    lines.append(f"| **all** | **{result['inputs']:,}** | | | **{total}** | | {result['seconds']} |")
     return "\n".join(lines) + "\n"
 
 

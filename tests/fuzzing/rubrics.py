@@ -196,7 +196,9 @@ def _many(rng: random.Random, text: str) -> str:
 
 def _template(rng: random.Random, text: str) -> str:
     """Change the template."""
-    begin, end = text.index("'''") + 3, text.rindex("'''", 0, text.index("[reply]"))
+    begin, end = text.find("'''") + 3, text.rfind("'''")
+    if end < begin:
+        return text
     inner = text[begin:end]
     draw = rng.random()
     if draw < 0.4:

@@ -22,6 +22,7 @@ _LEVELS: Final[dict[Level, tuple[Level, ...]]] = {
     "pair": ("pair",),
 }
 _FARTHEST: Final = 1e9
+_SHORTEST: Final = 1e-6
 _MOST_SCORES: Final = 1000
 """A scale of whole numbers stands in the prompt's schema, score by score."""
 _RESERVED: Final = frozenset(
@@ -118,6 +119,9 @@ def _dimension(d: Dimension, rubric: Rubric) -> Iterator[str]:
         yield f"{key}.level: {d.level!r}, but a rubric of the level {rubric.level!r} scores {allowed}"
     if d.scale.low >= d.scale.high:
         yield f"{key}.scale: low ({d.scale.low:g}) must be below high ({d.scale.high:g})"
+        return
+    if d.scale.high - d.scale.low < _SHORTEST:
+        yield f"{key}.scale: low and high are less than {_SHORTEST:g} apart"
         return
     if max(abs(d.scale.low), abs(d.scale.high)) > _FARTHEST:
         yield f"{key}.scale: {d.scale} reaches beyond {_FARTHEST:g}"
