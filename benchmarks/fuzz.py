@@ -1,12 +1,12 @@
 """Fuzzing of every reader: broken inputs by seeded chance, each of which must be read or refused by us.
 
-    python -m benchmarks.fuzz --inputs 100000            # all targets, the inputs shared out by what they cost
+    python -m benchmarks.fuzz --inputs 100000            # all cases, the inputs shared out by cost
     python -m benchmarks.fuzz --only "read csv" --at 17  # one input again, with its traceback
     python -m benchmarks.fuzz -o fuzz.json --markdown fuzz.md
 
-An input passes when it is read, or refused with an error of ours that says where; a command that is given one
-passes when it ends as any may (`tests/fuzzing/commands.py`). A fault is any other exception, an error without a
-place, a word of Python's, a broken file, or more than twenty seconds.
+An input passes when it is read, or refused with an error of ours that says where; a command that is given
+one passes when it ends as any may (`tests/fuzzing/commands.py`). A fault is any other exception, an error
+without a place, a word of Python's, a broken file, or more than twenty seconds.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ def markdown(result: dict[str, Any]) -> str:
         )
         read = r["outcomes"].get("read", 0)
         lines.append(
-            f"| {name} | {r['inputs']:,} | {read:,} | {refused} | {r['faults']} | {r['slowest_ms']} | {r['seconds']} |"
+            f"| {name} | {r['inputs']:,} | {read:,} | {refused} "
+            f"| {r['faults']} | {r['slowest_ms']} | {r['seconds']} |"
         )
     total = sum(r["faults"] for r in result["targets"].values())
     lines.append(f"| **all** | **{result['inputs']:,}** | | | **{total}** | | {result['seconds']} |")

@@ -112,25 +112,28 @@ def _dimension_list(rubric: Rubric) -> Iterator[str]:
     yield from _twice("dimensions.{}: a dimension of that name exists already", names)
 
 
+def _scale_fault(scale: Scale) -> str | None:
+    if scale.low >= scale.high:
+        return f"low ({scale.low:g}) must be below high ({scale.high:g})"
+    if scale.high - scale.low < _SHORTEST:
+        return f"low and high are less than {_SHORTEST:g} apart"
+    if max(abs(scale.low), abs(scale.high)) > _FARTHEST:
+        return f"{scale} reaches beyond {_FARTHEST:g}"
+    if scale.integer and not (_whole(scale.low) and _whole(scale.high)):
+        return f"the ends of a scale of whole numbers must be whole, not {scale}"
+    if scale.integer and scale.high - scale.low > _MOST_SCORES:
+        return f"{scale} has over {_MOST_SCORES:,} whole scores; write integer = false"
+    return None
+
+
 def _dimension(d: Dimension, rubric: Rubric) -> Iterator[str]:
     key = f"dimensions.{d.name}"
     if d.level not in _LEVELS[rubric.level]:
         allowed = " or ".join(_LEVELS[rubric.level])
         yield f"{key}.level: {d.level!r}, but a rubric of the level {rubric.level!r} scores {allowed}"
-    if d.scale.low >= d.scale.high:
-        yield f"{key}.scale: low ({d.scale.low:g}) must be below high ({d.scale.high:g})"
+    if (fault := _scale_fault(d.scale)) is not None:
+        yield f"{key}.scale: {fault}"
         return
-    if d.scale.high - d.scale.low < _SHORTEST:
-        yield f"{key}.scale: low and high are less than {_SHORTEST:g} apart"
-        return
-    if max(abs(d.scale.low), abs(d.scale.high)) > _FARTHEST:
-        yield f"{key}.scale: {d.scale} reaches beyond {_FARTHEST:g}"
-        return
-    if d.scale.integer and d.scale.high - d.scale.low > _MOST_SCORES:
-        yield f"{key}.scale: {d.scale} has over {_MOST_SCORES:,} whole scores; write integer = false"
-        return
-    if d.scale.integer and not (_whole(d.scale.low) and _whole(d.scale.high)):
-        yield f"{key}.scale: the ends of a scale of whole numbers must be whole, not {d.scale}"
     off = {score for anchors in d.anchors.values() for score in anchors if not _on(d.scale, score)}
     for score in sorted(off):
         yield f"{key}.anchors.{score:g}: off the scale {d.scale}"
