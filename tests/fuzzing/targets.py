@@ -232,8 +232,11 @@ def config(rng: random.Random, folder: Path) -> str:
         found = load_config(str(path))
     except DialogaugeError as error:
         return _placed(error, path)
-    for role, settings in found.roles.items():
-        with_defaults(settings, role)
+    try:
+        for role, settings in found.roles.items():
+            with_defaults(settings, role)
+    except DialogaugeError as error:
+        return type(error).__name__
     return "read"
 
 
