@@ -198,9 +198,6 @@ def parse_role(text: str, roles: Mapping[str, RoleSettings]) -> RoleSettings:
             msg = f"{text!r} is a role of {roles.source}, which was found here, and may be a model at {named}"
             raise ConfigError(msg, hint=f"say --config {roles.source} for the role, or {text}@URL")
         return roles[text]
-    if not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        msg = f"the model {text!r} has letters that are not UTF-8"
-        raise ConfigError(msg, hint="give the folder, the file or the model a name in UTF-8")
     if _in_process(text):
         return RoleSettings(model=text)
     rest, _, key = text.partition("#")
