@@ -106,6 +106,8 @@ PASSING: Mapping[str, str] = {
 }
 
 # They make everybody wait, so they would change what becomes of others.
+# A limit that lets nobody in ends the run, and all is pending.
+_LIMITS = ("429", "429:1", "429:date")
 _ALONE = ("429:1", "429:date", "503:1")
 
 
@@ -170,6 +172,9 @@ def _one(
     expected = ALWAYS[fault] if when == "always" else PASSING.get(fault, SCORED)
     label = f"{fault} {when}"
     findings.hold(took < 30, f"{label}: took {took:.0f} s")
+    if when == "always" and fault in _LIMITS:
+        findings.hold(done.code == 1 and not rows, f"{label}: exit code {done.code}, {len(rows)} rows")
+        return (fault, when, done.code, round(took, 1), len(stub.exchanges), "the end of the run")
     findings.hold(
         done.code == (0 if expected == SCORED else 3), f"{label}: exit code {done.code}: {done.err}"
     )

@@ -342,6 +342,7 @@ class HttpChatClient:
                     raise await self._endpoint_error(problem)
                 outcome = replace(outcome, remedy="retry")
             delay = retries.delay(outcome)
+        item.retries.lost += retries.lost
 
     def _prompt_usage(self, body: Mapping[str, Any]) -> Usage:
         chars, repeated = self._prefixes.measure(body["messages"])
@@ -399,7 +400,7 @@ class HttpChatClient:
             reply = self._reply(outcome)
             return replace(reply, usage=reply.usage + retries.lost)
         if outcome.kind == "timeout" and retries.shortened and last is not None:
-            outcome = replace(_out_of_time(last, "no time for another attempt"), retry_after=None)
+            outcome = replace(_out_of_time(last, "no time for another attempt"), overload=False)
         retries.note_problem(outcome)
         return outcome
 

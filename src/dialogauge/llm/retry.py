@@ -163,7 +163,7 @@ class EndpointHealth:
             # An endpoint that shuts down properly still answers accepted requests, so only silence counts.
             since = retries.unreached_since
             return not self.has_answered or (since is not None and self._last_response < since)
-        if problem.kind == "rate_limited" and problem.retry_after is not None:
+        if problem.kind == "rate_limited" and problem.overload:
             # Nobody was answered as long as this item waited: the limit is no matter of seconds.
             return retries.started is not None and self.last_answer < retries.started
         if self.has_answered:

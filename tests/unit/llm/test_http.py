@@ -177,10 +177,20 @@ async def test_rate_limits_are_waited_out_until_the_deadline_of_the_item(serve, 
     reply = await connect(stub.url, retry=quick(max_retries=1)).complete(question())
     assert isinstance(reply, ChatReply)
     assert reply.usage.calls == 13
-    stub = serve("fine", faults=FaultPlan(always="429"))
-    failure = await connect(stub.url, retry=quick(item_deadline=0.1)).complete(question())
-    assert isinstance(failure, ChatFailure)
-    assert failure.kind == "rate_limited"
+    stub = serve("fine", faults=FaultPlan(choose=lambda body: "429" if "unlucky" in str(body) else None))
+    client = connect(stub.url, retry=quick(item_deadline=0.3))
+    asking = asyncio.create_task(client.complete(question("unlucky")))
+    while not asking.done():
+        assert isinstance(await client.complete(question()), ChatReply)
+    assert asking.result().kind == "rate_limited"
+
+
+async def test_an_endpoint_that_lets_nobody_in_ends_the_run(serve, connect):
+    stub = serve("fine", faults=FaultPlan([None], always="429:\u4f59\u989d\u4e0d\u8db3"))
+    client = connect(stub.url, retry=quick(item_deadline=0.2))
+    await client.complete(question())
+    with pytest.raises(EndpointError, match="\u4f59\u989d\u4e0d\u8db3"):
+        await client.complete(question())
 
 
 async def test_retry_after_is_honoured_by_everyone_and_capped(serve, connect):
