@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,7 +131,13 @@ def test_the_parts_by_themselves_and_several_runs(dialogauge, items) -> None:
     assert mixed.code == 2
     assert "was not scored by the evaluator of the first run" in mixed.err
     assert dialogauge("replay", "compare", "one", "two", "--judge", "history-mean", "--draws", 100).code == 0
-    assert "two runs have a candidate" in dialogauge("replay", "compare", "one", "one").err
+    assert "the run one is named twice" in dialogauge("replay", "compare", "one", "./one").err
+    shutil.copytree("one", "old")
+    found = dialogauge("replay", "compare", "one", "old", "--draws", 100, "--json")
+    assert found.code == 0, found.err
+    named = set(found.json["candidates"])
+    assert len(named) == 2
+    assert {name.rpartition(" ")[2] for name in named} == {"(one)", "(old)"}
 
 
 @pytest.mark.parametrize(
@@ -253,6 +260,30 @@ def test_a_reply_that_is_made_anew_is_scored_anew(dialogauge, items, data, serve
     found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
     assert found["candidates"]["m"]["failures"] == {}
     assert found["length"]["m"]["mean_characters"] == len("Another reply, and a longer one.")
+
+
+def test_an_item_set_that_was_changed_by_hand_is_refused(dialogauge, items) -> None:
+    stored = json.loads(Path("items.json").read_text())
+    stored["items"][0]["gold"] = 1 if stored["items"][0]["gold"] > 2 else 5
+    Path("items.json").write_text(json.dumps(stored))
+    done = dialogauge(
+        "replay", "collect", "items.json", "--candidate", "m@http://127.0.0.1:9/v1", "-o", "run"
+    )
+    assert done.code != 0
+    assert "changed by hand: select anew" in done.err
+
+
+def test_a_rating_that_changed_after_the_choice_is_announced(dialogauge, items, data, serve) -> None:
+    talks = [json.loads(line) for line in data.read_text().splitlines()]
+    one = next(t for t in talks if t["conversation_id"] == items[0]["conversation"])
+    for rating in one["ratings"]:
+        rating["score"] = 1 if rating["score"] > 2 else 5
+    data.write_text("".join(json.dumps(t) + "\n" for t in talks))
+    words = ("--candidate", f"m=stub-model@{serve('A reply.').url}", "-o", "run")
+    done = dialogauge("replay", "collect", "items.json", *words)
+    assert done.code == 1
+    assert "in the data, and" in done.unwrapped + done.err
+    assert items[0]["id"] in done.unwrapped + done.err
 
 
 def test_an_endpoint_that_is_gone(dialogauge, items) -> None:

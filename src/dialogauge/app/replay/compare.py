@@ -68,15 +68,16 @@ def compare_runs(options: CompareOptions) -> Compared:
     Files go to `out`, else into the run itself where there is one run only; otherwise none is written.
 
     Raises:
-        UsageError: A run has no scores by the evaluator, the runs are of different items or evaluators, or
-            two of their candidates have one name.
+        UsageError: A run has no scores by the evaluator, a run is named twice, or the runs are of different
+            items or evaluators.
     """
     out = Path(options.out) if options.out else Path(options.runs[0]) if len(options.runs) == 1 else None
     spare([] if out is None else run_files(RunDirectory(out)), options)
     read = gather(options.runs, options.judge)
     agents = read_agents(options.agents_file)
     for name, of in read.scores.candidates.items():
-        _columns(of.about, name, agents.get(name))
+        called = of.about.pop("called", name)
+        _columns(of.about, called, agents.get(called))
     family = options.judge_family or _judge_family(read.about)
     comparison = compare(read.scores, options.comparison, family=family)
     compared = Compared(

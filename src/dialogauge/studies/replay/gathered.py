@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.core import UsageError
@@ -37,23 +38,43 @@ def gather(paths: Sequence[str], judge: str | None = None) -> Gathered:
         judge: Of several evaluators of the first run, whose scores are taken; the latest's when None.
 
     Raises:
-        UsageError: A run has no scores by the evaluator, the runs are of different items or evaluators, or
-            two of their candidates have one name.
+        UsageError: A run has no scores by the evaluator, a run is named twice, or the runs are of different
+            items or evaluators.
     """
-    gathered = _read_first(paths[0], judge)
+    often = Counter(Path(path).resolve() for path in paths)
+    if twice := [path for path in paths if often[Path(path).resolve()] > 1]:
+        msg = f"the run {twice[0]} is named twice"
+        raise UsageError(msg, hint="name each run once")
+    shown = _shown_names(paths)
+    gathered = _read_first(paths[0], judge, shown)
     for path in paths[1:]:
-        _add(gathered, path)
+        _add(gathered, path, shown)
     return gathered
 
 
-def _read_first(path: str, judge: str | None) -> Gathered:
+def _shown_names(paths: Sequence[str]) -> Callable[[ReplayRun, str], str]:
+    """Return what shows a run's candidate: its name, with that of the run where several runs have it."""
+    often: Counter[str] = Counter()
+    for path in paths:
+        with open_replay(path) as run:
+            often.update(list(run.candidates))
+    last = Counter(Path(path).resolve().name for path in paths)
+
+    def shown(run: ReplayRun, name: str) -> str:
+        folder = run.path.resolve().name
+        return name if often[name] == 1 else f"{name} ({folder if last[folder] == 1 else run.path})"
+
+    return shown
+
+
+def _read_first(path: str, judge: str | None, shown: Callable[[ReplayRun, str], str]) -> Gathered:
     with open_replay(path) as run:
         evaluator, about = _evaluator(path, run, judge)
         items = run.item_set()
         original = ScoredReplies(missing={i.id: _PENDING for i in items.items})
         scores = EvaluatorScores(_present(items.items, run), original, {}, run.histories(evaluator))
         into = Gathered(items, evaluator, about, scores)
-        _take(into, run, originals=True)
+        _take(into, run, shown, originals=True)
     original.scores = dict(sorted(original.scores.items()))
     if not original.scores:
         msg = f"the run {path} has no scores of the original replies by {about['name']}"
@@ -61,7 +82,7 @@ def _read_first(path: str, judge: str | None) -> Gathered:
     return into
 
 
-def _add(into: Gathered, path: str) -> None:
+def _add(into: Gathered, path: str, shown: Callable[[ReplayRun, str], str]) -> None:
     with open_replay(path) as run:
         if run.items_digest != into.items.digest:
             msg = f"the run {path} is of another item set"
@@ -75,12 +96,8 @@ def _add(into: Gathered, path: str) -> None:
             )
             hint = f"dialogauge replay score {path} --judge {into.about['asked_for']}"
             raise UsageError(msg, hint=hint)
-        twice = sorted(set(run.candidates) & set(into.scores.candidates))
-        if twice:
-            msg = f"two runs have a candidate called {twice[0]!r}"
-            raise UsageError(msg, hint="collect one of them under another name: --candidate NAME=...")
         into.scores.items = _present(into.scores.items, run)
-        _take(into, run, originals=False)
+        _take(into, run, shown, originals=False)
 
 
 def _present(items: Sequence[ReplayItem], run: ReplayRun) -> tuple[ReplayItem, ...]:
@@ -98,7 +115,7 @@ def _evaluator(path: str, run: ReplayRun, judge: str | None) -> tuple[str, dict[
     return fitting[-1], known[fitting[-1]]
 
 
-def _take(into: Gathered, run: ReplayRun, *, originals: bool) -> None:
+def _take(into: Gathered, run: ReplayRun, shown: Callable[[ReplayRun, str], str], *, originals: bool) -> None:
     """Take what a run holds of its candidates, and of the original replies where that is wanted."""
     wanted = {i.id: i for i in into.items.items}
     whose: dict[bytes, ScoredReplies] = {}
@@ -107,8 +124,8 @@ def _take(into: Gathered, run: ReplayRun, *, originals: bool) -> None:
         missing = {i: _PENDING if i in stored.keys else "reply: pending" for i in wanted}
         missing |= {item: f"reply: {kind}" for item, kind in stored.failures.items()}
         cut_short = None if about["kind"] == "file" else stored.cut_short
-        replies = ScoredReplies(missing=missing, cut_short=cut_short, about=about)
-        into.scores.candidates[name] = replies
+        replies = ScoredReplies(missing=missing, cut_short=cut_short, about={**about, "called": name})
+        into.scores.candidates[shown(run, name)] = replies
         whose |= {key: replies for item, key in stored.keys.items() if item not in stored.failures}
     for key, row in run.scores(into.evaluator):
         item = wanted.get(row["item"])

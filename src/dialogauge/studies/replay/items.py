@@ -73,6 +73,12 @@ class ItemSet:
         return digest([[i.id, i.state] for i in sorted(self.items, key=lambda i: i.id)])
 
     @property
+    def content(self) -> str:
+        """Digest of all that the items hold, ratings and reasons included."""
+        items = sorted(self.items, key=lambda i: i.id)
+        return digest([{**asdict(i), "gold": float(i.gold)} for i in items])
+
+    @property
     def selected_on_gold(self) -> bool:
         """Whether its rule looks at what the users gave in a way that changes the mix."""
         return self.rule == "hard"
@@ -82,6 +88,7 @@ class ItemSet:
         return {
             "format": FORMAT,
             "digest": self.digest,
+            "content": self.content,
             "rule": self.rule,
             "seed": self.seed,
             "card": dict(self.card),
@@ -138,6 +145,7 @@ class _ItemFile(TypedDict):
 
     format: str
     digest: str
+    content: NotRequired[str]
     rule: Literal["hard", "random", "stratified", "all"]
     seed: int
     card: _Card
@@ -167,16 +175,16 @@ def read_items(path: Path) -> ItemSet:
         msg = f"the item set is damaged: {error}"
         raise FileFault(msg, place=Place(str(path)), hint=hint) from error
     item_set = ItemSet(stored["items"], stored["rule"], stored["seed"], stored["data"], stored["card"])
-    _check(item_set, stored["digest"], path)
+    _check(item_set, stored["digest"], stored.get("content"), path)
     return item_set
 
 
-def _check(items: ItemSet, stored_digest: str, path: Path) -> None:
+def _check(items: ItemSet, stored_digest: str, content: str | None, path: Path) -> None:
     twice = next((name for name, n in Counter(i.id for i in items.items).items() if n > 1), None)
     if twice is not None:
         msg = f"the item {twice!r} is in the set twice"
         raise FileFault(msg, place=Place(str(path)), hint="select anew")
-    if items.digest != stored_digest:
+    if items.digest != stored_digest or content not in (None, items.content):
         msg = "the items are not those that the file's digest was made of"
         raise FileFault(msg, place=Place(str(path)), hint="it was changed by hand: select anew")
 
@@ -215,7 +223,7 @@ def state_digest(before: Sequence[Message]) -> str:
 def set_stage(items: ItemSet, blocks: Iterable[RatedBlock]) -> Stage:
     """Find the items of a set among the blocks of the data.
 
-    An item that is not there, or whose prefix has changed, is a fault and takes no part.
+    An item that is not there, or whose prefix or rating has changed, is a fault and takes no part.
     """
     by_id = {b.view.id: b for b in blocks}
     rated = {(name, r.reply.id): r for name, b in by_id.items() for r in b.ratings}
@@ -230,6 +238,9 @@ def set_stage(items: ItemSet, blocks: Iterable[RatedBlock]) -> Stage:
             faults.append(_fault(item, gone))
         elif state_digest(original.reply.before) != item.state:
             faults.append(_fault(item, "the messages before the reply are not those that were selected"))
+        elif original.score != item.gold:
+            gold = f"its rating is {original.score:g} in the data, and {item.gold:g} in the item set"
+            faults.append(_fault(item, gold))
         else:
             present.append(item)
             touched[item.block].append(item)
