@@ -389,6 +389,8 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
 OWN_FILES: Final = frozenset(
     {
         "__main__.py",  # standard streams
+        "app/outputs.py",  # a file to write to
+        "llm/identity.py",  # bytes, for a digest
         "core/files.py",  # what the others read through
         "door/run.py",  # a page, shown as it stands
         "judges/known_answers.py",
