@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks.faults import disk, single
 from benchmarks.faults.honesty import honesty
 from benchmarks.faults.kills import kills
+from benchmarks.faults.kills_all import kills_everywhere
 from benchmarks.faults.mixed import mixed
 from benchmarks.faults.resume import resume
 from benchmarks.faults.running import Command, Findings, command_in
@@ -47,6 +48,10 @@ def _kills(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa
     yield kills(folder, number=60, times=2) if short else kills(folder)
 
 
+def _everywhere(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    yield kills_everywhere(folder, times=6) if short else kills_everywhere(folder)
+
+
 def _resume(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
     yield resume(folder, seeds=range(1), steps=6) if short else resume(folder)
 
@@ -58,6 +63,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "mixed": _mixed,
     "disk": _disk,
     "kills": _kills,
+    "everywhere": _everywhere,
     "resume": _resume,
 }
 

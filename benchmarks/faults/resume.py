@@ -42,7 +42,7 @@ from dialogauge.runs.run import stored_manifest
 from servers.contented import contented
 from servers.verdicts import fill
 
-__all__ = ["STUDIES", "resume"]
+__all__ = ["STUDIES", "comparable", "figures", "resume"]
 
 _UNIT: ContextVar[str] = ContextVar("unit", default="")
 _ROLE = RoleSettings(model="m", base_url="http://127.0.0.1:9/v1")
@@ -349,6 +349,17 @@ def _all_keys(run: Path) -> set[bytes]:
         return {key for judge in database.judges() for key in database.finished(judge)}
     finally:
         database.close()
+
+
+def comparable(run: Path) -> list[tuple[str, bytes, list[dict[str, Any]]]]:
+    """Return the units that a run shows, with their rows but for what these took."""
+    return list(_stored(run))
+
+
+def figures(run: Path) -> dict[str, Any] | None:
+    """Return the summary of a run but for what it took; None of one that has none."""
+    path = run / "summary.json"
+    return _without_usage(json.loads(path.read_text())) if path.is_file() else None
 
 
 def _without_usage(summary: dict[str, Any]) -> dict[str, Any]:

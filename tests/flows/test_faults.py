@@ -6,6 +6,7 @@ import pytest
 from benchmarks.faults import disk, single
 from benchmarks.faults.honesty import honesty
 from benchmarks.faults.kills import kills
+from benchmarks.faults.kills_all import kills_everywhere
 from benchmarks.faults.mixed import mixed
 from benchmarks.faults.resume import STUDIES, resume
 from benchmarks.faults.stops import stops
@@ -44,3 +45,7 @@ def test_kill_9_loses_nothing_and_doubles_nothing(tmp_path):
 @pytest.mark.parametrize("study", STUDIES)
 def test_whatever_happened_the_run_is_the_undisturbed_one(tmp_path, study):
     assert resume(tmp_path, seeds=range(1), steps=6, studies=[study]).wrong == []
+
+
+def test_a_signal_in_any_study_loses_nothing(tmp_path):
+    assert kills_everywhere(tmp_path, times=6).wrong == []
