@@ -265,6 +265,8 @@ class Search:
             yield from (s for s in suspects if s is not _NO_SCHEMA and len(self._tried) < _SUSPECTS)
             return
         yield from suspects
+        if not suspects and not self._tried:
+            yield _REPEAT  # what passes by itself must not be taken for the work of a step
         yield from (s for s in steps if s not in suspects)
         if len(self._tried) > 1 and (_EVERYTHING.name, _EVERYTHING.becomes) not in self._tried:
             yield _EVERYTHING

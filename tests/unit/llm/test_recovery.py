@@ -316,3 +316,11 @@ async def test_a_quota_that_is_used_up_for_good_ends_the_run(serve, connect):
     await client.complete(question())
     with pytest.raises(EndpointError, match="Daily limit"):
         await client.complete(question())
+
+
+async def test_a_refusal_that_passes_by_itself_teaches_nothing(serve, connect):
+    stub = serve('{"score": 4}', faults=FaultPlan([None, VAGUE]))
+    client = connect(stub.url, parameters=ALL)
+    assert (await client.complete(question(schema=SCORE))).text == '{"score": 4}'
+    assert client.describe()["dropped"] == {}
+    assert client.describe()["schema_support"]["rung"] == "json_schema"
