@@ -124,7 +124,7 @@ def endless(messages):
         (endless([]), "generator"),
         ("x" * ((8 << 20) + 1), "8,388,609 characters, more than 8,388,608"),
     ],
-    ids=str,
+    ids=["none", "number", "bytes", "dict", "generator", "too long"],
 )
 async def test_what_is_no_text_of_any_use_is_a_failure(answer, said):
     failure = await CallableClient(lambda messages: answer).complete(question())
