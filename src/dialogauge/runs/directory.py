@@ -88,6 +88,7 @@ class RunDirectory:
         try:
             if fresh:
                 self._forget()
+            self._expect_kept()
             database = RunDatabase(self.file("database"))
             self._claim(database, study, hosts)
         except StoreError:
@@ -95,6 +96,13 @@ class RunDirectory:
             raise
         self._database = database
         return database
+
+    def _expect_kept(self) -> None:
+        """Raise StoreError where the run has ended before and its file is empty now: it was cut off."""
+        database = self.file("database")
+        if self.file("manifest").is_file() and database.is_file() and not database.stat().st_size:
+            msg = f"the run file {database} is empty, and the run has ended before"
+            raise StoreError(msg, hint="put the file back, or start again with --fresh or another -o")
 
     def _claim(self, database: RunDatabase, study: str, hosts: Collection[str]) -> None:
         before = database.get_meta(STUDY)

@@ -174,11 +174,20 @@ class RunDatabase:
                 self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
             else:
                 self._db = sqlite3.connect(path)
+                self._expect_own_tables()
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)
             self._check_version()
         self._file, self._size = None if readonly else _file_at(path)[0], 0
+
+    def _expect_own_tables(self) -> None:
+        """Raise StoreError for the database of another program: nothing is written into it."""
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and "units" not in tables and "meta" not in tables:
+            self._db.close()
+            msg = f"{self.path} is the database of another program"
+            raise StoreError(msg, hint="choose another directory with -o, or move it away")
 
     def _check_version(self) -> None:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()

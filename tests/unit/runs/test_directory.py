@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -246,3 +247,26 @@ def test_what_a_killed_process_was_writing_is_swept_away(tmp_path: Path) -> None
     directory.lock()
     assert sorted(p.name for p in directory.path.iterdir()) == [".lock", ".notes.part"]
     directory.release()
+
+
+def test_a_run_file_that_was_emptied_is_not_taken_for_a_new_one(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    (tmp_path / "run.db").touch()
+    directory.open_for_writing("judge").close()  # nothing was done before
+    directory.release()
+    directory.write_json("manifest", {})
+    (tmp_path / "run.db").write_bytes(b"")
+    with pytest.raises(StoreError, match="is empty, and the run has ended before"):
+        directory.open_for_writing("judge")
+    directory.open_for_writing("judge", fresh=True).close()
+    directory.release()
+
+
+def test_nothing_is_written_into_the_database_of_another_program(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "run.db") as other:
+        other.execute("CREATE TABLE cookies (name TEXT)")
+    other.close()
+    before = (tmp_path / "run.db").read_bytes()
+    with pytest.raises(StoreError, match="database of another program"):
+        RunDirectory(tmp_path).open_for_writing("judge")
+    assert (tmp_path / "run.db").read_bytes() == before
