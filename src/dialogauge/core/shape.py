@@ -36,6 +36,9 @@ T = TypeVar("T")
 Reader = Callable[[Any], Any]
 
 _LARGEST: Final = 2**63
+_FINITE: Final = sys.float_info.max
+_SURE: Final = frozenset({str, bool, bytes, types.NoneType})
+"""Types whose values all fit, where one fits."""
 
 
 class Misfit(ValueError):
@@ -58,7 +61,7 @@ def _reader(shape: Any) -> Reader:  # noqa: ANN401 - any annotation
     """Return what checks a value by a shape, and builds it; made once for each shape."""
     origin, inner = get_origin(shape), get_args(shape)
     if origin in (Union, types.UnionType):
-        return _either([_reader(one) for one in inner])
+        return _either(inner)
     if origin is Literal:
         return _literal(inner)
     if origin in (list, tuple):
@@ -101,15 +104,13 @@ def _text(value: object) -> Any:  # noqa: ANN401 - the value
 
 
 def _whole(value: object) -> Any:  # noqa: ANN401 - the value
-    fits = isinstance(value, int) and not isinstance(value, bool) and -_LARGEST <= value < 2 * _LARGEST
+    fits = type(value) is int and -_LARGEST <= value < 2 * _LARGEST
     return value if fits else _refuse(value, "a whole number")
 
 
 def _number(value: object) -> Any:  # noqa: ANN401 - the value
-    fits = isinstance(value, int | float) and not isinstance(value, bool)
-    if fits and -sys.float_info.max <= value <= sys.float_info.max:  # type: ignore[operator]
-        return value
-    _refuse(value, "a number")
+    fits = type(value) in (float, int) and -_FINITE <= value <= _FINITE  # type: ignore[operator]
+    return value if fits else _refuse(value, "a number")
 
 
 def _flag(value: object) -> Any:  # noqa: ANN401 - the value
@@ -137,32 +138,50 @@ _PLAIN: Final[Mapping[Any, Reader]] = {
 
 def _literal(choices: Sequence[object]) -> Reader:
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if not isinstance(value, str | int) or value not in choices:
+        if not isinstance(value, (str, int)) or value not in choices:
             _refuse(value, f"one of {', '.join(map(str, choices))}")
         return value
 
     return read
 
 
-def _either(readers: Sequence[Reader]) -> Reader:
+def _either(shapes: Sequence[Any]) -> Reader:
+    readers = [_reader(one) for one in shapes]
+    likely: dict[type, list[Reader]] = {}
+    for shape, reader in zip(shapes, readers, strict=True):
+        for kind in _kinds(shape):
+            likely.setdefault(kind, []).append(reader)
+
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        deepest: Misfit | None = None
-        for reader in readers:
+        for reader in likely.get(type(value), ()):
             try:
                 return reader(value)
-            except Misfit as misfit:
-                if deepest is None or misfit.path or not deepest.path:
-                    deepest = deepest if deepest is not None and deepest.path else misfit
-        raise deepest or Misfit("fits nothing")
+            except Misfit:
+                continue
+        return _first(readers, value)
 
     return read
 
 
-def _at(path: str, reader: Reader, value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    try:
-        return reader(value)
-    except Misfit as misfit:
-        raise Misfit(misfit.what, path + misfit.path) from None
+def _first(readers: Sequence[Reader], value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    deepest: Misfit | None = None
+    for reader in readers:
+        try:
+            return reader(value)
+        except Misfit as misfit:
+            if deepest is None or not deepest.path:
+                deepest = misfit
+    raise deepest or Misfit("fits nothing")
+
+
+def _kinds(shape: Any) -> Sequence[type]:  # noqa: ANN401 - any annotation
+    """Return the types of the values that mostly are of a shape, so that a union need not try them all."""
+    origin = get_origin(shape) or shape
+    if origin is Literal:
+        return tuple({type(choice) for choice in get_args(shape)})
+    if origin in _PLAIN:
+        return (int, float) if origin is float else (origin,)
+    return (list, tuple) if origin in (list, tuple) else (dict,)
 
 
 def _sequence(kind: type, inner: Sequence[Any]) -> Reader:
@@ -170,53 +189,77 @@ def _sequence(kind: type, inner: Sequence[Any]) -> Reader:
     readers = [_reader(one) for one in inner if one is not ...]
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if not isinstance(value, list | tuple):
+        if not isinstance(value, (list, tuple)):
             _refuse(value, "a list")
         if count is not None and len(value) != count:
             _fail(f"has {len(value)} entries, not {count}")
         each = readers if count is not None else readers * len(value)
-        return kind([_at(f"[{n}]", r, one) for n, (r, one) in enumerate(zip(each, value, strict=True))])
+        out: list[Any] = []
+        try:
+            for reader, one in zip(each, value, strict=True):
+                out.append(reader(one))
+        except Misfit as misfit:
+            _fail(misfit.what, f"[{len(out)}]{misfit.path}")
+        return out if kind is list else tuple(out)
 
     return read
 
 
 def _mapping(reader: Reader) -> Reader:
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if not isinstance(value, Mapping):
+        if not isinstance(value, (dict, Mapping)):
             _refuse(value, "an object")
-        return {key: _at(f".{key}"[:60], reader, one) for key, one in value.items()}
+        out = dict(value)
+        key = ""
+        try:
+            for key, one in value.items() if reader is not _any else ():
+                out[key] = reader(one)
+        except Misfit as misfit:
+            _fail(misfit.what, f".{key}"[:60] + misfit.path)
+        return out
 
     return read
 
 
 def _record(shape: Any) -> Reader:  # noqa: ANN401 - a typed dictionary or a dataclass
-    hints = get_type_hints(shape, include_extras=True)
+    hints, optional = _fields(shape)
     closed = dataclasses.is_dataclass(shape)
-    if closed:
-        bare = dataclasses.MISSING
-        optional = {
-            f.name for f in dataclasses.fields(shape) if (f.default, f.default_factory) != (bare, bare)
-        }
-        hints = {f.name: hints[f.name] for f in dataclasses.fields(shape)}
-    else:
-        optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
     needed = hints.keys() - optional
-    readers = {n: _reader(get_args(h)[0] if get_origin(h) is NotRequired else h) for n, h in hints.items()}
+    checked = [(name, _sure(hint), _reader(hint)) for name, hint in hints.items()]
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if not isinstance(value, Mapping):
+        if not isinstance(value, (dict, Mapping)):
             _refuse(value, "an object")
-        if not needed <= value.keys():
-            _fail("is missing", f".{min(needed - value.keys())}")
-        out = {}
-        for key, one in value.items():
-            reader = readers.get(key)
-            if reader is not None:
-                out[key] = _at(f".{key}", reader, one)
-            elif closed:
-                _fail("is an unknown key", f".{key}"[:60])
-            else:
-                out[key] = one
+        keys = value.keys()
+        if not needed <= keys:
+            _fail("is missing", f".{min(needed - keys)}")
+        if closed and not keys <= hints.keys():
+            _fail("is an unknown key", f".{next(key for key in value if key not in hints)}"[:60])
+        out = dict(value)
+        name = ""
+        try:
+            for name, sure, reader in checked:
+                if name in out and type(one := out[name]) not in sure:
+                    out[name] = reader(one)
+        except Misfit as misfit:
+            _fail(misfit.what, f".{name}{misfit.path}")
         return shape(**out) if closed else out
 
     return read
+
+
+def _fields(shape: Any) -> tuple[dict[str, Any], set[str]]:  # noqa: ANN401 - a typed dictionary or a dataclass
+    """Return the annotations of all fields, and the names of those that may be missing."""
+    hints = get_type_hints(shape, include_extras=True)
+    if not dataclasses.is_dataclass(shape):
+        optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
+        return {n: get_args(h)[0] if n in optional else h for n, h in hints.items()}, optional
+    fields, bare = dataclasses.fields(shape), (dataclasses.MISSING, dataclasses.MISSING)
+    optional = {field.name for field in fields if (field.default, field.default_factory) != bare}
+    return {field.name: hints[field.name] for field in fields}, optional
+
+
+def _sure(shape: Any) -> frozenset[object]:  # noqa: ANN401 - any annotation
+    """Return the types of which every value fits a shape as it is."""
+    union = get_origin(shape) in (Union, types.UnionType)
+    return _SURE.intersection(get_args(shape) if union else (shape,))
