@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from dialogauge.app.config import RoleSettings
 from dialogauge.app.personal_judges import MODEL_JUDGES, Models, model_judge
 from dialogauge.app.satisfaction_data import SIGNAL_JUDGES
 from dialogauge.app.settings import SatisfactionOptions
@@ -227,9 +228,11 @@ def test_signals_are_the_judges_that_read_no_rating() -> None:
         def client(self, role="judge"):
             return ScriptedClient(lambda request: "")
 
+    roles = {role: RoleSettings(model="m") for role in ("judge", "memory_builder")}
     built = {n: build_history_judge(n) for n in HISTORY_JUDGES}
     built |= {"local-user": LocalUserJudge(), "local": LocalJudge(rubric_id="satisfaction")}
     for name in MODEL_JUDGES:
-        built[name] = model_judge(Scripted(SatisfactionOptions(inputs=("data",), judge=name)))
+        options = SatisfactionOptions(inputs=("data",), judge=name, roles=roles)
+        built[name] = model_judge(Scripted(options))
     reading = {n: judge.reads for n, judge in built.items()}
     assert {n for n, reads in reading.items() if not reads & {"history", "others"}} == set(SIGNAL_JUDGES)
