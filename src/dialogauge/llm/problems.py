@@ -9,7 +9,7 @@ from typing import Literal
 
 from dialogauge.core.judgement import FailureKind
 from dialogauge.llm.waits import wait_in_words
-from dialogauge.llm.wire import parse_json
+from dialogauge.llm.wire import is_broken, parse_json
 
 Remedy = Literal["mend", "wait", "retry", "give_up", "confirm", "endpoint"]
 """Change the request, wait, try again, fail this item, or stop because all items would fail.
@@ -23,11 +23,22 @@ _TOO_LONG = re.compile(
     r"|(?:maximum|max|available|model'?s?|loaded with) (?:context|prompt|input|sequence)"
     r"|context (?:length|window|size|limit)"
     r"|(?:prompt|input|request|messages?) (?:is |are )?too (?:long|large)"
-    r"|too many (?:input )?tokens|max_new_tokens|request too large|input length",
+    r"|too many (?:input )?tokens|max_new_tokens|request too large|input length|length of input"
+    r"|^(?!.*max_(?:completion_)?tokens).*\b(?:input|prompt|request|messages?)\b.{0,40}"
+    r"\b(?:exceed\w*|more than|longer than)\b.{0,40}\b(?:tokens?|length|limit|allowed)",
     re.IGNORECASE,
 )
+_TOO_LARGE = re.compile(r"request too large|tokens must be reduced", re.IGNORECASE)
+"""More at once than a limit by the minute lets through at all, so that no wait helps."""
 _FILTER = re.compile(
-    r"content_filter|content management policy|moderation|flagged|safety polic", re.IGNORECASE
+    r"content[ _-]?(?:filter|management polic|polic|exists risk|violat)|moderation|flagged"
+    r"|safety[ _]?(?:polic|check)|inappropriate content|data_inspection_failed|ResponsibleAI|guardrail"
+    r"|不安全或敏感|敏感内容|违规内容",
+    re.IGNORECASE,
+)
+_OF_ACCOUNT = re.compile(
+    r"(?:account|organi[sz]ation|project)\b.{0,40}\b(?:flagged|suspended|disabled|deactivated|banned)",
+    re.IGNORECASE,
 )
 _NO_MODEL = re.compile(
     r"model_not_found|model\b.{0,80}\b(?:not found|does not exist|not exist|unknown)"
@@ -36,13 +47,27 @@ _NO_MODEL = re.compile(
 )
 _NO_MONEY = re.compile(
     r"insufficient[_ ](?:quota|balance|credit|fund)|exceeded your current quota|billing"
-    r"|credit balance|out of credit|payment required",
+    r"|credit balance|out of credit|payment required|arrearage|in good standing"
+    r"|budget has been exceeded|余额不足|欠费",
     re.IGNORECASE,
 )
+_UNNUMBERED = (
+    (429, re.compile(r"rate[ _-]?limit|too many requests", re.IGNORECASE)),
+    (400, re.compile("|".join(p.pattern for p in (_TOO_LONG, _FILTER, _NO_MONEY)), re.IGNORECASE)),
+    (404, _NO_MODEL),
+    (
+        401,
+        re.compile(r"authenticat|unauthori[sz]ed|invalid[ _](?:x-)?api[ _-]?key|login fail", re.IGNORECASE),
+    ),
+)
+"""The status that an error without one would have, by its words."""
 _FAULTY_REPLY = "json_validate_failed"
 """Groq's code for a reply of the model that failed its own validation."""
 _TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _SHOWN = 400
+_TAG = 60
+_ERROR = 1000
+"""Bytes up to which an answer of any form may be an error in words."""
 _READ = 20_000
 """Characters of an answer that are searched for a wait."""
 _KEPT = 1 << 16
@@ -111,7 +136,7 @@ def read_problem(status: int, raw: bytes, retry_after: float | None, reset: floa
     asked = retry_after
     if asked is None and status in (429, 503, 529):
         asked = wait_in_words(text[:_READ])
-    kind, remedy = _classify(status, message, asked)
+    kind, remedy = _classify(status, " ".join((message, *_tags(payload))), asked)
     if remedy in ("wait", "retry"):
         retry_after = asked if asked is not None or status != 429 else reset
     overload = status in (429, 503, 529) and remedy in ("wait", "retry")
@@ -134,10 +159,14 @@ def _problem_of_body(raw: bytes, payload: object, retry_after: float | None) -> 
     error = _error_in(payload)
     if error is not None:
         # Some gateways answer 200 and put the real status into the body.
-        return read_problem(_code_of(error), raw, retry_after)
+        return read_problem(_code_of(error) or _status_in(raw) or 502, raw, retry_after)
     text = raw.decode("utf-8", "replace")
     if isinstance(payload, dict) and payload.get("choices") == []:
         return Problem("empty_reply", "the answer has no choices", "retry", 200, raw=text)
+    if isinstance(payload, dict) and not payload.get("choices") and len(raw) <= _ERROR:
+        status = _status_in(raw)
+        if status is not None:
+            return read_problem(status, raw, retry_after)
     message = f"the answer is no chat completion but {error_text(raw, None)!r}"
     return Problem("server_error", message, "retry", 200, raw=text)
 
@@ -149,19 +178,33 @@ def _error_in(payload: object) -> object:
     choices = payload.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(choice, dict):
-        failed = choice.get("finish_reason") == "error"
+        failed = is_broken(choice.get("finish_reason"))
         return choice.get("error") or payload.get("error") or (choice if failed else None)
     return payload.get("error") or (payload if payload.get("object") == "error" else None)
 
 
-def _code_of(error: object) -> int:
+def _code_of(error: object) -> int | None:
     code = error.get("code", error.get("status")) if isinstance(error, dict) else None
-    number = int(code) if isinstance(code, int) or (isinstance(code, str) and code.isdecimal()) else 0
-    return number if 400 <= number < 600 else 502
+    named = str(code) if isinstance(code, int | str) else ""
+    return int(named) if re.fullmatch("[45][0-9]{2}", named) else None
+
+
+def _status_in(raw: bytes) -> int | None:
+    text = raw[:_ERROR].decode("utf-8", "replace")
+    return next((status for status, words in _UNNUMBERED if words.search(text)), None)
+
+
+def _tags(payload: object) -> list[str]:
+    """Return the short words by which an error is classified beside its message."""
+    error = payload.get("error", payload) if isinstance(payload, dict) else None
+    named = [error.get(name) for name in ("type", "code", "status")] if isinstance(error, dict) else []
+    return [tag for tag in named if isinstance(tag, str) and len(tag) <= _TAG]
 
 
 def _classify(status: int, message: str, asked: float | None) -> tuple[FailureKind, Remedy]:
     """Name the kind of problem and its remedy; the words only say what to suspect first."""
+    if status == 429 and _TOO_LARGE.search(message):
+        return "too_long", "mend"
     if status == 429:
         # A quota by the minute is also called "current quota"; but then the wait is named.
         return "rate_limited", "confirm" if _NO_MONEY.search(message) and asked is None else "wait"
@@ -169,7 +212,7 @@ def _classify(status: int, message: str, asked: float | None) -> tuple[FailureKi
         return "server_error", "retry"
     if status in (401, 402, 405, 407, 410) or status < 400:
         return "rejected", "endpoint"
-    if status in (400, 403) and _FILTER.search(message):
+    if status in (400, 403, 422) and _FILTER.search(message) and not _OF_ACCOUNT.search(message):
         return "refused", "give_up"
     return _blame(status, message)
 

@@ -51,7 +51,7 @@ def read_retry_after(headers: Headers, now: float) -> float | None:
         return seconds
     try:
         date = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return _until(date, now)
 

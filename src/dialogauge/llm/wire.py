@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -17,8 +17,17 @@ _LONE_SURROGATE = re.compile(
     r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 """An escaped backslash or a pair, which stay; and what is left."""
-_OPEN = re.compile(r"\s*<(think|thinking|reasoning)>", re.IGNORECASE)
-_CLOSE = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+_TAG = r"(?:seed:)?think|thinking|thought|reasoning"
+_OPEN = re.compile(
+    rf"\s*(?:<(?:{_TAG})>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>\w+)?<\|channel\|>analysis)",
+    re.IGNORECASE,
+)
+_CLOSE = re.compile(
+    rf"</(?:{_TAG})>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
+    r"|<\|channel\|>final\s*(?:<\|constrain\|>\w+)?<\|message\|>",
+    re.IGNORECASE,
+)
+"""As DeepSeek, Gemini, Magistral, Kimi, Seed-OSS and gpt-oss write them where no server takes them out."""
 
 
 def split_reasoning(text: str) -> tuple[str, str | None]:
@@ -27,7 +36,7 @@ def split_reasoning(text: str) -> tuple[str, str | None]:
     An unclosed block is all reasoning, and the answer is empty. A closing tag without an opening one also
     ends a block (some chat templates open it in the prompt), unless JSON stands before it.
     """
-    if "<" not in text:
+    if not any(sign in text for sign in "<[◁"):
         return text, None
     thoughts: list[str] = []
     start = 0
@@ -52,17 +61,22 @@ JSON object; by the prompt only.
 """
 
 _FINISH: Mapping[str, FinishReason] = {
-    "stop": "stop",
-    "eos": "stop",
-    "eos_token": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "length": "length",
-    "max_tokens": "length",
-    "content_filter": "filter",
-    "safety": "filter",
-    "refusal": "filter",
+    **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
+    **dict.fromkeys(
+        ("length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"),
+        "length",
+    ),
+    **dict.fromkeys(
+        ("content_filter", "content_filtered", "safety", "refusal", "recitation", "sensitive", "blocklist"),
+        "filter",
+    ),
+    **dict.fromkeys(("prohibited_content", "spii", "guardrail_intervened", "error_toxic"), "filter"),
 }
+"""By the reason in small letters: gateways pass on those of Gemini, Anthropic, Mistral, Cohere and Zhipu."""
+_BROKEN: Final = frozenset(
+    ("error", "abort", "aborted", "cancelled", "network_error", "insufficient_system_resource")
+)
+"""Reasons of a reply that its server did not finish."""
 
 _SEEDS = 2**63
 """No endpoint takes a greater seed."""
@@ -177,14 +191,14 @@ def read_completion(payload: object) -> Completion | None:
     choices = payload.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return None
-    if choices[0].get("error") or choices[0].get("finish_reason") == "error":
+    reason = choices[0].get("finish_reason")
+    if choices[0].get("error") or is_broken(reason):
         return None
     message = choices[0].get("message")
     if not isinstance(message, dict):
         return None
     text, reasoning = split_reasoning(_text_of(message.get("content")))
-    reason = choices[0].get("finish_reason")
-    finish = _FINISH.get(reason if isinstance(reason, str) else "", "other")
+    finish = _FINISH.get(reason.lower() if isinstance(reason, str) else "", "other")
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal and not text:
         text, finish = refusal, "filter"
@@ -200,6 +214,11 @@ def read_completion(payload: object) -> Completion | None:
         cached,
         counted,
     )
+
+
+def is_broken(reason: object) -> bool:
+    """Say whether a finish reason tells that the server broke off."""
+    return isinstance(reason, str) and reason.lower() in _BROKEN
 
 
 def _plain(value: object) -> object:
@@ -223,7 +242,8 @@ def _text_of(content: object) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        parts = (part.get("text") for part in content if isinstance(part, dict))
+        texts = ("text", "output_text", None)
+        parts = (p.get("text") for p in content if isinstance(p, dict) and p.get("type") in texts)
         return "".join(part for part in parts if isinstance(part, str))
     return ""
 

@@ -9,6 +9,7 @@ from dialogauge.llm.problems import Problem, read_problem, refused_parameter
 SENT = ("model", "messages", "temperature", "top_p", "max_tokens", "seed", "response_format")
 
 
+FILTERED = ("refused", "give_up")
 LONG = ("too_long", "mend")
 WAIT = ("rate_limited", "wait")
 RETRY = "Please retry in 17.5s."
@@ -67,6 +68,30 @@ def test_the_refused_parameter_is_found(message, payload, name):
         (200, {"choices": [{"error": {"message": "slow", "code": 429}}]}, *WAIT),
         (200, {"choices": [{"finish_reason": "error", "message": {}}]}, "server_error", "retry"),
         (200, {"object": "error", "message": "bad", "code": 400}, "rejected", "mend"),
+        (200, {"error": {"message": "m", "code": "9" * 5000}}, "server_error", "retry"),
+        (200, {"error": "Rate limit exceeded"}, *WAIT),
+        (200, {"error": {"type": "rate_limit_error", "message": "slow"}}, *WAIT),
+        (200, {"choices": None, "base_resp": {"status_code": 1002, "status_msg": "rate limit"}}, *WAIT),
+        (200, {"base_resp": {"status_code": 1004, "status_msg": "login fail"}}, "rejected", "endpoint"),
+        (200, {"error": {"message": "m", "code": "context_length_exceeded"}}, *LONG),
+        (200, {"error": {"message": "m", "type": "content_filter"}}, *FILTERED),
+        (429, {"error": {"message": "Request too large (TPM): Limit 30000, Requested 40000."}}, *LONG),
+        (429, {"error": {"message": "Used 9000, Requested 3000. Please try again in 9s"}}, *WAIT),
+        (
+            400,
+            {"error": {"message": "The input token count (9) exceeds the maximum number of tokens"}},
+            *LONG,
+        ),
+        (400, {"error": {"message": "Your request exceeded model token limit: 8192"}}, *LONG),
+        (400, {"error": {"message": "Output blocked by content filtering policy"}}, *FILTERED),
+        (400, {"error": {"message": "considered high risk", "type": "content_filter"}}, *FILTERED),
+        (400, {"error": {"message": "Content Exists Risk"}}, *FILTERED),
+        (400, {"error": {"message": "m", "code": "data_inspection_failed"}}, *FILTERED),
+        (400, {"error": {"message": "输入或生成内容可能包含不安全或敏感内容", "code": "1301"}}, *FILTERED),
+        (403, {"error": "Content violates guidelines. Failed check: SAFETY_CHECK_TYPE_BIO"}, *FILTERED),
+        (403, {"error": "Your account was flagged"}, "rejected", "confirm"),
+        (400, {"error": {"message": "Access denied", "code": "Arrearage"}}, "rejected", "confirm"),
+        (429, {"error": {"message": "余额不足或无可用资源包,请充值。"}}, "rate_limited", "confirm"),
         (200, {"choices": []}, "empty_reply", "retry"),
         (200, "<html>", "server_error", "retry"),
         (200, "[1]", "server_error", "retry"),

@@ -4,6 +4,8 @@ import pytest
 
 from dialogauge.llm.wire import split_reasoning
 
+HARMONY = ("b", "<|message|>a<|end|><|start|>assistant")
+
 
 @pytest.mark.parametrize(
     ("text", "answer", "reasoning"),
@@ -16,6 +18,14 @@ from dialogauge.llm.wire import split_reasoning
         ("<think>never closed", "", "never closed"),
         ("opened in the prompt</think>answer", "answer", "opened in the prompt"),
         ("<think></think>answer", "answer", None),
+        ("<thought>a</thought>b", "b", "a"),
+        ("<seed:think>a</seed:think>b", "b", "a"),
+        ("[THINK]{a}[/THINK]b", "b", "{a}"),
+        ("[THINK]{a}", "", "{a}"),
+        ("◁think▷a◁/think▷b", "b", "a"),
+        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b", *HARMONY),
+        ("<|channel|>analysis<|message|>{a}", "", "<|message|>{a}"),
+        ('[{"a": 1}]', '[{"a": 1}]', None),
         ('{"note": "says </think>"}', '{"note": "says </think>"}', None),
         ("1 < 2 <b>x</b>", "1 < 2 <b>x</b>", None),
     ],

@@ -22,6 +22,7 @@ def looking_up(**headers):
         ({"Retry_After": "-3"}, None),
         ({"Retry_After": "inf"}, None),
         ({"Retry_After": "nan"}, None),
+        ({"Retry_After": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}, None),
         ({"retry_after_ms": "250", "Retry_After": "7"}, 0.25),
     ],
 )

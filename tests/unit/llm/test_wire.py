@@ -63,6 +63,26 @@ def test_odd_answers_are_read():
     assert (answer.prompt_tokens, answer.counted) == (0, False)
 
 
+def test_thoughts_among_the_parts_are_no_answer():
+    parts = [{"type": "reasoning", "text": "3?"}, {"type": "output_text", "text": "4"}, {"text": "!"}]
+    assert read_completion({"choices": [{"message": {"content": parts}}]}).text == "4!"
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [("MAX_TOKENS", "length"), ("model_length", "length"), ("SAFETY", "filter"), ("sensitive", "filter")],
+)
+def test_finish_reasons_of_other_vendors_are_known(reason, finish):
+    choice = {"message": {"content": "x"}, "finish_reason": reason}
+    assert read_completion({"choices": [choice]}).finish == finish
+
+
+@pytest.mark.parametrize("reason", ["error", "abort", "insufficient_system_resource", "network_error"])
+def test_a_reply_that_its_server_broke_off_is_none(reason):
+    choice = {"message": {"content": "x"}, "finish_reason": reason}
+    assert read_completion({"choices": [choice]}) is None
+
+
 def test_system_messages_are_folded():
     user, system = {"role": "user", "content": "u"}, {"role": "system", "content": "s"}
     assert fold_system([system, user]) == [{"role": "user", "content": "s\n\nu"}]
