@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint types floors tests docs bench soak clean
+.PHONY: demo test lint types floors tests docs bench soak servers clean
 
 demo: .venv/installed
 	$(BIN)/dialogauge judge examples -o runs/demo
@@ -36,11 +36,22 @@ soak: .venv/installed-dev
 	$(BIN)/python -m benchmarks.faults
 	$(BIN)/python -m benchmarks.fuzz --inputs 100000
 
+# Real model servers with a tiny model; installing them takes a quarter of an hour, mostly to build one.
+servers: .venv/installed-dev .venv-servers/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0' 'transformers>=4.50'
+	$(BIN)/python -m benchmarks.servers
+
 clean:
-	rm -rf .venv runs build dist
+	rm -rf .venv .venv-servers runs build dist
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
+
+.venv-servers/installed: benchmarks/servers/requirements.txt
+	$(PYTHON) -m venv .venv-servers
+	CMAKE_ARGS='-DLLAVA_BUILD=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_CURL=OFF -DGGML_OPENMP=OFF' \
+	  .venv-servers/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 .venv/installed: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
