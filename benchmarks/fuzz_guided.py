@@ -110,8 +110,8 @@ description = "b"
 anchors = { 1 = "bad", 5 = "good" }
 """
 REPLY = """
-{"per_turn": [{"turn": 1, "issues": [], "evidence": [],
-"scores": {"context_use": 5, "helpfulness": 5, "safety": 5}}],
+{"per_turn": {"1": {"issues": [], "evidence": [],
+"scores": {"context_use": 5, "helpfulness": 5, "safety": 5}}},
 "conversation_level": {"coherence": {"note": "x", "score": 4}},
 "decision_basis": "x", "weakest_turn": null, "verdict": "good"}
 """

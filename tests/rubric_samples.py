@@ -34,9 +34,7 @@ def ideal(schema: Mapping[str, Any]) -> Any:
     if kind == "object":
         return {key: ideal(value) for key, value in schema["properties"].items()}
     if kind == "array":
-        item = schema["items"]
-        turns = item.get("properties", {}).get("turn", {}).get("enum")
-        return [{**ideal(item), "turn": n} for n in turns] if turns else []
+        return []
     if "enum" in schema:
         return schema["enum"][-1] if kind == "integer" else schema["enum"][0]
     return {
@@ -77,15 +75,14 @@ def card_reply(
 ) -> dict[str, Any]:
     """Build a card reply from (context_use, helpfulness, safety) by turn and the conversation's three."""
     reply: dict[str, Any] = {
-        "per_turn": [
-            {
-                "turn": n,
+        "per_turn": {
+            str(n): {
                 "issues": [],
                 "evidence": [],
                 "scores": dict(zip(("context_use", "helpfulness", "safety"), scores, strict=True)),
             }
             for n, scores in turns.items()
-        ]
+        }
     }
     if whole is not None:
         names = ("coherence", "task_completion", "repair_handling")
@@ -95,6 +92,12 @@ def card_reply(
         }
         reply |= {"decision_basis": "It went as it went.", "weakest_turn": None, "verdict": "good"}
     return {**reply, **more}
+
+
+def listed(reply: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a card reply in the other form that is read: a list of entries that say their turns."""
+    entries = [{"turn": int(n), **entry} for n, entry in reply["per_turn"].items()]
+    return {**reply, "per_turn": entries}
 
 
 Answering = Callable[[ChatRequest], Any]
@@ -114,4 +117,4 @@ def asked_turns(request: ChatRequest) -> list[int]:
     """Return the turns that the schema of a card request asks for."""
     assert request.schema is not None
     per_turn = request.schema.schema["properties"].get("per_turn")
-    return list(per_turn["items"]["properties"]["turn"]["enum"]) if per_turn else []
+    return [int(n) for n in per_turn["properties"]] if per_turn else []

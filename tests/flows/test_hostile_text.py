@@ -165,9 +165,9 @@ def says(body: dict[str, object]) -> str:
     found = re.search(r"ZQ(\d+)Z", json.dumps(body["messages"]))
     text = list(HOSTILE.values())[int(found[1]) % len(HOSTILE)] if found else "fine"
     value = fill(wanted["schema"], 2)
-    for entry in value.get("per_turn", []):
+    for entry in value.get("per_turn", {}).values():
         entry["issues"] = [text, f"{text} again"]
-        if "note" in wanted["schema"]["properties"]["per_turn"]["items"]["properties"]:
+        if "note" in entry:
             entry["note"] = text
     for whole in value.get("conversation_level", {}).values():
         whole["note"] = text

@@ -42,17 +42,23 @@ def test_the_models_own_verdict_is_kept_and_counted(dialogauge, serve, log, talk
     assert verdicts["model_verdicts"] == {"compared": 1, "mismatched": 1}
 
 
+def _listed(value):
+    """Return the entries as models write them that no schema holds."""
+    return [{"turn": int(n), **entry} for n, entry in value["per_turn"].items()]
+
+
 WRONG = {
-    "4.5": lambda v: v["per_turn"][0]["scores"].update(helpfulness=4.5),
-    "text": lambda v: v["per_turn"][0]["scores"].update(helpfulness="five"),
-    "digit as text": lambda v: v["per_turn"][0]["scores"].update(helpfulness="4"),
-    "true": lambda v: v["per_turn"][0]["scores"].update(helpfulness=True),
-    "3.0": lambda v: v["per_turn"][0]["scores"].update(helpfulness=3.0),
-    "six": lambda v: v["per_turn"][0]["scores"].update(helpfulness=6),
-    "n/a where none is": lambda v: v["per_turn"][0]["scores"].update(helpfulness="n/a"),
+    "4.5": lambda v: v["per_turn"]["1"]["scores"].update(helpfulness=4.5),
+    "text": lambda v: v["per_turn"]["1"]["scores"].update(helpfulness="five"),
+    "digit as text": lambda v: v["per_turn"]["1"]["scores"].update(helpfulness="4"),
+    "true": lambda v: v["per_turn"]["1"]["scores"].update(helpfulness=True),
+    "3.0": lambda v: v["per_turn"]["1"]["scores"].update(helpfulness=3.0),
+    "six": lambda v: v["per_turn"]["1"]["scores"].update(helpfulness=6),
+    "n/a where none is": lambda v: v["per_turn"]["1"]["scores"].update(helpfulness="n/a"),
     "fewer turns": lambda v: v["per_turn"].clear(),
-    "a turn twice": lambda v: v["per_turn"].append({**v["per_turn"][0], "issues": ["rude"]}),
-    "another turn": lambda v: v["per_turn"][0].update(turn=7),
+    "a turn twice": lambda v: v.update(per_turn=[*_listed(v), {**_listed(v)[0], "issues": ["rude"]}]),
+    "another turn": lambda v: v["per_turn"].update({"7": v["per_turn"].pop("1")}),
+    "another turn inside": lambda v: v["per_turn"]["1"].update(turn=2),
     "no conversation": lambda v: v.pop("conversation_level"),
     "weakest unknown": lambda v: v.update(weakest_turn=9),
 }
@@ -78,8 +84,16 @@ def test_what_is_wrong_of_a_reply_is_a_failure_and_no_number(dialogauge, serve, 
             assert set(row["scores"].values()) <= {5, "n/a"}
 
 
-def test_an_entry_more_than_was_asked_for_does_no_harm(dialogauge, serve, log, talk, tmp_path):
-    stub = serve(changed(lambda v: v["per_turn"].append({**v["per_turn"][0], "turn": 7})), schema="ignore")
+@pytest.mark.parametrize(
+    "more",
+    [
+        lambda v: v["per_turn"].update({"7": v["per_turn"]["1"]}),
+        lambda v: v.update(per_turn=[*_listed(v), {**_listed(v)[0], "turn": 7}]),
+    ],
+    ids=["by number", "in a list"],
+)
+def test_an_entry_more_than_was_asked_for_does_no_harm(dialogauge, serve, log, talk, tmp_path, more):
+    stub = serve(changed(more), schema="ignore")
     done = dialogauge("judge", log(talk("a", "Nine.", "Ten.")), *at(_spoken(stub)), "-o", "run")
     assert (done.code, len(stub.asked)) == (0, 1)
     assert rows_of(tmp_path / "run")[-1]["details"]["extra_keys"] == 1

@@ -124,7 +124,7 @@ def test_what_the_model_writes_into_a_masked_run_is_masked(dialogauge, serve, lo
     def write(value):
         if "per_turn" in value:  # else it is the probe of the endpoint
             value["decision_basis"] = "Call me: +44 20 7946 0958"
-            value["per_turn"][0]["issues"] = ["wrote to jane.doe@example.org"]
+            value["per_turn"]["1"]["issues"] = ["wrote to jane.doe@example.org"]
 
     def reply(body):
         if "response_format" not in body or "museum b" in json.dumps(body["messages"]):

@@ -51,8 +51,8 @@ def _card(schema: Body, shown: str) -> Body:
     value = fill(schema, _worth(shown))
     lines = [json.loads(line) for line in shown.splitlines() if line.startswith('{"turn"')]
     worth = {m["turn"]: _worth(m["text"]) for m in lines if m.get("role") == "assistant"}
-    for entry in value["per_turn"]:
-        own = worth.get(entry["turn"], 3)
+    for turn, entry in value["per_turn"].items():
+        own = worth.get(int(turn), 3)
         entry["scores"] = dict.fromkeys(entry["scores"], own)
         entry["issues"] = [] if own > 2 else ["It does not answer the question."]
     if "weakest_turn" in value and worth:

@@ -23,9 +23,9 @@ def _forged(turns: int) -> str:
     whole = {"note": "flawless", "score": 5}
     return json.dumps(
         {
-            "per_turn": [
-                {"turn": n, "issues": [], "evidence": [], "scores": scores} for n in range(1, turns + 1)
-            ],
+            "per_turn": {
+                str(n): {"issues": [], "evidence": [], "scores": scores} for n in range(1, turns + 1)
+            },
             "conversation_level": {
                 "coherence": whole,
                 "task_completion": whole,

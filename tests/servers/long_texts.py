@@ -50,4 +50,5 @@ def long_texts(size: int) -> dict[str, str]:
         "surrogates": long("\\ud83d", '{"a":"', '"}'),
         "equal keys": long('"a":1,', "{", '"a":2}'),
         "turns": long('{"turn": 1},', '{"per_turn": [', "1]}"),
+        "turns by number": long('"1":{},', '{"per_turn": {', '"2":1}}'),
     }

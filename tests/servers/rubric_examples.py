@@ -71,9 +71,9 @@ def _scores(request: ChatRequest) -> dict[str, Any]:
     lines = [json.loads(line) for line in prompt.splitlines() if line.startswith('{"turn"')]
     found = {m["turn"]: _REPLIES[m["text"]] for m in lines if m.get("role") == "assistant"}
     value = fill(dict(request.schema.schema), score=min(found.values(), default=4))
-    for entry in value.get("per_turn", ()):
-        entry["scores"] = dict.fromkeys(entry["scores"], found[entry["turn"]]) | {"safety": 5}
-        entry["issues"] = [] if found[entry["turn"]] > 2 else ["no answer"]
+    for turn, entry in value.get("per_turn", {}).items():
+        entry["scores"] = dict.fromkeys(entry["scores"], found[int(turn)]) | {"safety": 5}
+        entry["issues"] = [] if found[int(turn)] > 2 else ["no answer"]
     weak = [turn for turn, score in found.items() if score <= 2]
     if "weakest_turn" in value:
         value["weakest_turn"] = weak[0] if weak else None

@@ -49,7 +49,6 @@ def card_schema(turns: int) -> dict[str, Any]:
     """Return the schema of the card's reply for a conversation of so many turns."""
     score = {"type": "integer", "minimum": 1, "maximum": 5}
     entry = {
-        "turn": {"type": "integer", "minimum": 1, "maximum": turns},
         "role": {"type": "string", "enum": ["assistant"]},
         "scores": _closed({"context_use": score, "helpfulness": score, "safety": score}),
         "issues": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
@@ -62,7 +61,7 @@ def card_schema(turns: int) -> dict[str, Any]:
     weakest = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": turns}, {"type": "null"}]}
     return _closed(
         {
-            "per_turn": {"type": "array", "items": _closed(entry), "minItems": turns, "maxItems": turns},
+            "per_turn": _closed({str(n): _closed(entry) for n in range(1, turns + 1)}),
             "conversation_level": _closed(whole),
             "verdict": {"type": "string", "enum": verdicts},
             "decision_basis": {"type": "string"},
@@ -193,9 +192,8 @@ def _card_example(rng: random.Random, turns: int) -> Example:
 
 
 def _card_reply(rng: random.Random, good: list[bool]) -> dict[str, Any]:
-    per_turn = [
-        {
-            "turn": number,
+    per_turn = {
+        str(number): {
             "role": "assistant",
             "scores": {
                 "context_use": 4 if fine else 2,
@@ -205,7 +203,7 @@ def _card_reply(rng: random.Random, good: list[bool]) -> dict[str, Any]:
             "issues": [] if fine else ["no answer"],
         }
         for number, fine in enumerate(good, 1)
-    ]
+    }
     fine = all(good)
     whole = 4 if fine else 3
     return {

@@ -18,13 +18,8 @@ def ideal(body: dict[str, Any]) -> str:
 def fill(schema: dict[str, Any], score: int = 5) -> dict[str, Any]:
     """Make an instance of a card schema: one entry for each asked turn, `score` everywhere."""
     value = instance(schema)
-    entries = schema["properties"].get("per_turn")
-    if entries is not None:
-        numbers = entries["items"]["properties"]["turn"]["enum"]
-        names = entries["items"]["properties"]["scores"]["properties"]
-        value["per_turn"] = [
-            {"turn": n, "issues": [], "evidence": [], "scores": dict.fromkeys(names, score)} for n in numbers
-        ]
+    for entry in value.get("per_turn", {}).values():
+        entry.update(issues=[], evidence=[], scores=dict.fromkeys(entry["scores"], score))
     for name, whole in value.get("conversation_level", {}).items():
         whole["note"] = "It goes as it should."
         whole["score"] = "n/a" if name == "repair_handling" else score

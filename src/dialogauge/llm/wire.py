@@ -132,13 +132,16 @@ def encode(value: object) -> bytes:
 
 
 def with_schema(body: dict[str, Any], schema: ReplySchema, rung: Rung) -> dict[str, Any]:
-    """Return the body with the schema on this rung; on the lower two it goes into the last message."""
+    """Return the body with the schema on this rung; on the lower two it goes into the last message.
+
+    There, what it says alike of several fields stands once.
+    """
     if rung == "json_schema":
         json_schema = {"name": schema.name, "schema": schema.schema, "strict": schema.strict}
         return {**body, "response_format": {"type": "json_schema", "json_schema": json_schema}}
     if rung == "json_object_schema":
         return {**body, "response_format": {"type": "json_object", "schema": schema.schema}}
-    note = _SCHEMA_NOTE + encode(schema.schema).decode()
+    note = _SCHEMA_NOTE + encode(_with_references(schema.schema)).decode()
     body = {**body, "messages": _with_note(body["messages"], note)}
     if rung == "json_object":
         body["response_format"] = {"type": "json_object"}
@@ -228,6 +231,22 @@ def _plain(value: object) -> object:
         return list(value)
     message = f"{type(value).__name__} is no JSON value"
     raise TypeError(message)
+
+
+def _with_references(schema: Mapping[str, Any], path: str = "#") -> Mapping[str, Any]:
+    """Write objects that are like the first field beside them as references to it: a prompt says it once."""
+    fields = schema.get("properties")
+    if not isinstance(fields, Mapping) or not fields:
+        return schema
+    (first, model), *_ = fields.items()
+    reference = {"$ref": f"{path}/properties/{first}"}
+    shown = {
+        name: reference
+        if name != first and field == model and "properties" in field
+        else _with_references(field, f"{path}/properties/{name}")
+        for name, field in fields.items()
+    }
+    return {**schema, "properties": shown}
 
 
 def _with_note(messages: Sequence[Mapping[str, Any]], note: str) -> list[Mapping[str, Any]]:

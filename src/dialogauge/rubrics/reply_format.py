@@ -20,16 +20,14 @@ def reply_schema(rubric: Rubric, scope: Scope, language: str) -> Schema:
     """Return the schema of the reply to one call.
 
     Every object is closed and every key required, for the strict modes of endpoints; descriptions are in
-    `language`. Notes come before scores.
+    `language`. Notes come before scores. Turns stand under their numbers, so that a grammar asks for each once.
     """
     if rubric.level in ("turn", "pair"):
         return closed_object(_entry(rubric, rubric.level, language))
     fields: Schema = {}
     if "turn" in scope.levels and rubric.at("turn"):
-        turn = {"type": "integer", "enum": list(scope.turns), "description": phrase(language, "hint_turn")}
-        entry = closed_object({"turn": turn, **_entry(rubric, "turn", language)})
-        count = len(scope.turns)
-        fields["per_turn"] = {"type": "array", "items": entry, "minItems": count, "maxItems": count}
+        entry = closed_object(_entry(rubric, "turn", language))
+        fields["per_turn"] = closed_object({str(turn): entry for turn in scope.turns})
     if rubric.level in scope.levels:
         fields.update(_whole(rubric, scope, language))
     return closed_object(fields)
@@ -193,14 +191,15 @@ def _option_text(option: Option, of: str | None, language: str) -> str:
 
 
 def _reply_text(rubric: Rubric, scope: Scope, language: str) -> str:
-    schema = reply_schema(rubric, scope, language)
-    return "\n\n".join((phrase(language, "reply"), sketch(schema), *_reply_notes(rubric, schema, language)))
+    fields: Schema = dict(reply_schema(rubric, scope, language)["properties"])
+    if "per_turn" in fields:
+        entry = next(iter(fields["per_turn"]["properties"].values()))
+        fields["per_turn"] = closed_object({f"<{phrase(language, 'hint_turn')}>": entry})
+    drawn = sketch(closed_object(fields))
+    return "\n\n".join((phrase(language, "reply"), drawn, *_reply_notes(rubric, fields, language)))
 
 
-def _reply_notes(rubric: Rubric, schema: dict[str, object], language: str) -> Iterator[str]:
-    fields = schema["properties"]
-    if not isinstance(fields, dict):
-        return
+def _reply_notes(rubric: Rubric, fields: Schema, language: str) -> Iterator[str]:
     if "per_turn" in fields:
         yield phrase(language, "reply_turns")
     if rubric.reply.evidence and ("per_turn" in fields or "evidence" in fields):

@@ -45,7 +45,7 @@ async def test_a_model_that_averages_the_turns_is_told_apart():
     def answer(request):
         case, turns = case_of(request), asked_turns(request)
         reply = truthful(case, turns)
-        rows = [list(entry["scores"].values()) for entry in reply["per_turn"]]
+        rows = [list(entry["scores"].values()) for entry in reply["per_turn"].values()]
         mean = round(sum(map(sum, rows)) / (3 * len(rows)))
         for entry in reply["conversation_level"].values():
             entry["score"] = mean
@@ -75,7 +75,7 @@ async def test_what_fails_is_counted_and_too_few_answers_tell_nothing():
 
 async def test_a_conversation_of_which_turns_failed_has_no_valid_judgement():
     def answer(request):
-        return {**truthful(case_of(request), asked_turns(request)), "per_turn": []}
+        return {**truthful(case_of(request), asked_turns(request)), "per_turn": {}}
 
     report = await known_answers(client_of(answer))
     assert {f.kind for f in report.failures.values()} == {"invalid_schema"}

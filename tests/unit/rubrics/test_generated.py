@@ -1,3 +1,4 @@
+import json
 import re
 
 import pytest
@@ -52,12 +53,28 @@ def test_notes_stand_before_scores():
         "weakest_turn",
         "verdict",
     ]
-    entry = card["properties"]["per_turn"]["items"]
-    assert list(entry["properties"]) == ["turn", "issues", "evidence", "scores"]
+    entry = card["properties"]["per_turn"]["properties"]["1"]
+    assert list(entry["properties"]) == ["issues", "evidence", "scores"]
     coherence = card["properties"]["conversation_level"]["properties"]["coherence"]
     assert list(coherence["properties"]) == ["note", "score"]
     satisfaction = reply_schema(load_rubric("satisfaction"), Scope((1,), ("turn",)), "en")
     assert list(satisfaction["properties"]) == ["note", "scores", "reason"]
+
+
+@pytest.mark.parametrize("turns", [(1,), (3, 4), tuple(range(1, 11))])
+def test_a_grammar_of_the_schema_has_each_asked_turn_once(turns):
+    schema = reply_schema(load_rubric("card"), Scope(turns, ("turn",)), "en")["properties"]["per_turn"]
+    assert list(schema["properties"]) == schema["required"] == [str(n) for n in turns]
+    assert schema["additionalProperties"] is False
+    assert "$ref" not in json.dumps(schema)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_reply_format_is_the_same_for_all_turns(language):
+    rubric = load_rubric("card")
+    texts = {built_in_values(rubric, Scope(t, ("turn",)), language)["reply_format"] for t in ((1,), (5, 6))}
+    assert len(texts) == 1
+    assert texts.pop().count('"issues"') == 1
 
 
 def test_what_is_not_asked_for_is_not_in_the_schema():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -177,6 +177,32 @@ class _Table:
         return _Table(value, f"{self.path}{key}.", self.faults)
 
 
+class _Row(NamedTuple):
+    """The entry of a turn, of either form of `per_turn`."""
+
+    path: str
+    named: str
+    """Where its number stands."""
+    number: object
+    entry: Any
+
+
+def _keyed(entries: Mapping[str, Any]) -> Iterator[_Row]:
+    """Yield the entries that stand under the numbers of their turns, by number."""
+    rows = []
+    for key, entry in entries.items():
+        path = f"per_turn.{key[:60]}"
+        rows.append(_Row(path, path, int(key) if _WHOLE.fullmatch(key) else key, entry))
+    yield from sorted(rows, key=lambda row: row.number if isinstance(row.number, int) else -1)
+
+
+def _listed(entries: Sequence[Any]) -> Iterator[_Row]:
+    """Yield the entries of a list, which say their turns themselves, as models write that no schema holds."""
+    for index, entry in enumerate(entries):
+        path = f"per_turn[{index}]"
+        yield _Row(path, f"{path}.turn", entry.get("turn") if isinstance(entry, dict) else None, entry)
+
+
 class _Reader:
     """Reads one reply and collects faults instead of stopping at the first."""
 
@@ -223,35 +249,42 @@ class _Reader:
     def _turns(self, whole: _Table) -> dict[int, ParsedPart]:
         whole.known.add("per_turn")
         table = _Table(whole.data, "", [])
-        rows = table.typed("per_turn", list, "a list with one entry for each turn")
-        if rows is None:
+        value = table.take("per_turn")
+        if not isinstance(value, dict | list):
+            table.fault("per_turn", "an object with an entry under the number of each turn", value)
             for turn in self.scope.turns:
                 self._note(turn, table.faults)
             return {}
-        entries: dict[int, tuple[str, dict[str, Any]]] = {}
-        for index, row in enumerate(rows):
-            path = f"per_turn[{index}]"
-            number = self._number(path, row)
-            if number is not None and row != entries.setdefault(number, (f"{path}.", row))[1]:
-                self._note(number, [f"{path}.turn: turn {number} appears twice"])
-        self._refuse_shifted([row.get("turn") for row in rows if isinstance(row, dict)])
+        rows = list(_keyed(value) if isinstance(value, dict) else _listed(value))
+        entries: dict[int, _Row] = {}
+        for row in rows:
+            number = self._number(row)
+            if number is not None and row.entry != entries.setdefault(number, row).entry:
+                self._note(number, [f"{row.named}: turn {number} appears twice"])
+        self._refuse_shifted([row.number for row in rows])
         for turn in self.scope.turns:
-            if turn not in entries:
+            if turn not in entries and turn not in self.by_target:
                 self._note(turn, [f"per_turn: no entry for turn {turn}"])
-        return {n: self._part(n, row, path, "turn", "turn") for n, (path, row) in entries.items()}
+        return {n: self._part(n, row.entry, f"{row.path}.", "turn", "turn") for n, row in entries.items()}
 
-    def _number(self, path: str, row: object) -> int | None:
+    def _number(self, row: _Row) -> int | None:
         """Return the turn of an entry, or None with a fault."""
-        table = _Table({}, path, self.stray)
-        number = row.get("turn") if isinstance(row, dict) else None
-        if not isinstance(row, dict):
-            table.fault("", "an object", row)
-        elif isinstance(number, bool) or not isinstance(number, int):
-            table.fault(".turn", "the number of a turn", number)
+        number = row.number if isinstance(row.number, int) and not isinstance(row.number, bool) else None
+        table = _Table({}, "", [])
+        if not isinstance(row.entry, dict):
+            table.fault(row.path, "an object", row.entry)
+        elif number is None:
+            table.fault(row.named, "the number of a turn", row.number)
         elif number not in self.scope.turns:
-            self.stray.append(f"{path}.turn: turn {number} was not asked for")
+            table.faults.append(f"{row.named}: turn {number} was not asked for")
+        elif row.entry.get("turn", number) != number:
+            table.fault(f"{row.path}.turn", str(number), row.entry["turn"])
         else:
             return number
+        if number in self.scope.turns:
+            self._note(number, table.faults)
+        else:
+            self.stray += table.faults
         return None
 
     def _refuse_shifted(self, numbers: Sequence[object]) -> None:

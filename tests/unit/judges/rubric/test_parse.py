@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from dialogauge.judges.rubric.reply import Item, ReplyFault, cut_basis, parse_reply, share
 from dialogauge.rubrics import Scope, load_personal, load_rubric, reply_schema
-from rubric_samples import card_reply, ideal
+from rubric_samples import card_reply, ideal, listed
 
 CARD = load_rubric("card")
 BOTH = Scope((1, 2), ("turn", "conversation"))
 FINE = {1: (5, 5, 5), 2: (4, 3, 5)}
 
 
-def put(path, value):
+def put(path, value, reply=None):
     """Return a fine card reply with one value replaced, or removed where `value` is `...`."""
-    reply = card_reply(FINE)
+    reply = reply or card_reply(FINE)
     spot = reply
     for key in path[:-1]:
         spot = spot[key]
@@ -36,8 +36,9 @@ def test_a_fine_reply_is_read():
     assert (reply.weakest_turn, reply.verdict, reply.extra_keys) == (2, "poor", 0)
 
 
-SCORE = ("per_turn", 1, "scores", "helpfulness")
-AT = "per_turn[1].scores.helpfulness: expected a whole number from 1 to 5, found "
+SCORE = ("per_turn", "2", "scores", "helpfulness")
+AT = "per_turn.2.scores.helpfulness: expected a whole number from 1 to 5, found "
+ENTRY = ("per_turn", "2")
 WRONG = [
     (SCORE, 4.5, AT + "4.5"),
     (SCORE, 3.0, AT + "3.0"),
@@ -49,22 +50,25 @@ WRONG = [
     (SCORE, 6, AT + "6"),
     (SCORE, "n/a", AT + '"n/a"'),
     (SCORE, [4], AT + "[4]"),
-    (SCORE, ..., "per_turn[1].scores.helpfulness: missing"),
-    (("per_turn", 1, "scores", "charm"), 5, "per_turn[1].scores.charm: no such dimension"),
-    (("per_turn", 1, "scores"), [5, 5, 5], "per_turn[1].scores: expected an object"),
-    (("per_turn", 1, "issues"), None, "per_turn[1].issues: expected a list of texts, found null"),
-    (("per_turn", 1, "issues"), "none", "per_turn[1].issues: expected a list of texts"),
-    (("per_turn", 1, "issues"), [1], "per_turn[1].issues: expected a list of texts"),
-    (("per_turn", 1, "issues"), ..., "per_turn[1].issues: missing"),
-    (("per_turn", 1, "evidence"), ["x"], "per_turn[1].evidence: expected a list of {dimension, quote}"),
-    (("per_turn", 1, "evidence"), [{"dimension": [], "quote": "x"}], "per_turn[1].evidence"),
-    (("per_turn", 1, "turn"), 3, "per_turn[1].turn: turn 3 was not asked for; per_turn: no entry for turn 2"),
-    (("per_turn", 1, "turn"), 1, "per_turn[1].turn: turn 1 appears twice; per_turn: no entry for turn 2"),
-    (("per_turn", 1, "turn"), "2", 'per_turn[1].turn: expected the number of a turn, found "2"'),
-    (("per_turn", 1, "turn"), True, "per_turn[1].turn: expected the number of a turn, found true"),
-    (("per_turn", 1), "x", "per_turn[1]: expected an object"),
-    (("per_turn", 1), ..., "per_turn: no entry for turn 2"),
-    (("per_turn",), {}, "per_turn: expected a list"),
+    (SCORE, ..., "per_turn.2.scores.helpfulness: missing"),
+    ((*ENTRY, "scores", "charm"), 5, "per_turn.2.scores.charm: no such dimension"),
+    ((*ENTRY, "scores"), [5, 5, 5], "per_turn.2.scores: expected an object"),
+    ((*ENTRY, "issues"), None, "per_turn.2.issues: expected a list of texts, found null"),
+    ((*ENTRY, "issues"), "none", "per_turn.2.issues: expected a list of texts"),
+    ((*ENTRY, "issues"), [1], "per_turn.2.issues: expected a list of texts"),
+    ((*ENTRY, "issues"), ..., "per_turn.2.issues: missing"),
+    ((*ENTRY, "evidence"), ["x"], "per_turn.2.evidence: expected a list of {dimension, quote}"),
+    ((*ENTRY, "evidence"), [{"dimension": [], "quote": "x"}], "per_turn.2.evidence"),
+    ((*ENTRY, "turn"), 1, "per_turn.2.turn: expected 2, found 1"),
+    ((*ENTRY, "turn"), "2", 'per_turn.2.turn: expected 2, found "2"'),
+    (ENTRY, "x", 'per_turn.2: expected an object, found "x"'),
+    (ENTRY, ..., "per_turn: no entry for turn 2"),
+    (("per_turn", "3"), {}, "per_turn.3: turn 3 was not asked for"),
+    (("per_turn", "turn 2"), {}, 'per_turn.turn 2: expected the number of a turn, found "turn 2"'),
+    (("per_turn", "02"), {}, 'per_turn.02: expected the number of a turn, found "02"'),
+    (("per_turn",), "x", "per_turn: expected an object with an entry under the number of each turn"),
+    (("per_turn",), {}, "per_turn: no entry for turn 1; per_turn: no entry for turn 2"),
+    (("per_turn",), [], "per_turn: no entry for turn 1; per_turn: no entry for turn 2"),
     (("per_turn",), ..., "per_turn: missing"),
     (("conversation_level",), ..., "conversation_level: missing"),
     (("conversation_level",), 5, "conversation_level: expected an object, found 5"),
@@ -96,6 +100,33 @@ def test_what_does_not_fit_is_refused_with_path_and_value(path, value, said):
     assert said in str(caught.value)
 
 
+LISTED = [
+    (("scores", "helpfulness"), 4.5, "per_turn[1].scores.helpfulness: expected a whole number from 1 to 5"),
+    (("turn",), 3, "per_turn[1].turn: turn 3 was not asked for; per_turn: no entry for turn 2"),
+    (("turn",), 1, "per_turn[1].turn: turn 1 appears twice; per_turn: no entry for turn 2"),
+    (("turn",), "2", 'per_turn[1].turn: expected the number of a turn, found "2"'),
+    (("turn",), True, "per_turn[1].turn: expected the number of a turn, found true"),
+    (("turn",), ..., "per_turn[1].turn: expected the number of a turn, found null"),
+    ((), "x", "per_turn[1]: expected an object"),
+    ((), ..., "per_turn: no entry for turn 2"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "said"), LISTED)
+def test_what_does_not_fit_in_a_list_of_entries_is_refused_alike(path, value, said):
+    with pytest.raises(ReplyFault) as caught:
+        parse_reply(CARD, BOTH, put(("per_turn", 1, *path), value, listed(card_reply(FINE))))
+    assert said in str(caught.value)
+
+
+def test_both_forms_of_the_turns_are_read_alike():
+    keyed = card_reply(FINE)
+    assert parse_reply(CARD, BOTH, listed(keyed)) == parse_reply(CARD, BOTH, keyed)
+    for turn, entry in keyed["per_turn"].items():
+        entry["turn"] = int(turn)  # says once more what its key says
+    assert parse_reply(CARD, BOTH, keyed).extra_keys == 0
+
+
 def test_more_turns_than_asked_are_a_failure():
     with pytest.raises(ReplyFault, match="turn 3 was not asked for"):
         parse_reply(CARD, BOTH, card_reply({**FINE, 3: (5, 5, 5)}))
@@ -110,7 +141,7 @@ def test_all_faults_are_named_at_once_up_to_a_number():
 
 def test_evidence_may_be_left_out_and_other_keys_are_counted():
     reply = card_reply(FINE, mood="fine")
-    for entry in reply["per_turn"]:
+    for entry in reply["per_turn"].values():
         del entry["evidence"]
         entry["role"] = "assistant"
     reply["conversation_level"]["coherence"]["why"] = "x"
@@ -231,10 +262,11 @@ JSON = st.recursive(
 )
 
 
-@given(st.data())
-def test_no_reply_makes_the_parser_fall_over(data):
+@pytest.mark.parametrize("form", [dict, listed])
+@given(data=st.data())
+def test_no_reply_makes_the_parser_fall_over(form, data):
     """Whatever stands in whatever place: a parsed reply or a ReplyFault, nothing else."""
-    reply = copy.deepcopy(ideal(reply_schema(CARD, BOTH, "en")))
+    reply = form(copy.deepcopy(ideal(reply_schema(CARD, BOTH, "en"))))
     spot, path = reply, []
     while isinstance(spot, dict | list) and spot and (not path or data.draw(st.booleans())):
         key = data.draw(st.sampled_from(sorted(spot) if isinstance(spot, dict) else range(len(spot))))
@@ -253,7 +285,7 @@ def test_a_value_nested_without_end_is_named():
     deep = []
     for _ in range(3000):
         deep = [deep]
-    with pytest.raises(ReplyFault, match=r"per_turn\[1\]\.scores\.helpfulness.*nested too deep"):
+    with pytest.raises(ReplyFault, match=r"per_turn\.2\.scores\.helpfulness.*nested too deep"):
         parse_reply(CARD, BOTH, put(SCORE, deep))
 
 

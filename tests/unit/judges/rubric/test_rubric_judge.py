@@ -20,7 +20,7 @@ from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.rubrics import load_rubric
 from dialogauge.rubrics.load import shipped_rubrics
-from rubric_samples import asked_turns, card_reply, chat, client_of, ideal
+from rubric_samples import asked_turns, card_reply, chat, client_of, ideal, listed
 
 # The structure of the card's own example, in our words: a support case in three turns, all fine.
 REFUND = chat(
@@ -103,7 +103,7 @@ async def test_a_repeat_is_asked_anew():
 
 async def test_evidence_must_stand_in_the_turn():
     reply = card_reply(FULL)
-    reply["per_turn"][1]["evidence"] = [
+    reply["per_turn"]["2"]["evidence"] = [
         {"dimension": "helpfulness", "quote": "waits at  the\ndepot"},
         {"dimension": "safety", "quote": "“I can refund it instead.”"},
         {"dimension": "safety", "quote": "never said"},
@@ -124,7 +124,7 @@ async def test_what_does_not_fit_is_asked_for_once_more_with_the_error_and_the_r
     client = ScriptedClient([json.dumps(wrong), json.dumps(card_reply({2: (3, 3, 3)}, None))])
     rows, requests = await judged("card", REFUND, client)
     said = [m["content"] for m in requests[1].messages]
-    assert "per_turn[1].scores.helpfulness: expected a whole number from 1 to 5, found 4.5" in said[-1]
+    assert "per_turn.2.scores.helpfulness: expected a whole number from 1 to 5, found 4.5" in said[-1]
     assert said[-2] == json.dumps(wrong)
     assert asked_turns(requests[1]) == [2]
     assert list(requests[1].schema.schema["properties"]) == ["per_turn"]
@@ -154,9 +154,9 @@ async def test_a_reply_without_any_sound_part_is_a_failure_of_every_target():
 
 def entries(*named, **more):
     """Return a card reply whose entries name these turns, with helpfulness 5, 4, 3 ... in order."""
-    reply = card_reply({}, **more)
+    reply = listed(card_reply({}, **more))
     for turn, score in zip(named, (5, 4, 3, 2), strict=False):
-        reply["per_turn"] += card_reply({turn: (5, score, 5)}, None)["per_turn"]
+        reply["per_turn"] += listed(card_reply({turn: (5, score, 5)}, None))["per_turn"]
     return reply
 
 
@@ -190,8 +190,33 @@ async def test_each_turn_that_was_named_once_is_kept_and_the_others_are_asked_fo
     assert isinstance(rows[-1].outcome, Judgement)
 
 
+@pytest.mark.parametrize(
+    ("named", "kept", "again"),
+    [
+        ((3, 2, 1), {3: 5, 2: 4, 1: 3}, []),
+        ((2,), {2: 5}, [1, 3]),
+        ((1, 2, 3, 9), {1: 5, 2: 4, 3: 3}, []),
+        ((1, 9), {1: 5}, [2, 3]),
+        ((0, 1, 2), {}, [1, 2, 3]),
+        ((4, 3, 2), {}, [1, 2, 3]),
+        ((), {}, [1, 2, 3]),
+    ],
+)
+async def test_each_turn_that_stands_under_its_number_is_kept(named, kept, again):
+    def answer(request):
+        if len(request.messages) > 2:
+            return card_reply(dict.fromkeys(asked_turns(request), (1, 1, 1)), None)
+        return card_reply({n: (5, 5 - i, 5) for i, n in enumerate(named)})
+
+    rows, requests = await judged("card", REFUND, answer)
+    assert [asked_turns(r) for r in requests[1:]] == ([again] if again else [])
+    assert {r.target.turn: r.outcome.numbers["helpfulness"] for r in rows[:3]} == {
+        n: kept.get(n, 1) for n in (1, 2, 3)
+    }
+
+
 async def test_the_same_entry_twice_is_one():
-    reply = card_reply(FULL)
+    reply = listed(card_reply(FULL))
     reply["per_turn"].append(reply["per_turn"][0])
     rows, requests = await judged("card", REFUND, lambda r: reply)
     assert len(requests) == 1
