@@ -20,7 +20,8 @@ def reply_schema(rubric: Rubric, scope: Scope, language: str) -> Schema:
     """Return the schema of the reply to one call.
 
     Every object is closed and every key required, for the strict modes of endpoints; descriptions are in
-    `language`. Notes come before scores. Turns stand under their numbers, so that a grammar asks for each once.
+    `language`. Notes come before scores. Entries of turns stand under the turns' numbers: so a grammar can
+    ask for each once.
     """
     if rubric.level in ("turn", "pair"):
         return closed_object(_entry(rubric, rubric.level, language))

@@ -7,7 +7,9 @@ import pytest
 
 from dialogauge.llm import ReplySchema
 from dialogauge.llm.wire import encode, fold_system, parse_json, read_completion, with_schema
+from dialogauge.rubrics import closed_object
 from servers.asking import SCORE
+from servers.schemas import resolve
 
 
 def test_mappings_of_any_kind_are_objects():
@@ -27,6 +29,20 @@ def test_lower_rungs_put_the_schema_into_the_last_message():
     after_assistant = with_schema({"messages": ({"role": "assistant", "content": "x"},)}, SCORE, "prompt")
     assert [m["role"] for m in after_assistant["messages"]] == ["assistant", "user"]
     assert body["messages"][0]["content"] == "Judge."
+
+
+def test_a_prompt_says_once_what_fields_have_alike():
+    entry = closed_object({"note": {"type": "string"}, "scores": SCORE.schema})
+    rows = closed_object({"3": entry, "4": entry, "5": entry, "6": SCORE.schema})
+    whole = ReplySchema("s", closed_object({"per_turn": rows, "a": SCORE.schema}))
+    note = with_schema({"messages": ()}, whole, "prompt")["messages"][0]["content"]
+    shown = json.loads(note.splitlines()[-1])
+    inner = shown["properties"]["per_turn"]["properties"]
+    assert inner["4"] == inner["5"] == {"$ref": "#/properties/per_turn/properties/3"}
+    assert resolve(inner["5"], shown) == inner["3"] == entry
+    assert (inner["6"], shown["properties"]["a"]) == (SCORE.schema, SCORE.schema)
+    for rung in ("json_schema", "json_object_schema"):
+        assert "$ref" not in str(with_schema({"messages": ()}, whole, rung))
 
 
 @pytest.mark.parametrize(

@@ -204,6 +204,12 @@ class Call:
     summary: str | None = None
     """Notes on what came before the shown turns."""
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """The numbers of the first and the last turn that can be judged."""
+        numbers = [t.number for t in self.shown if t.number >= 1 and t.has_reply]
+        return numbers[0], numbers[-1]
+
     def targets(self, rubric: Rubric) -> tuple[int | None, ...]:
         """Return the turns that have an entry of their own in the reply, and None where the whole has one."""
         alone = rubric.level in ("turn", "pair")
@@ -231,11 +237,6 @@ class CallResult:
     def failure(self, target: int | None) -> JudgeFailure | None:
         """Return why a turn, or the whole (None), was not judged; None where it was."""
         return self.outcome if isinstance(self.outcome, JudgeFailure) else self.failures.get(target)
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """The numbers of the first and the last judged turn."""
-        return self.call.scope.turns[0], self.call.scope.turns[-1]
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,8 @@ async def judge_window_level(
     new: dict[int, Judged] = {}
     for index, w in enumerate(windows):
         usage = w.usage + spent if index == 0 else w.usage
-        new[w.span[1]] = row(calls, "window", w.span[1], whole_judgement(calls, w, ()), usage)
+        number = w.call.span[1]
+        new[number] = row(calls, "window", number, whole_judgement(calls, w, ()), usage)
     return tuple(calls.standing.get(("window", number)) or new[number] for number in last)
 
 
@@ -244,21 +245,30 @@ async def _ask_windows(
         read = max((i for i, one in enumerate(wanted, 1) if one), default=0)
         written, spent = await summarise_before(calls, [seen[0].number for seen in shown[:read]])
         before = [*written, *before[read:]]
-    level = calls.rubric.level
     end = calls.conversation.turns[-1].number
     coroutines = []
     for group, seen, notes, one in zip(groups, shown, before, wanted, strict=True):
         if not one:
             continue
-        scope = Scope(
-            tuple(t.number for t in group),
-            ("turn", level) if with_turns else (level,),
-            (max(seen[0].number, 1), seen[-1].number, end) if len(groups) > 1 else None,
-        )
+        part = (max(seen[0].number, 1), seen[-1].number, end) if len(groups) > 1 else None
+        scope = _scope(calls, tuple(t.number for t in group), part, with_turns=with_turns)
         beyond = following_turn(calls.conversation, seen[-1]) if calls.mode == "hindsight" else None
         call = Call(scope, seen, beyond, notes if isinstance(notes, str) else None)
         coroutines.append(_ask(calls, call, notes))
     return tuple(await gathered(coroutines)), spent
+
+
+def _scope(
+    calls: ConversationCalls, turns: tuple[int, ...], part: tuple[int, int, int] | None, *, with_turns: bool
+) -> Scope:
+    """Return what is asked about a window: its turns, where they are, and the whole; not what stands."""
+    level = calls.rubric.level
+    left = tuple(n for n in turns if ("turn", n) not in calls.standing) if with_turns else ()
+    if not left:
+        return Scope(turns, (level,), part)
+    if (level, None) in calls.standing:
+        return Scope(left, ("turn",), part)
+    return Scope(turns, ("turn", level), part)
 
 
 def _shown(
@@ -277,7 +287,7 @@ async def _ask(calls: ConversationCalls, call: Call, notes: str | ChatFailure | 
     A window judged without its past would score context_use as if there were none: another measurement
     under the same name.
     """
-    span = f"turns {call.scope.turns[0]}-{call.scope.turns[-1]}"
+    span = "turns {}-{}".format(*call.span)
     if isinstance(notes, ChatFailure):
         message = f"{span}: the summary of what came before failed ({notes.kind}): {notes.message}"
         return CallResult(call, JudgeFailure("window_failed", message, notes.raw))
@@ -319,11 +329,11 @@ def _turn_rows(
 def _turn_details(
     turn: int, holding: Sequence[CallResult], parts: Sequence[ParsedPart], differences: Mapping[str, float]
 ) -> dict[str, Any]:
-    details: dict[str, Any] = {"windows": [list(w.span) for w in holding]}
+    details: dict[str, Any] = {"windows": [list(w.call.span) for w in holding]}
     if differences:
         details["window_difference"] = dict(differences)
     if len(parts) < len(holding):
-        details["windows_failed"] = [list(w.span) for w in holding if w.failure(turn) is not None]
+        details["windows_failed"] = [list(w.call.span) for w in holding if w.failure(turn) is not None]
     if len({tuple(sorted(p.labels.items())) for p in parts}) > 1:
         details["labels_differ"] = True
     return details
@@ -388,7 +398,7 @@ def _whole_details(
 
 def _window_details(window: CallResult, reply: ParsedReply) -> dict[str, Any]:
     return {
-        "turns": list(window.span),
+        "turns": list(window.call.span),
         "scores": dict(reply.whole.scores),
         "notes": dict(reply.whole.notes),
         "weakest_turn": reply.weakest_turn,

@@ -150,26 +150,36 @@ async def test_a_failed_window_fails_its_own_turns_and_the_conversation():
     assert rows[-1].usage.calls == 2 + 2 + 2
 
 
-async def test_a_retry_asks_for_the_windows_that_are_wanted_and_builds_on_what_stands():
+async def test_a_retry_asks_for_what_failed_in_a_window_and_builds_on_what_stands():
     rows, _ = await judged(lambda r: None)
     lost = {8, 9}
     standing = tuple(r for r in rows if r.target.turn not in lost)
     again, requests = await judged(lambda r: None, standing=standing)
     assert [r.target.turn for r in again] == [8, 9]
     assert [is_summary(r) for r in requests] == [True, False]
-    assert asked_turns(requests[-1]) == [6, 7, 8, 9, 10, 11]
+    assert asked_turns(requests[-1]) == [8, 9]
+    assert "from turn" not in requests[-1].messages[-1]["content"].split("Asked for")[1]
+    assert "question 6" in requests[-1].messages[-1]["content"]
+    assert [r.outcome.details["windows"] for r in again] == [[[6, 11]]] * 2
     assert [r.usage.calls for r in again] == [2, 0]
 
     def low(request):
         return None if is_summary(request) else windowed(request, dict.fromkeys(range(17), (1, 1, 1)))
 
     (whole,), requests = await judged(low, standing=rows[:-1])
-    assert [asked_turns(r) for r in requests if not is_summary(r)] == [
-        [1, 2, 3, 4, 5, 6],
-        [6, 7, 8, 9, 10, 11],
-        [11, 12, 13, 14, 15, 16],
-    ]
+    windows = [r for r in requests if not is_summary(r)]
+    assert [asked_turns(r) for r in windows] == [[], [], []]
+    assert "from turn 6 to turn 11" in windows[1].messages[-1]["content"]
     assert whole.outcome.verdict == "excellent", "by the scores of the turns that stand"
+
+
+async def test_a_retry_of_a_short_conversation_asks_for_what_failed():
+    rows, _ = await judged(lambda r: None, count=3)
+    (turn,), requests = await judged(lambda r: None, count=3, standing=(rows[0], *rows[2:]))
+    assert (turn.target.turn, [asked_turns(r) for r in requests]) == (2, [[2]])
+    assert list(requests[0].schema.schema["properties"]) == ["per_turn"]
+    _, requests = await judged(lambda r: None, count=3, standing=(rows[0], rows[2]))
+    assert asked_turns(requests[0]) == [1, 2, 3], "turns and the whole are one question"
 
 
 async def test_a_retry_in_foresight_asks_for_the_turns_that_failed():
