@@ -67,7 +67,7 @@ def _reader(shape: Any) -> Reader:  # noqa: ANN401 - any annotation
     if origin in (list, tuple):
         return _sequence(origin, inner)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _mapping(_reader(inner[1]))
+        return _mapping(inner[1])
     if is_typeddict(shape) or dataclasses.is_dataclass(shape):
         return _record(shape)
     return _PLAIN.get(shape, _any)
@@ -187,12 +187,15 @@ def _kinds(shape: Any) -> Sequence[type]:  # noqa: ANN401 - any annotation
 def _sequence(kind: type, inner: Sequence[Any]) -> Reader:
     count = len(inner) if kind is tuple and inner[-1] is not ... else None
     readers = [_reader(one) for one in inner if one is not ...]
+    sure = _sure(inner[0]) if count is None else frozenset()
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
         if not isinstance(value, (list, tuple)):
             _refuse(value, "a list")
         if count is not None and len(value) != count:
             _fail(f"has {len(value)} entries, not {count}")
+        if sure.issuperset(map(type, value)):
+            return kind(value)
         each = readers if count is not None else readers * len(value)
         out: list[Any] = []
         try:
@@ -205,14 +208,18 @@ def _sequence(kind: type, inner: Sequence[Any]) -> Reader:
     return read
 
 
-def _mapping(reader: Reader) -> Reader:
+def _mapping(shape: Any) -> Reader:  # noqa: ANN401 - any annotation
+    reader, sure = _reader(shape), _sure(shape)
+
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
         if not isinstance(value, (dict, Mapping)):
             _refuse(value, "an object")
         out = dict(value)
+        if reader is _any or sure.issuperset(map(type, out.values())):
+            return out
         key = ""
         try:
-            for key, one in value.items() if reader is not _any else ():
+            for key, one in value.items():
                 out[key] = reader(one)
         except Misfit as misfit:
             _fail(misfit.what, f".{key}"[:60] + misfit.path)

@@ -63,6 +63,18 @@ def extract_objects(text: str) -> tuple[Extracted, ...]:
     if len(text) > LONGEST:
         message = f"the reply of {len(text)} characters is too long to be read"
         raise NoJsonObject(message)
+    whole = _whole(text)
+    return tuple(_each(text)) if whole is None else (Extracted(whole),)
+
+
+def _whole(text: str) -> dict[str, Any] | None:
+    """Return the object that is the whole text, if it is faultless and for sure not too deep; else None."""
+    flat = text.startswith("{") and text.count("{") + text.count("[") <= _DEEPEST
+    return _strict(text) if flat else None
+
+
+def _each(text: str) -> list[Extracted]:
+    """Look for the objects in a text that is more than an object, or a faulty one."""
     spans = list(islice(_spans(text), MOST + 1))
     if len(spans) > MOST:
         message = f"the reply holds more than {MOST} JSON objects"
@@ -84,7 +96,7 @@ def extract_objects(text: str) -> tuple[Extracted, ...]:
     if not full:
         message = "the reply holds no JSON object" if text.strip() else "the reply is empty"
         raise NoJsonObject(message)
-    return tuple(full)
+    return full
 
 
 _MARKS = re.compile(r'[{}\[\]"]|\\.', re.DOTALL)
@@ -137,14 +149,20 @@ def _read(span: str, rest: re.Match[str] | None) -> Extracted:
     if rest is not None:
         message = f"the JSON object ends before {_shown(rest[0].strip())}: a brace is amiss"
         raise UnclearJson(message)
+    value = _strict(span)
+    return Extracted(_Mending(span).object(), repaired=True) if value is None else Extracted(value)
+
+
+def _strict(text: str) -> dict[str, Any] | None:
+    """Read a text that begins with a brace; None where it is not one object of faultless JSON."""
     try:
-        value = orjson.loads(span)
-        json.loads(span, object_pairs_hook=_single)  # of two equal keys orjson takes the last
+        value: dict[str, Any] = orjson.loads(text)
+        _ONCE.decode(text)  # of two equal keys orjson takes the last
     except UnclearJson:
         raise
     except ValueError:
-        value = None
-    return Extracted(_Mending(span).object(), repaired=True) if value is None else Extracted(value)
+        return None
+    return value
 
 
 def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -156,6 +174,10 @@ def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise UnclearJson(message)
         value[key] = member
     return value
+
+
+_ONCE = json.JSONDecoder(object_pairs_hook=_single)
+"""Reads no object that has a key twice."""
 
 
 def _shown(text: str) -> str:

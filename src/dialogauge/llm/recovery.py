@@ -300,6 +300,8 @@ class _Shape:
     searches: int = 0
     schemas: set[int] = field(default_factory=set)
     """Of the requests that were answered."""
+    schema: ReplySchema | None = None
+    """The last of them, which mostly is that of the next request too."""
 
 
 class Recovery:
@@ -327,7 +329,8 @@ class Recovery:
         """Count a request that was answered."""
         seen = self._of(request, form)
         seen.answered, seen.refusals = True, 0
-        if request.schema is not None:
+        if request.schema is not None and request.schema is not seen.schema:
+            seen.schema = request.schema
             seen.schemas.add(_digest(request.schema))
 
     def search(self, request: ChatRequest, form: Form, problem: Problem, *, probing: bool) -> Search:
@@ -349,7 +352,7 @@ class Recovery:
         roles = [m.get("role") for m in request.messages]
         alternate = all(a != b for a, b in pairwise(roles))
         name = None if request.schema is None else request.schema.name
-        form = replace(form, longest=None)
+        form = form if form.longest is None else replace(form, longest=None)
         shape = (form, name, request.max_tokens is None, not request.salt, frozenset(roles), alternate)
         return self._shapes.setdefault(shape, _Shape())
 

@@ -320,7 +320,7 @@ mends = {
     st.dictionaries(
         st.text("abc", min_size=1),
         st.recursive(
-            st.integers()
+            st.integers(-(2**63), 2**63)
             | st.floats(allow_nan=False, allow_infinity=False)
             | st.none()
             | st.text("xy_ ")
