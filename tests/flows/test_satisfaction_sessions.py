@@ -127,6 +127,77 @@ def test_a_memory_of_the_other_sessions(dialogauge, serve, urs, tmp_path) -> Non
     assert len(stub.asked) == asked
 
 
+def finding_faults(body):
+    """Judge Advice 1 wrong, Leisure 1 generic and nothing else failed; 5 where nothing is, at first."""
+    reply = json.loads(contented(5)(body))
+    if "failed_condition" in reply:
+        shown = shown_to(body)
+        failed = next((w for title, w in FAULTS.items() if title in shown), "none")
+        contradicts = failed == "generic" and "Score the session above" in body["messages"][-1]["content"]
+        score = 5 if failed == "none" or contradicts else 2
+        reply |= {"failed_condition": failed, "reason": "satisfied" if score == 5 else "other"}
+        reply["scores"]["satisfaction"] = score
+    return json.dumps(reply)
+
+
+FAULTS = {"Ask for Advice 1": "wrong", "Leisure 1": "generic"}
+
+
+@pytest.mark.parametrize("judge", ["memory", "zero-shot"])
+def test_a_failed_condition_caps_a_session_also_when_calibrated(
+    dialogauge, serve, urs, tmp_path, judge
+) -> None:
+    stub = serve(finding_faults)
+    done = dialogauge(
+        "satisfaction", urs, *judging(judge, stub), *SESSION, "--guard", "--calibrate", "cdf", "--json"
+    )
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    failed = {r["conversation_id"]: r for r in rows if r["details"]["labels"]["failed_condition"] != "none"}
+    assert len(rows) == 36
+    assert len(failed) == 8
+    for row in failed.values():
+        generic = row["details"]["labels"]["failed_condition"] == "generic"
+        assert row["details"]["reasked"] == generic  # a 5 contradicts the condition, and is asked about
+        assert row["details"]["cap"] == (3 if generic else 2)
+        assert row["raw"]["satisfaction"] == 2
+        assert own_scores(row)["satisfaction"] <= row["details"]["cap"]
+    # of whoever rates 4 or 5 elsewhere, the map alone makes the lowest session a 4
+    assert done.json["guard"] == {"capped": 8, "lifted": 2}
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["settings"]["guard"] is True
+    assert manifest["judge"]["judge"] == f"{judge}-guarded"
+    assert manifest["judge"]["rubric"] == f"session_{judge.replace('-', '_')}_guarded"
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "8 sessions failed a condition" in page
+    asked = len(stub.asked)
+    assert dialogauge("satisfaction", urs, *judging(judge, stub), *SESSION[:-1], "plain").code == 0
+    assert len(stub.asked) > asked
+    plain = json.loads((tmp_path / "plain" / "manifest.json").read_text())
+    assert plain["judge"]["digest"] != manifest["judge"]["digest"]
+
+
+def test_the_local_judge_reads_sessions_with_and_without_the_guard(dialogauge, urs, tmp_path) -> None:
+    talks = json.loads(urs.read_text())
+    for talk in talks[::3]:
+        talk["conversation_history"][-1]["content"] = "I'm sorry, but I can't help with that request."
+    urs.write_text(json.dumps(talks))
+    plain = dialogauge("satisfaction", urs, "--judge", "local", *SESSION)
+    assert plain.code == 0, plain.err
+    free = {r["conversation_id"]: own_scores(r)["satisfaction"] for r in rows_of(tmp_path / "run")}
+    words = ("satisfaction", urs, "--judge", "local", *SESSION[:-1], "guarded", "--guard")
+    done = dialogauge(*words, "--calibrate", "mean-shift")
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "guarded")
+    capped = [row for row in rows if row["details"]["failed"]]
+    assert len(capped) == 12
+    for row in rows:
+        score, cap = own_scores(row)["satisfaction"], row["details"].get("cap", 5)
+        assert score <= cap
+        assert row["raw"]["satisfaction"] <= max(free[row["conversation_id"]], cap)
+    assert "12 sessions failed a condition" in done.out
+
+
 def test_a_direct_judge_sees_nothing_of_the_user(dialogauge, serve, urs) -> None:
     stub = serve(contented())
     done = dialogauge("satisfaction", urs, *judging("zero-shot", stub), *SESSION)
@@ -145,6 +216,8 @@ def test_a_direct_judge_sees_nothing_of_the_user(dialogauge, serve, urs) -> None
         (("--judge", "local-user", *SESSION), "the judge local-user reads single replies, not sessions"),
         (("--judge", "history-mean", "--level", "day"), "--level 'day' is not one of turn, session"),
         (("--judge", "history-mean"), "no rated reply"),
+        (("--judge", "history-mean", *SESSION, "--guard"), "the judge history-mean takes no --guard"),
+        (("--judge", "local", "--guard"), "--guard is for sessions"),
     ],
 )
 def test_what_cannot_be_done_is_refused(dialogauge, urs, words, said) -> None:

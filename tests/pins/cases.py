@@ -331,6 +331,10 @@ _SATISFACTION = (
         )
         for name, more in (("history-mean", ""), ("local", ""), ("zero-shot", " MODEL"), ("memory", " MODEL"))
     ),
+    _satisfaction(
+        "session-guarded",
+        "sessions.json --level session --split all --draws 100 --judge memory --guard --calibrate cdf MODEL",
+    ),
     _satisfaction("dry-run", f"{_RATED} --judge zero-shot --dry-run MODEL"),
     _satisfaction(
         "resumed",

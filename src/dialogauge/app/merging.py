@@ -354,6 +354,8 @@ def _roles(named: Mapping[str, str], config: FileConfig) -> dict[str, RoleSettin
 
 
 _READS_WHAT_FOLLOWS: Final = ("local", "local-user")
+_GUARDED: Final = ("memory", "zero-shot", "local")
+"""Those that read sessions, and so see what one fails on."""
 _OF_SESSIONS: Final = (
     "global-mean",
     "global-majority",
@@ -363,8 +365,7 @@ _OF_SESSIONS: Final = (
     "history-median",
     "history-majority",
     "history-cdf-hash",
-    "memory",
-    "zero-shot",
+    *_GUARDED,
 )
 """Those that read no reply, and those with a rubric for sessions; the others read one reply alone."""
 
@@ -379,6 +380,7 @@ def refuse_settings_of_others(settings: SatisfactionOptions) -> None:
         "k": (settings.k, retrieving),
         "encoder": (settings.encoder, ENCODER_JUDGES),
         "signal": (settings.signals or None, ("local-user",)),
+        "guard": (settings.guard or None, _GUARDED),
     }
     name = settings.judge
     for option, (value, judges) in owners.items():
@@ -388,6 +390,9 @@ def refuse_settings_of_others(settings: SatisfactionOptions) -> None:
     if settings.level == "session" and name not in _OF_SESSIONS:
         msg = f"the judge {name} reads single replies, not sessions"
         raise UsageError(msg, hint=f"--level session has {', '.join(_OF_SESSIONS)}")
+    if settings.guard and settings.level != "session":
+        msg = "--guard is for sessions: a single reply has no type of task to fail"
+        raise UsageError(msg, hint="add --level session, or leave --guard out")
     if settings.mode != "foresight" and name not in _READS_WHAT_FOLLOWS:
         msg = f"the judge {name} reads nothing that follows a reply"
         raise UsageError(msg, hint="leave --mode out")

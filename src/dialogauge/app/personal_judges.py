@@ -10,7 +10,7 @@ from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import Judge, Sight
 from dialogauge.judges.encoder.judge import encoder_judge
 from dialogauge.judges.encoder.text import ENCODER_JUDGES
-from dialogauge.judges.local.judge import LocalJudge
+from dialogauge.judges.local.judge import LocalJudge, Rubric
 from dialogauge.judges.personal.baselines import HISTORY_JUDGES, build_history_judge
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ def build_satisfaction_judge(
 
         return BuiltJudge(LocalUserJudge(mode))
     if name == "local":
-        return BuiltJudge(LocalJudge(mode, rubric_id="satisfaction"))
+        of_sessions: Rubric = "session-guarded" if options.guard else "session"
+        by = of_sessions if options.level == "session" else "satisfaction"
+        return BuiltJudge(LocalJudge(mode, rubric_id=by))
     if name in HISTORY_JUDGES:
         return BuiltJudge(build_history_judge(name, strategy=options.strategy, k=options.k))
     if name in ENCODER_JUDGES:
@@ -93,8 +95,8 @@ def model_judge(models: Models) -> Judge:
     o = models.options
     name = o.judge.replace("-", "_")
     return PersonalRubricJudge(
-        o.judge,
-        load_personal(f"session_{name}" if o.level == "session" else name),
+        f"{o.judge}-guarded" if o.guard else o.judge,
+        load_personal(f"session_{name}" if o.level == "session" else name, guarded=o.guard),
         models.client(),
         context=_context(models),
         language=o.language,

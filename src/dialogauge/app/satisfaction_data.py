@@ -23,10 +23,10 @@ def run_directory(options: SatisfactionOptions) -> RunDirectory:
     """Return the directory that was asked for; else one that is named after the input and the judge."""
     if options.out is not None:
         return RunDirectory(Path(options.out))
-    first = Path(options.inputs[0])
+    first, judge = Path(options.inputs[0]), f"{options.judge}-guarded" if options.guard else options.judge
     if is_run(options.inputs[0]):
-        return RunDirectory(first.parent / f"{first.resolve().name}-{options.judge}")
-    return RunDirectory(run_named_after(options.inputs, f"-{options.judge}"))
+        return RunDirectory(first.parent / f"{first.resolve().name}-{judge}")
+    return RunDirectory(run_named_after(options.inputs, f"-{judge}"))
 
 
 def masked_words(

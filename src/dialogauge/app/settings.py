@@ -244,6 +244,8 @@ class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions
         recorded=False,
     )
     level: Literal["turn", "session"] = "turn"
+    guard: bool = False
+    """Whether failed conditions of a session are named first, and cap its score."""
     roles: Mapping[str, "RoleSettings"] = field(default_factory=dict)
     """The models of `judge` and `memory_builder`; empty with a judge that asks none."""
 
@@ -308,6 +310,9 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, DrawOpt
 
     level: Literal["turn", "session"] = setting(
         "turn", "Replies, or sessions as a whole (the ratings without a turn)."
+    )
+    guard: bool = setting(
+        False, "Have memory, zero-shot or local name what a session fails on first: it caps the score."
     )
     mode: Literal["foresight", "hindsight"] = setting(
         "foresight", "Whether the next user message may be read."

@@ -29,9 +29,12 @@ from dialogauge.rubrics.rubric import (
     VerdictRule,
     WorkedExample,
 )
+from dialogauge.rubrics.templates import own_template
 
 DATA_LINE = "<!-- data -->"
 """The line of a template between the instructions (the system message) and the data."""
+GUARD_LINE = "<!-- guard -->"
+"""The line of a template where a guarded rubric says what sessions fail on; another leaves it out."""
 
 _FILES = Path(__file__).parent / "files"
 
@@ -52,17 +55,34 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
         RubricError: The file or a template is missing or wrong, with file, key and reason.
     """
     path = _find(name_or_path)
+    return replace(_loaded(path, _parse(path)), origin=str(name_or_path))
+
+
+def load_personal(name: str, *, guarded: bool = False) -> Rubric:
+    """Load a rubric of `dialogauge satisfaction`, by the stem of its file (`zero_shot`).
+
+    Guarded, it is called `NAME_guarded`, and has the failed condition named before the score.
+    """
+    path = _FILES / "personal" / f"{name}.toml"
     content = _parse(path)
+    if guarded:
+        content |= {"id": f"{content['id']}_guarded", "guard": True}
+    return replace(_loaded(path, content), origin=str(path))
+
+
+def _loaded(path: Path, content: dict[str, Any]) -> Rubric:
     file = _validate(path, content)
+    if file.guard:
+        content["labels"] = [_parse(_FILES / "guard.toml"), *content.get("labels", ())]
+        file = _validate(path, content)
     templates = {lang: split_template(_template_text(path, file, lang)) for lang in file.languages}
-    content.pop("template", None)
-    content.pop("scenario_rules", None)  # used after judging: they change no judgement
-    return replace(_assemble(file, templates, content, str(path)), origin=str(name_or_path))
-
-
-def load_personal(name: str) -> Rubric:
-    """Load a rubric of `dialogauge satisfaction`, by the stem of its file (`zero_shot`)."""
-    return load_rubric(_FILES / "personal" / f"{name}.toml")
+    for key in (
+        "template",
+        "guard",
+        "scenario_rules",
+    ):  # rules are used after judging: they change no judgement
+        content.pop(key, None)
+    return _assemble(file, templates, content, str(path))
 
 
 def split_template(text: str) -> Template:
@@ -133,6 +153,16 @@ def _fault(loc: tuple[int | str, ...], kind: str, message: str) -> str:
 
 
 def _template_text(path: Path, file: RubricFile, language: str) -> str:
+    """Return a template, with the guard's section or without its line."""
+    above, line, below = _written_template(path, file, language).partition(f"\n{GUARD_LINE}\n")
+    if file.guard and not line:
+        msg = f"template.{language}: the rubric is guarded, and the line {GUARD_LINE} is missing"
+        raise RubricError(msg, place=Place(str(path)), hint="put it where the conditions are to stand")
+    section = f"\n{own_template('guard', language)}\n" if file.guard else ""
+    return f"{above}{section}{below}"
+
+
+def _written_template(path: Path, file: RubricFile, language: str) -> str:
     if isinstance(file.template, str):
         return file.template
     if file.template is not None and language in file.template:
@@ -197,6 +227,7 @@ class LabelFile(DescribedFile):
 
     level: LevelName | None = None
     of: Name | None = None
+    first: bool = False
     options: list[OptionFile]
 
 
@@ -273,6 +304,7 @@ class RubricFile(_TomlTable):
     level: LevelName
     languages: list[Language]
     shows: list[str]
+    guard: bool = False
     dimensions: list[DimensionFile]
     labels: list[LabelFile] = []
     items: list[ItemListFile] = []

@@ -47,26 +47,33 @@ def _entry(rubric: Rubric, level: Level, language: str) -> Schema:
     fields.update({x.name: _items(x, language) for x in rubric.items if x.level == level})
     if rubric.reply.issues:
         fields["issues"] = {"type": "array", "items": _string(phrase(language, "hint_issue"))}
+    fields.update(_labels(rubric, level, language, first=True))
     asked = rubric.asked(level)
     if rubric.reply.evidence:
         fields["evidence"] = {"type": "array", "items": _quote(asked, language), "maxItems": 2}
     if asked:
         fields["scores"] = closed_object({d.name: _score(d, language) for d in asked})
-    fields.update({x.name: _choice(x.options, language) for x in rubric.labels if x.level == level})
+    fields.update(_labels(rubric, level, language, first=False))
     return fields
+
+
+def _labels(rubric: Rubric, level: Level, language: str, *, first: bool) -> Schema:
+    mine = (x for x in rubric.labels if (x.level, x.first) == (level, first))
+    return {x.name: _choice(x.options, language) for x in mine}
 
 
 def _whole(rubric: Rubric, scope: Scope, language: str) -> Schema:
     """Return the fields of the conversation or the window."""
     level = rubric.level
     fields: Schema = {x.name: _items(x, language) for x in rubric.items if x.level == level}
+    fields.update(_labels(rubric, level, language, first=True))
     asked = rubric.asked(level)
     if asked:
         note = _string(phrase(language, "hint_note"))
         fields[f"{level}_level"] = closed_object(
             {d.name: closed_object({"note": note, "score": _score(d, language)}) for d in asked}
         )
-    fields.update({x.name: _choice(x.options, language) for x in rubric.labels if x.level == level})
+    fields.update(_labels(rubric, level, language, first=False))
     if rubric.reply.decision_basis:
         fields["decision_basis"] = _string(phrase(language, "hint_basis"))
     if rubric.reply.weakest_turn:

@@ -82,6 +82,8 @@ class Label:
     """The dimension whose score restricts the options."""
     options: tuple[Option, ...]
     description: Mapping[str, str]
+    first: bool = False
+    """Whether it stands before the scores in the reply, and so is decided before them."""
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,22 @@ class Rubric:
         return {
             lv: tuple(d for d in dimensions if not d.computed) for lv, dimensions in self._by_level.items()
         }
+
+    def cap(self, labels: Mapping[str, str]) -> float | None:
+        """Return the highest score that labels decided before it leave open; None where they leave all.
+
+        Args:
+            labels: Label -> the option that was chosen.
+        """
+        highest = {d.name: d.scale.high for d in self.dimensions}
+        caps = (
+            o.fits[1]
+            for label in self.labels
+            for o in label.options
+            if label.first and label.of and o.fits and labels.get(label.name) == o.name
+            if o.fits[1] < highest[label.of]
+        )
+        return min(caps, default=None)
 
     @property
     def verdicts(self) -> tuple[str, ...]:

@@ -210,6 +210,11 @@ def test_the_limits_of_the_file_are_no_limits_of_commands_that_do_not_judge() ->
         ({"judge": "memory", "encoder": "x"}, "the judge memory takes no --encoder"),
         ({"judge": "global-mean", "model": "m"}, "the judge global-mean asks no model"),
         ({"judge": "spur", "level": "session"}, "the judge spur reads single replies"),
+        ({"judge": "memory", "guard": True}, "--guard is for sessions.*add --level session"),
+        (
+            {"judge": "history-mean", "level": "session", "guard": True},
+            "the judge history-mean takes no --guard .it belongs to memory and zero-shot and local",
+        ),
         ({"judge": "global-mean", "mode": "hindsight"}, "reads nothing that follows a reply"),
         (
             {"judge": "rag", "strategy": "best"},

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from dialogauge.rubrics import Scope, built_in_values, load_rubric, render, reply_schema
+from dialogauge.rubrics import Scope, built_in_values, load_personal, load_rubric, render, reply_schema
 from dialogauge.rubrics.load import shipped_rubrics
 from dialogauge.rubrics.templates import frame, own_template
 from rubric_samples import ideal, satisfies
@@ -75,6 +75,16 @@ def test_the_reply_format_is_the_same_for_all_turns(language):
     texts = {built_in_values(rubric, Scope(t, ("turn",)), language)["reply_format"] for t in ((1,), (5, 6))}
     assert len(texts) == 1
     assert texts.pop().count('"issues"') == 1
+
+
+def test_a_label_that_is_decided_first_stands_before_the_scores():
+    whole = reply_schema(load_rubric("session-guarded"), Scope((1,), ("turn", "conversation")), "en")
+    assert list(whole["properties"]) == ["failed_condition", "conversation_level"]
+    guarded = load_personal("session_memory", guarded=True)
+    one = reply_schema(guarded, Scope((1,), ("turn",)), "en")
+    assert list(one["properties"]) == ["note", "failed_condition", "scores", "reason"]
+    assert guarded.cap({"failed_condition": "wrong", "reason": "other"}) == 2  # a reason follows the score
+    assert guarded.cap({"failed_condition": "none", "reason": "other"}) is None
 
 
 def test_what_is_not_asked_for_is_not_in_the_schema():

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from dialogauge.core import RubricError
-from dialogauge.rubrics import load_personal, load_rubric
+from dialogauge.rubrics import load_personal, load_rubric, own_template
 from dialogauge.rubrics.load import shipped_rubrics
 
 ONE_FILE = """
@@ -267,3 +267,24 @@ def test_the_personal_rubrics_stand_on_a_shelf_of_their_own():
         shipped = load_rubric("satisfaction").labels[0]
         assert [(o.name, o.fits) for o in reason.options] == [(o.name, o.fits) for o in shipped.options]
     assert set(names).isdisjoint(shipped_rubrics())
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", ["session_memory", "session_zero_shot"])
+def test_a_guarded_session_is_the_plain_one_and_the_one_guard(name, language):
+    plain, guarded = load_personal(name), load_personal(name, guarded=True)
+    shipped = load_rubric("session-guarded")
+    assert (guarded.id, guarded.level) == (f"{name}_guarded", "turn")
+    assert guarded.labels[0].options == shipped.labels[0].options
+    assert guarded.labels[1:] == plain.labels
+    section = own_template("guard", language)
+    assert section in shipped.templates[language].instructions
+    before, after = guarded.templates[language].instructions.split(f"{section}\n\n")
+    assert before + after == plain.templates[language].instructions
+    assert guarded.templates[language].data == plain.templates[language].data
+    assert guarded.prompt_digest(language) != plain.prompt_digest(language)
+
+
+def test_a_guarded_rubric_says_where_the_guard_stands(tmp_path):
+    with pytest.raises(RubricError, match="the line <!-- guard --> is missing"):
+        load_rubric(write(tmp_path, "guard = true\n" + ONE_FILE))

@@ -175,7 +175,10 @@ class LocalJudge:
         for conversation in longest.values():
             for row in self.judge_now(conversation, log=log):
                 judged[row.target.conversation_id, row.target.turn] = row
-        return tuple(_row(r, judged.get((r.conversation.id, r.turn))) for r in request.targets)
+        whole = self.rubric_id in _SESSION  # the target of a session is its last reply
+        return tuple(
+            _row(r, judged.get((r.conversation.id, None if whole else r.turn))) for r in request.targets
+        )
 
     def judge_now(self, conversation: Conversation, *, log: Log | None = None) -> tuple[Judged, ...]:
         """Judge without an event loop; by the `log` that it is from, the fitted cuts hold or not."""
@@ -214,6 +217,7 @@ class LocalJudge:
             if guarded.capped:
                 value = float(score)
             details |= {"task": guarded.task, "failed": list(guarded.failed), "capped": guarded.capped}
+            details |= {"cap": guarded.cap} if guarded.failed else {}
         details |= {"label": "SAT" if score >= _SATISFIED else "DSAT", "uncalibrated": []}
         return Judgement(scores={"satisfaction": Score(value, score)}, details=details)
 

@@ -255,6 +255,8 @@ class Guarded:
     task: TaskName
     failed: tuple[FailureName, ...]
     """The failures that count for this task."""
+    cap: int
+    """The highest score that they allow; 5 where nothing failed."""
     capped: bool
     """Whether the score was lowered."""
 
@@ -267,7 +269,7 @@ def guard(score: int, failures: Collection[FailureName], scenario: str | None) -
     task = cast("TaskName", scenario) if scenario in TASKS else "other"
     counted = tuple(name for name in TASKS[task] if name in failures)
     cap = min((CAPS[name] for name in counted), default=5)
-    return Guarded(min(score, cap), task, counted, score > cap)
+    return Guarded(min(score, cap), task, counted, cap, score > cap)
 
 
 _OF_KIND: dict[FaultKind, FailureName] = {

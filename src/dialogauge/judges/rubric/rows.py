@@ -48,7 +48,9 @@ def turn_judgement(
 ) -> Judgement:
     """Make the judgement of one turn; quotes that do not occur in it are dropped and counted."""
     evidence, unsupported = supported(part.quotes, turn)
-    more = {"quotes_unsupported": unsupported} if unsupported else {}
+    more: dict[str, Any] = {"quotes_unsupported": unsupported} if unsupported else {}
+    if (cap := rubric.cap(part.labels)) is not None:
+        more["cap"] = int(cap) if cap.is_integer() else cap
     own = rubric.level == "turn"
     decided = decide(rubric, [], part.scores) if own else Decision(overall=_mean(rubric, "turn", part.scores))
     return judgement_of(part, decided, {**more, **(details or {})}, part.notes.get(""), evidence=evidence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from dialogauge.core import Conversation, DimensionSpec, Judged, Judgement, Score, UsageError
@@ -39,6 +39,8 @@ class JudgedReply:
     """The judge's whole score; None where there is none."""
     value: float | None
     """The same with a fraction, where the judge gives one."""
+    cap: float | None = None
+    """The highest score that the failed condition of a guarded judge allows."""
 
     @property
     def session(self) -> str:
@@ -52,7 +54,9 @@ def answers_of(block: RatedBlock, rows: Sequence[Judged]) -> list[JudgedReply]:
     for rated, row in zip(block.ratings, rows, strict=True):
         score = row.outcome.scores.get(SATISFACTION) if isinstance(row.outcome, Judgement) else None
         whole, value = (score.rounded(), float(score.value)) if isinstance(score, Score) else (None, None)
-        out.append(answer_of(rated, view.user, view.scenario, score=whole, value=value, history=history))
+        cap = row.outcome.details.get("cap") if isinstance(row.outcome, Judgement) else None
+        answer = answer_of(rated, view.user, view.scenario, score=whole, value=value, history=history)
+        out.append(replace(answer, cap=cap))
     return out
 
 

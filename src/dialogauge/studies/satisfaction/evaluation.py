@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Final
@@ -174,7 +174,7 @@ class _Work:
 
     def shown(self, method: CalibrationName) -> tuple[CalibrationRun, dict[str, tuple[Scores, ...]]]:
         """Return the calibration of the judge, and by name the whole scores of everyone under it."""
-        run = self._calibrated(method, self.columns[_JUDGE][0])
+        run = self._under_caps(self.uncapped(method))
         out = {}
         for name, versions in self.columns.items():
             if method == "none":
@@ -199,6 +199,20 @@ class _Work:
         raw = raw_scores(self.answers, values[:n])
         return calibrate(raw, self.histories, method, ties=self.settings.ties, reference=reference)
 
+    def uncapped(self, method: CalibrationName) -> CalibrationRun:
+        """Calibrate the judge's scores, whatever it found failed."""
+        return self._calibrated(method, self.columns[_JUDGE][0])
+
+    def _under_caps(self, run: CalibrationRun) -> CalibrationRun:
+        """Let no score of the judge rise above what a condition allows that it found failed."""
+        pairs = zip(self.answers, run.scores, strict=True)
+        return replace(run, scores=tuple(under_cap(calibrated, a.cap) for a, calibrated in pairs))
+
+
+def under_cap(score: Calibrated, cap: float | None) -> Calibrated:
+    """Return the score, or the cap where it rounds to more."""
+    return score if cap is None or score.rounded <= cap else Calibrated(cap, int(cap))
+
 
 def _raw(column: Scores) -> npt.NDArray[np.float64]:
     """Return what is calibrated: the values; of a control that ranks finer than it scores, its order too.
@@ -209,6 +223,20 @@ def _raw(column: Scores) -> npt.NDArray[np.float64]:
         return column.values
     places = mid_ranks(column.order) / (column.order.size + 1)
     return column.values + 0.9 * (places - 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardCounts:
+    """What a guard did to the targets that have a score and a history."""
+
+    capped: int
+    """Those with a failed condition."""
+    lifted: int
+    """Those of them that the calibration alone would have raised above the cap."""
+
+    def to_json(self) -> dict[str, int]:
+        """Write the counts."""
+        return {"capped": self.capped, "lifted": self.lifted}
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +258,7 @@ class Evaluation:
     without_history: Metrics
     calibrated: Mapping[str, Calibrated]
     """By turn id, under the calibration that was asked for; users without a history as they are."""
+    guard: GuardCounts
 
     @property
     def chosen(self) -> UnderCalibration:
@@ -283,6 +312,8 @@ def evaluate(
     for a in apart:
         if a.value is not None and a.score is not None:
             calibrated[a.id] = Calibrated(a.value, a.score)
+    free = work.uncapped(settings.calibrate).scores
+    caps = [(a.cap, c) for a, c in zip(answered, free, strict=True) if a.cap is not None]
     draws = settings.cluster_draws
     fractions = scores_of(values, whole=whole.values)
     return Evaluation(
@@ -295,6 +326,7 @@ def evaluate(
         against_controls=work.against() if answered else (),
         without_history=_apart(apart, draws),
         calibrated=calibrated,
+        guard=GuardCounts(len(caps), sum(c.rounded > cap for cap, c in caps)),
     )
 
 

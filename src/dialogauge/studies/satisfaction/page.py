@@ -165,13 +165,28 @@ def _users_section(summary: Json, calibration: str, blocks: tuple[Block, ...]) -
 
 
 def _notes(summary: Json, mask: Mask) -> list[Callout]:
-    """Warn of what differs between history and target, and say what was there of signals."""
+    """Warn of what differs between history and target, and say what was there of signals and of a guard."""
     warnings = [mask.text(w) for w in summary["drift"]["warnings"]]
     signals = [mask.text(signal_words(signal)) for signal in summary.get("signals", ())]
     return [
         *([Callout(_titled("History and target differ.", warnings), "warn")] if warnings else []),
         *([Callout(_titled("Signals.", signals), "info")] if signals else []),
+        *(
+            [Callout(_titled("Guarded.", [_guard_words(summary["guard"])]), "info")]
+            if "guard" in summary
+            else []
+        ),
     ]
+
+
+def _guard_words(guard: Json) -> str:
+    lifted = (
+        f" Calibrated without it, {guard['lifted']:,} would stand above the cap." if guard["lifted"] else ""
+    )
+    failed = counted(guard["capped"], "session")
+    return (
+        f"What a session fails on is judged first, and caps its score: {failed} failed a condition.{lifted}"
+    )
 
 
 def _titled(title: str, paragraphs: Sequence[str]) -> tuple[Prose, ...]:

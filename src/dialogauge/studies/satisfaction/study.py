@@ -73,6 +73,8 @@ class SatisfactionSettings(EvaluationSettings):
     dimension: str = "satisfaction"
     mode: Sight = "foresight"
     history: HistoryCut = "all"
+    guard: bool = False
+    """Whether the judge names the failed condition of a session first."""
     side_by_side: int = 64
     """Blocks that are judged together, one turn of each in turn, where a model is asked."""
 
@@ -284,6 +286,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             "rationale": None if rationale is None else rationale.to_json(),
             "drift": drift.to_json(),
             "gates": [],
+            **({"guard": evaluation.guard.to_json()} if self.settings.guard else {}),
         }
 
     def facts(self) -> StudyFacts:

@@ -1,8 +1,11 @@
 from typing import get_args
 
 from dialogauge.core import Conversation, Message
+from dialogauge.core.protocols import request_for
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local.scores import CAPS, TASKS, FailureName, TaskName, guard
+from dialogauge.rubrics import load_rubric
+from knowing import NOBODY, block_of, rated
 
 
 def talk(*texts, scenario=None):
@@ -55,3 +58,21 @@ def test_a_session_in_another_language_is_not_judged():
         talk("Wann ist geöffnet, bitte?", "Von neun bis fünf Uhr.")
     )
     assert row.outcome.numbers == {"satisfaction": "n/a"}
+
+
+def test_the_local_judge_and_the_rubric_cap_alike():
+    (label,) = load_rubric("session-guarded").labels
+    caps = {o.name: o.fits[1] for o in label.options}
+    assert caps == {"none": 5, **CAPS}
+
+
+async def test_a_session_is_judged_at_its_last_reply():
+    ahead = rated("u", "creative", 0, [("Write a poem.", "I'm sorry, but I can't help with that.", 2)])
+    view = block_of("u", "creative", ahead).view
+    for rubric in ("session", "session-guarded"):
+        (row,) = await LocalJudge("foresight", rubric_id=rubric).judge(
+            request_for(view.targets, view, NOBODY)
+        )
+        assert row.target.turn == 1
+        assert row.outcome.details["turn_id"] == "u__creative__0__turn_0"
+        assert row.outcome.details.get("cap") == (2 if rubric == "session-guarded" else None)

@@ -167,3 +167,38 @@ async def test_few_shot_shows_others_and_the_same_ones_every_time() -> None:
     client = replying()
     await judged(judge("few_shot", client, context=FewShotContext()), view)
     assert "(none given)" in client.requests[0].messages[-1]["content"]
+
+
+def finding(failed, score):
+    reason = "satisfied" if score >= 4 else "other"
+    said = {"note": "n", "failed_condition": failed, "scores": {"satisfaction": score}, "reason": reason}
+    return ScriptedClient(lambda request: json.dumps(said))
+
+
+def guarded(client, name="session_zero_shot"):
+    return PersonalRubricJudge(name, load_personal(name, guarded=True), client, context=FixedContext())
+
+
+@pytest.mark.parametrize(("failed", "score", "cap"), [("none", 5, None), ("wrong", 2, 2), ("generic", 1, 3)])
+async def test_a_failed_condition_says_how_high_the_score_may_be(failed, score, cap) -> None:
+    client = finding(failed, score)
+    row = await judged(guarded(client, "session_memory"), LONG)
+    assert row.outcome.numbers == {"satisfaction": score}
+    assert row.outcome.details["labels"]["failed_condition"] == failed
+    assert row.outcome.details.get("cap") == cap
+    keys = list(client.requests[0].schema.schema["properties"])
+    assert keys == ["note", "failed_condition", "scores", "reason"]  # decided before the score
+
+
+@pytest.mark.parametrize(("failed", "score"), [("unmet", 3), ("refused", 5), ("asks_again", 4)])
+async def test_a_score_above_what_the_failed_condition_allows_is_asked_about_once(failed, score) -> None:
+    client = finding(failed, score)
+    row = await judged(guarded(client), LONG)
+    assert isinstance(row.outcome, JudgeFailure)
+    assert f"failed_condition: '{failed}' goes with satisfaction from 1 to" in row.outcome.message
+    assert len(client.requests) == 2
+
+
+def test_a_guarded_judge_is_another_judge() -> None:
+    plain = judge("session_zero_shot", replying(), context=FixedContext())
+    assert guarded(replying()).digest != plain.digest

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dialogauge.stats import ScoreHistory
+from dialogauge.stats import CALIBRATIONS, ScoreHistory
 from dialogauge.studies.satisfaction.answers import JudgedReply
 from dialogauge.studies.satisfaction.evaluation import (
     CONTROLS,
@@ -123,3 +123,28 @@ def test_rare_reasons_are_taken_together() -> None:
     found = evaluate(answers, {"a": ScoreHistory.of([4] * 6)}, EvaluationSettings(draws=0))
     assert len(found.by["reason"]) == 51
     assert found.by["reason"]["(all others)"].n == 30
+
+
+@pytest.mark.parametrize("method", CALIBRATIONS)
+def test_no_calibration_lifts_a_score_above_what_a_failed_condition_allows(method) -> None:
+    answers, histories = study()
+    free = evaluate(answers, histories, EvaluationSettings(method, draws=0))
+    # a user who always gave 5 would have every score of a 4 lifted, failed or not
+    lenient = {b: ScoreHistory.of([5] * 6) for b in histories}
+    capped = [replace(a, score=2, value=2.0, cap=2) if a.position == 4 else a for a in answers]
+    found = evaluate(capped, lenient, EvaluationSettings(method, draws=0))
+    for a in capped:
+        if a.cap is not None:
+            assert found.calibrated[a.id].rounded <= 2
+            assert found.calibrated[a.id].value <= 2.5
+    assert max(c.rounded for c in found.calibrated.values()) == 5
+    assert found.guard.capped == 2
+    assert found.guard.lifted == (0 if method == "none" else 2)
+    assert free.guard.to_json() == {"capped": 0, "lifted": 0}
+    # the cap is part of what the judge read: controls and ceiling go through the map alone
+    assert (
+        found.chosen.ceiling
+        == evaluate(
+            [replace(a, cap=None) for a in capped], lenient, EvaluationSettings(method, draws=0)
+        ).chosen.ceiling
+    )
