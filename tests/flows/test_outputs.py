@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +96,68 @@ def test_no_command_writes_over_an_input(dialogauge, log, talk, tmp_path):
     for given in ("data", "data/judgements.jsonl"):
         assert dialogauge("judge", given, "-o", "data").code == 2
     assert (tmp_path / "data/judgements.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["a folder", "a pipe", "a device"])
+def test_what_is_no_file_is_left_where_it_stands(dialogauge, log, talk, tmp_path, kind):
+    path = log(talk("a"))
+    assert dialogauge("judge", path, "-o", "run").code == 0
+    place = {"a folder": tmp_path / "there", "a pipe": tmp_path / "there", "a device": Path("/dev/tty")}[kind]
+    if kind != "a device":
+        (place.mkdir if kind == "a folder" else lambda: os.mkfifo(place))()
+    (tmp_path / "link.jsonl").symlink_to(place)
+    before = place.stat()
+    for command in (
+        ("export", "run", "-o", "link.jsonl"),
+        ("pairs", "run", "--kind", "sft", "-o", "link.jsonl"),
+        ("pairs", "run", "--kind", "sft", "-o", place),
+        ("report", "run", "-o", place),
+        ("replay", "select", path, "-o", place),
+    ):
+        done = dialogauge(*command)
+        assert (done.code, f"is {kind}, and no file" in done.err) == (2, True), (command, done)
+    assert os.path.samestat(before, place.stat())
+
+
+def test_a_link_is_written_through(dialogauge, log, talk, tmp_path):
+    assert dialogauge("judge", log(talk("a")), "-o", "run").code == 0
+    (tmp_path / "rows.jsonl").write_text("old")
+    (tmp_path / "link.jsonl").symlink_to("rows.jsonl")
+    assert dialogauge("export", "run", "-o", "link.jsonl").code == 0
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert (tmp_path / "rows.jsonl").read_text().count("\n") == 2
+
+
+@pytest.mark.parametrize("name", ["x" * 250, "x" * 255, "x" * 240 + ".jsonl", "run/judgements.jsonl/x"])
+def test_rows_that_cannot_be_written_are_not_paid_for(dialogauge, log, talk, serve, tmp_path, name):
+    stub = serve('{"reply": "At ten."}')
+    again = "It opens at nine on every day but Monday, and the cafe opens an hour later."
+    assert dialogauge("judge", log(talk("a", again, again)), "-o", "run").code == 0
+    done = dialogauge("pairs", "run", "--model", "m", "--base-url", stub.url, "-o", name)
+    assert (done.code, "cannot be written" in done.err, stub.asked) == (1, True, [])
+    assert dialogauge("pairs", "run", "--model", "m", "--base-url", stub.url, "-o", "p").code == 0
+    assert stub.asked
+    longest = "x" * (255 - len(".provenance.jsonl")) + ".jsonl"
+    assert dialogauge("pairs", "run", "--kind", "sft", "-o", longest).code == 0
+
+
+def test_a_folder_of_inputs_does_not_become_a_run(dialogauge, talk, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/log.jsonl").write_text(json.dumps(talk("a")) + "\n")
+    (tmp_path / "link").symlink_to("data")
+    for out in ("data", "link", "data/../link"):
+        done = dialogauge("judge", "data", "-o", out)
+        assert (done.code, "would become a run, and it is an input" in done.err) == (2, True)
+    assert [p.name for p in (tmp_path / "data").iterdir()] == ["log.jsonl"]
+    for _ in range(2):
+        assert dialogauge("judge", "data", "-o", "data/run").code == 0
+
+
+def test_a_rubric_is_no_pipe(dialogauge, log, talk, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    words = ("--rubric", "pipe", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    done = dialogauge("judge", log(talk("a")), *words)
+    assert (done.code, "comes through a pipe" in done.err) == (2, True)
 
 
 def test_an_item_set_is_made_of_what_can_be_read_again(dialogauge, tmp_path):

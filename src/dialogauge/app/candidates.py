@@ -19,6 +19,7 @@ from dialogauge.app.outputs import stem
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
 from dialogauge.core.files import shown_path
 from dialogauge.core.unit import digest, digest_text
+from dialogauge.data import pipe_of
 from dialogauge.llm import (
     ChatClient,
     ChatFailure,
@@ -146,8 +147,10 @@ def _candidate(text: str, agents: _Agents, roles: _Roles) -> Candidate:
     if reference.startswith(_REPLIES):
         path = reference.removeprefix(_REPLIES)
         if not Path(path).is_file():
-            msg = f"the file of replies {path!r} of the candidate {name!r} is not there"
-            raise UsageError(msg)
+            pipe = pipe_of(path) is not None
+            why = "comes through a pipe, and is read more than once" if pipe else "is not there"
+            msg = f"the file of replies {path!r} of the candidate {name!r} {why}"
+            raise UsageError(msg, hint="save it to a file" if pipe else None)
         about["family"] = about["family"] or family_of(name)
         return Candidate(name, replies=path, about=about)
     parts = [reference]

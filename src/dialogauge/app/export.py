@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from dialogauge.app.outputs import spare, spare_runs
+from dialogauge.app.outputs import output_file, spare, spare_runs
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
@@ -43,11 +43,11 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     In CSV a text that a spreadsheet would run as a formula has an apostrophe in front, also behind a
     semicolon, tab or line break within a cell: where the comma is the decimal mark, a new cell begins there.
     """
-    target = Path(out)
+    target = output_file(out)
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
-    writer = writers.get(target.suffix.lower())
+    writer = writers.get(Path(out).suffix.lower())
     if writer is None:
-        msg = f"-o {out}: the ending says the format, and {target.suffix or 'none'} is not known"
+        msg = f"-o {out}: the ending says the format, and {Path(out).suffix or 'none'} is not known"
         raise UsageError(msg, hint=f"use one of {', '.join(writers)}")
     spare_runs(target)
     with open_run(run, privacy, studies=JUDGED) as finished:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.outcome import StudyOutcome
-from dialogauge.app.outputs import run_files, spare, spare_runs
+from dialogauge.app.outputs import output_file, run_files, spare, spare_runs
 from dialogauge.app.settings import FitOptions
 from dialogauge.app.sources import InputData, input_data
 from dialogauge.core import Conversation, InputError, UsageError
@@ -50,14 +50,15 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
 
     Raises UsageError when there is too little to fit, ConfigError for a faulty split file.
     """
-    spare([Path(options.out)], options)
-    spare_runs(Path(options.out))
+    target = output_file(options.out)
+    spare([target], options)
+    spare_runs(target)
     faults: list[InputError] = []
     rated = _rated(options, input_data(options), faults, [])
     usable = (_usable(conversation, options.dimension, faults) for conversation in rated)
     fitted = fit_local(usable, dimension=options.dimension, folds=options.folds)
     text = fitted.to_json()
-    write_whole(Path(options.out), [text.encode()])
+    write_whole(target, [text.encode()])
     return {**json.loads(text), "faults": [str(f) for f in faults]}
 
 

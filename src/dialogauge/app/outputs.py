@@ -45,8 +45,9 @@ def run_named_after(inputs: Sequence[str], ending: str = "") -> Path:
 
 def _inputs_of(run: Path) -> list[str] | None:
     """Return what a run was made from; None where there is none, or one that did not come to its end."""
+    file = run / FILES["manifest"]
     try:
-        manifest = orjson.loads((run / FILES["manifest"]).read_bytes())
+        manifest = orjson.loads(file.read_bytes()) if file.is_file() else None
         return list(map(str, manifest["settings"]["inputs"]))
     except (OSError, ValueError, LookupError, TypeError):
         return None
@@ -62,17 +63,33 @@ def run_files(directory: RunDirectory) -> list[Path]:
     return [path] if path.is_file() else [path / name for name in FILES.values()]
 
 
+def output_file(path: str) -> Path:
+    """Return the file that is written under a name: of a link what it points to.
+
+    Raises UsageError for what stands there and is no file: it would be gone.
+    """
+    status = _status(path)
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        kind = stat.S_IFMT(status.st_mode)
+        what = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}.get(kind, "a device")
+        msg = f"{shown_path(path)} is {what}, and no file that could be written"
+        raise UsageError(msg, hint="choose another name with -o")
+    return Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
+
+
 def spare(outputs: Iterable[Path], settings: Options | Mapping[str, Any]) -> None:
     """Raise UsageError where an output would be written over an input, under whatever name or link.
 
     Args:
         outputs: The files that will be written.
         settings: Every value that is the path of a file is an input, and so are the files in a folder among
-            them. What a run holds is its own.
+            them. What a run holds is its own; no folder of inputs becomes a run, which is read otherwise.
     """
     inputs = [(path, status) for path in _texts(settings) if (status := _status(path)) is not None]
     for output in outputs:
         status, real = _status(output), os.path.realpath(output)
+        if output.name == FILES["database"] and not (folder := RunDirectory(output.parent)).exists:
+            _spare_folder(folder.path, inputs)
         if status is None:
             continue
         own = RunDirectory(Path(real).parent).exists
@@ -81,6 +98,13 @@ def spare(outputs: Iterable[Path], settings: Options | Mapping[str, Any]) -> Non
             if os.path.samestat(status, other) or (inside and not own):
                 msg = f"{shown_path(output)} would be written over, and it is an input"
                 raise UsageError(msg, hint="choose another place with -o")
+
+
+def _spare_folder(folder: Path, inputs: Iterable[tuple[str, os.stat_result]]) -> None:
+    status = _status(folder)
+    if status is not None and any(os.path.samestat(status, other) for _, other in inputs):
+        msg = f"{shown_path(folder)} would become a run, and it is an input"
+        raise UsageError(msg, hint="choose another place with -o")
 
 
 def spare_runs(output: Path, *, but: str = "") -> None:

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 from dialogauge.app.build import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.outputs import spare, spare_runs
+from dialogauge.app.outputs import output_file, spare, spare_runs
 from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.errors import DialogaugeError
 from dialogauge.llm import ChatFailure
-from dialogauge.runs.directory import write_whole
+from dialogauge.runs.directory import expect_writable, write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import StoredRun, open_run
 from dialogauge.text import detect_language
@@ -64,13 +64,15 @@ def write_pairs(options: PairOptions) -> PairResult:
     }
     left_out: Counter[str] = Counter()
     error = None
-    target = Path(options.out)
+    target = output_file(options.out)
     files = (target, target.with_suffix(".provenance.jsonl"))
     spare(files, options)
     for file in files:
         spare_runs(file)
     with open_run(options.run, options.privacy, studies=JUDGED) as run:
         spare(files, run.manifest.settings)
+        for file in files:
+            expect_writable(file)
         if options.kind == "dpo" and options.chosen_field is None:
             rows, error = asyncio.run(_repaired(options, run, left_out))
         else:

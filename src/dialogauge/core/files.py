@@ -24,22 +24,29 @@ def shown_path(path: str | os.PathLike[str]) -> str:
         return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def read_text(
+def read_bytes(
     path: str | os.PathLike[str],
     what: str,
     fault: type[DialogaugeError] = ConfigError,
     hint: str | None = None,
-) -> str:
-    """Return a small UTF-8 file, without byte order mark.
+    *,
+    again: bool = False,
+) -> bytes:
+    """Return the bytes of a small file.
 
     Args:
         path: The file.
         what: It is called in messages: `the {what} ...`.
-        fault: Raised where it cannot be read, is larger than `LARGEST_FILE`, or is not UTF-8.
+        fault: Raised where it cannot be read, or is larger than `LARGEST_FILE`.
         hint: What to do about it.
+        again: Whether it will be read again, which a pipe cannot be.
     """
     place = Place(shown_path(path))
     try:
+        if again and stat.S_ISFIFO(Path(path).stat().st_mode):
+            raise OSError(
+                errno.ESPIPE, "it comes through a pipe, and is read more than once: save it to a file"
+            )
         with Path(path).open("rb") as file:
             if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
                 raise OSError(errno.EINVAL, "it is a device")
@@ -52,10 +59,23 @@ def read_text(
     if len(raw) > LARGEST_FILE:
         msg = f"the {what} is larger than {LARGEST_FILE >> 20} MiB"
         raise fault(msg, place=place, hint=hint)
+    return raw
+
+
+def read_text(
+    path: str | os.PathLike[str],
+    what: str,
+    fault: type[DialogaugeError] = ConfigError,
+    hint: str | None = None,
+    *,
+    again: bool = False,
+) -> str:
+    """Return a small UTF-8 file, without byte order mark, as `read_bytes` does; `fault` if it is not UTF-8."""
+    raw = read_bytes(path, what, fault, hint, again=again)
     try:
         return raw.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         msg = f"the {what} is not UTF-8: byte 0x{raw[error.start]:02x}"
-        again = "save it as UTF-8, e.g. iconv -f LATIN1 -t UTF-8"
-        raise fault(msg, place=Place(place.file, line), hint=again) from error
+        how = "save it as UTF-8, e.g. iconv -f LATIN1 -t UTF-8"
+        raise fault(msg, place=Place(shown_path(path), line), hint=how) from error

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from dialogauge.core.errors import Place, RubricError
+from dialogauge.core.files import read_text
 from dialogauge.core.judgement import Level
 from dialogauge.core.scores import Scale
 from dialogauge.rubrics.checks import faults_of
@@ -106,18 +107,12 @@ def _find(name_or_path: str | Path) -> Path:
 
 
 def _read(path: Path, what: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        msg = f"{what} is not UTF-8 (byte {error.start})"
-        raise RubricError(msg, place=Place(str(path)), hint="save it as UTF-8") from error
-    except OSError as error:
-        msg = f"{what} cannot be read: {error.strerror or error}"
-        raise RubricError(msg, place=Place(str(path)), hint="check the path") from error
+    text = read_text(path, what, RubricError, "check the path", again=True)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _parse(path: Path) -> dict[str, Any]:
-    text = _read(path, "the rubric file")
+    text = _read(path, "rubric file")
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -172,7 +167,7 @@ def _written_template(path: Path, file: RubricFile, language: str) -> str:
         msg = f"template.{language}: missing; the rubric states the language {language!r}"
         hint = f"write {beside.name} beside it, or template.{language} in the file"
         raise RubricError(msg, place=Place(str(path)), hint=hint)
-    return _read(beside, "the template")
+    return _read(beside, "template")
 
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]

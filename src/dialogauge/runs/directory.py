@@ -44,6 +44,8 @@ _MODE: Final = 0o666
 _LOCK: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 """Never through a link, and without emptying what is there."""
 _PASSING: Final = ".part"
+_NAMED: Final = 40
+"""Characters of a file's name in that of the one that is being written: no name becomes too long by it."""
 
 _WRITTEN: Final = "written:"
 """Before the name of a file: under it the run file keeps the digest of what was written."""
@@ -169,6 +171,9 @@ class RunDirectory:
     def read_json(self, name: str) -> dict[str, Any]:
         """Read the manifest or the summary; StoreError where it is not what the run wrote."""
         try:
+            if self.file(name).is_fifo():
+                msg = f"{self.file(name)} is a pipe, and no file"
+                raise StoreError(msg)
             raw = self.file(name).read_bytes()
             value = orjson.loads(raw)
         except FileNotFoundError as error:
@@ -232,9 +237,11 @@ def writing_whole(target: Path) -> Iterator[IO[bytes]]:
 
     Raises StoreError when the system refuses; then the file is as it was.
     """
-    try:
+    with _refusals(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        passing = target.with_name(f".{target.name}.{token_hex(4)}{_PASSING}")
+        if target.exists() and not target.is_file():
+            raise OSError(errno.EINVAL, "it is a folder, a pipe or a device")
+        passing = target.with_name(f".{target.name[:_NAMED]}.{token_hex(4)}{_PASSING}")
         handle = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
         try:
             with os.fdopen(handle, "wb") as out:
@@ -244,6 +251,23 @@ def writing_whole(target: Path) -> Iterator[IO[bytes]]:
             with contextlib.suppress(OSError):
                 passing.unlink()
             raise
+
+
+def expect_writable(target: Path) -> None:
+    """Raise StoreError where `writing_whole` would be refused, before there is anything to write."""
+    with contextlib.suppress(_Left), writing_whole(target):
+        raise _Left
+
+
+class _Left(Exception):  # noqa: N818 - nothing went wrong
+    """Leaves a file as it is."""
+
+
+@contextlib.contextmanager
+def _refusals(target: Path) -> Iterator[None]:
+    """Turn what the system refuses into StoreError."""
+    try:
+        yield
     except DialogaugeError:
         raise
     except OSError as error:

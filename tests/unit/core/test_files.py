@@ -1,5 +1,7 @@
 """Small files that are read whole, and how paths are shown."""
 
+import os
+
 import pytest
 
 from dialogauge.core import ConfigError, read_text, shown_path
@@ -36,3 +38,9 @@ def test_what_is_no_small_text_is_refused(tmp_path, monkeypatch, content, why):
 def test_what_is_no_file_is_refused(path):
     with pytest.raises(ConfigError, match="the file cannot be read: "):
         read_text(path, "file")
+
+
+def test_a_pipe_is_read_once_alone(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigError, match="the file cannot be read: it comes through a pipe"):
+        read_text(tmp_path / "pipe", "file", again=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.outputs import spare
+from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.replay.stage import data_settings, hidden_items, mask_for_items, read_study
 from dialogauge.app.satisfaction import study_settings
 from dialogauge.app.satisfaction_data import masked_words
@@ -48,8 +48,8 @@ def select(
     Raises UsageError when there is nothing to choose or the run was masked otherwise, StoreError when the
     file cannot be written.
     """
-    if options.out is not None:
-        spare([Path(options.out)], options)
+    file = None if options.out is None else output_file(options.out)
+    spare([] if file is None else [file], options)
     for name in () if source is not None else options.inputs:
         if pipe_of(name) or shown_path(name) != name:
             what = "comes through a pipe" if pipe_of(name) else "has a name that is not UTF-8"
@@ -70,7 +70,6 @@ def select(
         _, study = masked_data(read.conversations, read.study, study_settings(options), mask)
         items = hidden_items(replace(items, data=data_settings(options, study)), study, mask)
         faults, notes = masked_words(read.faults, read.notes, mask)
-    file = None if options.out is None else Path(options.out)
     if file is not None:
         write_whole(file, [json_document(items.to_json())])
     return Selected(items, file, faults, notes)

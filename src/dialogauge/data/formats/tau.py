@@ -12,7 +12,8 @@ from typing import Any
 
 import orjson
 
-from dialogauge.core import Conversation, Message, Place, Rating
+from dialogauge.core import Conversation, FileFault, Message, Place, Rating
+from dialogauge.core.files import read_bytes
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import text_at
@@ -40,8 +41,8 @@ def _prompts(source: InputSource) -> Mapping[str, str]:
     for file in (folder / _PROMPTS for folder in folders):
         if file.is_file():
             try:
-                prompts = orjson.loads(file.read_bytes())
-            except (OSError, orjson.JSONDecodeError) as error:
+                prompts = orjson.loads(read_bytes(file, "system prompts file", FileFault))
+            except orjson.JSONDecodeError as error:
                 raise file_fault(Place(str(file)), f"the system prompts cannot be read: {error}") from error
             if isinstance(prompts, dict):
                 return prompts

@@ -22,6 +22,7 @@ from dialogauge.core import (
     digest_text,
     whole_score,
 )
+from dialogauge.core.files import read_bytes
 from dialogauge.core.protocols import RatedBlock, RatedReply, Reply
 from dialogauge.core.shape import read_as
 from dialogauge.runs.privacy import StoredMask
@@ -161,16 +162,13 @@ def read_items(path: Path) -> ItemSet:
     """
     hint = "`dialogauge replay select DATA -o FILE` writes such a file"
     try:
-        raw = orjson.loads(path.read_bytes())
+        raw = orjson.loads(read_bytes(path, "item set", FileFault, hint))
         if not isinstance(raw, dict) or raw.get("format") != FORMAT:
             msg = "this is no item set of a replay benchmark"
             raise FileFault(msg, place=Place(str(path)), hint=hint)
         stored = read_as(raw, _ItemFile)
     except FileFault:
         raise
-    except OSError as error:
-        msg = f"the item set cannot be read: {error.strerror}"
-        raise FileFault(msg, place=Place(str(path)), hint=hint) from error
     except ValueError as error:
         msg = f"the item set is damaged: {error}"
         raise FileFault(msg, place=Place(str(path)), hint=hint) from error
