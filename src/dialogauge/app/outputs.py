@@ -74,7 +74,7 @@ def output_file(path: str) -> Path:
         what = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}.get(kind, "a device")
         msg = f"{shown_path(path)} is {what}, and no file that could be written"
         raise UsageError(msg, hint="choose another name with -o")
-    return Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
+    return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
 
 
 def spare(outputs: Iterable[Path], settings: Options | Mapping[str, Any]) -> None:

@@ -70,7 +70,7 @@ def read_text(
     *,
     again: bool = False,
 ) -> str:
-    """Return a small UTF-8 file, without byte order mark, as `read_bytes` does; `fault` if it is not UTF-8."""
+    """Return the text of a small UTF-8 file, without byte order mark, as `read_bytes` returns its bytes."""
     raw = read_bytes(path, what, fault, hint, again=again)
     try:
         return raw.removeprefix(codecs.BOM_UTF8).decode("utf-8")

@@ -259,7 +259,7 @@ def expect_writable(target: Path) -> None:
         raise _Left
 
 
-class _Left(Exception):  # noqa: N818 - nothing went wrong
+class _Left(Exception):
     """Leaves a file as it is."""
 
 
