@@ -47,7 +47,7 @@ def _inputs_of(run: Path) -> list[str] | None:
     """Return what a run was made from; None where there is none, or one that did not come to its end."""
     file = run / FILES["manifest"]
     try:
-        manifest = orjson.loads(file.read_bytes()) if file.is_file() else None
+        manifest = orjson.loads(file.read_bytes() if file.is_file() else b"")
         return list(map(str, manifest["settings"]["inputs"]))
     except (OSError, ValueError, LookupError, TypeError):
         return None
