@@ -10,6 +10,7 @@ from dialogauge.llm.wire import Completion
 _LEAST_WORDS: Final = 500
 _TOKENS_PER_WORD: Final = 0.9
 """Every word between spaces is a token at least; scripts without spaces are not noticed."""
+_SPACES: Final = " \n\t\r"
 
 
 class PromptWatch:
@@ -33,7 +34,8 @@ class PromptWatch:
         before, self._last = self._last, "\n".join(text for text in texts if hash(text) not in self._seen)
         self._seen.update(hash(text) for text in texts if len(text) > _LEAST_WORDS)
         least = max(_LEAST_WORDS, completion.prompt_tokens / _TOKENS_PER_WORD)
-        if len(self._last.split()) <= least:
+        # Quicker than to part the words, of which there are no more.
+        if sum(map(self._last.count, _SPACES)) < least - 1 or len(self._last.split()) <= least:
             return False
         alike = next((i for i, (a, b) in enumerate(zip(self._last, before, strict=False)) if a != b), 0)
         words = len(self._last[alike:].split())

@@ -13,6 +13,8 @@ import orjson
 from dialogauge.llm.protocol import ChatRequest, FinishReason, ReplySchema
 
 _MOST_TOKENS = 1_000_000_000
+_DEEPEST = 250
+"""Levels that can be written again for sure."""
 _LONE_SURROGATE = re.compile(
     r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
@@ -111,6 +113,8 @@ def parse_json(raw: bytes) -> object:
             value = orjson.loads(_LONE_SURROGATE.sub(_replaced, text))
         except orjson.JSONDecodeError:
             return None
+    if raw.count(b"{") + raw.count(b"[") < _DEEPEST:
+        return value
     try:
         orjson.dumps(value)
     except orjson.JSONEncodeError:
