@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from dialogauge.app.beside import field_map, ratings_of_file
 from dialogauge.app.merging import load_config
 from dialogauge.app.outputs import spare
 from dialogauge.app.settings import MetaOptions
-from dialogauge.app.sources import JUDGED, field_map, ratings_of_file
+from dialogauge.app.sources import JUDGED
 from dialogauge.core.conversation import Conversation, Rating
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.scores import ONE_TO_FIVE

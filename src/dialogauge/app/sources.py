@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from dialogauge.app.beside import field_map, ratings_of_file, refuse_one_pipe_twice
 from dialogauge.app.outputs import run_named_after
-from dialogauge.app.settings import DataOptions, RatingOptions, StrictOptions
+from dialogauge.app.settings import DataOptions, StrictOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.core.files import shown_path
 from dialogauge.data import (
     FieldMap,
     Mask,
@@ -19,8 +19,6 @@ from dialogauge.data import (
     RatingTable,
     pipe_of,
     read_conversations,
-    read_field_map,
-    read_ratings,
 )
 from dialogauge.runs import RunDirectory, expect_study
 
@@ -114,27 +112,6 @@ def input_data(options: DataOptions) -> InputData:
     mapping = field_map(options)
     source = open_source(options.inputs, format=options.format, mapping=mapping, strict=strict)
     return InputData(source, ratings_of_file(options, mapping))
-
-
-def field_map(options: RatingOptions) -> FieldMap | None:
-    """Read the field map that the settings name; None where they name none."""
-    return None if options.map_file is None else read_field_map(options.map_file)
-
-
-def ratings_of_file(options: RatingOptions, mapping: FieldMap | None) -> RatingTable | None:
-    """Read people's ratings; None where the settings name no file of them."""
-    return None if options.ratings_file is None else read_ratings(options.ratings_file, mapping=mapping)
-
-
-def refuse_one_pipe_twice(options: DataOptions) -> None:
-    """Raise UsageError where one pipe is given for two things: what came for one is gone for the other."""
-    pipes = {pipe_of(name) for name in options.inputs} - {None}
-    for option, name in (("--ratings", options.ratings_file), ("--map", options.map_file)):
-        pipe = None if name is None else pipe_of(name)
-        if pipe in pipes:
-            msg = f"{option} {shown_path(name or '')} is a pipe that is read for something else too"
-            raise UsageError(msg, hint="it can be read but once: save it to a file")
-        pipes |= {pipe} - {None}
 
 
 def default_run_directory(inputs: Sequence[str], *, rubric: str, judge: str) -> Path:

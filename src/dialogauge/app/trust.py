@@ -7,13 +7,14 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+from dialogauge.app.beside import field_map, ratings_of_file
 from dialogauge.app.build import Limits, build_judge, no_limits
 from dialogauge.app.config import RoleSettings, expect_harmless, model_of
 from dialogauge.app.merging import FileConfig, load_config, references
 from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
-from dialogauge.app.sources import JUDGED, field_map, ratings_of_file
+from dialogauge.app.sources import JUDGED
 from dialogauge.core import Judge, UsageError
 from dialogauge.core.settings import narrowed
 from dialogauge.data import RatingTable
