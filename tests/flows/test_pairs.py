@@ -93,7 +93,7 @@ def test_unknown_choices(dialogauge, judged, words):
 def test_rows_with_tools_are_as_chat_templates_take_them(dialogauge, log, tmp_path):
     calls = [
         {"id": str(n), "type": "function", "function": {"name": "find", "arguments": arguments}}
-        for n, arguments in enumerate(('{"day": "Sunday"}', "day=Sunday"))
+        for n, arguments in enumerate(('{"day": "Sunday"}', ""))
     ]
     tool = {"type": "function", "function": {"name": "find", "parameters": {"type": "object"}}}
     record = {
@@ -112,5 +112,26 @@ def test_rows_with_tools_are_as_chat_templates_take_them(dialogauge, log, tmp_pa
     (row,) = lines(tmp_path / "sft.jsonl")
     assert row["tools"] == [tool]
     found = [call["function"]["arguments"] for call in row["messages"][1]["tool_calls"]]
-    assert found == [{"day": "Sunday"}, "day=Sunday"]
-    assert "1 tool call with arguments that are no JSON object" in done.out
+    assert found == [{"day": "Sunday"}, {}]
+    assert done.code == 0
+
+
+def test_a_file_of_rows_has_one_type_in_each_column(dialogauge, log, talk, tmp_path):
+    call = {"id": "1", "type": "function", "function": {"name": "find", "arguments": "day=Sunday"}}
+    again = "It opens at nine on every day but Monday, and the cafe opens an hour later."
+    odd, media, texts = (talk(name, again, again, better="At ten.") for name in ("odd", "media", "texts"))
+    odd["messages"][1:1] = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    odd["messages"][2:2] = [{"role": "tool", "tool_call_id": "1", "content": "ten"}]
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+    for record, more in ((media, image), (texts, {"type": "text", "text": "more"})):
+        record["messages"][1]["content"] = [{"type": "text", "text": again}, more]
+    assert dialogauge("judge", log(odd, media, texts), "-o", "run").code == 0
+    for words in (("dpo", "--chosen-field", "better"), ("kto",), ("sft", "--min-verdict", "poor")):
+        done = dialogauge("pairs", "run", "--kind", *words, "-o", "rows.jsonl")
+        rows = lines(tmp_path / "rows.jsonl")
+        assert rows, words
+        assert len(rows) == len(lines(tmp_path / "rows.provenance.jsonl"))
+        assert "left out: images or other parts that are no text" in done.out
+        assert "left out: a tool call with arguments that are no JSON object" in done.out
+        messages = [m for row in rows for column in row.values() if isinstance(column, list) for m in column]
+        assert all(isinstance(m["content"], str) for m in messages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from dialogauge.app.merging import load_config, references
 from dialogauge.app.outputs import output_file, spare, spare_runs
 from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED
+from dialogauge.core.conversation import Message
 from dialogauge.core.errors import DialogaugeError
 from dialogauge.llm import ChatFailure
 from dialogauge.runs.directory import expect_writable, write_whole
@@ -27,10 +28,10 @@ from dialogauge.training import (
     fork_of,
     judged_conversation,
     kto_rows,
-    odd_arguments,
     rank_for_labelling,
     repair,
     sft_row,
+    unfit,
 )
 
 _ACTIVE_DEFAULT = 50
@@ -49,8 +50,6 @@ class PairResult:
     """Reason to number."""
     error: DialogaugeError | None = None
     """What ended the repairs early, when something did."""
-    odd_arguments: int = 0
-    """Tool calls of the rows with arguments that are no JSON object, kept as they came."""
 
 
 def write_pairs(options: PairOptions) -> PairResult:
@@ -79,8 +78,7 @@ def write_pairs(options: PairOptions) -> PairResult:
     rows = _limited(rows, options.limit, left_out)
     write_whole(files[0], (json_line(row) for row, _ in rows))
     write_whole(files[1], (json_line(source) for _, source in rows))
-    odd = 0 if options.kind == "active" else sum(odd_arguments(row) for row, _ in rows)
-    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, error, odd)
+    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, error)
 
 
 def _limited(items: list[T], limit: int | None, left_out: Counter[str]) -> list[T]:
@@ -161,8 +159,15 @@ def _forks(run: StoredRun, left_out: Counter[str]) -> Iterator[tuple[JudgedConve
         fork = fork_of(judged)
         if fork is None:
             left_out["no weakest turn"] += 1
+        elif why := unfit(_up_to(judged, fork.turn)):
+            left_out[why] += 1
         else:
             yield judged, fork
+
+
+def _up_to(judged: JudgedConversation, turn: int) -> Sequence[Message]:
+    """Return the messages of a conversation to the end of a turn."""
+    return judged.conversation.messages[: judged.conversation.turn(turn).stop]
 
 
 def _kto(_: PairOptions, run: StoredRun, left_out: Counter[str]) -> Iterator[Row]:
@@ -170,13 +175,19 @@ def _kto(_: PairOptions, run: StoredRun, left_out: Counter[str]) -> Iterator[Row
         rows = list(kto_rows(judged))
         left_out["turns neither clearly good nor bad"] += len(judged.turns) - len(rows)
         for turn, row in rows:
-            yield row, _provenance(judged, turn)
+            if why := unfit(_up_to(judged, turn)):
+                left_out[why] += 1
+            else:
+                yield row, _provenance(judged, turn)
 
 
 def _sft(options: PairOptions, run: StoredRun, left_out: Counter[str]) -> Iterator[Row]:
     for judged in _judged(run):
         row = sft_row(judged, options.min_verdict)
-        if row is not None:
+        why = unfit(judged.conversation.messages)
+        if row is not None and why is not None:
+            left_out[why] += 1
+        elif row is not None:
             yield row, _provenance(judged, None)
         elif judged.verdict is None:
             left_out["no verdict (the rubric gives none, or the judgement failed)"] += 1

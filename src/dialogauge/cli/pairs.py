@@ -19,9 +19,6 @@ def pairs(options: PairOptions) -> None:
     typer.echo(plain(f"{counted(result.written, 'row')}: {options.out}"))
     for reason, number in result.left_out.items():
         typer.echo(plain(f"  {number} left out: {reason}"))
-    if result.odd_arguments:
-        calls = counted(result.odd_arguments, "tool call")
-        typer.echo(f"  {calls} with arguments that are no JSON object, kept as they came")
     if result.error is not None:
         typer.echo(f"dialogauge: {plain(str(result.error))}", err=True)
     raise typer.Exit(1 if result.error else 0)

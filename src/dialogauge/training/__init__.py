@@ -1,7 +1,7 @@
 """Training data from judged conversations."""
 
-from dialogauge.training.exports import dpo_row, kto_rows, odd_arguments, rank_for_labelling, sft_row
-from dialogauge.training.pairs import Fork, JudgedConversation, fork_of, judged_conversation, repair
+from dialogauge.training.exports import dpo_row, kto_rows, rank_for_labelling, sft_row
+from dialogauge.training.pairs import Fork, JudgedConversation, fork_of, judged_conversation, repair, unfit
 
 __all__ = [
     "Fork",
@@ -10,8 +10,8 @@ __all__ = [
     "fork_of",
     "judged_conversation",
     "kto_rows",
-    "odd_arguments",
     "rank_for_labelling",
     "repair",
     "sft_row",
+    "unfit",
 ]

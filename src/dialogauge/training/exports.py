@@ -137,9 +137,3 @@ def sft_row(judged: JudgedConversation, min_verdict: str) -> dict[str, Any] | No
     while messages and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):
         messages.pop()  # messages without an answer are no training data
     return {"messages": messages, **_tools(tools_of(judged.conversation))} if messages else None
-
-
-def odd_arguments(row: Mapping[str, Any]) -> int:
-    """Return how many tool calls of a training row have arguments that are no JSON object."""
-    calls = (call for m in row.get("prompt") or row.get("messages", ()) for call in m.get("tool_calls", ()))
-    return sum(isinstance(call["function"]["arguments"], str) for call in calls)

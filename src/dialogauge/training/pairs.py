@@ -160,17 +160,39 @@ def prompt_and_reply(
 
 
 def plain_message(message: Message) -> dict[str, Any]:
-    """Return a message in OpenAI form without further keys, its arguments as chat templates want them.
+    """Return a message in OpenAI form without further keys, as chat templates want it.
 
-    Arguments that are a JSON object become that object; others stay the text that came.
+    Parts of text become one text, and arguments that are a JSON object that object; others stay as they came.
     """
     fields = message.to_openai()
+    if message.content is not None and _is_text(message):
+        fields["content"] = message.text
     for call in fields.get("tool_calls", ()):
         call["function"]["arguments"] = _arguments(call["function"]["arguments"])
     return {k: fields[k] for k in ("role", "content", "tool_calls", "tool_call_id", "name") if k in fields}
 
 
+def unfit(messages: Iterable[Message]) -> str | None:
+    """Say why messages have no place in a training row; None where they have one.
+
+    A column is read with one type: a single text among objects makes the file one that no trainer reads.
+    """
+    for message in messages:
+        if not _is_text(message):
+            return "images or other parts that are no text"
+        if any(isinstance(_arguments(call.arguments), str) for call in message.tool_calls):
+            return "a tool call with arguments that are no JSON object"
+    return None
+
+
+def _is_text(message: Message) -> bool:
+    content = message.content
+    return not isinstance(content, tuple) or all(isinstance(part.get("text"), str) for part in content)
+
+
 def _arguments(text: str) -> Any:  # noqa: ANN401 - a JSON object, or the text
+    if not text.strip():
+        return {}
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dialogauge.core import Conversation, Message, ToolCall
-from dialogauge.training import Fork, JudgedConversation, dpo_row, fork_of, kto_rows, odd_arguments, sft_row
+from dialogauge.training import Fork, JudgedConversation, dpo_row, fork_of, kto_rows, sft_row, unfit
 from dialogauge.training.pairs import TurnFigures, plain_message
 from talks import message, talk
 
@@ -154,7 +154,7 @@ def test_tool_definitions_stand_in_a_column_of_their_own(metadata: Any, tools: A
     [
         ('{"a": [1, {"b": null}]}', {"a": [1, {"b": None}]}),
         (" {} ", {}),
-        ("", ""),
+        ("", {}),
         ("[1]", "[1]"),
         ('"{}"', '"{}"'),
         ("{a: 1}", "{a: 1}"),
@@ -170,5 +170,5 @@ def test_arguments_are_objects_where_they_are_json(arguments: str, kept: object)
     row = sft_row(judged(conversation, 1.0), "poor")
     assert row is not None
     assert row["messages"][1]["tool_calls"][0]["function"]["arguments"] == kept
-    assert odd_arguments(row) == isinstance(kept, str)
+    assert (unfit(conversation.messages) is not None) == isinstance(kept, str)
     assert conversation.messages[1].tool_calls[0].arguments == arguments
