@@ -46,8 +46,9 @@ def split_reasoning(text: str) -> tuple[str, str | None]:
         closing = _CLOSE.search(text, opening.end())
         thoughts.append(text[opening.end() : closing.start() if closing else None])
         start = closing.end() if closing else len(text)
-    orphan = _CLOSE.search(text, start)
-    if orphan is not None and not text[start:].lstrip().startswith(("{", "[", "```")):
+    answers = text[start:].lstrip().startswith(("{", "[", "```"))
+    orphan = None if answers else _CLOSE.search(text, start)
+    if orphan is not None:
         thoughts.append(text[start : orphan.start()])
         start = orphan.end()
     if not thoughts:
