@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialogauge.llm import ChatRequest, ReplySchema, RetrySettings
+from servers.faults import FaultPlan
 
 SCORE = ReplySchema(
     "score",
@@ -26,3 +27,8 @@ def quick(**changes: Any) -> RetrySettings:
 def question(text: str = "How good was it?", **options: Any) -> ChatRequest:
     """One user message."""
     return ChatRequest(({"role": "user", "content": text},), **options)
+
+
+def but_for_barest(fault: str) -> FaultPlan:
+    """A fault for every request but the barest: the server is up, and the item to blame."""
+    return FaultPlan(choose=lambda body: None if "the word: yes" in str(body["messages"]) else fault)

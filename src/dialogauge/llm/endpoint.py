@@ -139,7 +139,8 @@ class Endpoint:
                 return f"model {model!r} is not listed; the endpoint has {', '.join(listed[:_LISTED])}{more}"
             return f"check the model name {model!r} and the base URL, which mostly ends in /v1"
         if status is not None:
-            return "check the base URL; it mostly ends in /v1"
+            down = "the server answers nobody: look into its log, and give the command again once it does"
+            return down if status >= 500 else "check the base URL; it mostly ends in /v1"
         return "is the server running, and are host and port right?"
 
     def _key_hint(self) -> str:

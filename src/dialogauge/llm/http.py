@@ -33,6 +33,8 @@ _log = logging.getLogger(__name__)
 _PASSING: Mapping[int | None, Remedy] = {403: "retry", 404: "retry", 429: "wait"}
 """What a gateway may answer by chance, and what is done about it the first time."""
 _STRAIN = frozenset({"server_error", "connection"})
+_DOWN = frozenset({429, 502, 503, 504, 529})
+"""What gateways say while the server behind them is down, starts or is flooded."""
 _LIST_DEADLINE = 10.0
 _BAREST = ({"role": "user", "content": "Reply with the word: yes"},)
 """What any model answers: if not even this, the endpoint is of no use."""
@@ -80,6 +82,8 @@ class _Item:
     crashes: int = 0
     confirmed: bool = False
     """Whether the endpoint was found to be of use."""
+    outlasted: bool = False
+    """Whether it was sent anew after a time in which the endpoint answered nobody."""
 
 
 class HttpChatClient:
@@ -125,6 +129,7 @@ class HttpChatClient:
             self._settings.max_concurrency, clock=self._timing.clock, sleep=self._timing.sleep
         )
         self._ladder = SchemaLadder(self._settings.schema_support)
+        self._barest = {"model": model, "messages": _BAREST}
         self._base = {"model": model, **self.parameters.to_body()}
         self._recovery = Recovery(self._base)
         self._prefixes = PrefixMeter()
@@ -325,12 +330,11 @@ class HttpChatClient:
             return
         item.confirmed = True
         retries = RetryState(self._settings.retry, self._timing)
-        body = {"model": self.model, "messages": _BAREST}
         refusals = 0
         delay: float | None = 0.0
         while delay is not None:
             await self._timing.sleep(delay)
-            outcome = await self._attempt(body, retries, item.earlier, None)
+            outcome = await self._attempt(self._barest, retries, item.earlier, None)
             if not isinstance(outcome, Problem):
                 item.usage += outcome.usage
                 return
@@ -362,7 +366,42 @@ class HttpChatClient:
         delay = item.retries.delay(problem)
         if delay is None and self._health.is_at_fault(problem, item.retries, probing=item.probing):
             raise await self._endpoint_error(problem)
-        return delay
+        return await self._outlast(problem, item) if delay is None else delay
+
+    async def _outlast(self, problem: Problem, item: _Item) -> float | None:
+        """Return the seconds before an item is tried anew that found the endpoint down; None to give it up.
+
+        If nobody was answered between its last two attempts, the barest question is asked, up to the item's
+        deadline where it may help to wait. Raises `EndpointError` if it is not answered: no item is to blame.
+        """
+        since, crashed = item.retries.silent_since, item.probing and problem.status == 500
+        broken = problem.kind in _STRAIN or problem.kind == "timeout"
+        if not broken or crashed or item.outlasted or since is None or self._health.last_answer >= since:
+            return None
+        item.outlasted = True
+        retries = RetryState(self._settings.retry, self._timing)
+        may_pass = problem.kind == "connection" or problem.status in _DOWN
+        asked = 0
+        while True:
+            outcome = await self._attempt(self._barest, retries, item.earlier, None)
+            if not isinstance(outcome, Problem):
+                item.usage += outcome.usage
+                break
+            item.usage += Usage(calls=int(outcome.status is not None))
+            if self._health.last_answer >= since:
+                item.usage += retries.lost
+                break
+            asked += 1
+            delay = retries.delay(replace(outcome, remedy="wait"))
+            left = item.retries.remaining
+            late = delay is None or left is None or delay >= left
+            if late or (not may_pass and asked > self._health.has_answered):
+                raise await self._endpoint_error(problem)
+            await self._timing.sleep(delay or 0.0)
+        if problem.kind == "timeout" and not asked:
+            return None
+        item.retries.renew(self._settings.retry.max_retries if asked else 0)
+        return 0.0
 
     async def _attempt(
         self,
@@ -450,7 +489,7 @@ class HttpChatClient:
                 cost = expected if response.kind == "timeout" else None
                 return response
             self._health.note_response(self._timing.clock())
-            if response.status == 200:
+            if 200 <= response.status < 300:
                 answer = read_completion(response.payload)
                 if answer is not None:
                     cost = self._cost(answer, content)

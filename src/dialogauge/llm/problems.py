@@ -9,7 +9,7 @@ from typing import Literal
 
 from dialogauge.core.judgement import FailureKind
 from dialogauge.llm.waits import wait_in_words
-from dialogauge.llm.wire import is_broken, parse_json
+from dialogauge.llm.wire import first_choice, is_broken, parse_json
 
 Remedy = Literal["mend", "wait", "retry", "give_up", "confirm", "endpoint"]
 """Change the request, wait, try again, fail this item, or stop because all items would fail.
@@ -129,7 +129,7 @@ def read_problem(status: int, raw: bytes, retry_after: float | None, reset: floa
     # What is longer is no message, and to search all of it would stop the other items.
     raw = raw[:_KEPT]
     payload = _unpacked(parse_json(raw))
-    if status == 200:
+    if 200 <= status < 300:
         return _problem_of_body(raw, payload, retry_after)
     message = f"HTTP {status}: {error_text(raw, payload)}"
     text = raw.decode("utf-8", "replace")
@@ -175,9 +175,8 @@ def _error_in(payload: object) -> object:
     """Return the error in a body of status 200: at its top, or in its only choice; None without one."""
     if not isinstance(payload, dict):
         return None
-    choices = payload.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if isinstance(choice, dict):
+    choice = first_choice(payload)
+    if choice:
         failed = is_broken(choice.get("finish_reason"))
         return choice.get("error") or payload.get("error") or (choice if failed else None)
     return payload.get("error") or (payload if payload.get("object") == "error" else None)
@@ -239,9 +238,8 @@ def _unpacked(payload: object) -> object:
 def _message_in(payload: object) -> str | None:
     if not isinstance(payload, dict):
         return None
-    choices = payload.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        payload = {"error": choices[0].get("error") or "the reply ended with an error"}
+    if choice := first_choice(payload):
+        payload = {"error": choice.get("error") or payload.get("error") or "the reply ended with an error"}
     for key in ("error", "message", "detail"):
         value = payload.get(key)
         if isinstance(value, dict):

@@ -57,6 +57,8 @@ class RetryState:
         self.lost = Usage()
         """What was sent and had no answer."""
         self._unreached: list[float] = []
+        self._silent_since: float | None = None
+        self._last_problem: float | None = None
 
     def start(self) -> None:
         """Count an attempt that is about to be sent; the first one starts the item's deadline."""
@@ -69,12 +71,23 @@ class RetryState:
         """Take back the last attempt, which was not the item's fault: the deadline starts with the next."""
         self._started = None
 
+    def renew(self, retries: int) -> None:
+        """Begin anew with so many retries and a whole deadline: what was tried found nobody there."""
+        self._left, self._started, self._waits = retries, None, 0
+        self._unreached.clear()
+
     def note_problem(self, problem: Problem) -> None:
         """Record the problem of an attempt."""
+        self._silent_since, self._last_problem = self._last_problem, self._timing.clock()
         if problem.unreached:
             self._unreached.append(self._timing.clock())
         else:
             self._unreached.clear()
+
+    @property
+    def silent_since(self) -> float | None:
+        """When the last attempt but one ended, or the only one; None before any."""
+        return self._last_problem if self._silent_since is None else self._silent_since
 
     @property
     def unreached_since(self) -> float | None:

@@ -20,6 +20,11 @@ _DECLINES = re.compile(
     r"|As an AI|很?抱歉|对不起|我(?:无法|不能))",
     re.IGNORECASE,
 )
+_DECLINES_TO_JUDGE = re.compile(
+    r"\s*(?:I(?:'|’)?m (?:very )?sorry,? but )?I (?:cannot|can(?:'|’)?t|won(?:'|’)?t|am unable to|will not)"
+    r" (?:judge|rate|score|assess|evaluate|help|assist|comply)\b|\s*我(?:无法|不能)(?:评|打分)",
+    re.IGNORECASE,
+)
 _LEAST_DOUBLED: Final = 512
 """Tokens: a re-ask after truncation gets at least this many."""
 _QUICK: Final = 10_000
@@ -124,6 +129,9 @@ def _parse(reply: ChatReply, validate: Callable[[dict[str, Any]], T]) -> Structu
         value = validate(last.value)
     except ValueError as error:
         return _UnusableReply("invalid_schema", str(error)[:_LONGEST_FAULT], reply.text, "invalid")
+    if _DECLINES_TO_JUDGE.match(reply.text):
+        message = "the reply declines in words and gives an answer: give the answer alone, if there is one"
+        return _UnusableReply("refused", message, reply.text, "invalid")
     if any(_differs(other.value, value, validate) for other in earlier if other.value != last.value):
         message = "the reply holds two answers that differ: give one"
         return _UnusableReply("invalid_schema", message, reply.text, "invalid")

@@ -196,20 +196,18 @@ def read_completion(payload: object) -> Completion | None:
     """Return the completion in a payload; None without a readable choice, or with an error in it."""
     if not isinstance(payload, dict):
         return None
-    choices = payload.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+    choice = first_choice(payload)
+    reason = choice.get("finish_reason")
+    if payload.get("error") or choice.get("error") or is_broken(reason):
         return None
-    reason = choices[0].get("finish_reason")
-    if choices[0].get("error") or is_broken(reason):
-        return None
-    message = choices[0].get("message")
+    message = choice.get("message")
     if not isinstance(message, dict):
         return None
     text, reasoning = split_reasoning(_text_of(message.get("content")))
     finish = _FINISH.get(reason.lower() if isinstance(reason, str) else "", "other")
     refusal = message.get("refusal")
-    if isinstance(refusal, str) and refusal and not text:
-        text, finish = refusal, "filter"
+    if isinstance(refusal, str) and refusal.strip():
+        text, finish = text or refusal, "filter"
     model = payload.get("model")
     prompt, completion, cached, counted = _tokens(payload.get("usage"))
     return Completion(
@@ -222,6 +220,13 @@ def read_completion(payload: object) -> Completion | None:
         cached,
         counted,
     )
+
+
+def first_choice(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the choice with the index 0, or that which stands first; empty without any."""
+    choices = payload.get("choices")
+    found = [c for c in choices if isinstance(c, dict)] if isinstance(choices, list) else []
+    return next((c for c in found if c.get("index") == 0), found[0] if found else {})
 
 
 def is_broken(reason: object) -> bool:

@@ -79,7 +79,7 @@ async def test_an_endpoint_that_gives_no_reply(serve, connect):
     client = connect(serve("x", faults=FaultPlan(always="500")).url, retry=quick(max_retries=0))
     report = await examine(client)
     assert not report.usable
-    assert "server_error" in report.checks[0].sentence
+    assert "HTTP 500" in report.checks[0].sentence
 
 
 async def test_other_clients_are_examined_as_far_as_they_go():

@@ -13,7 +13,7 @@ from dialogauge.llm import ChatFailure, ChatReply, ChatRequest, PriceTable, Samp
 from dialogauge.llm.budget import Price
 from dialogauge.llm.problems import Problem
 from dialogauge.llm.retry import Timing
-from servers.asking import SCORE, question, quick
+from servers.asking import SCORE, but_for_barest, question, quick
 from servers.faults import FaultPlan
 
 KEY = "sk-very-secret-0123456789"
@@ -138,14 +138,37 @@ async def test_a_connection_closed_between_requests_is_no_failure(serve, connect
     ],
 )
 async def test_a_lasting_fault_is_a_failure_after_bounded_retries(serve, connect, fault, kind):
-    stub = serve("fine", faults=FaultPlan([None], always=fault))
+    stub = serve("fine")
     client = connect(stub.url, retry=quick(max_retries=3))
     await client.complete(question())
+    stub.faults = but_for_barest(fault)
     failure = await client.complete(question())
     assert isinstance(failure, ChatFailure)
     assert failure.kind == kind
-    assert len(stub.requests) == 1 + 4
-    assert "4 attempts" in failure.message
+    again = kind != "empty_reply"  # nobody else was answered: the barest question is, and the item once more
+    assert len(stub.requests) == 1 + 4 + 2 * again
+    assert failure.usage.calls == 4 + 2 * again
+    assert f"{4 + again} attempts" in failure.message
+
+
+@pytest.mark.parametrize("fault", ["503", "html502", "500", "hang", "drop"])
+async def test_an_endpoint_that_answers_nobody_ends_the_run(serve, connect, fault):
+    stub = serve("fine", faults=FaultPlan([None], always=fault))
+    client = connect(stub.url, retry=quick(attempt_deadline=0.05, item_deadline=0.5, max_retries=2))
+    await client.complete(question())
+    with pytest.raises(EndpointError):
+        await client.complete(question())
+
+
+@pytest.mark.parametrize("fault", ["503", "html502", "reset"])
+async def test_an_endpoint_that_is_down_for_a_while_costs_nobody_a_score(serve, connect, fault):
+    stub = serve("fine", latency=0.002)
+    client = connect(stub.url, retry=quick(max_retries=2))
+    await client.complete(question())
+    stub.faults = FaultPlan([fault] * 60)
+    ended = await asyncio.gather(*(client.complete(question(str(n))) for n in range(8)))
+    assert all(isinstance(reply, ChatReply) for reply in ended)
+    assert len(stub.requests) == 1 + sum(reply.usage.calls for reply in ended)
 
 
 @pytest.mark.parametrize("fault", ["empty", "null"])
@@ -159,14 +182,14 @@ async def test_hanging_meets_the_deadline_of_the_attempt(serve, connect):
     stub = serve("fine", faults=FaultPlan(["hang"]))
     reply = await connect(stub.url, retry=quick(attempt_deadline=0.1)).complete(question())
     assert isinstance(reply, ChatReply)
-    stub = serve("fine", faults=FaultPlan(always="hang"))
+    stub = serve("fine", faults=but_for_barest("hang"))
     failure = await connect(stub.url, retry=quick(attempt_deadline=0.05, max_retries=1)).complete(question())
     assert isinstance(failure, ChatFailure)
-    assert (failure.kind, failure.usage.calls) == ("timeout", 2)
+    assert (failure.kind, failure.usage.calls) == ("timeout", 3)
 
 
 async def test_a_slow_drip_meets_the_deadline_too(serve, connect):
-    stub = serve("fine", faults=FaultPlan(always="drip:0.3"))
+    stub = serve("fine", faults=but_for_barest("drip:0.3"))
     failure = await connect(stub.url, retry=quick(attempt_deadline=0.05, max_retries=0)).complete(question())
     assert isinstance(failure, ChatFailure)
     assert failure.kind == "timeout"
@@ -364,7 +387,7 @@ async def test_a_server_that_never_answers_a_probe_stops_soon(serve, connect):
 
 async def test_waiting_in_vain_for_a_place_keeps_the_reason(serve, connect):
     """Two items and one place: the one that waits for it again had met a timeout, no rate limit."""
-    stub = serve("x", faults=FaultPlan(always="hang"))
+    stub = serve("x", faults=but_for_barest("hang"))
     retries = quick(attempt_deadline=0.1, item_deadline=0.15, max_retries=9)
     client = connect(stub.url, retry=retries, settings={"max_concurrency": 1})
     ended = await asyncio.gather(*(client.complete(question(str(n))) for n in range(4)))
@@ -383,7 +406,7 @@ async def test_a_last_attempt_without_time_keeps_the_reason(serve, connect):
 
 
 async def test_an_attempt_with_all_its_time_is_a_timeout_whatever_came_before(serve, connect):
-    stub = serve("x", faults=FaultPlan(["500"], always="hang"))
+    stub = serve("x", faults=but_for_barest("hang"))
     retries = quick(attempt_deadline=0.05, max_retries=1)
     failure = await connect(stub.url, retry=retries).complete(question())
     assert isinstance(failure, ChatFailure)
