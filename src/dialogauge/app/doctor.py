@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 from dialogauge.app.build import Clients
 from dialogauge.app.config import model_of
@@ -14,6 +14,9 @@ from dialogauge.app.settings import DoctorOptions, LimitOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.judges.known_answers import KnownAnswerReport, known_answers, unfit
 from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
+
+_PATIENCE: Final = 60.0
+"""Seconds for an endpoint that answers nobody, or asks to wait; a run waits longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ def examine_endpoint(
         msg = "no model is given"
         raise UsageError(msg, hint="give --model NAME --base-url URL, or [roles.judge] in dialogauge.toml")
     role = model_of(reference, "judge", config.roles)
+    role = replace(role, deadline_s=min(role.deadline_s or _PATIENCE, _PATIENCE))
 
     async def run() -> Examination:
         clients = Clients(LimitOptions(cache=False))

@@ -225,8 +225,8 @@ def read_completion(payload: object) -> Completion | None:
 def first_choice(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the choice with the index 0, or that which stands first; empty without any."""
     choices = payload.get("choices")
-    found = [c for c in choices if isinstance(c, dict)] if isinstance(choices, list) else []
-    return next((c for c in found if c.get("index") == 0), found[0] if found else {})
+    entries = [c for c in choices if isinstance(c, dict)] if isinstance(choices, list) else []
+    return next((c for c in entries if c.get("index") == 0), entries[0] if entries else {})
 
 
 def is_broken(reason: object) -> bool:
