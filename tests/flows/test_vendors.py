@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 
 from flows.conftest import rows_of
-from servers.vendors import LONG, VENDORS, VendorServer
+from servers.refusals import openai, when
+from servers.vendors import LONG, VENDORS, Vendor, VendorServer
 
 NAMES = "abcdef"
 
@@ -31,6 +32,27 @@ def test_all_is_judged_or_the_run_ends_with_its_reason(dialogauge, log, talk, tm
     assert Counter(row["failure"]["kind"] for row in rows if row["failure"]) == vendor.failed, done.out
     assert vendor.shown is None or vendor.shown in done.unwrapped
     assert asked < 4 * len(talks)
+
+
+@pytest.mark.parametrize(("status", "long_ones"), [(400, 1), (400, 7), (500, 1)])
+def test_a_schema_too_large_for_many_turns_goes_into_the_prompt(
+    dialogauge, log, talk, tmp_path, status, long_ones
+):
+    def large(body):
+        return len(json.dumps(body.get("response_format", {}))) > 6000
+
+    replies = ["Nine."] * 10
+    talks = [talk("a"), *(talk(f"long{n}", *replies) for n in range(long_ones)), talk("b"), talk("c")]
+    vendor = Vendor("small schemas", (when(large, status, openai("Cannot do that.")),))
+    with VendorServer(vendor) as server:
+        model = ("--model", "m", "--base-url", server.address, "--max-concurrency", 1)
+        done = dialogauge("judge", log(*talks), *model, "-o", "run")
+        asked = len(server.asked)
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    assert len(rows) == 3 * 2 + 11 * long_ones
+    assert not any(row["failure"] for row in rows)
+    assert asked < 3 * len(talks)
 
 
 def test_what_was_left_pending_is_judged_when_the_account_is_filled(dialogauge, log, talk, tmp_path):

@@ -277,7 +277,9 @@ class HttpChatClient:
             return replace(problem, remedy="give_up")
         if problem.status == 500 and item.rung is not None:
             searching = item.search is not None
-            if searching or (item.crashes == 2 and self._recovery.is_new(item.request, item.form)):
+            new = self._recovery.is_new(item.request, item.form)
+            new = new or not self._recovery.knows_schema(item.request, item.form)
+            if searching or (item.crashes == 2 and new):
                 return replace(problem, remedy="mend")
         return problem
 

@@ -321,6 +321,10 @@ class Recovery:
         seen = self._of(request, form)
         return (not seen.answered or seen.refusals >= _DOUBT) and seen.searches < _SEARCHES
 
+    def knows_schema(self, request: ChatRequest, form: Form) -> bool:
+        """Say whether a request of this shape with the same schema was answered, or it has none."""
+        return request.schema is None or _digest(request.schema) in self._of(request, form).schemas
+
     def note_refusal(self, request: ChatRequest, form: Form) -> None:
         """Count a request that was refused."""
         self._of(request, form).refusals += 1
@@ -340,7 +344,7 @@ class Recovery:
         everything = pays and not probing and problem.kind in ("rejected", "server_error")
         seen.searches += everything
         lasting = (pays or problem.kind == "too_long") and (problem.status != 500 or seen.refusals > 1)
-        new = request.schema is not None and _digest(request.schema) not in seen.schemas
+        new = not self.knows_schema(request, form)
         return Search(form, everything=everything, lasting=lasting, probing=probing, new_schema=new)
 
     def learn(self, search: Search) -> None:
