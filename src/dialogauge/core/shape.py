@@ -147,13 +147,15 @@ def _literal(choices: Sequence[object]) -> Reader:
 
 def _either(shapes: Sequence[Any]) -> Reader:
     readers = [_reader(one) for one in shapes]
-    likely: dict[type, list[Reader]] = {}
+    likely: dict[type, list[tuple[frozenset[str], Reader]]] = {}
     for shape, reader in zip(shapes, readers, strict=True):
         for kind in _kinds(shape):
-            likely.setdefault(kind, []).append(reader)
+            likely.setdefault(kind, []).append((_needed(shape), reader))
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        for reader in likely.get(type(value), ()):
+        for needed, reader in likely.get(type(value), ()):
+            if needed and not needed <= value.keys():
+                continue
             try:
                 return reader(value)
             except Misfit:
@@ -229,9 +231,9 @@ def _mapping(shape: Any) -> Reader:  # noqa: ANN401 - any annotation
 
 
 def _record(shape: Any) -> Reader:  # noqa: ANN401 - a typed dictionary or a dataclass
-    hints, optional = _fields(shape)
+    hints, _ = _fields(shape)
     closed = dataclasses.is_dataclass(shape)
-    needed = hints.keys() - optional
+    needed = _needed(shape)
     checked = [(name, _sure(hint), _reader(hint)) for name, hint in hints.items()]
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -264,6 +266,14 @@ def _fields(shape: Any) -> tuple[dict[str, Any], set[str]]:  # noqa: ANN401 - a 
     fields, bare = dataclasses.fields(shape), (dataclasses.MISSING, dataclasses.MISSING)
     optional = {field.name for field in fields if (field.default, field.default_factory) != bare}
     return {field.name: hints[field.name] for field in fields}, optional
+
+
+def _needed(shape: Any) -> frozenset[str]:  # noqa: ANN401 - any annotation
+    """Return the fields that a record has in any case; none for any other shape."""
+    if not is_typeddict(shape) and not dataclasses.is_dataclass(shape):
+        return frozenset()
+    hints, optional = _fields(shape)
+    return frozenset(hints.keys() - optional)
 
 
 def _sure(shape: Any) -> frozenset[object]:  # noqa: ANN401 - any annotation
