@@ -183,7 +183,7 @@ async def test_what_is_no_http_is_a_broken_connection_in_short(head):
     assert len(problem.message) < 450
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.02, 0.1])
+@pytest.mark.parametrize("delay", [0.0, 0.005, 0.05, 0.3])
 async def test_an_answer_that_nobody_asked_for_is_no_answer_to_the_next_question(delay):
     async def serve(reader, writer):
         while True:
