@@ -89,8 +89,10 @@ def test_the_parts_by_themselves_keep_the_mask_of_the_items(dialogauge, data, tm
 
 
 def test_open_and_masked_never_share_a_run(dialogauge, data, tmp_path) -> None:
-    (tmp_path / "none.jsonl").write_text("")
-    words = ("--judge", "local", "--candidate", "replies:none.jsonl")
+    select = ("replay", "select", data, *RUN[3:7], "-o", "open.json")
+    assert dialogauge(*select).code == 0
+    answered(tmp_path / "filed.jsonl", json.loads((tmp_path / "open.json").read_text())["items"])
+    words = ("--judge", "local", "--candidate", "replies:filed.jsonl")
     assert dialogauge(*RUN, *words).code in (0, 3)
     done = dialogauge(*RUN, *words, *HIDDEN)
     assert done.code == 2

@@ -23,7 +23,7 @@ def records():
     [
         (["gone.jsonl"], "gone.jsonl: there is no such file or folder"),
         (["data.jsonl", "--ratings", "gone.csv"], "gone.csv: there is no such file or folder"),
-        (["data.jsonl", "--split-file", "gone.json"], "the split file gone.json cannot be used"),
+        (["data.jsonl", "--split-file", "gone.json"], "gone.json: the split file cannot be read"),
         (["data.jsonl", "--map", "gone.toml"], "gone.toml"),
     ],
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -242,6 +244,9 @@ def test_runs_that_are_of_no_use_are_refused(dialogauge, told, data, log, tmp_pa
     manifest = json.loads((tmp_path / "near" / "manifest.json").read_text())
     del manifest["judge"]["reads"]
     (tmp_path / "near" / "manifest.json").write_text(json.dumps(manifest))
+    assert "near/manifest.json was changed since the run wrote it" in told("--signal", near).err
+    with closing(sqlite3.connect(tmp_path / "near" / "run.db")) as database, database:
+        database.execute("DELETE FROM meta WHERE key LIKE 'written:%'")  # as an older version left it
     assert "does not say what its judge read (an older version wrote it" in refused("--signal", near)
     assert "does not say" in told("--signal", near, "--dry-run").err
     local("near")
