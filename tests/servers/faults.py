@@ -32,6 +32,8 @@ from typing import Any
 #: two_keys              the member of the last number twice, with different numbers
 #: fenced                in a code fence with prose around
 #: faulty                JSON with a trailing comma and single quotes
+#:
+#: Further names are those of `servers.broken_http`.
 Fault = str
 
 

@@ -52,3 +52,47 @@ def long_texts(size: int) -> dict[str, str]:
         "turns": long('{"turn": 1},', '{"per_turn": [', "1]}"),
         "turns by number": long('"1":{},', '{"per_turn": {', '"2":1}}'),
     }
+
+
+def long_bodies(size: int) -> dict[str, bytes]:
+    """Return bodies of responses of about so many bytes, by what they are made of."""
+
+    def long(piece: str, before: str = "", after: str = "") -> bytes:
+        return (before + ",".join([piece] * (size // (len(piece) + 1))) + after).encode()
+
+    def reply(fields: str) -> bytes:
+        return f'{{"choices":[{{{fields}}}]}}'.encode()
+
+    text = "a" * size
+    choice = '{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"{}"}}'
+    return {
+        "complaints": long('{"a":1}', '{"detail":[', "]}"),
+        "places": long('{"loc":["body",1],"msg":"no"}', '{"detail":[', "]}"),
+        "one place": long('"x"', '{"detail":[{"msg":"no","loc":[', "]}]}"),
+        "message": f'{{"error":{{"message":"{text}"}}}}'.encode(),
+        "no message": long('"k":1', '{"error":{', "}}"),
+        "errors": long('{"error":{"code":429}}', "[", "]"),
+        "waits": long("try again in 1", '{"error":{"message":"', '"}}'),
+        "words of length": long("maximum context", '{"error":{"message":"', '"}}'),
+        "numbers": long("1", '{"error":{"message":"model ', '"}}'),
+        "name of a parameter": f'{{"error":{{"message":"no","param":"{text}"}}}}'.encode(),
+        "page": b"<html><title>" + text.encode(),
+        "plain text": text.encode(),
+        "no text": bytes(range(128, 256)) * (size // 128),
+        "empty objects": long("{}", "[", "]"),
+        "empty lists": long("[]", '{"choices":[', "]}"),
+        "choices": long(choice, '{"choices":[', "]}"),
+        "parts": long('{"text":"a"}', '{"choices":[{"message":{"content":[', "]}}]}"),
+        "tool calls": long('{"id":"a"}', '{"choices":[{"message":{"tool_calls":[', "]}}]}"),
+        "reasoning": reply(f'"message":{{"content":"{{}}","reasoning":"{text}"}}'),
+        "refusal": reply(f'"message":{{"refusal":"{text}"}}'),
+        "finish reason": reply(f'"message":{{"content":"{{}}"}},"finish_reason":"{text}"'),
+        "model": f'{{"model":"{text}","choices":[{choice}]}}'.encode(),
+        "usage": long('"k":1', f'{{"choices":[{choice}],"usage":{{', "}}"),
+        "escapes": long("\\n", '{"a":"', '"}'),
+        "percent signs": long("%25", '{"a":"', '"}'),
+        "ampersands": long("&amp;", '{"a":"', '"}'),
+        "escaped escapes": long("\\\\u005cu005c", '{"a":"', '"}'),
+        "deep": b'{"a":' * (size // 5),
+        "deep and closed": b"[" * (size // 2) + b"]" * (size // 2),
+    }

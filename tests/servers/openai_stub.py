@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from aiohttp import web
 
+from servers.broken_http import WIRES, Pieces
 from servers.faults import FaultPlan
 from servers.schemas import conforms, instance
 
@@ -48,7 +49,7 @@ class Exchange:
     came: float
     """When, on the monotonic clock."""
     fault: str = ""
-    """What the plan dealt it, without the argument."""
+    """What the plan dealt it."""
     ended: float | None = None
     """When the answer had been handed over, or had gone wrong; None while it is under way."""
     lost: bool = False
@@ -189,7 +190,7 @@ class OpenAIStub:
         if refusal is not None:
             return refusal
         name, argument = self.faults.next(body)
-        exchange.fault = name
+        exchange.fault = f"{name}:{argument}" if argument else name
         if name == "hang":
             with contextlib.suppress(asyncio.CancelledError):
                 await self._over.wait()
@@ -203,6 +204,9 @@ class OpenAIStub:
             request.transport.abort()
             return web.Response()
         payload = await self._payload(body, name, argument)
+        if name in WIRES:
+            await _put(request, WIRES[name](json.dumps(payload).encode(), argument))
+            return web.Response()
         return await _send(request, payload, name, argument)
 
     def _refusal(self, request: web.Request, body: dict[str, Any]) -> web.Response | None:
@@ -341,6 +345,23 @@ async def _send(
     if name == "close":
         asyncio.get_running_loop().call_later(0.01, request.transport.abort)
     return response
+
+
+async def _put(request: web.Request, pieces: Pieces) -> None:
+    """Send these very bytes, no faster than they are read, and close."""
+    transport = request.transport
+    for piece in pieces:
+        if transport is None or transport.is_closing():
+            return
+        if isinstance(piece, bytes):
+            transport.write(piece)
+            await asyncio.sleep(0)
+            while transport.get_write_buffer_size() > 1 << 20:  # noqa: ASYNC110 - no event tells of it
+                await asyncio.sleep(0.002)
+        else:
+            await asyncio.sleep(piece)
+    if transport is not None:
+        transport.close()
 
 
 if __name__ == "__main__":
