@@ -67,7 +67,7 @@ _NO_ANSWER = (
 )
 _TOO_LARGE = ("gzip_bomb", "too_large", "chunks_forever")
 _WAITS = (
-    *("gemini429", "openrouter_429", "retry_after_ms", "reset", "retry_after:0", "retry_after:0.3"),
+    *("gemini429", "openrouter_429", "retry_after_ms", "reset_header", "retry_after:0", "retry_after:0.3"),
     *("retry_after:-1", "retry_after:soon", "retry_after:1e400", "retry_after:NaN", "retry_after"),
     *("retry_after:Wed, 21 Oct 2015 07:28:00 GMT", "retry_after:Thu, 99 Foo 2026", "status_empty:429"),
     *("status_page:429",),
@@ -124,7 +124,8 @@ ALWAYS: Mapping[str, str] = {
     **dict.fromkeys(("content_number", "content_object", "content_missing"), "empty_reply"),
     **dict.fromkeys(_WAITS, "rate_limited"),
     **{f"long_text:{name}": "invalid_json" for name in _LONG},
-    **dict.fromkeys(("long_text:thoughts", "long_text:open thoughts"), "empty_reply"),
+    "long_text:thoughts": "invalid_json",
+    "long_text:open thoughts": "empty_reply",
     "long_text:prose": "refused",
     "long_body:choices": "invalid_schema",
     "groq": "invalid_json",

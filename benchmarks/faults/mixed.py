@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -14,8 +12,8 @@ from typing import Any
 
 from benchmarks.faults.cases import Cases, number_of
 from benchmarks.faults.kinds import ALWAYS, CAUSES, OVERLOAD, PASSING, SCORED
+from benchmarks.faults.observed import watched
 from benchmarks.faults.running import Findings, outcomes, patience, rows_of
-from benchmarks.process import ROOT, environment
 from benchmarks.tables import table
 from servers.broken_http import WIRES
 from servers.faults import FaultPlan
@@ -46,7 +44,7 @@ def mixed(folder: Path, *, number: int = 10_000, latency: float = 0.1, seed: int
         plan.stub = stub
         patience(folder, stub.url, attempt_s=_ATTEMPT_S, item_s=_ITEM_S)
         began = time.monotonic()
-        seen = _watched(folder, cases)
+        seen = watched(folder, cases.log, cases.rubric, "patience.toml")
         took = time.monotonic() - began
     rows = rows_of(folder / "run")
     _compare(findings, cases, rows, stub, folder)
@@ -79,15 +77,6 @@ class _Plan:
             return None
         fault = self._rng.choice(FAULTS)
         return None if fault in OVERLOAD and begun >= self._calm else fault
-
-
-def _watched(folder: Path, cases: Cases) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.faults.observed"]
-    words = [str(folder / w) for w in (cases.log, cases.rubric, "patience.toml", "run", "seen.json")]
-    env = environment(DIALOGAUGE_CACHE=str(folder / "cache"))
-    subprocess.run([*command, *words], cwd=ROOT, env=env, check=True, timeout=3600)
-    seen: dict[str, Any] = json.loads((folder / "seen.json").read_text())
-    return seen
 
 
 def _compare(

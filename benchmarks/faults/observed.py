@@ -1,4 +1,4 @@
-"""One judging run that is watched: memory, limit and cuts, ten times a second.
+"""One judging run that is watched: memory, limit and cuts, ten times a second, and how long it stands still.
 
     python -m benchmarks.faults.observed LOG RUBRIC CONFIG RUN OUT
 
@@ -11,17 +11,22 @@ import asyncio
 import contextlib
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+from benchmarks.process import ROOT, environment
 from dialogauge.app.judge import judge_data
 from dialogauge.app.merging import load_config
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.llm import LimiterState
 from dialogauge.runs import Progress
+
+__all__ = ["watched"]
 
 _EVERY_S = 0.1
 
@@ -31,6 +36,8 @@ class Watcher:
 
     def __init__(self) -> None:
         self.series: list[dict[str, float]] = []
+        self.standstill_s = 0.0
+        """The most CPU time of this process between two beats of the event loop, once one was judged."""
 
     def say(self, text: str) -> None:
         print(text, file=sys.stderr)
@@ -56,19 +63,51 @@ class Watcher:
                         }
                     )
 
+        async def beat() -> None:
+            last = time.process_time()
+            while True:
+                await asyncio.sleep(0.002)
+                now = time.process_time()
+                if progress.done:
+                    self.standstill_s = max(self.standstill_s, now - last)
+                last = now
+
+        beating = asyncio.get_running_loop().create_task(beat())
         began = time.monotonic()
         thread = threading.Thread(target=note, daemon=True)
         thread.start()
         try:
             yield
         finally:
+            beating.cancel()
             over.set()
             thread.join()
+
+
+def watched(folder: Path, log: str, rubric: str, config: str, *, key: str = "") -> dict[str, Any]:
+    """Judge a log of this folder in a process of its own; return what was seen, and its error output."""
+    words = [str(folder / word) for word in (log, rubric, config, "run", "seen.json")]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.faults.observed", *words],
+        cwd=ROOT,
+        env=environment(DIALOGAUGE_CACHE=str(folder / "cache"), STUB_KEY=key),
+        check=True,
+        timeout=3600,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    seen: dict[str, Any] = json.loads((folder / "seen.json").read_text())
+    return {**seen, "err": done.stderr}
 
 
 def _resident_mb() -> float:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _peak_mb() -> float:
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
 
 
 def main() -> None:
@@ -78,7 +117,12 @@ def main() -> None:
     options = JudgeOptions(inputs=(log,), rubric=rubric, judge="llm", role=role, out=run, cache=False)
     watcher = Watcher()
     outcome = asyncio.run(judge_data(options, watcher))
-    seen = {"code": outcome.exit_code, "series": watcher.series}
+    seen = {
+        "code": outcome.exit_code,
+        "series": watcher.series,
+        "standstill_s": watcher.standstill_s,
+        "peak_mb": _peak_mb(),
+    }
     Path(out).write_text(json.dumps(seen), encoding="utf-8")
 
 

@@ -16,6 +16,8 @@ Pieces = Iterable[bytes | float]
 """Bytes to send, and seconds to wait; after the last the server closes."""
 
 _MB = 1_000_000
+_MOST = 1_900_000
+"""Bytes; a little less than is read by default."""
 _OTHER = str.maketrans("012345", "154213")
 
 
@@ -66,13 +68,13 @@ def _bomb(packed_mb: int) -> bytes:
 
 
 @cache
-def _long_texts() -> Mapping[str, str]:
-    return long_texts(_MB)
+def _long_texts(size: int) -> Mapping[str, str]:
+    return long_texts(size)
 
 
 @cache
-def _long_bodies() -> Mapping[str, bytes]:
-    return long_bodies(_MB)
+def _long_bodies(size: int) -> Mapping[str, bytes]:
+    return long_bodies(size)
 
 
 def _made_up(body: bytes) -> bytes:
@@ -203,7 +205,7 @@ WIRES: Mapping[str, Callable[[bytes, str], Pieces]] = {
     "groq": _error(400, {"error": {"message": "Failed to generate JSON.", "code": "json_validate_failed"}}),
     "retry_after": lambda _, a: [http(b'{"error": {"message": "slow down"}}', 429, Retry_After=a)],
     "retry_after_ms": lambda *_: [http(b'{"error": "slow down"}', 429, retry_after_ms="150")],
-    "reset": lambda *_: [http(b"{}", 429, x_ratelimit_reset_requests="150ms")],
+    "reset_header": lambda *_: [http(b"{}", 429, x_ratelimit_reset_requests="150ms")],
     "status": lambda _, a: [http(b'{"error": {"message": "hm"}}', int(a))],
     "status_page": lambda _, a: [http(b"<html><title>No</title></html>", int(a), Content_Type="text/html")],
     "status_empty": lambda _, a: [http(b"", int(a))],
@@ -217,7 +219,12 @@ WIRES: Mapping[str, Callable[[bytes, str], Pieces]] = {
         [http(b, Content_Length="9999999")], chain.from_iterable(repeat((b" ", 0.1)))
     ),
     "continue_forever": lambda *_: repeat(b"HTTP/1.1 100 Continue\r\n\r\n" * 2048),
-    "long_text": lambda b, a: _message(content=_long_texts()[a])(b, ""),
-    "long_body": lambda _, a: [http(_long_bodies()[a])],
-    "long_error": lambda _, a: [http(_long_bodies()[a], 400)],
+    "long_text": lambda b, a: _message(content=_long_texts(_MB)[a])(b, ""),
+    "long_body": lambda _, a: [http(_long_bodies(_MB)[a])],
+    "long_error": lambda _, a: [http(_long_bodies(_MB)[a], 400)],
+    "long_headers": lambda b, a: [http(b, **{f"X_{n}": a * (7900 // len(a)) for n in range(100)})],
+    "huge_text": lambda b, a: _message(content=_long_texts(_MOST // 2)[a])(b, ""),
+    "huge_body": lambda _, a: [http(_long_bodies(_MOST)[a])],
+    "huge_packed": lambda _, a: [http(gzip.compress(_long_bodies(_MOST)[a]), Content_Encoding="gzip")],
+    "huge_echo": lambda _, a: [http(json.dumps({"k": (a + "\\n" * 20) * (_MOST // 90)}).encode())],
 }

@@ -38,7 +38,7 @@ _THOUGHT = 'The user wants JSON, perhaps {"score": 1}. Let me think.'
 
 _LAST_NUMBER = re.compile(r"(?<=: )-?[0-9]+(?=[^0-9]*$)")
 _LAST_MEMBER = re.compile(r'"[^"]*": -?[0-9]+(?=[^0-9]*$)')
-_OTHER_NUMBERS = str.maketrans("01245", "15421")
+_OTHER_NUMBERS = str.maketrans("012345", "154221")
 
 
 @dataclass(slots=True)

@@ -220,7 +220,7 @@ def _http(
             max_concurrency=max_concurrency,
             key_variable=settings.api_key_env,
             headers=settings.headers,
-            max_bytes=int((settings.max_reply_mb or 8) * 2**20),
+            max_bytes=int((settings.max_reply_mb or 2) * 2**20),
         ),
         prices=prices,
         budget=budget,

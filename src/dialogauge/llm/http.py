@@ -56,7 +56,7 @@ class HttpSettings:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Further headers."""
     proxy: str | None = field(default=None, repr=False)
-    max_bytes: int = 8 << 20
+    max_bytes: int = 2 << 20
     """Of one response, as it is sent and unpacked."""
     name: str | None = None
     """The model's name in rows and on pages; None: its own name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -170,7 +171,7 @@ class Secrets:
 
     def mask_bytes(self, raw: bytes) -> bytes:
         """Return the bytes of a text without secrets."""
-        spans = sorted(self._spans(raw)) if self._forms else []
+        spans = sorted(self._spans(raw)) if self.may_hold(raw) else []
         if not spans:
             return raw
         pieces, end = [], 0
@@ -196,7 +197,7 @@ class Secrets:
 
     def may_hold(self, raw: bytes) -> bool:
         """Say whether a text may hold a secret or a part of one; quicker than to mask all strings in it."""
-        for level, _ in _levels(raw) if self._forms else ():
+        for level, _ in _levels(raw, placed=False) if self._forms else ():
             low = level.lower()
             if any(form[:_PART] in low or form[-_PART:] in low for form in self._forms):
                 return True
@@ -204,7 +205,7 @@ class Secrets:
 
     def _spans(self, raw: bytes) -> Iterator[tuple[int, int]]:
         """Yield where secrets stand, with escapes as a whole."""
-        for level, places in _levels(raw):
+        for level, places in _levels(raw, placed=True):
             low = level.lower()
             size = len(low)
             hits = list(_hits(low, self._forms))
@@ -225,7 +226,7 @@ def _forms(value: str) -> Iterator[bytes]:
         once += [raw.decode("latin-1").encode(), value.encode("latin-1", "replace")]
     for plain in once:
         # A password may look escaped itself, and is found in a text that was unescaped as often.
-        yield from (level.lower() for level, _ in _levels(plain) if len(level) >= _LEAST)
+        yield from (level.lower() for level, _ in _levels(plain, placed=False) if len(level) >= _LEAST)
     yield raw.hex().encode()
     for before in range(3):
         coded = base64.b64encode(b"\0" * before + raw).rstrip(b"=")
@@ -261,9 +262,9 @@ class _Places:
     """Where each byte of an unescaped text stood before."""
 
     def __init__(self) -> None:
-        self._after: list[int] = [0]
-        self._before: list[int] = [0]
-        self._whole: list[bool] = [False]
+        self._after = array("Q", [0])
+        self._before = array("Q", [0])
+        self._whole = bytearray(1)
 
     def add(self, after: int, before: int, *, whole: bool) -> None:
         """Begin a piece at these places; a `whole` one is an escape."""
@@ -282,24 +283,26 @@ class _Places:
         return self._before[i + 1] if self._whole[i] else self._before[i] + byte - self._after[i] + 1
 
 
-def _levels(raw: bytes) -> Iterator[tuple[bytes, tuple[_Places, ...]]]:
-    """Yield a text as it is, then unescaped once and more, each with the way back."""
+def _levels(raw: bytes, *, placed: bool) -> Iterator[tuple[bytes, tuple[_Places, ...]]]:
+    """Yield a text as it is, then unescaped once and more, each with the way back if it is to be `placed`."""
     places: tuple[_Places, ...] = ()
     yield raw, places
     for _ in range(_LEVELS):
         if not any(sign in raw for sign in (b"%", b"&", b"\\")):
             return
-        pieces, way, end, size = [], _Places(), 0, 0
+        unescaped, way, end = bytearray(), _Places(), 0
         for escape in _ESCAPE.finditer(raw):
-            plain = _unescaped(escape.group())
-            size += escape.start() - end
-            pieces += [raw[end : escape.start()], plain]
-            way.add(size, escape.start(), whole=True)
-            size, end = size + len(plain), escape.end()
-            way.add(size, end, whole=False)
-        if not pieces:
+            unescaped += raw[end : escape.start()]
+            if placed:
+                way.add(len(unescaped), escape.start(), whole=True)
+            unescaped += _unescaped(escape.group())
+            end = escape.end()
+            if placed:
+                way.add(len(unescaped), end, whole=False)
+        if not end:
             return
-        raw, places = b"".join(pieces) + raw[end:], (*places, way)
+        unescaped += raw[end:]
+        raw, places = bytes(unescaped), (*places, way)
         yield raw, places
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,10 +20,16 @@ from dialogauge.llm.problems import Problem
 from dialogauge.llm.secrets import Secrets
 from dialogauge.llm.wire import parse_json
 
-MAX_BYTES: Final = 8 << 20
+MAX_BYTES: Final = 2 << 20
 """Of a response by default, as it is sent and unpacked; a verdict has a few kB."""
-_AT_ONCE: Final = 1 << 16
-"""Bytes that are read on the event loop; what is larger or packed could block it, and is read in a thread."""
+_AT_ONCE: Final = 1 << 14
+"""Bytes that are read on the event loop; what is larger could block it, and is read in a thread."""
+_LARGE: Final = 1 << 18
+"""Bytes; larger responses are read one after the other, for JSON may take sixty times as much memory."""
+_LARGE_AT_ONCE: Final = 4
+"""Large responses that are received at the same time."""
+_HEADER: Final = 100
+"""Characters of a header that is kept; those that are read hold a number, a duration or a date."""
 _LAYERS: Final = 3
 """Encodings around one another that are unpacked."""
 _MESSAGE: Final = 400
@@ -52,6 +60,9 @@ class Transport:
         self._endpoint = endpoint
         self._connect_deadline = connect_deadline
         self._max_bytes = max_bytes
+        self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
+        # Of its own: a thread goes on when the request that waits for it has met its deadline.
+        self._reader = ThreadPoolExecutor(1, "dialogauge-read")
         self._chat = URL(endpoint.url("/chat/completions"), encoded=True)
         self._session: aiohttp.ClientSession | None = None
 
@@ -65,6 +76,7 @@ class Transport:
 
     async def close(self) -> None:
         """Close all connections; closing twice is harmless."""
+        self._reader.shutdown(wait=False, cancel_futures=True)
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -85,35 +97,46 @@ class Transport:
             return self._problem(error, deadline)
 
     async def _read(self, response: aiohttp.ClientResponse) -> Response | Problem:
-        raw = bytearray()
-        async for chunk in response.content.iter_any():
-            raw += chunk
-            if len(raw) > self._max_bytes:
-                return self._too_large(response.status)
         packed = ",".join(response.headers.getall("Content-Encoding", ())).lower().split(",")
         layers = [name for name in map(str.strip, packed) if name not in ("", "identity")]
+        raw = bytearray()
+        async with AsyncExitStack() as turn:
+            async for chunk in response.content.iter_any():
+                if len(raw) <= _LARGE < len(raw) + len(chunk):
+                    await turn.enter_async_context(self._large)
+                raw += chunk
+                if len(raw) > self._max_bytes:
+                    return self._too_large(response.status)
+            return await self._finish(response, bytes(raw), layers)
+
+    async def _finish(
+        self, response: aiohttp.ClientResponse, raw: bytes, layers: list[str]
+    ) -> Response | Problem:
         try:
-            if layers or len(raw) > _AT_ONCE:
-                body, payload = await asyncio.to_thread(self._open_body, bytes(raw), layers)
-            else:
-                body, payload = self._open_body(bytes(raw), layers)
+            body, payload = await self._open_body(raw, layers)
         except OverflowError:
             return self._too_large(response.status)
         except (zlib.error, EOFError) as error:
             message = f"the answer cannot be unpacked: {error}"
             return Problem("server_error", message, "retry", response.status)
         mask = self._endpoint.redact
-        headers = CIMultiDict((mask(name), mask(value)) for name, value in response.headers.items())
+        short = ((n, v) for n, v in response.headers.items() if max(len(n), len(v)) <= _HEADER)
+        headers = CIMultiDict((mask(name), mask(value)) for name, value in short)
         return Response(response.status, headers, body, payload)
 
-    def _open_body(self, raw: bytes, layers: list[str]) -> tuple[bytes, object]:
+    async def _open_body(self, raw: bytes, layers: list[str]) -> tuple[bytes, object]:
         """Unpack, read and mask a body; raises OverflowError for one that is too large."""
-        if len(layers) > _LAYERS:
-            message = f"it is packed {len(layers)} times"
-            raise zlib.error(message)
-        for layer in reversed(layers):
-            raw = b"".join(_unpacked(raw, layer, self._max_bytes))
-        return read_body(raw, self._endpoint.secrets)
+        secrets = self._endpoint.secrets
+        try:
+            body = _opened(raw, layers, min(_LARGE, self._max_bytes))
+        except OverflowError:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(
+                self._reader, lambda: read_body(_opened(raw, layers, self._max_bytes), secrets)
+            )
+        if len(body) > _AT_ONCE:
+            return await asyncio.to_thread(read_body, body, secrets)
+        return read_body(body, secrets)
 
     def _too_large(self, status: int) -> Problem:
         message = f"the answer has more than {self._max_bytes} bytes"
@@ -158,6 +181,18 @@ def read_body(raw: bytes, secrets: Secrets) -> tuple[bytes, object]:
         return raw, payload
     payload = secrets.mask_json(payload)
     return orjson.dumps(payload), payload
+
+
+def _opened(raw: bytes, layers: list[str], limit: int) -> bytes:
+    """Return what is in these encodings; raises OverflowError for more than `limit` bytes."""
+    if len(layers) > _LAYERS:
+        message = f"it is packed {len(layers)} times"
+        raise zlib.error(message)
+    for layer in reversed(layers):
+        raw = b"".join(_unpacked(raw, layer, limit))
+    if len(raw) > limit:
+        raise OverflowError
+    return raw
 
 
 def _unpacked(raw: bytes, encoding: str, limit: int) -> Iterator[bytes]:

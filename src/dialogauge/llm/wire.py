@@ -30,6 +30,8 @@ _CLOSE = re.compile(
     re.IGNORECASE,
 )
 """As DeepSeek, Gemini, Magistral, Kimi, Seed-OSS and gpt-oss write them where no server takes them out."""
+_MOST_THOUGHTS = 1000
+"""Blocks of reasoning before an answer; what follows is read as the answer."""
 
 
 def split_reasoning(text: str) -> tuple[str, str | None]:
@@ -42,7 +44,7 @@ def split_reasoning(text: str) -> tuple[str, str | None]:
         return text, None
     thoughts: list[str] = []
     start = 0
-    while (opening := _OPEN.match(text, start)) is not None:
+    while len(thoughts) < _MOST_THOUGHTS and (opening := _OPEN.match(text, start)) is not None:
         closing = _CLOSE.search(text, opening.end())
         thoughts.append(text[opening.end() : closing.start() if closing else None])
         start = closing.end() if closing else len(text)

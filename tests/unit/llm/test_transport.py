@@ -118,7 +118,7 @@ async def test_a_bomb_is_given_up_early(encoding):
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert isinstance(problem, Problem)
-    assert "more than 8388608 bytes" in problem.message
+    assert "more than 2097152 bytes" in problem.message
     assert (problem.kind, problem.remedy) == ("server_error", "give_up")
     assert most < 60 << 20
 

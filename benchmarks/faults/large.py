@@ -1,0 +1,89 @@
+"""Huge replies: one delays no other conversation, and many at once take no more than so much memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.faults.cases import Cases, by_case
+from benchmarks.faults.observed import watched
+from benchmarks.faults.running import Findings, patience, rows_of
+from benchmarks.tables import table
+from servers.faults import FaultPlan
+from servers.long_texts import long_bodies, long_texts
+from servers.openai_stub import OpenAIStub
+
+__all__ = ["BAITS", "HEAPS", "delays", "memory"]
+
+_KEY = "sk-live-Zq81kk03Hd77"
+_STANDSTILL_S, _MOST_MB = 0.1, 300
+
+#: Replies of a million bytes, or as much of headers as is taken.
+BAITS = (
+    *(f"long_text:{name}" for name in long_texts(1)),
+    *(f"{how}:{name}" for how in ("long_body", "long_error") for name in long_bodies(1)),
+    *("long_headers:\\n", "long_headers:%25", "long_headers:1s", f"long_headers:{_KEY}", "gzip_bomb"),
+)
+
+#: What a server may send without end, or as long as is read.
+HEAPS = (
+    *("gzip_bomb", "too_large", "chunks_forever", "header_forever", "headers_forever", "continue_forever"),
+    *("huge_text:backslashes", "huge_text:Chinese", "huge_text:escaped quotes", "huge_text:small objects"),
+    *("huge_text:prose", "huge_text:thoughts", "huge_text:surrogates", "huge_body:empty objects"),
+    *("huge_body:empty lists", "huge_body:choices", "huge_body:complaints", "huge_body:parts"),
+    *("huge_body:escapes", "huge_body:percent signs", "huge_body:deep and closed", "huge_body:usage"),
+    *("huge_packed:empty objects", "huge_packed:escapes", "huge_packed:plain text", f"huge_echo:{_KEY}"),
+)
+
+
+def delays(folder: Path, baits: Sequence[str] = BAITS) -> Findings:
+    """Let one conversation of 100 get a bait; measure how long all others stand still.
+
+    That is the CPU time which the judging process spends between two beats of its event loop, so that other
+    work on the machine does not count.
+    """
+    findings = Findings(f"one huge reply among 100 conversations, {len(baits)} baits")
+    lines = []
+    for bait in ("none", *baits):
+        seen, rows = _judged(folder, 100, {} if bait == "none" else {50: bait}, latency=0.05)
+        stood = seen["standstill_s"]
+        scored = [row for row in rows if row["scores"] is not None]
+        findings.hold(stood < _STANDSTILL_S, f"{bait}: stood still for {stood * 1000:.0f} ms")
+        findings.hold(len(rows) == 100 and len(scored) >= 99, f"{bait}: {len(scored)} scored of {len(rows)}")
+        lines.append((bait[:40], round(stood * 1000, 1)))
+    lines.sort(key=lambda line: -line[1])
+    none = next(stood for bait, stood in lines if bait == "none")
+    findings.say(table(f"The longest standstills; {none} ms without bait", ("bait", "ms"), lines[:12]))
+    return findings
+
+
+def memory(folder: Path, heaps: Sequence[str] = HEAPS) -> Findings:
+    """Let each of 96 conversations, 64 at once, get the same huge reply to every request."""
+    findings = Findings(f"memory under {len(heaps)} kinds of huge replies")
+    lines = []
+    for heap in heaps:
+        seen, rows = _judged(folder, 96, dict.fromkeys(range(8, 96), heap), latency=0.05)
+        peak = seen["peak_mb"]
+        findings.hold(peak < _MOST_MB, f"{heap}: {peak:.0f} MB")
+        scored = [row for row in rows if row["scores"] is not None]
+        findings.hold(len(rows) == 96 and len(scored) == 8, f"{heap}: {len(scored)} scored of {len(rows)}")
+        lines.append((heap[:40], round(peak)))
+    lines.sort(key=lambda line: -line[1])
+    findings.say(table("Peak memory of the judging process", ("reply", "MB"), lines))
+    return findings
+
+
+def _judged(
+    folder: Path, number: int, faults: dict[int, str], *, latency: float
+) -> tuple[dict[str, float], list[dict[str, object]]]:
+    for old in (folder / "run").glob("*"):
+        old.unlink()
+    cases = Cases.drawn(number, seed=8)
+    cases.write(folder)
+    with OpenAIStub(cases.reply, latency=latency, faults=FaultPlan(choose=by_case(dict(faults)))) as stub:
+        patience(folder, stub.url, attempt_s=10, item_s=20)
+        with (folder / "patience.toml").open("a") as out:
+            out.write(f"api_key_env = {json.dumps('STUB_KEY')}\n")
+        seen = watched(folder, cases.log, cases.rubric, "patience.toml", key=_KEY)
+    return seen, rows_of(folder / "run")
