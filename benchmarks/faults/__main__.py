@@ -12,6 +12,7 @@ from benchmarks.faults import disk, single
 from benchmarks.faults.honesty import honesty
 from benchmarks.faults.kills import kills
 from benchmarks.faults.kills_all import kills_everywhere
+from benchmarks.faults.large import FEW_BAITS, FEW_HEAPS, delays, memory
 from benchmarks.faults.mixed import mixed
 from benchmarks.faults.resume import resume
 from benchmarks.faults.running import Command, Findings, command_in
@@ -38,6 +39,14 @@ def _mixed(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa
     yield mixed(folder, number=300, latency=0.02) if short else mixed(folder)
 
 
+def _delays(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    yield delays(folder, FEW_BAITS) if short else delays(folder)
+
+
+def _memory(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    yield memory(folder, FEW_HEAPS) if short else memory(folder)
+
+
 def _disk(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
     if disk.may_mount(folder):
         yield disk.disk_full(folder, sizes_kb=(300,) if short else (8, 40, *range(80, 1240, 40)))
@@ -61,6 +70,8 @@ CAMPAIGNS: dict[str, Campaign] = {
     "stops": _stops,
     "honesty": _honesty,
     "mixed": _mixed,
+    "delays": _delays,
+    "memory": _memory,
     "disk": _disk,
     "kills": _kills,
     "everywhere": _everywhere,

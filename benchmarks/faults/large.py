@@ -14,7 +14,7 @@ from servers.faults import FaultPlan
 from servers.long_texts import long_bodies, long_texts
 from servers.openai_stub import OpenAIStub
 
-__all__ = ["BAITS", "HEAPS", "delays", "memory"]
+__all__ = ["BAITS", "FEW_BAITS", "FEW_HEAPS", "HEAPS", "delays", "memory"]
 
 _KEY = "sk-live-Zq81kk03Hd77"
 _STANDSTILL_S, _MOST_MB = 0.1, 300
@@ -35,6 +35,10 @@ HEAPS = (
     *("huge_body:escapes", "huge_body:percent signs", "huge_body:deep and closed", "huge_body:usage"),
     *("huge_packed:empty objects", "huge_packed:escapes", "huge_packed:plain text", f"huge_echo:{_KEY}"),
 )
+
+#: For a quick look.
+FEW_BAITS = ("long_text:turns", "long_body:empty lists", "long_headers:\\n")
+FEW_HEAPS = ("gzip_bomb", "huge_body:empty lists")
 
 
 def delays(folder: Path, baits: Sequence[str] = BAITS) -> Findings:
@@ -59,15 +63,15 @@ def delays(folder: Path, baits: Sequence[str] = BAITS) -> Findings:
 
 
 def memory(folder: Path, heaps: Sequence[str] = HEAPS) -> Findings:
-    """Let each of 96 conversations, 64 at once, get the same huge reply to every request."""
+    """Let each of 64 conversations, all at once, get the same huge reply to every request, after 60 others."""
     findings = Findings(f"memory under {len(heaps)} kinds of huge replies")
     lines = []
     for heap in heaps:
-        seen, rows = _judged(folder, 96, dict.fromkeys(range(8, 96), heap), latency=0.05)
+        seen, rows = _judged(folder, 124, dict.fromkeys(range(60, 124), heap), latency=0.05)
         peak = seen["peak_mb"]
         findings.hold(peak < _MOST_MB, f"{heap}: {peak:.0f} MB")
         scored = [row for row in rows if row["scores"] is not None]
-        findings.hold(len(rows) == 96 and len(scored) == 8, f"{heap}: {len(scored)} scored of {len(rows)}")
+        findings.hold(len(rows) == 124 and len(scored) == 60, f"{heap}: {len(scored)} scored of {len(rows)}")
         lines.append((heap[:40], round(peak)))
     lines.sort(key=lambda line: -line[1])
     findings.say(table("Peak memory of the judging process", ("reply", "MB"), lines))
@@ -82,7 +86,7 @@ def _judged(
     cases = Cases.drawn(number, seed=8)
     cases.write(folder)
     with OpenAIStub(cases.reply, latency=latency, faults=FaultPlan(choose=by_case(dict(faults)))) as stub:
-        patience(folder, stub.url, attempt_s=10, item_s=20)
+        patience(folder, stub.url, attempt_s=4, item_s=8)
         with (folder / "patience.toml").open("a") as out:
             out.write(f"api_key_env = {json.dumps('STUB_KEY')}\n")
         seen = watched(folder, cases.log, cases.rubric, "patience.toml", key=_KEY)

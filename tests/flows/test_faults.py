@@ -7,6 +7,7 @@ from benchmarks.faults import disk, single
 from benchmarks.faults.honesty import honesty
 from benchmarks.faults.kills import kills
 from benchmarks.faults.kills_all import kills_everywhere
+from benchmarks.faults.large import FEW_BAITS, FEW_HEAPS, delays, memory
 from benchmarks.faults.mixed import mixed
 from benchmarks.faults.resume import STUDIES, resume
 from benchmarks.faults.stops import stops
@@ -26,6 +27,14 @@ def test_failures_are_told_beside_the_mean(dialogauge, tmp_path):
 
 def test_nothing_is_lost_doubled_or_made_up_under_mixed_faults(tmp_path):
     assert mixed(tmp_path, number=300, latency=0.02).wrong == []
+
+
+def test_a_huge_reply_delays_no_other_conversation(tmp_path):
+    assert delays(tmp_path, FEW_BAITS).wrong == []
+
+
+def test_many_huge_replies_at_once_take_little_memory(tmp_path):
+    assert memory(tmp_path, FEW_HEAPS).wrong == []
 
 
 def test_a_run_goes_on_after_its_disk_was_full(tmp_path):

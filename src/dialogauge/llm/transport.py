@@ -28,6 +28,8 @@ _LARGE: Final = 1 << 18
 """Bytes; larger responses are read one after the other, for JSON may take sixty times as much memory."""
 _LARGE_AT_ONCE: Final = 4
 """Large responses that are received at the same time."""
+_MOST_PARTS: Final = 100_000
+"""Brackets in a body that is read: with more it would take hundreds of MB, and hold up all threads."""
 _HEADER: Final = 100
 """Characters of a header that is kept; those that are read hold a number, a duration or a date."""
 _LAYERS: Final = 3
@@ -139,7 +141,7 @@ class Transport:
         return read_body(body, secrets)
 
     def _too_large(self, status: int) -> Problem:
-        message = f"the answer has more than {self._max_bytes} bytes"
+        message = f"the answer has more than {self._max_bytes} bytes, or {_MOST_PARTS} lists and objects"
         return Problem("server_error", message, "give_up", status)
 
     def _open(self) -> aiohttp.ClientSession:
@@ -173,7 +175,12 @@ class Transport:
 
 
 def read_body(raw: bytes, secrets: Secrets) -> tuple[bytes, object]:
-    """Return a body and its JSON value (None if it is none), both without secrets."""
+    """Return a body and its JSON value (None if it is none), both without secrets.
+
+    Raises OverflowError for one of too many parts.
+    """
+    if raw.count(b"[") + raw.count(b"{") > _MOST_PARTS:
+        raise OverflowError
     payload = parse_json(raw)
     if payload is None:
         return secrets.mask_bytes(raw), None

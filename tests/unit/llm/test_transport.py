@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import time
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from dialogauge.core.errors import ConfigError, EndpointError
 from dialogauge.llm import ChatReply, RetrySettings
 from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.problems import Problem
-from dialogauge.llm.transport import Response, Transport
+from dialogauge.llm.secrets import Secrets
+from dialogauge.llm.transport import Response, Transport, read_body
 from servers.asking import question
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
@@ -391,3 +393,31 @@ async def test_a_server_of_tls_asked_without_is_no_endpoint(connect):
     client = connect("https://127.0.0.1:9/v1")
     with pytest.raises(EndpointError):
         await client.complete(question())
+
+
+@pytest.mark.parametrize(("more", "kept"), [(0, True), (1, False)])
+def test_a_body_of_too_many_parts_is_not_read(more, kept):
+    raw = b"[" + b",".join([b"[]"] * (99_999 + more)) + b"]"
+    with nullcontext() if kept else pytest.raises(OverflowError):
+        assert read_body(raw, Secrets())[0] == raw
+
+
+async def test_large_answers_are_read_one_after_the_other_whatever_became_of_their_requests(monkeypatch):
+    reading, most = [], []
+
+    def slowly(raw, _):
+        reading.append(raw)
+        most.append(len(reading))
+        time.sleep(0.2)
+        reading.pop()
+        return raw, {}
+
+    async def serve(_, writer):
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + b"x" * 300_000)
+        await writer.drain()
+
+    monkeypatch.setattr("dialogauge.llm.transport.read_body", slowly)
+    async with raw_server(serve) as transport:
+        # The first ones meet their deadline while they are read.
+        await asyncio.gather(*(transport.post_chat(b"{}", deadline) for deadline in (0.1, 0.1, 5, 5)))
+    assert most == [1] * len(most)
