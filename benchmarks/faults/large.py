@@ -63,7 +63,7 @@ def delays(folder: Path, baits: Sequence[str] = BAITS) -> Findings:
 
 
 def memory(folder: Path, heaps: Sequence[str] = HEAPS) -> Findings:
-    """Let each of 64 conversations, all at once, get the same huge reply to every request, after 60 others."""
+    """After 60 others let 64 conversations, all at once, get the same huge reply to every request."""
     findings = Findings(f"memory under {len(heaps)} kinds of huge replies")
     lines = []
     for heap in heaps:

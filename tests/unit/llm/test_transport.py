@@ -244,7 +244,7 @@ async def test_the_key_is_masked_in_headers_body_and_errors():
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"a": ' + b"[" * 500_000 + b"]" * 500_000 + b"}",
+        b'{"a": ' + b"[" * 99_000 + b"]" * 99_000 + b"}",
         b'{"a": ' + b"9" * 1_000_000 + b"}",
         b'{"a": 1e' + b"9" * 1_000_000 + b"}",
         b"{" + b",".join(b'"%d": 1' % n for n in range(80_000)) + b"}",
