@@ -210,8 +210,8 @@ WIRES: Mapping[str, Callable[[bytes, str], Pieces]] = {
     "status_page": lambda _, a: [http(b"<html><title>No</title></html>", int(a), Content_Type="text/html")],
     "status_empty": lambda _, a: [http(b"", int(a))],
     # Too much of it.
-    "gzip_bomb": lambda *_: [http(_bomb(30), Content_Encoding="gzip")],
-    "too_large": lambda *_: [http(b" " * 9 * _MB)],
+    "gzip_bomb": lambda *_: [http(_bomb(5), Content_Encoding="gzip")],
+    "too_large": lambda *_: [http(b" " * 3 * _MB)],
     "chunks_forever": lambda *_: chain([_chunked(end=b"")], repeat(b"10000\r\n" + b"x" * 65536 + b"\r\n")),
     "header_forever": lambda *_: chain([b"HTTP/1.1 200 OK\r\nX: "], repeat(b"x" * 65536, 16384)),
     "headers_forever": lambda *_: chain([b"HTTP/1.1 200 OK\r\n"], repeat(b"X: y\r\n" * 8192)),
