@@ -377,7 +377,8 @@ class HttpChatClient:
         deadline where it may help to wait. Raises `EndpointError` if it is not answered: no item is to blame.
         """
         since, crashed = item.retries.silent_since, item.probing and problem.status == 500
-        broken = problem.kind in _STRAIN or problem.kind == "timeout"
+        too_large = problem.status == 200 and problem.remedy == "give_up"
+        broken = (problem.kind in _STRAIN and not too_large) or problem.kind == "timeout"
         if not broken or crashed or item.outlasted or since is None or self._health.last_answer >= since:
             return None
         item.outlasted = True
