@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core import PairRating, Place, Rating, RecordFault
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
@@ -15,6 +16,7 @@ from dialogauge.data.opening import InputSource, locate
 from dialogauge.data.ratings import RatingTable, as_score, as_turn
 from dialogauge.data.sources import LineStream
 from dialogauge.data.tables import find_column, open_table
+from dialogauge.text import counted
 
 _USUAL: dict[str, tuple[str, ...]] = {
     "conversation_id": (
@@ -40,16 +42,20 @@ _NEVER = frozenset(
     ("", "user_id", "user", "scenario", "context", "language", "lang", "timestamp", "time", "date")
 ) | {"index", "role", "text", "content", "reply"}
 """Columns without ratings."""
+MOST_RATINGS: Final = 1_000_000
+"""Of a rating file or folder; they are kept in memory, some 400 bytes each."""
+_NAMED: Final = 1000
+"""Rows that cannot be read and are named one by one."""
 _MOST_CATEGORIES = 20
 _LONGEST_CATEGORY = 40
 
 
-def _columns(rows: Sequence[dict[str, Any]], mapping: FieldMap, place: Place, notes: NoteBook) -> FieldMap:
+def _columns(source: InputSource, mapping: FieldMap, place: Place, notes: NoteBook) -> FieldMap:
     """Return the field map with the columns under their usual names added; `ratings` in a wide table.
 
-    Raises `FileFault` without an id, or without a score and any column that could be a dimension.
+    Raises `FileFault` without rows, an id, or a score and any column that could be a dimension.
     """
-    names = list(dict.fromkeys(key for row in rows for key in row))
+    names = _names(source, place)
     named: dict[str, Any] = {
         name: getattr(mapping, name) or find_column(names, usual) for name, usual in _USUAL.items()
     }
@@ -64,7 +70,7 @@ def _columns(rows: Sequence[dict[str, Any]], mapping: FieldMap, place: Place, no
     elif columns.ratings:
         notes.recognise(f"files are wide tables, with the dimensions {', '.join(columns.ratings)}", place)
     elif columns.score is None:
-        wide = {n: n for n in names if n not in named.values() and _is_dimension(rows, n)}
+        wide = _dimensions(_cells(source), [n for n in names if n not in named.values()])
         if not wide:
             raise _not_ratings(place, "score", names)
         notes.assume(f"files are wide tables, with the dimensions {', '.join(wide)}", place)
@@ -74,6 +80,13 @@ def _columns(rows: Sequence[dict[str, Any]], mapping: FieldMap, place: Place, no
     else:
         notes.recognise("files in the long format", place)
     return columns
+
+
+def _names(source: InputSource, place: Place) -> list[str]:
+    names = list(dict.fromkeys(key for row in _cells(source) for key in row))
+    if not names:
+        raise file_fault(place, "the file holds no ratings")
+    return names
 
 
 def _compares(columns: FieldMap) -> bool:
@@ -94,29 +107,29 @@ def _not_ratings(place: Place, what: str, names: Sequence[str]) -> Exception:
     return file_fault(place, f"no ratings: there is no {what}", hint)
 
 
-def _is_dimension(rows: Sequence[dict[str, Any]], name: str) -> bool:
-    """Say whether a column has only numbers, or few short repeated categories."""
-    if name.lower() in _NEVER:
-        return False
-    categories: set[str] = set()
-    numbers = texts = 0
+def _dimensions(rows: Iterable[dict[str, Any]], names: Iterable[str]) -> dict[str, str]:
+    """Return the columns that have only numbers, or few short repeated categories, each by its own name."""
+    scores: dict[str, Counter[str | None]] = {n: Counter() for n in names if n.lower() not in _NEVER}
     for row in rows:
-        value = row.get(name)
-        if value is None or value == "":
-            continue
-        try:
-            score = as_score(value)
-        except ValueError:
-            return False
-        if isinstance(score, str):
-            texts += 1
-            categories.add(score)
-        else:
-            numbers += 1
+        for name in [n for n in scores if row.get(n) not in (None, "")]:
+            try:
+                score = as_score(row[name])
+            except ValueError:
+                del scores[name]
+                continue
+            scores[name][score if isinstance(score, str) else None] += 1
+            if len(scores[name]) > _MOST_CATEGORIES + 1 or len(str(score)) > _LONGEST_CATEGORY:
+                del scores[name]
+    return {name: name for name, found in scores.items() if _repeated(found)}
+
+
+def _repeated(found: Counter[str | None]) -> bool:
+    """Say whether scores, with None for a number, are those of a dimension."""
+    numbers = found.pop(None, 0)
+    texts = found.total()
     if texts == 0:
         return numbers > 0
-    short = all(len(c) <= _LONGEST_CATEGORY for c in categories)
-    return short and len(categories) <= _MOST_CATEGORIES and (len(categories) < texts or texts <= 2)
+    return len(found) <= _MOST_CATEGORIES and (len(found) < texts or texts <= 2)
 
 
 _TIES = ("tie", "tie (bothbad)", "both_bad")
@@ -134,7 +147,7 @@ def read_ratings(path: str | Path, *, mapping: FieldMap | None = None) -> Rating
     notes = NoteBook()
     ratings: dict[tuple[object, ...], Rating] = {}
     pairs: list[PairRating] = []
-    faults: list[RecordFault] = []
+    faults = _Faults()
     for source in locate([str(path)])[0]:
         for outcome in _outcomes(source, mapping or NO_MAP, notes):
             if isinstance(outcome, RecordFault):
@@ -146,24 +159,44 @@ def read_ratings(path: str | Path, *, mapping: FieldMap | None = None) -> Rating
                 key = outcome.conversation_id, outcome.turn, outcome.dimension, *who
                 if (first := ratings.setdefault(key, outcome)) is not outcome:
                     faults.append(_duplicate(outcome, first))
-    return RatingTable(tuple(ratings.values()), tuple(pairs), tuple(faults), notes.notes)
+            if len(ratings) + len(pairs) > MOST_RATINGS:
+                hint = "split them by conversation, and the log with them"
+                raise file_fault(Place(source.name), f"more than {MOST_RATINGS:,} ratings", hint)
+    return RatingTable(tuple(ratings.values()), tuple(pairs), faults.all, notes.notes)
+
+
+class _Faults:
+    """The first thousand faults, and the number of the others."""
+
+    def __init__(self) -> None:
+        self._named: list[RecordFault] = []
+        self._others = 0
+
+    def append(self, fault: RecordFault) -> None:
+        if len(self._named) < _NAMED:
+            self._named.append(fault)
+        else:
+            self._others += 1
+
+    @property
+    def all(self) -> tuple[RecordFault, ...]:
+        if not self._others:
+            return tuple(self._named)
+        last = self._named[-1].place
+        more = f"{counted(self._others, 'more row')} could not be read"
+        return (*self._named, record_fault(Place(last.file) if last else Place("ratings"), more))
 
 
 def _outcomes(
     source: InputSource, mapping: FieldMap, notes: NoteBook
 ) -> Iterator[Rating | PairRating | RecordFault]:
-    """Yield the unreadable rows of a file, then what its rows hold, in order."""
-    raw: list[_Raw] = []
+    """Yield what the rows of a file hold, in order."""
+    columns = _columns(source, mapping, Place(source.name), notes)
     for row in _rows(LineStream(source)):
         if isinstance(row, RecordFault):
             yield row
-        else:
-            raw.append(row)
-    place = Place(source.name)
-    if not raw:
-        raise file_fault(place, "the file holds no ratings")
-    columns = _columns([cells for cells, _ in raw], mapping, place, notes)
-    for cells, own_place in raw:
+            continue
+        cells, own_place = row
         try:
             if _compares(columns):
                 yield _pair(cells, columns, own_place)
@@ -171,6 +204,11 @@ def _outcomes(
                 yield from _ratings(cells, columns, own_place)
         except RecordFault as fault:
             yield fault
+
+
+def _cells(source: InputSource) -> Iterator[dict[str, Any]]:
+    """Yield the cells of the rows that can be read."""
+    return (row[0] for row in _rows(LineStream(source)) if not isinstance(row, RecordFault))
 
 
 def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:

@@ -15,6 +15,7 @@ from dialogauge.core import Conversation, FileFault, RecordFault
 from dialogauge.data import read_conversations
 from dialogauge.data.json_values import JsonValue, json_values
 from dialogauge.data.opening import locate
+from dialogauge.data.rating_files import read_ratings
 from dialogauge.data.sources import LARGEST, LineStream
 
 PEAK = """
@@ -218,3 +219,29 @@ def test_numbers_without_end_are_no_error(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_bytes(record("a")[:-1] + b', "n": ' + b"9" * 5000 + b"}\n" + record("b"))
     assert [o.id for o in read_conversations([str(path)]) if isinstance(o, Conversation)][-1] == "b"
+
+
+@linux
+@pytest.mark.parametrize("line", [b"{}\n", b'{"id": ""}\n', b'{"id": "a", "score": 1}\n'])
+def test_no_rating_file_takes_more_than_300_mb(tmp_path, line):
+    path = tmp_path / "ratings.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"id": "c1", "score": 4}\n' + line * 300_000, 1))
+    code = (
+        "import resource, sys; from dialogauge.data.rating_files import read_ratings; "
+        "table = read_ratings(sys.argv[1]); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10, len(table.ratings), "
+        "len(table.faults), table.faults[-1])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    peak, ratings, faults, last = done.stdout.split(maxsplit=3)
+    assert int(peak) < 300
+    assert (int(ratings), int(faults)) == (1 + (b"score" in line), 1001)
+    assert re.search("more rows could not be read", last)
+
+
+def test_more_ratings_than_memory_takes_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("dialogauge.data.rating_files.MOST_RATINGS", 3)
+    path = tmp_path / "ratings.csv"
+    path.write_text("id,turn,score\n" + "".join(f"a,{n},4\n" for n in range(1, 5)))
+    with pytest.raises(FileFault, match="more than 3 ratings"):
+        read_ratings(path)
