@@ -120,16 +120,16 @@ def _dimensions(rows: Iterable[dict[str, Any]], names: Iterable[str]) -> dict[st
             scores[name][score if isinstance(score, str) else None] += 1
             if len(scores[name]) > _MOST_CATEGORIES + 1 or len(str(score)) > _LONGEST_CATEGORY:
                 del scores[name]
-    return {name: name for name, found in scores.items() if _repeated(found)}
+    return {name: name for name, counts in scores.items() if _repeated(counts)}
 
 
-def _repeated(found: Counter[str | None]) -> bool:
+def _repeated(counts: Counter[str | None]) -> bool:
     """Say whether scores, with None for a number, are those of a dimension."""
-    numbers = found.pop(None, 0)
-    texts = found.total()
+    numbers = counts.pop(None, 0)
+    texts = counts.total()
     if texts == 0:
         return numbers > 0
-    return len(found) <= _MOST_CATEGORIES and (len(found) < texts or texts <= 2)
+    return len(counts) <= _MOST_CATEGORIES and (len(counts) < texts or texts <= 2)
 
 
 _TIES = ("tie", "tie (bothbad)", "both_bad")
