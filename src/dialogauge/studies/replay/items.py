@@ -6,7 +6,7 @@ import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal, NotRequired, TypedDict, get_args
 
@@ -77,7 +77,8 @@ class ItemSet:
     def content(self) -> str:
         """Digest of all that the items hold, ratings and reasons included."""
         items = sorted(self.items, key=lambda i: i.id)
-        return digest([{**asdict(i), "gold": float(i.gold)} for i in items])
+        names = [field.name for field in fields(ReplayItem)]
+        return digest([{n: getattr(i, n) for n in names} | {"gold": float(i.gold)} for i in items])
 
     @property
     def selected_on_gold(self) -> bool:
