@@ -212,8 +212,8 @@ class RunDatabase:
 
         Returns the seconds until what still waits is old enough; None when nothing waits.
         """
+        self.expect_in_place()
         if not self._pending:
-            self.expect_in_place()  # as `flush` does, which is soon due for what waits
             return None
         left = self._oldest + BATCH_SECONDS - self._clock()
         if left > 0 and len(self._pending) < BATCH_UNITS:
