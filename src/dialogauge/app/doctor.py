@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from dialogauge.app.build import Clients
@@ -15,8 +15,9 @@ from dialogauge.core.errors import UsageError
 from dialogauge.judges.known_answers import KnownAnswerReport, known_answers, unfit
 from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
 
-_PATIENCE: Final = 60.0
-"""Seconds for an endpoint that answers nobody, or asks to wait; a run waits longer."""
+_PATIENCE: Final = 120.0
+"""Seconds for a question, all attempts included, unless `timeout_s` of the role says otherwise: time for a slow
+reply, and not as long as a run waits for an endpoint that answers nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,8 @@ def examine_endpoint(
         msg = "no model is given"
         raise UsageError(msg, hint="give --model NAME --base-url URL, or [roles.judge] in dialogauge.toml")
     role = model_of(reference, "judge", config.roles)
-    role = replace(role, deadline_s=min(role.deadline_s or _PATIENCE, _PATIENCE))
+    patience = role.timeout_s or _PATIENCE
+    role = role.model_copy(update={"deadline_s": min(role.deadline_s or patience, patience)})
 
     async def run() -> Examination:
         clients = Clients(LimitOptions(cache=False))
