@@ -16,8 +16,10 @@ from dialogauge.judges.known_answers import KnownAnswerReport, known_answers, un
 from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
 
 _PATIENCE: Final = 120.0
-"""Seconds for a question, all attempts included, unless `timeout_s` of the role says otherwise: time for a slow
-reply, and not as long as a run waits for an endpoint that answers nobody."""
+"""Seconds for a question with all its attempts, unless `timeout_s` of the role says otherwise.
+
+Time for one slow reply, and less than a run waits for an endpoint that answers nobody.
+"""
 
 
 @dataclass(frozen=True, slots=True)
