@@ -98,6 +98,22 @@ def test_no_command_writes_over_an_input(dialogauge, log, talk, tmp_path):
     assert (tmp_path / "data/judgements.jsonl").read_bytes() == before
 
 
+def test_an_input_is_spared_from_any_folder(dialogauge, log, talk, tmp_path, monkeypatch):
+    before = log(talk("a")).read_bytes()
+    assert dialogauge("judge", "./log.jsonl", "-o", "runs/log").code == 0
+    monkeypatch.chdir(tmp_path / "runs")
+    for command in (
+        ("export", "log", "-o", "../log.jsonl"),
+        ("pairs", "log", "--kind", "sft", "-o", "../log.jsonl"),
+        ("report", "log", "-o", "../log.jsonl"),
+    ):
+        done = dialogauge(*command)
+        assert (done.code, "would be written over" in done.err) == (2, True)
+    assert (tmp_path / "log.jsonl").read_bytes() == before
+    for _ in range(2):
+        assert dialogauge("export", "log", "-o", "rows.jsonl").code == 0
+
+
 @pytest.mark.parametrize("kind", ["a folder", "a pipe", "a device"])
 def test_what_is_no_file_is_left_where_it_stands(dialogauge, log, talk, tmp_path, kind):
     path = log(talk("a"))

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import orjson
 
@@ -85,7 +85,9 @@ def spare(outputs: Iterable[Path], settings: Options | Mapping[str, Any]) -> Non
         settings: Every value that is the path of a file is an input, and so are the files in a folder among
             them. What a run holds is its own; no folder of inputs becomes a run, which is read otherwise.
     """
-    inputs = [(path, status) for path in _texts(settings) if (status := _status(path)) is not None]
+    statuses = [(path, _status(path)) for path in dict.fromkeys(_texts(settings))]
+    inputs = [(path, status) for path, status in statuses if status is not None]
+    elsewhere = [path for path, status in statuses if status is None]
     for output in outputs:
         status, real = _status(output), os.path.realpath(output)
         if output.name == FILES["database"] and not (folder := RunDirectory(output.parent)).exists:
@@ -93,11 +95,23 @@ def spare(outputs: Iterable[Path], settings: Options | Mapping[str, Any]) -> Non
         if status is None:
             continue
         own = RunDirectory(Path(real).parent).exists
+        if any(_ends_with(real, path) for path in elsewhere):
+            _refuse(output)
         for path, other in inputs:
             inside = stat.S_ISDIR(other.st_mode) and real.startswith(os.path.realpath(path) + os.sep)
             if os.path.samestat(status, other) or (inside and not own):
-                msg = f"{shown_path(output)} would be written over, and it is an input"
-                raise UsageError(msg, hint="choose another place with -o")
+                _refuse(output)
+
+
+def _refuse(output: Path) -> NoReturn:
+    msg = f"{shown_path(output)} would be written over, and it is an input"
+    raise UsageError(msg, hint="choose another place with -o")
+
+
+def _ends_with(real: str, path: str) -> bool:
+    """Say whether a file may be one that was named from another folder, where a run was made."""
+    parts = [part for part in Path(path).parts if part not in ("..", os.sep)]
+    return bool(Path(path).suffix) and list(Path(real).parts[-len(parts) :]) == parts
 
 
 def _spare_folder(folder: Path, inputs: Iterable[tuple[str, os.stat_result]]) -> None:
