@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dialogauge import open_run
 from flows.conftest import rows_of
 
 NAMES = [
@@ -142,6 +143,9 @@ def test_a_link_is_written_through(dialogauge, log, talk, tmp_path):
     assert dialogauge("export", "run", "-o", "link.jsonl").code == 0
     assert (tmp_path / "link.jsonl").is_symlink()
     assert (tmp_path / "rows.jsonl").read_text().count("\n") == 2
+    open_run("run").page("link.jsonl")
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert "<html" in (tmp_path / "rows.jsonl").read_text()
 
 
 @pytest.mark.parametrize("name", ["x" * 250, "x" * 255, "x" * 240 + ".jsonl", "run/judgements.jsonl/x"])

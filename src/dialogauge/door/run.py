@@ -185,6 +185,7 @@ class Run:
     def page(self, path: str | PathLike[str]) -> Path: ...
     def page(self, path: str | PathLike[str] | None = None) -> str | Path:
         """Return the page of the run as HTML; with a path, write it there and return the path."""
+        from dialogauge.app.outputs import output_file
         from dialogauge.runs.directory import write_whole
 
         try:
@@ -194,7 +195,7 @@ class Run:
             raise StoreError(msg, hint="`dialogauge report` writes it anew") from error
         if path is None:
             return page
-        write_whole(Path(path), [page.encode()])
+        write_whole(output_file(fspath(path)), [page.encode()])
         return Path(path)
 
     def gate(self, expression: str) -> GateResult:
