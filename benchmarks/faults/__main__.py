@@ -14,6 +14,7 @@ from benchmarks.faults.kills import kills
 from benchmarks.faults.kills_all import kills_everywhere
 from benchmarks.faults.large import FEW_BAITS, FEW_HEAPS, delays, memory
 from benchmarks.faults.mixed import mixed
+from benchmarks.faults.one_by_one import one_by_one
 from benchmarks.faults.resume import resume
 from benchmarks.faults.running import Command, Findings, command_in
 from benchmarks.faults.stops import stops
@@ -37,6 +38,10 @@ def _honesty(folder: Path, command: Command, short: bool) -> Iterator[Findings]:
 
 def _mixed(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
     yield mixed(folder, number=300, latency=0.02) if short else mixed(folder)
+
+
+def _one_by_one(folder: Path, command: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    yield one_by_one(folder, command, service_s=0.3 if short else 3.0, number=8 if short else 20)
 
 
 def _delays(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
@@ -70,6 +75,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "stops": _stops,
     "honesty": _honesty,
     "mixed": _mixed,
+    "one_by_one": _one_by_one,
     "delays": _delays,
     "memory": _memory,
     "disk": _disk,

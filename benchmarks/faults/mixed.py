@@ -127,6 +127,8 @@ def _expected(faults: list[str]) -> str:
         if cause is None and ALWAYS.get(fault, SCORED) != SCORED:
             passing.append(fault)
             continue
+        if fault == "garbage_after" and n + 1 < len(faults):
+            continue  # the garbage came with the answer, not after it
         passing.clear()
         if cause is None:
             return SCORED if fault == faults[-1] else "asked again after an answer"

@@ -9,6 +9,7 @@ from benchmarks.faults.kills import kills
 from benchmarks.faults.kills_all import kills_everywhere
 from benchmarks.faults.large import FEW_BAITS, FEW_HEAPS, delays, memory
 from benchmarks.faults.mixed import mixed
+from benchmarks.faults.one_by_one import one_by_one
 from benchmarks.faults.resume import STUDIES, resume
 from benchmarks.faults.stops import stops
 
@@ -27,6 +28,10 @@ def test_failures_are_told_beside_the_mean(dialogauge, tmp_path):
 
 def test_nothing_is_lost_doubled_or_made_up_under_mixed_faults(tmp_path):
     assert mixed(tmp_path, number=300, latency=0.02).wrong == []
+
+
+def test_a_server_that_takes_one_request_at_a_time_gets_all_done(dialogauge, tmp_path):
+    assert one_by_one(tmp_path, dialogauge, service_s=0.3, number=8).wrong == []
 
 
 def test_a_huge_reply_delays_no_other_conversation(tmp_path):
