@@ -26,6 +26,8 @@ from dialogauge.llm.secrets import (
 _LISTED: Final = 12
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
+_HOST: Final = re.compile(r".*:.*|([^.]{1,63}\.)*[^.]{1,63}\.?")
+"""A name of parts as the DNS has them, or an address with colons."""
 _LIKE_URL: Final = "it looks like http://localhost:8000/v1"
 
 
@@ -165,10 +167,10 @@ def _fault(url: str) -> str | None:
     sent = "".join((_host(parts), parts.path, parts.query))
     if re.search(r"[\x00-\x1f\x7f]", url) or not re.fullmatch(r"[!-\[\]-~]*", sent):
         return "a space, or another character that no URL may hold, must be percent-encoded"
-    if parts.scheme not in ("http", "https"):
-        return "it begins with http:// or https://"
-    if not parts.hostname or port == 0:
-        return "it names no host" if port != 0 else "there is no port 0"
+    if parts.scheme not in ("http", "https") or port == 0:
+        return "there is no port 0" if port == 0 else "it begins with http:// or https://"
+    if not _HOST.fullmatch(parts.hostname or ""):
+        return "it names no host, or one with a part that is empty or has more than 63 characters"
     if parts.fragment or "@" in parts.path:
         return "# and @ behind the host must be percent-encoded"
     return None

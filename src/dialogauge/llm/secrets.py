@@ -42,6 +42,12 @@ _ESCAPE: Final = re.compile(
 )
 _CUT: Final = re.compile(rb'\s*(?:\Z|\.\.|\xe2\x80\xa6|\xa6\x80\xe2|\*\*|[][<>"])')
 """What stands where a text was cut, read forward or backward."""
+_BETWEEN: Final = re.compile(rb"[\s\0:]|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|\xc2\xad")
+"""What may stand between the signs of a secret: spaces, line breaks, colons, and signs without width."""
+_WIDTHLESS: Final = (b"\xe2\x80", b"\xe2\x81\xa0", b"\xef\xbb\xbf", b"\xc2\xad")
+"""The beginnings of signs without width."""
+_LONG: Final = 12
+"""Characters: of a shorter one, spread over words, nothing would be told from prose."""
 _URLS: Final = re.compile(r"(?<=://).*?(?=,[^,]*@https?://|\Z)", re.DOTALL)
 """What follows each scheme, in one URL or in a list of `MODEL@URL`."""
 
@@ -154,14 +160,16 @@ class Secrets:
 
     They are found plain, percent-encoded, as JSON or HTML escapes (also escaped up to three times over), in
     base64 of either alphabet with whatever stands around them, in hexadecimal digits, and in any case of
-    letters. Of one that was cut, the beginning or the end counts from 8 characters on where the text ends or
-    shows a cut, and from its half on anywhere.
+    letters; the long ones also with spaces, line breaks or colons between their signs. Of one that was cut,
+    the beginning or the end counts from 8 characters on where the text ends or shows a cut, and from its half
+    on anywhere.
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         """Take the secrets; those of fewer than four characters are ignored."""
         self._forms = sorted({form for value in values if len(value) >= _LEAST for form in _forms(value)})
         self._backward = [form[::-1] for form in self._forms]
+        self._long = [form for form in self._forms if len(form) >= _LONG]
 
     def mask(self, text: str) -> str:
         """Return the text without secrets."""
@@ -201,7 +209,17 @@ class Secrets:
             low = level.lower()
             if any(form[:_PART] in low or form[-_PART:] in low for form in self._forms):
                 return True
+            if self._is_spread(low):
+                return True
         return False
+
+    def _is_spread(self, low: bytes) -> bool:
+        if not self._long:
+            return False
+        joined = low.translate(None, b" \t\n\r\v\f\0:")
+        if any(sign in joined for sign in _WIDTHLESS):
+            joined = _BETWEEN.sub(b"", joined)
+        return any(form in joined for form in self._long)
 
     def _spans(self, raw: bytes) -> Iterator[tuple[int, int]]:
         """Yield where secrets stand, with escapes as a whole."""
@@ -210,6 +228,13 @@ class Secrets:
             size = len(low)
             hits = list(_hits(low, self._forms))
             hits += [(size - stop, size - start) for start, stop in _hits(low[::-1], self._backward)]
+            if self._is_spread(low):
+                joined, way = _joined(low)
+                hits += [
+                    (way.start(start), way.stop(stop - 1))
+                    for form in self._long
+                    for start, stop in _whole(joined, form)
+                ]
             for start, stop in hits:
                 first, last = start, stop - 1
                 ends = (first, last + 1)
@@ -249,6 +274,13 @@ def _hits(low: bytes, forms: Iterable[bytes]) -> Iterator[tuple[int, int]]:
             at = low.find(form[:_PART], at + (length if shown else 1))
 
 
+def _whole(low: bytes, form: bytes) -> Iterator[tuple[int, int]]:
+    at = low.find(form)
+    while at >= 0:
+        yield at, at + len(form)
+        at = low.find(form, at + len(form))
+
+
 def _common(low: bytes, at: int, form: bytes) -> int:
     if low.startswith(form, at):
         return len(form)
@@ -281,6 +313,16 @@ class _Places:
         """Return where the sign of a byte ended."""
         i = bisect_right(self._after, byte) - 1
         return self._before[i + 1] if self._whole[i] else self._before[i] + byte - self._after[i] + 1
+
+
+def _joined(raw: bytes) -> tuple[bytes, _Places]:
+    """Return a text without what may stand between the signs of a secret, and the way back."""
+    pieces, way, end, size = [], _Places(), 0, 0
+    for gap in _BETWEEN.finditer(raw):
+        pieces.append(raw[end : gap.start()])
+        size, end = size + gap.start() - end, gap.end()
+        way.add(size, end, whole=False)
+    return b"".join(pieces) + raw[end:], way
 
 
 def _levels(raw: bytes, *, placed: bool) -> Iterator[tuple[bytes, tuple[_Places, ...]]]:

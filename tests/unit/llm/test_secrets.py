@@ -174,3 +174,19 @@ def test_keys_among_parameters_are_secrets_at_any_depth():
 )
 def test_a_url_is_shown_without_credentials(text, shown):
     assert without_credentials(text) == shown
+
+
+@pytest.mark.parametrize("between", [" ", "\n", "\r\n  ", "\u200b", "\0"])
+@pytest.mark.parametrize("every", [1, 2, 10])
+def test_a_secret_that_is_spread_is_masked(between, every):
+    secret = "sk-Live9f8e7d6c5b4a3Zq0Xw"
+    for text in (secret, secret.encode().hex(), base64.b64encode(secret.encode()).decode()[:-3]):
+        spread = between.join(text[i : i + every] for i in range(0, len(text), every))
+        for shown in (spread, json.dumps(spread)[1:-1]):
+            masked = Secrets([secret]).mask(f"The key {shown} is wrong: that much is known.")
+            assert masked == "The key *** is wrong: that much is known."
+
+
+def test_what_only_looks_spread_stays():
+    text = "He may pass: word for word, up a s s."
+    assert Secrets(["password", "pass word for"]).mask(text) == text
