@@ -113,7 +113,8 @@ class Echoes:
     def next(self, body: dict[str, Any]) -> tuple[int, bytes, Mapping[str, str]]:
         """Return the next response."""
         verdict = ideal(body)
-        if "probe_k7" in json.dumps(body):
+        asked = json.dumps(body)
+        if "probe_k7" in asked or "the word: yes" in asked:  # what tells whether the endpoint is of use
             return 200, json.dumps(_message(verdict)).encode(), {}
         with self._lock:
             # A stride through the product, so that every form and every place comes soon.
