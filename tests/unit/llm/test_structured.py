@@ -130,6 +130,14 @@ async def test_a_refusal_is_not_asked_again():
     assert (outcome.kind, outcome.raw, len(requests)) == ("refused", "No.", 1)
 
 
+async def test_a_reply_that_declines_in_words_is_asked_whether_its_answer_is_one():
+    declined = 'I cannot judge this. The format would be {"score": 4}'
+    outcome, requests = await run(declined, declined)
+    assert (outcome.kind, len(requests)) == ("refused", 2)
+    outcome, _ = await run(declined, '{"score": 3}')
+    assert (outcome.value, outcome.reasked) == (3, True)
+
+
 async def test_each_cause_is_asked_about_once():
     empty, cut = ChatFailure("empty_reply", "empty", Usage(1)), ChatReply("{", "length", Usage(1))
     outcome, requests = await run(empty, cut, "prose", GOOD)

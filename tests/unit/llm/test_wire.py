@@ -152,3 +152,11 @@ def test_a_whole_float_is_a_count():
 )
 def test_json_is_read_whatever_its_escapes(raw, value):
     assert parse_json(raw) == value
+
+
+def test_the_first_choice_by_index_counts_and_none_beside_an_error_or_a_refusal():
+    one, other = ({"index": n, "message": {"content": str(n)}} for n in (0, 1))
+    assert read_completion({"choices": [other, one]}).text == "0"
+    assert read_completion({"choices": [one], "error": {"message": "broke off"}}) is None
+    refused = {"message": {"content": '{"score": 4}', "refusal": "I will not."}}
+    assert read_completion({"choices": [refused]}).finish == "filter"
