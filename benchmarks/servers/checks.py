@@ -44,7 +44,7 @@ def check_wide(server: Server, folder: Path, *, sample: int | None) -> Iterator[
     single = ("--rubric", "single", "--lang", "en")
     yield _judged(server, folder, "turn rubric, examples", str(ROOT / "examples"), *some, *single)
     seen = _written(folder / "seen.jsonl", made_conversations(10, seed=99))
-    yield _judged(server, folder, "card, short", seen, "--lang", "en", needs_grammar=False)
+    yield _judged(server, folder, "card, short", seen, "--lang", "en")
     long = _written(folder / "long.jsonl", made_conversations(2, seed=5, turns=(_TURNS, _TURNS)))
     yield _judged(server, folder, f"windows, {_TURNS} turns", long, "--lang", "en")
     chinese = _written(folder / "zh.jsonl", [_chinese(n) for n in range(3)])
@@ -72,16 +72,14 @@ def _doctor(server: Server, folder: Path) -> Check:
     return Check("doctor", came_to, reachable and "Traceback" not in done.out + done.err)
 
 
-def _judged(
-    server: Server, folder: Path, name: str, source: str, *words: object, needs_grammar: bool = True
-) -> Check:
-    """Judge and count; a server that holds to no schema need not score what the model never learnt."""
+def _judged(server: Server, folder: Path, name: str, source: str, *words: object) -> Check:
+    """Judge and count: all are scored, or, where the server holds to no schema, each has its failure."""
     run = name.replace(",", "").replace(" ", "-")
     done = _run(server, folder, run, source, *words)
     kinds = _kinds(folder / run)
     ended = done.code in (0, 3) and sum(kinds.values()) > 0 and "Traceback" not in done.err
     all_scored = set(kinds) == {"scored"} and done.code == 0
-    held = ended if needs_grammar and not server.grammar else all_scored
+    held = all_scored if server.grammar else ended
     return Check(name, _counted(kinds, done), held)
 
 
