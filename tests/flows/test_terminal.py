@@ -211,8 +211,9 @@ def test_a_signal_at_any_moment_ends_it_without_a_traceback(folder: Path, sent: 
             time.sleep(0.001)
         time.sleep(whole * part / 8)
         process.send_signal(sent)
-        _, err = process.communicate(timeout=60)
-        assert process.returncode in (0, 130), (process.returncode, err)
+        out, err = process.communicate(timeout=60)
+        late = (-sent,) if b"report.html" in out else ()  # Python, on its way out, takes no handler with it
+        assert process.returncode in (0, 130, *late), (process.returncode, err)
         assert b"Traceback" not in err, err.decode()
         assert b"Exception ignored" not in err, err.decode()
         assert (b"interrupted" in err) == (process.returncode == 130)

@@ -72,8 +72,8 @@ def compare_runs(options: CompareOptions) -> Compared:
             items or evaluators.
     """
     out = Path(options.out) if options.out else Path(options.runs[0]) if len(options.runs) == 1 else None
-    spare([] if out is None else run_files(RunDirectory(out)), options)
     read = gather(options.runs, options.judge)
+    spare([] if out is None else run_files(RunDirectory(out)), options)
     agents = read_agents(options.agents_file)
     for name, of in read.scores.candidates.items():
         called = of.about.pop("called", name)
