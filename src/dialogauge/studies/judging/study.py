@@ -20,6 +20,7 @@ from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts, standing
+from dialogauge.studies.judging.findings import FindingsSummary
 from dialogauge.studies.judging.gate import GateResult, read_gates
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
@@ -42,11 +43,14 @@ class JudgingResult:
     trust: Trust
     sample: ShownConversations
     """What the page shows of the conversations."""
+    findings: FindingsSummary | None = None
+    """None for a judge that names no kinds of findings."""
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`."""
         gates = [asdict(gate) for gate in self.gates]
-        return {**self.summary.to_json(), "gates": gates, "trust": self.trust.to_json()}
+        findings = {} if self.findings is None else {"findings": self.findings.to_json()}
+        return {**self.summary.to_json(), **findings, "gates": gates, "trust": self.trust.to_json()}
 
 
 @dataclass
