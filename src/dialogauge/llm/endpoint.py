@@ -114,7 +114,7 @@ class Endpoint:
         yield self.api_key or ""
         yield from url_secrets(self.base_url)
         yield from url_secrets(self.proxy or "")
-        yield from secret_values(self.headers.items())
+        yield from secret_values(self.request_headers().items())
         yield from parameter_secrets(self.extra)
 
     def redact(self, text: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import unquote, unquote_plus, urlsplit
+from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 MASK: Final = "***"
 
@@ -35,16 +36,19 @@ _PLAIN: Final = re.compile(r"[A-Za-z]{1,15}|[\d.:/-]{1,12}|.{0,7}", re.DOTALL)
 """One word, a number or a date, and what is short: these occur in every text."""
 
 _ESCAPE: Final = re.compile(
-    rb"%[0-9a-fA-F]{2}|&#[0-9]{1,7};?|&#[xX][0-9a-fA-F]{1,6};?|&[a-zA-Z]{2,12};"
-    rb"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}"
-    rb"|\\U[0-9a-fA-F]{8}|\\u\{[0-9a-fA-F]{1,6}\}|\\x[0-9a-fA-F]{2}|\\[0-7]{3}|\\.",
+    rb"%[0-9a-fA-F]{2}|&#[0-9]{1,9};?|&#[xX][0-9a-fA-F]{1,8};?|&[a-zA-Z]{2,12};"
+    rb"|\\+u[dD][89abAB][0-9a-fA-F]{2}\\+u[dD][c-fC-F][0-9a-fA-F]{2}|\\+u[0-9a-fA-F]{4}"
+    rb"|\\+U[0-9a-fA-F]{8}|\\+u\{[0-9a-fA-F]{1,6}\}|\\+x[0-9a-fA-F]{2}|\\+[0-7]{3}|\\+[^\\0-9uUx%&]|\\{2,}",
     re.DOTALL,
 )
+"""One escape. However many backslashes begin it, it is one: each time that a text is escaped doubles them."""
 _CUT: Final = re.compile(rb'\s*(?:\Z|\.\.|\xe2\x80\xa6|\xa6\x80\xe2|\*\*|[][<>"])')
 """What stands where a text was cut, read forward or backward."""
-_BETWEEN: Final = re.compile(rb"[\s\0:]|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|\xc2\xad")
-"""What may stand between the signs of a secret: spaces, line breaks, colons, and signs without width."""
-_WIDTHLESS: Final = (b"\xe2\x80", b"\xe2\x81\xa0", b"\xef\xbb\xbf", b"\xc2\xad")
+_BETWEEN: Final = re.compile(
+    rb"[\s\0:,;.|_+-]|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|\xef\xbf\xbd|\xc2\xad"
+)
+"""What may stand between the signs of a secret: spaces, line breaks, marks, and signs without width."""
+_WIDTHLESS: Final = (b"\xe2\x80", b"\xe2\x81\xa0", b"\xef\xbb\xbf", b"\xef\xbf\xbd", b"\xc2\xad")
 """The beginnings of signs without width."""
 _LONG: Final = 12
 """Characters: of a shorter one, spread over words, nothing would be told from prose."""
@@ -159,17 +163,17 @@ class Secrets:
     """Known secrets, which `mask` and its kin replace by `***`.
 
     They are found plain, percent-encoded, as JSON or HTML escapes (also escaped up to three times over), in
-    base64 of either alphabet with whatever stands around them, in hexadecimal digits, and in any case of
-    letters; the long ones also with spaces, line breaks or colons between their signs. Of one that was cut,
-    the beginning or the end counts from 8 characters on where the text ends or shows a cut, and from its half
-    on anywhere.
+    base64 of either alphabet with whatever stands around them (escaped once before, too), in hexadecimal
+    digits, and in any case of letters; the long ones also with spaces, line breaks or marks between their
+    signs. Of one that was cut, the beginning or the end counts from 8 characters on where the text ends or
+    shows a cut, and from a third on, and 12 characters, anywhere.
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         """Take the secrets; those of fewer than four characters are ignored."""
         self._forms = sorted({form for value in values if len(value) >= _LEAST for form in _forms(value)})
         self._backward = [form[::-1] for form in self._forms]
-        self._long = [form for form in self._forms if len(form) >= _LONG]
+        self._long = [form for form in {_BETWEEN.sub(b"", one) for one in self._forms} if len(form) >= _LONG]
 
     def mask(self, text: str) -> str:
         """Return the text without secrets."""
@@ -216,7 +220,7 @@ class Secrets:
     def _is_spread(self, low: bytes) -> bool:
         if not self._long:
             return False
-        joined = low.translate(None, b" \t\n\r\v\f\0:")
+        joined = low.translate(None, b" \t\n\r\v\f\0:,;.|_+-")
         if any(sign in joined for sign in _WIDTHLESS):
             joined = _BETWEEN.sub(b"", joined)
         return any(form in joined for form in self._long)
@@ -249,10 +253,28 @@ def _forms(value: str) -> Iterator[bytes]:
     once = [raw, raw.replace(b" ", b"+")]
     if not value.isascii():
         once += [raw.decode("latin-1").encode(), value.encode("latin-1", "replace")]
+        cases = (value.upper(), value.lower(), value.swapcase(), value.title())
+        once += [case.encode("utf-8", "surrogatepass") for case in cases]
     for plain in once:
         # A password may look escaped itself, and is found in a text that was unescaped as often.
         yield from (level.lower() for level, _ in _levels(plain, placed=False) if len(level) >= _LEAST)
-    yield raw.hex().encode()
+    for coded in {raw, *_escaped(value)}:
+        yield coded.hex().encode()
+        yield from _in_base64(coded)
+
+
+def _escaped(value: str) -> Iterator[bytes]:
+    """Yield a text as URLs, JSON and HTML have it."""
+    raw = value.encode("utf-8", "surrogatepass")
+    yield from (quote(raw).encode(), quote(raw, safe="").encode(), quote_plus(raw).encode())
+    yield from (
+        json.dumps(value, ensure_ascii=ascii)[1:-1].encode("utf-8", "surrogatepass")
+        for ascii in (True, False)
+    )
+    yield html.escape(value).encode("utf-8", "surrogatepass")
+
+
+def _in_base64(raw: bytes) -> Iterator[bytes]:
     for before in range(3):
         coded = base64.b64encode(b"\0" * before + raw).rstrip(b"=")
         # The first and the last sign also hold bits of what stands beside the secret.
@@ -264,7 +286,7 @@ def _forms(value: str) -> Iterator[bytes]:
 def _hits(low: bytes, forms: Iterable[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where a form stands, whole or cut at its end; both are lower case."""
     for form in forms:
-        enough = max(12, (len(form) + 1) // 2)
+        enough = max(_LONG, len(form) // 3)
         at = low.find(form[:_PART])
         while at >= 0:
             length = _common(low, at, form)
@@ -356,13 +378,13 @@ def _unescaped(escape: bytes) -> bytes:
         return bytes([int(escape[1:], 16)])
     if escape[:1] == b"&":
         return html.unescape(escape.decode()).encode("utf-8", "replace")
-    body = escape[1:]
-    if len(body) == 1:
-        return _SHORT.get(body, body)
+    body = escape.lstrip(b"\\")
+    if len(body) < 2:
+        return _SHORT.get(body, body or b"\\")
     if body.isdigit():
         return bytes([int(body, 8) & 255])
-    if len(escape) == 12:
-        high, low = int(body[1:5], 16), int(body[7:], 16)
+    if b"\\" in body:
+        high, low = int(body[1:5], 16), int(body[-4:], 16)
         return chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00).encode()
     number = int(body.strip(b"uUx{}"), 16)
     return chr(min(number, 0x10FFFF)).encode("utf-8", "replace")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.secrets import (
     MASK,
     Secrets,
@@ -190,3 +191,41 @@ def test_a_secret_that_is_spread_is_masked(between, every):
 def test_what_only_looks_spread_stays():
     text = "He may pass: word for word, up a s s."
     assert Secrets(["password", "pass word for"]).mask(text) == text
+
+
+@pytest.mark.parametrize(
+    ("secret", "echo"),
+    [
+        ("user-17:two words & more", "u ser-1 7:two wo\nrds  & mo re"),
+        (HEX_KEY := "sk-Live9f8e7d6c5b", HEX_KEY.encode().hex("-").upper()),
+        (HEX_KEY, HEX_KEY.encode().hex(" ").replace(" ", ", ")),
+        (HEX_KEY, "+".join(HEX_KEY)),
+        (HEX_KEY, "".join(f"{sign}&#0;" for sign in HEX_KEY).removesuffix("&#0;")),
+        ("a+b/c==x9&y81z", base64.b64encode(b"a%2Bb%2Fc%3D%3Dx9%26y81z").decode()),
+        ('pass"word & \\ more', base64.b64encode(b"pass&quot;word &amp; \\ more").decode()),
+        ('pass"word & \\ more!', base64.b64encode(b'pass\\"word & \\\\ more!').decode()),
+        ("naïve-Passwörter-Ж9", "NAÏVE-PASSWÖRTER-Ж9"),
+        ("STRASSE-ÄÖÜ-77ЖЖ", "strasse-äöü-77жж"),
+        ("sk-Live9f8e7", r"\\u0073%5c\x6b%5C\u002dLive9f8e7"),
+        ("pa5\\5x-more-9", r"pa5\\\\5x-more-9"),
+        ("sk-Live9f8e7", "".join(f"&#{ord(sign):09d};" for sign in "sk-Live9f8e7")),
+    ],
+)
+def test_a_secret_in_a_form_of_forms_is_masked(secret, echo):
+    assert Secrets([secret]).mask(f"The key '{echo}' is wrong.") == "The key '***' is wrong."
+
+
+@pytest.mark.parametrize("secret", ["0egP@@;é0#dlU'e😀dK{bi,中gwo[U1cf中ñzhUzf", "sk-" + "Xy7" * 30])
+def test_half_a_secret_is_masked_however_long_its_signs_are(secret):
+    half = len(secret) // 2
+    for part in (secret[:half], secret[-half:]):
+        for text in (part, base64.b64encode(b"?" + part.encode() + b"?").decode(), part.encode().hex()):
+            assert Secrets([secret]).mask(f"The key {text} is wrong").count(MASK) == 1
+
+
+def test_the_header_that_is_made_of_user_info_is_masked_in_every_form():
+    endpoint = Endpoint("http://user-17:pass%40word-1@h/v1")
+    sent = endpoint.request_headers()["Authorization"]
+    assert endpoint.redact(f"You sent <{sent}>") in ("You sent <***>", "You sent <Basic ***>")
+    twice = base64.b64encode(f"x{sent}y".encode()).decode()
+    assert len(endpoint.redact(f"You sent {twice}")) <= len("You sent *** and a sign or")
