@@ -45,7 +45,7 @@ _ESCAPE: Final = re.compile(
 _CUT: Final = re.compile(rb'\s*(?:\Z|\.\.|\xe2\x80\xa6|\xa6\x80\xe2|\*\*|[][<>"])')
 """What stands where a text was cut, read forward or backward."""
 _BETWEEN: Final = re.compile(
-    rb"[\s\0:,;.|_+-]|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|\xef\xbf\xbd|\xc2\xad"
+    rb"[\s\0:,;.|\\_+-]|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|\xef\xbf\xbd|\xc2\xad"
 )
 """What may stand between the signs of a secret: spaces, line breaks, marks, and signs without width."""
 _WIDTHLESS: Final = (b"\xe2\x80", b"\xe2\x81\xa0", b"\xef\xbb\xbf", b"\xef\xbf\xbd", b"\xc2\xad")
@@ -220,7 +220,7 @@ class Secrets:
     def _is_spread(self, low: bytes) -> bool:
         if not self._long:
             return False
-        joined = low.translate(None, b" \t\n\r\v\f\0:,;.|_+-")
+        joined = low.translate(None, b" \t\n\r\v\f\0:,;.|\\_+-")
         if any(sign in joined for sign in _WIDTHLESS):
             joined = _BETWEEN.sub(b"", joined)
         return any(form in joined for form in self._long)
