@@ -200,7 +200,7 @@ def test_what_only_looks_spread_stays():
         (HEX_KEY := "sk-Live9f8e7d6c5b", HEX_KEY.encode().hex("-").upper()),
         (HEX_KEY, HEX_KEY.encode().hex(" ").replace(" ", ", ")),
         (HEX_KEY, "+".join(HEX_KEY)),
-        ("pass\\6 & more-9", " ".join("pass\\6") + "  &amp;  " + " ".join("more-9")),
+        ("pass\\6 & more-99", " ".join("pass\\6") + "  &amp;  " + " ".join("more-99")),
         (HEX_KEY, "".join(f"{sign}&#0;" for sign in HEX_KEY).removesuffix("&#0;")),
         ("a+b/c==x9&y81z", base64.b64encode(b"a%2Bb%2Fc%3D%3Dx9%26y81z").decode()),
         ('pass"word & \\ more', base64.b64encode(b"pass&quot;word &amp; \\ more").decode()),
