@@ -63,7 +63,7 @@ def _kills(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa
 
 
 def _everywhere(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
-    yield kills_everywhere(folder, times=6) if short else kills_everywhere(folder)
+    yield kills_everywhere(folder, kills=4, others=2) if short else kills_everywhere(folder)
 
 
 def _resume(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001

@@ -1,4 +1,4 @@
-"""Signals at random moments in every study, each followed by the same command, until the run is done."""
+"""Signals at random moments in every command that writes, each followed by the same, until it is done."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from benchmarks.faults.resume import comparable, figures
 from benchmarks.faults.running import Findings, command_in, start
@@ -25,50 +25,81 @@ from talks import write_conversations
 
 __all__ = ["kills_everywhere"]
 
-_SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
+_OTHERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ENDS = {0, 3}
+_TRIES: Final = 4
+"""Signals that are tried for one that comes in time: a command that goes on may end sooner than the first."""
+_TOOK: Final = frozenset({"usage", "seconds", "written", "command", "created", "schema_support", "dropped"})
+"""What a file says of how it was made, and what the last process that asked learned of the endpoint."""
 
 
 @dataclass(frozen=True)
 class _Study:
-    """How a study is called in a directory, and what must be done there before."""
+    """A command, called in a directory of its own, and what must be done there before."""
 
     name: str
     words: tuple[object, ...]
     before: tuple[tuple[object, ...], ...] = ()
 
 
-def kills_everywhere(folder: Path, *, times: int = 100, seed: int = 29) -> Findings:
-    """Send so many signals to runs of all studies; each final run must be as the undisturbed one.
+def kills_everywhere(folder: Path, *, kills: int = 112, others: int = 48, seed: int = 29) -> Findings:
+    """Send so many signals in time to all commands; what each ends with must be as undisturbed.
 
-    SIGKILL, SIGINT and SIGTERM are mixed; their moments are drawn over the whole of an undisturbed run.
+    Args:
+        folder: Where.
+        kills: SIGKILLs that come while the process lives, over all commands.
+        others: SIGINT, SIGTERM and SIGHUP, together.
+        seed: Of the moments, which are drawn over the whole of an undisturbed command.
     """
-    findings = Findings(f"{times} signals in all studies")
-    write_conversations(folder / "data.jsonl", rated_users(4))
+    findings = Findings(f"{kills} times SIGKILL and {others} other signals in all commands")
     rng, sent = random.Random(seed), Counter[str]()
     with OpenAIStub(_reply, latency=0.02) as stub:
         studies = _studies(stub.url)
+        signals = [signal.SIGKILL] * kills + [_OTHERS[n % len(_OTHERS)] for n in range(others)]
+        rng.shuffle(signals)
         for number, study in enumerate(studies):
-            own = times // len(studies) + (number < times % len(studies))
-            sent += _try(findings, folder, study, rng, own)
-    findings.say(", ".join(f"{n} {what}" for what, n in sorted(sent.items())))
+            if own := signals[number :: len(studies)]:
+                came = _try(findings, folder, study, rng, own)
+                findings.say(f"{study.name}: {_counts(came)}")
+                sent += came
+    findings.say(f"in all: {_counts(sent)}")
     return findings
+
+
+def _counts(sent: Counter[str]) -> str:
+    return ", ".join(f"{n} {what}" for what, n in sorted(sent.items()))
 
 
 def _studies(url: str) -> list[_Study]:
     model = ("--model", "stub-model", "--base-url", url, "--no-cache", "--max-concurrency", 4)
-    judge = ("judge", "data.jsonl", *model, "--max-failed", 1, "-o", "RUN")
-    candidate = ("--candidate", f"c=stub-model@{url}", "--no-cache", "--max-concurrency", 4)
-    select = ("replay", "select", "data.jsonl", "--split", "all", "--rule", "all", "-o", "RUN-items.json")
-    collect = ("replay", "collect", "RUN-items.json", *candidate, "-o", "RUN")
-    rated = ("satisfaction", "data.jsonl", "--split", "all", "--draws", 0, "--judge", "zero-shot")
+    judge = ("judge", "data.jsonl", *model, "--max-failed", 1, "-o", "run")
+    select = ("replay", "select", "data.jsonl", "--split", "all", "--rule", "all", "-o", "items.json")
+    candidate = ("--candidate", f"c=stub-model@{url}")
+    collect = ("replay", "collect", "items.json", *candidate, *model[4:], "-o", "run")
+    score = ("replay", "score", "run", "--judge", "zero-shot", *model)
+    draws = ("--draws", 100)
+    whole = ("replay", "run", "data.jsonl", "--split", "all", "--judge", "zero-shot", *candidate, *model)
+    rated = ("satisfaction", "data.jsonl", "--split", "all", "--draws", 0, "--max-failed", 1)
+    fit = ("fit", "data.jsonl", "--cv", 3, "--draws", 20, "-o")
     return [
         _Study("judge", judge),
-        _Study("satisfaction", (*rated, *model, "--max-failed", 1, "-o", "RUN")),
+        _Study("satisfaction", (*rated, "--judge", "zero-shot", *model, "-o", "run")),
         _Study("collect", collect, (select,)),
-        _Study("score", ("replay", "score", "RUN", "--judge", "zero-shot", *model), (select, collect)),
-        _Study("trust", ("trust", "RUN", "--scenario-sample", 12, "--no-cache"), (judge,)),
-        _Study("fit", ("fit", "data.jsonl", "--cv", 3, "--draws", 20, "-o", "RUN")),
+        _Study("score", score, (select, collect)),
+        _Study("trust", ("trust", "run", "--scenario-sample", 12, "--no-cache"), (judge,)),
+        _Study("fit a run", (*fit, "run")),
+        _Study("fit a file", (*fit, "model.json")),
+        _Study("satisfaction, no model", (*rated, "--judge", "local-user", "-o", "run")),
+        _Study("select", select),
+        _Study("compare", ("replay", "compare", "run", *draws), (select, collect, score)),
+        _Study("replay run", (*whole, *draws, "-o", "run")),
+        _Study(
+            "meta", ("meta", "run", *draws, "--dimension", "helpfulness=satisfaction", "-o", "met"), (judge,)
+        ),
+        _Study("pairs", ("pairs", "run", *model, "-o", "pairs.jsonl"), (judge,)),
+        _Study("report", ("report", "run"), (judge,)),
+        _Study("export", ("export", "run", "-o", "rows.csv"), (judge,)),
+        _Study("init", ("init", "start")),
     ]
 
 
@@ -82,51 +113,80 @@ def _reply(body: Mapping[str, Any]) -> str:
     return contented(number)(dict(body))
 
 
-def _words(words: tuple[object, ...], run: str) -> list[str]:
-    return [str(word).replace("RUN", run) for word in words]
-
-
-def _try(findings: Findings, folder: Path, study: _Study, rng: random.Random, times: int) -> Counter[str]:
-    """Make the undisturbed run of a study, and then runs that are killed; return what was sent."""
-
-    def begun(run: str) -> None:
-        for words in study.before:
-            done = command_in(folder)(*_words(words, run))
-            findings.hold(done.code in _ENDS, f"{run}: {done.err}")
-
-    sent, name = Counter[str](), study.name
-    plain = f"{name}-undisturbed"
-    begun(plain)
-    began = time.monotonic()
-    done = command_in(folder)(*_words(study.words, plain))
+def _try(
+    findings: Findings, folder: Path, study: _Study, rng: random.Random, signals: list[signal.Signals]
+) -> Counter[str]:
+    """Let a command end undisturbed, and then after signals; return what was sent."""
+    sent, begun = Counter[str](), folder / study.name
+    begun.mkdir()
+    write_conversations(begun / "data.jsonl", rated_users(4))
+    for words in study.before:
+        done = command_in(begun)(*words)
+        findings.hold(done.code in _ENDS, f"{study.name}: before: {done.err}")
+    plain, began = folder / "undisturbed", time.monotonic()
+    shutil.copytree(begun, plain)
+    _end(findings, study, plain)
     whole = time.monotonic() - began
-    findings.hold(done.code in _ENDS, f"{plain}: exit code {done.code}: {done.err}")
-    expected, left, number = (comparable(folder / plain), figures(folder / plain)), times, 0
-    while left > 0:
-        run = f"{name}-{number}"
-        number += 1
-        begun(run)
-        for _ in range(min(left, rng.randint(1, 4))):
-            left -= 1
-            sent[_signalled(folder, _words(study.words, run), rng, whole)] += 1
-        done = command_in(folder)(*_words(study.words, run))
-        findings.hold(done.code in _ENDS, f"{run}: exit code {done.code}: {done.err}")
-        now = comparable(folder / run), figures(folder / run)
-        findings.hold(now[0] == expected[0], f"{run}: other rows than undisturbed")
-        findings.hold(now[1] == expected[1], f"{run}: other figures than undisturbed")
-        stray = [p.name for p in (folder / run).glob(".*.part")]
-        findings.hold(not stray, f"{run}: left {stray}")
-        shutil.rmtree(folder / run)
+    expected = _left(plain)
+    shutil.rmtree(plain)
+    while signals:
+        here = folder / "disturbed"
+        shutil.copytree(begun, here)
+        for _ in range(min(len(signals), rng.randint(1, 4))):
+            what = signals.pop()
+            for _ in range(_TRIES):
+                came = _signalled(here, study, what, rng.uniform(0.0, whole))
+                sent[what.name if came else "too late"] += 1
+                if came:
+                    break
+        _end(findings, study, here)
+        now = _left(here)
+        for name in sorted({*expected, *now}):
+            same = expected.get(name) == now.get(name)
+            findings.hold(same, f"{study.name}: {name} is not as undisturbed")
+        shutil.rmtree(here)
     return sent
 
 
-def _signalled(folder: Path, words: list[str], rng: random.Random, whole: float) -> str:
-    """Start a command, send it a signal at some moment, and wait; say what it was sent."""
-    process, what = start(folder, *words), rng.choice(_SIGNALS)
+def _end(findings: Findings, study: _Study, folder: Path) -> None:
+    done = command_in(folder)(*study.words)
+    findings.hold(done.code in _ENDS, f"{study.name}: exit code {done.code}: {done.err}")
+
+
+def _signalled(folder: Path, study: _Study, what: signal.Signals, seconds: float) -> bool:
+    """Start a command, send it a signal after some seconds, and wait; say whether it came in time."""
+    process = start(folder, *study.words)
     try:
-        process.communicate(timeout=rng.uniform(0.0, whole))
+        process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.send_signal(what)
         process.communicate()
-        return what.name
-    return "too late"
+        return process.returncode not in _ENDS  # else it had all but ended
+    return False
+
+
+def _left(folder: Path) -> dict[str, Any]:
+    """Return what stands in a folder, by name, but for what a file says of how it was made."""
+    left: dict[str, Any] = {}
+    for path in folder.rglob("*"):
+        name = str(path.relative_to(folder))
+        if path.name == "run.db":
+            left[name] = comparable(path.parent), figures(path.parent)
+        elif path.suffix in (".json", ".jsonl"):
+            left[name] = [_plain(json.loads(line)) for line in _values(path)]
+        elif path.suffix in (".csv", ".toml"):
+            left[name] = path.read_bytes()
+        elif path.is_file() and not path.name.startswith("run.db-"):
+            left[name] = None
+    return left
+
+
+def _values(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    return text.splitlines() if path.suffix == ".jsonl" else [text]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items() if key not in _TOOK}
+    return [_plain(one) for one in value] if isinstance(value, list) else value

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any, Final
@@ -48,7 +48,7 @@ _NAMED: Final = 40
 """Characters of a file's name in that of the one that is being written: no name becomes too long by it."""
 
 _WRITTEN: Final = "written:"
-"""Before the name of a file: under it the run file keeps the digest of what was written."""
+"""Before the name of a file: under it the run file keeps the digests of what was, or is being, written."""
 
 
 class RunDirectory:
@@ -185,28 +185,34 @@ class RunDirectory:
         if not isinstance(value, dict):
             msg = f"{self.file(name)} does not hold a JSON object"
             raise StoreError(msg)
-        if self._digest_written(name) not in (None, _digest(raw)):
+        if (written := self._digests_written(name)) and _digest(raw) not in written:
             msg = f"{self.file(name)} was changed since the run wrote it"
             raise StoreError(msg, hint="give the command that wrote it again; nothing is judged twice")
         return value
 
-    def _digest_written(self, name: str) -> str | None:
+    def _digests_written(self, name: str) -> list[str]:
         if not self.exists:
-            return None
+            return []
         database = self._database or self.open_for_reading()
         try:
-            written: str | None = database.get_meta(_WRITTEN + name)
+            written: str | list[str] = database.get_meta(_WRITTEN + name, [], str | list[str])
         finally:
             if database is not self._database:
                 database.close()
-        return written
+        return [written] if isinstance(written, str) else written
 
     def write_json(self, name: str, value: Mapping[str, Any]) -> None:
         """Write the manifest or the summary, whole or not at all."""
         document = json_document(value)
-        if self._database is not None:
-            self._database.put_meta(_WRITTEN + name, _digest(document))
+        own = _digest(document)
+        # A killed process leaves the file as it was, or as it is to be: both are the run's own.
+        self._note_written(name, [own, *self._digests_written(name)])
         self.write_lines(name, [document])
+        self._note_written(name, [own])
+
+    def _note_written(self, name: str, digests: Sequence[str]) -> None:
+        if self._database is not None:
+            self._database.put_meta(_WRITTEN + name, digests)
 
     def remove(self, name: str) -> None:
         """Delete a file, if it is there."""

@@ -6,7 +6,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
@@ -270,3 +271,31 @@ def test_nothing_is_written_into_the_database_of_another_program(tmp_path: Path)
     with pytest.raises(StoreError, match="database of another program"):
         RunDirectory(tmp_path).open_for_writing("judge")
     assert (tmp_path / "run.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("killed", [("before",), ("after",), ("before", "after"), ("after", "before")])
+def test_a_document_is_known_whenever_its_writing_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: Sequence[str]
+) -> None:
+    directory = RunDirectory(tmp_path)
+    database = directory.open_for_writing("judge")
+    directory.write_json("summary", {"version": 0})
+    for version, when in enumerate(killed, 1):
+        with monkeypatch.context() as patch:
+            patch.setattr(RunDirectory, "write_lines", partialmethod(_dying, when))
+            with pytest.raises(KeyboardInterrupt):
+                directory.write_json("summary", {"version": version})
+        directory.read_json("summary")
+    directory.file("summary").write_bytes(b"{}")
+    with pytest.raises(StoreError, match="was changed since"):
+        directory.read_json("summary")
+    directory.write_json("summary", {"version": 9})
+    assert directory.read_json("summary") == {"version": 9}
+    database.close()
+    directory.release()
+
+
+def _dying(directory: RunDirectory, when: str, name: str, chunks: Iterable[bytes]) -> None:
+    if when == "after":
+        write_whole(directory.file(name), chunks)
+    raise KeyboardInterrupt
