@@ -70,6 +70,13 @@ class _StoredFailure(TypedDict):
     message: str
 
 
+class _RowRating(TypedDict):
+    dimension: str
+    score: float | str
+    raters: int
+    others: NotRequired[dict[str, float | str]]
+
+
 class JudgedRow(TypedDict):
     """A row of a run of `judge` or `satisfaction`, as `row_json` writes it."""
 
@@ -95,6 +102,8 @@ class JudgedRow(TypedDict):
     judge: str
     prompt_digest: str | None
     usage: _UsageByRole
+    rating: NotRequired[_RowRating]
+    """What people said of the target; absent where they did not rate it."""
 
 
 class _ItemRow(TypedDict):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from dialogauge.core import NOT_APPLICABLE, ONE_TO_FIVE, Conversation, Rating, RecordFault, Scale
 from dialogauge.data.ratings import ADMIT_ALL, Admission
 from dialogauge.stats import reply_length
+from dialogauge.studies.rated import agreed
 
 Row = Mapping[str, Any]
 
@@ -198,7 +199,7 @@ def _take(
     counts = table.counts
     counts.rated += 1
     counts.several_raters += len(ratings) > 1
-    people = _agreed(ratings)
+    people = agreed(ratings)
     scores = [_score_in(row, table.pair, fractions=table.ranked_by_fractions) for row in rows]
     numbers = [s for s in scores if isinstance(s, _Score)]
     if people is None:
@@ -214,14 +215,6 @@ def _take(
         counts.failed += 1
     else:
         counts.not_judged += 1
-
-
-def _agreed(ratings: Sequence[float | str]) -> float | str | None:
-    numbers = [float(r) for r in ratings if not isinstance(r, str)]
-    if numbers:
-        return sum(numbers) / len(numbers)
-    ranked = Counter(r for r in ratings if isinstance(r, str)).most_common(2)
-    return None if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
 
 
 class _Score(NamedTuple):

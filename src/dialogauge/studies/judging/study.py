@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from typing import Any, Final
 
@@ -19,13 +19,15 @@ from dialogauge.core import (
 from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import Page
-from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts, standing
+from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, StoredUnit, Study, StudyFacts, standing
 from dialogauge.studies.judging.findings import FindingsSummary
 from dialogauge.studies.judging.gate import GateResult, read_gates
 from dialogauge.studies.judging.page import report_page
+from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
+from dialogauge.studies.rated import row_changes
 from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
 from dialogauge.studies.trust.result import Trust, TrustThresholds
 from dialogauge.studies.trust.tally import TrustTally
@@ -45,12 +47,21 @@ class JudgingResult:
     """What the page shows of the conversations."""
     findings: FindingsSummary | None = None
     """None for a judge that names no kinds of findings."""
+    people: People | None = None
+    """None where the data holds no ratings."""
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`."""
         gates = [asdict(gate) for gate in self.gates]
         findings = {} if self.findings is None else {"findings": self.findings.to_json()}
-        return {**self.summary.to_json(), **findings, "gates": gates, "trust": self.trust.to_json()}
+        people = None if self.people is None else self.people.to_json()
+        return {
+            "people": people,
+            **self.summary.to_json(),
+            **findings,
+            "gates": gates,
+            "trust": self.trust.to_json(),
+        }
 
 
 @dataclass
@@ -80,8 +91,11 @@ class JudgingStudy(Study[JudgingResult]):
     faults: list[InputError] = field(default_factory=list)
     rated_ids: set[str] = field(default_factory=set)
     """Of the conversations that `ratings` has ratings of, those that the input holds."""
+    rated: set[bytes] = field(default_factory=set)
+    """Digests of the conversations that people rated."""
     absent_turns: set[tuple[str, int]] = field(default_factory=set)
     """Id and turn that were rated, where the input holds the conversation and not the turn."""
+    _database: RunDatabase | None = field(default=None, init=False, repr=False)
 
     name = JUDGE
 
@@ -99,6 +113,10 @@ class JudgingStudy(Study[JudgingResult]):
     def passed_over(self) -> int:
         """Worked examples and unreadable records."""
         return self.left_out + len(self.faults)
+
+    def opened(self, database: RunDatabase) -> None:
+        """Take the run file: people's ratings stand there, beside the conversations."""
+        self._database = database
 
     def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Take the mask; these judges keep nothing."""
@@ -136,6 +154,8 @@ class JudgingStudy(Study[JudgingResult]):
 
     def _units(self, conversation: Conversation, position: int) -> Iterator[WorkUnit]:
         target, judge = conversation_digest(conversation), self.judge
+        if conversation.ratings:
+            self.rated.add(bytes.fromhex(target))
         for repeat in range(1, self.repeats + 1):
             yield WorkUnit(
                 JUDGE, conversation, target, judge.digest, repeat, self.seed, None, judge.name, position
@@ -147,6 +167,20 @@ class JudgingStudy(Study[JudgingResult]):
             unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed, standing=standing(unit.earlier)
         )
         return await self.judge.judge(request)
+
+    def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
+        """Put what people said beside what was judged: it may come later, or change."""
+        del ending
+        database = self._database
+        if database is None or not self.rated:
+            return {}
+        changes: dict[bytes, Sequence[Row]] = {}
+        for unit in units:
+            if unit.target in self.rated and (conversation := database.conversation(unit.target)) is not None:
+                changed = row_changes(conversation, unit.rows)
+                if changed is not None:
+                    changes[unit.key] = changed
+        return changes
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> JudgingResult:
         """Bring the rows to summary, checks, gates and a sample, in one pass."""

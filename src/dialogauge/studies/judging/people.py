@@ -1,0 +1,94 @@
+"""What people said of the targets of a run, and whether the judge agrees with them: records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from dialogauge.core import Level, Scale
+from dialogauge.core.shape import read_as
+from dialogauge.stats import Estimate
+
+Agreement = Literal["agrees", "does not", "cannot tell"]
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleFigure:
+    """What people said in one dimension at one level; no two of these are ever added."""
+
+    dimension: str
+    level: Level
+    what: str
+    """The dimension in words: `satisfaction`, `reward`."""
+    scale: Scale | None
+    """That the numbers are on; None of names."""
+    n: int
+    """Rated targets."""
+    rated_conversations: int
+    users: int | None
+    """Who had these conversations; None where the user of some is not known."""
+    mean: Estimate
+    """Over targets, of the mean of a target's raters; undefined of names."""
+    dissatisfied: Estimate | None
+    """Share of targets, 0 to 1; None where no rule says what dissatisfied is."""
+    rule: str = ""
+    """What counts as dissatisfied, in words: `3 or less`."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Of names: how often each was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """Whether the judge agrees with people, and why that is said."""
+
+    answer: Agreement
+    sentence: str
+    """Why, in plain words, with the figures."""
+    dimension: str
+    level: Level
+    """Whose ratings it stands on."""
+    judged_by: str
+    """Which figure of the judge is compared, in words."""
+    measure: str
+    judge: Estimate
+    control: str
+    """The control that the judge comes least far above, in words."""
+    difference: Estimate
+    """The judge's figure less that control's, paired."""
+    controls: Mapping[str, Estimate] = field(default_factory=dict)
+    """The figure of every control."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rectified:
+    """A mean over all targets, most of them judged alone, set right by those that people rated too."""
+
+    dimension: str
+    level: Level
+    targets: int
+    """That the judge scored."""
+    judge: Estimate
+    """Mean of the judge's scores over all targets."""
+    rated_only: Estimate
+    """Mean of people's ratings over the rated targets."""
+    rectified: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """What people said, and the judge beside it."""
+
+    figures: tuple[PeopleFigure, ...]
+    """By level and dimension, the one that the light stands on first."""
+    light: Light
+    rectified: tuple[Rectified, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as it stands in `summary.json` under `people`."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> People:
+        """Read what `to_json` wrote; ValueError for anything else."""
+        return read_as(value, cls)

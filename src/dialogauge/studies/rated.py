@@ -1,0 +1,72 @@
+"""What people said of each target of a conversation: one figure a dimension, of one rater or of several."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dialogauge.core import Conversation
+
+_FIRST: Final = ("satisfaction", "rating", "ratings", "overall", "score", "reward")
+"""What a rated dimension is called that says the most; where none of these is rated, the first by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRating:
+    """What people said of one target in one dimension."""
+
+    dimension: str
+    score: float | str
+    """The mean over the raters; of names the one that most of them chose."""
+    raters: int
+
+
+def preference(dimension: str) -> tuple[int, str]:
+    """Return the rank of a rated dimension: the lowest is shown where there is room for one."""
+    return (_FIRST.index(dimension) if dimension in _FIRST else len(_FIRST), dimension)
+
+
+def ratings_by_turn(conversation: Conversation) -> dict[int | None, tuple[TargetRating, ...]]:
+    """Return people's ratings of each turn and, under None, of the whole, by `preference`.
+
+    Ratings of other candidates are left out, and so are names of which no one was chosen most often.
+    """
+    by_target: dict[int | None, dict[str, list[float | str]]] = {}
+    for rating in conversation.ratings:
+        if rating.candidate in (None, conversation.candidate):
+            by_target.setdefault(rating.turn, {}).setdefault(rating.dimension, []).append(rating.score)
+    out = {}
+    for turn, by_dimension in by_target.items():
+        each = ((name, agreed(scores), len(scores)) for name, scores in by_dimension.items())
+        ratings = [TargetRating(name, score, n) for name, score, n in each if score is not None]
+        out[turn] = tuple(sorted(ratings, key=lambda rating: preference(rating.dimension)))
+    return out
+
+
+def agreed(scores: Sequence[float | str]) -> float | str | None:
+    """Return what the raters of a target say together; None where names are chosen equally often.
+
+    Numbers are averaged, and stand before names.
+    """
+    numbers = [score for score in scores if not isinstance(score, str)]
+    if numbers:
+        return numbers[0] if len(set(numbers)) == 1 else sum(numbers) / len(numbers)
+    ranked = Counter(score for score in scores if isinstance(score, str)).most_common(2)
+    return None if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
+
+
+def rating_json(ratings: Sequence[TargetRating]) -> dict[str, Any]:
+    """Write the ratings of a target as the field `rating` of its row."""
+    first, *others = ratings
+    value: dict[str, Any] = {"dimension": first.dimension, "score": first.score, "raters": first.raters}
+    return value | ({"others": {one.dimension: one.score for one in others}} if others else {})
+
+
+def row_changes(conversation: Conversation, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+    """Return for each row of a conversation its `rating`, as `Study.settle` wants it; None without any."""
+    by_turn = ratings_by_turn(conversation)
+    levels = ("turn", "conversation")
+    rated = [by_turn.get(row["turn"], ()) if row["level"] in levels else () for row in rows]
+    return [{"rating": rating_json(one)} if one else {} for one in rated] if any(rated) else None
