@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
@@ -73,12 +74,19 @@ class RatedReply:
     reason: str | None = None
 
 
+def block_id(user: str, scenario: str) -> str:
+    """Return `{user}__{scenario}`, the published form; a JSON list where that could name another pair too."""
+    plain, parts = f"{user}__{scenario}", (user, "__", scenario)
+    one_reading = plain.partition("__") == parts == plain.rpartition("__") and user[:1] != "["
+    return plain if one_reading else json.dumps([user, scenario], ensure_ascii=False)
+
+
 @dataclass(frozen=True, slots=True)
 class BlockView:
     """One user and one scenario, as a judge may see them."""
 
     id: str
-    """`{user}__{scenario}`."""
+    """As `block_id` makes it; no other block has it."""
     user: str
     scenario: str
     profile: Mapping[str, Any] | None

@@ -41,7 +41,7 @@ class ReplayItem:
     """The published form of the turn's id, `{conversation}__turn_{i}`."""
     conversation: str
     block: str
-    """`{user}__{scenario}`."""
+    """As `block_id` makes it."""
     user: str
     scenario: str
     position: int

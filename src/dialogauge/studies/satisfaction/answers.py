@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dialogauge.core import Conversation, DimensionSpec, Judged, Judgement, Score, UsageError
-from dialogauge.core.protocols import RatedBlock, RatedReply
+from dialogauge.core.protocols import RatedBlock, RatedReply, block_id
 from dialogauge.runs import Row
 from dialogauge.runs.records import raw_score
 from dialogauge.stats import RawScore, ScoreHistory, reply_length
@@ -72,7 +72,7 @@ def answer_of(
     """Return the answer to one rated reply."""
     return JudgedReply(
         id=rated.reply.id,
-        block=f"{user}__{scenario}",
+        block=block_id(user, scenario),
         user=user,
         scenario=scenario,
         position=rated.reply.position,
@@ -140,7 +140,7 @@ def reference_answers(
         user, scenario = conversation.user_id, conversation.scenario
         if user is None or scenario is None:
             continue
-        block = f"{user}__{scenario}"
+        block = block_id(user, scenario)
         present.add(block)
         if block not in blocks:
             continue

@@ -10,7 +10,7 @@ from itertools import islice, zip_longest
 from typing import Any, Literal, TypeVar
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, RecordFault, UsageError, WorkUnit
-from dialogauge.core.protocols import BlockView, Population, RatedBlock, RatedReply, Reply, Sight
+from dialogauge.core.protocols import BlockView, Population, RatedBlock, RatedReply, Reply, Sight, block_id
 from dialogauge.data import RECLLMSIM_TASKS, RatedDimensions, UserSplit, message_turns, split_users
 
 
@@ -195,7 +195,7 @@ def _blocks_of(user: str, scenarios: Mapping[str, list[_Session]], sight: Sight)
         history = tuple(r for n in ordered if n != target for _, replies in scenarios[n] for r in replies)
         shown = tuple(_shown(r.reply, sight) for r in rated)
         plain = None if profile is None else dict(profile)
-        view = BlockView(f"{user}__{target}", user, target, plain, history, shown, sight)
+        view = BlockView(block_id(user, target), user, target, plain, history, shown, sight)
         yield RatedBlock(view, tuple(replace(r, reply=s) for r, s in zip(rated, shown, strict=True)))
 
 

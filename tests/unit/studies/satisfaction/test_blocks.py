@@ -50,6 +50,14 @@ def test_history_is_what_was_rated_in_the_other_scenarios() -> None:
     assert view.targets[1].request == "gift hello question 2 of gift"
 
 
+def test_no_two_blocks_have_one_id() -> None:
+    pairs = [("a__b", "c"), ("a", "b__c"), ("a_", "b"), ("a", "_b"), ('["a__b", "c"]', "d"), ("[a", "b")]
+    pairs += [('["a_', 'b", "c"]'), ("a", "b")]
+    blocks, *_ = collect_blocks(rated_talk(user, scenario, 0, [4]) for user, scenario in pairs)
+    assert len({b.view.id for b in blocks}) == len(blocks) == len(pairs)
+    assert [b.view.id for b in blocks if b.view.user == "a"] == ['["a", "_b"]', "a__b", '["a", "b__c"]']
+
+
 def test_no_rating_of_a_target_can_be_reached() -> None:
     mark = 2.71828
     scores = [mark, 4]
