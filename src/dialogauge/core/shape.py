@@ -18,6 +18,7 @@ import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import cycle
 from typing import (
     Any,
     Final,
@@ -39,6 +40,8 @@ _LARGEST: Final = 2**63
 _FINITE: Final = sys.float_info.max
 _SURE: Final = frozenset({str, bool, bytes, types.NoneType})
 """Types whose values all fit, where one fits."""
+_PARSED: Final = _SURE | {int, float}
+"""The same of what orjson has read: it reads no number that is not finite, and none of more than 64 bits."""
 
 
 class Misfit(ValueError):
@@ -49,27 +52,30 @@ class Misfit(ValueError):
         self.what, self.path = what, path
 
 
-def read_as(value: object, shape: type[T]) -> T:
-    """Return a JSON value in its declared shape; Misfit where it has another."""
+def read_as(value: object, shape: type[T], *, parsed: bool = False) -> T:
+    """Return a JSON value in its declared shape; Misfit where it has another.
+
+    Numbers are not looked at one by one in what was `parsed` by orjson.
+    """
     asked: Any = shape
-    built: T = _reader(asked)(value)
+    built: T = _reader(asked, _PARSED if parsed else _SURE)(value)
     return built
 
 
 @cache
-def _reader(shape: Any) -> Reader:  # noqa: ANN401 - any annotation
+def _reader(shape: Any, known: frozenset[type]) -> Reader:  # noqa: ANN401 - any annotation
     """Return what checks a value by a shape, and builds it; made once for each shape."""
     origin, inner = get_origin(shape), get_args(shape)
     if origin in (Union, types.UnionType):
-        return _either(inner)
+        return _either(inner, known)
     if origin is Literal:
         return _literal(inner)
     if origin in (list, tuple):
-        return _sequence(origin, inner)
+        return _sequence(origin, inner, known)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _mapping(inner[1])
+        return _mapping(inner[1], known)
     if is_typeddict(shape) or dataclasses.is_dataclass(shape):
-        return _record(shape)
+        return _record(shape, known)
     return _PLAIN.get(shape, _any)
 
 
@@ -145,8 +151,8 @@ def _literal(choices: Sequence[object]) -> Reader:
     return read
 
 
-def _either(shapes: Sequence[Any]) -> Reader:
-    readers = [_reader(one) for one in shapes]
+def _either(shapes: Sequence[Any], known: frozenset[type]) -> Reader:
+    readers = [_reader(one, known) for one in shapes]
     likely: dict[type, list[tuple[frozenset[str], Reader]]] = {}
     for shape, reader in zip(shapes, readers, strict=True):
         for kind in _kinds(shape):
@@ -186,10 +192,10 @@ def _kinds(shape: Any) -> Sequence[type]:  # noqa: ANN401 - any annotation
     return (list, tuple) if origin in (list, tuple) else (dict,)
 
 
-def _sequence(kind: type, inner: Sequence[Any]) -> Reader:
+def _sequence(kind: type, inner: Sequence[Any], known: frozenset[type]) -> Reader:
     count = len(inner) if kind is tuple and inner[-1] is not ... else None
-    readers = [_reader(one) for one in inner if one is not ...]
-    sure = _sure(inner[0]) if count is None else frozenset()
+    each = [(_sure(one, known), _reader(one, known)) for one in inner if one is not ...]
+    sure = each[0][0] if count is None else frozenset()
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
         if not isinstance(value, (list, tuple)):
@@ -198,11 +204,10 @@ def _sequence(kind: type, inner: Sequence[Any]) -> Reader:
             _fail(f"has {len(value)} entries, not {count}")
         if sure.issuperset(map(type, value)):
             return kind(value)
-        each = readers if count is not None else readers * len(value)
         out: list[Any] = []
         try:
-            for reader, one in zip(each, value, strict=True):
-                out.append(reader(one))
+            for (fits, reader), one in zip(cycle(each), value):
+                out.append(one if type(one) in fits else reader(one))
         except Misfit as misfit:
             _fail(misfit.what, f"[{len(out)}]{misfit.path}")
         return out if kind is list else tuple(out)
@@ -210,8 +215,8 @@ def _sequence(kind: type, inner: Sequence[Any]) -> Reader:
     return read
 
 
-def _mapping(shape: Any) -> Reader:  # noqa: ANN401 - any annotation
-    reader, sure = _reader(shape), _sure(shape)
+def _mapping(shape: Any, known: frozenset[type]) -> Reader:  # noqa: ANN401 - any annotation
+    reader, sure = _reader(shape, known), _sure(shape, known)
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
         if not isinstance(value, (dict, Mapping)):
@@ -230,11 +235,11 @@ def _mapping(shape: Any) -> Reader:  # noqa: ANN401 - any annotation
     return read
 
 
-def _record(shape: Any) -> Reader:  # noqa: ANN401 - a typed dictionary or a dataclass
+def _record(shape: Any, known: frozenset[type]) -> Reader:  # noqa: ANN401 - a typed dictionary or a dataclass
     hints, _ = _fields(shape)
     closed = dataclasses.is_dataclass(shape)
     needed = _needed(shape)
-    checked = [(name, _sure(hint), _reader(hint)) for name, hint in hints.items()]
+    checked = [(name, _sure(hint, known), _reader(hint, known)) for name, hint in hints.items()]
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
         if not isinstance(value, (dict, Mapping)):
@@ -276,7 +281,7 @@ def _needed(shape: Any) -> frozenset[str]:  # noqa: ANN401 - any annotation
     return frozenset(hints.keys() - optional)
 
 
-def _sure(shape: Any) -> frozenset[object]:  # noqa: ANN401 - any annotation
+def _sure(shape: Any, known: frozenset[type]) -> frozenset[type]:  # noqa: ANN401 - any annotation
     """Return the types of which every value fits a shape as it is."""
-    union = get_origin(shape) in (Union, types.UnionType)
-    return _SURE.intersection(get_args(shape) if union else (shape,))
+    shapes = get_args(shape) if get_origin(shape) in (Union, types.UnionType) else (shape,)
+    return known.intersection((*shapes, int) if float in shapes else shapes)

@@ -54,9 +54,13 @@ def _dumped(value: Any, option: int) -> bytes:  # noqa: ANN401 - any JSON value
         return orjson.dumps(_holdable(value), option=option)
 
 
-def unpack(blob: bytes, dictionary: bytes = b"") -> Any:  # noqa: ANN401 - any JSON value
-    """Read what `pack` wrote, or what was compressed with a dictionary; ValueError for anything else."""
-    return orjson.loads(unsqueeze(read_as(blob, bytes), read_as(dictionary, bytes)))
+def unpack(blob: bytes, dictionary: bytes = b"", shape: Any = Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Read what `pack` wrote, or what was compressed with a dictionary, in its shape (`core/shape.py`).
+
+    ValueError for anything else.
+    """
+    value = orjson.loads(unsqueeze(read_as(blob, bytes), read_as(dictionary, bytes)))
+    return value if shape is Any else read_as(value, shape, parsed=True)
 
 
 def _holdable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -100,7 +104,7 @@ def beside_digest(conversation: Conversation) -> bytes:
 
 def decode_conversation(blob: bytes) -> Conversation:
     """Read what `encode_conversation` wrote; ValueError for anything else."""
-    body: Any = read_as(unpack(blob), StoredConversation)
+    body = unpack(blob, shape=StoredConversation)
     plain = {k: body.get(k) for k in _PLAIN}
     return Conversation(
         id=body["id"],

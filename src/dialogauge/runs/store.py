@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
@@ -225,7 +225,7 @@ class RunDatabase:
         """Return the value kept under a name; StoreError where it is not of the shape."""
         with store_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-            return default if row is None else read_as(unpack(row[0]), shape)
+            return default if row is None else unpack(row[0], shape=shape)
 
     def all_meta(self, prefix: str) -> dict[str, Any]:
         """Return the values kept under names that begin so, in the order of the names."""
@@ -397,34 +397,24 @@ class RunDatabase:
         """
         if (judge := self._judge(judge_digest)) is None:
             return
-        query = "SELECT key, target, rows FROM units WHERE judge = ?"
+        changes = "(SELECT changes FROM settled WHERE settled.key = units.key)" if settled else "NULL"
+        query = f"SELECT key, target, rows, {changes} FROM units WHERE judge = ?"
         values: list[int | str] = [judge.id]
         if ids is not None:
             named = "SELECT target FROM conversations WHERE id IN (SELECT value FROM json_each(?))"
             query += f" AND target IN ({named})"
             values.append(json.dumps(list(ids)))
         with store_errors(self.path):
-            changed = settled and self._settled()
             shape = self._row_shape()
             units = self._db.execute(f"{query} ORDER BY position, target, repeat", values)
-            for key, target, rows in units:
+            for key, target, rows, changed in units:
                 if keys is None or key in keys:
-                    judged = read_as(unpack(rows, judge.dictionary), shape)
-                    rows_now = self._as_settled(key, judged) if changed else judged
-                    yield StoredUnit(read_as(key, bytes), read_as(target, bytes), rows_now)
+                    judged = _rows(rows, judge.dictionary, changed, shape)
+                    yield StoredUnit(read_as(key, bytes), read_as(target, bytes), judged)
 
     def _row_shape(self) -> Any:  # noqa: ANN401 - a type
         """Return the shape of a unit's rows: one or more of the kind that the run holds."""
         return ROWS.get(self.get_meta(STUDY, shape=str | None), tuple[dict[str, Any], ...])
-
-    def _as_settled(self, key: bytes, judged: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-        settled = self._db.execute("SELECT changes FROM settled WHERE key = ?", (key,)).fetchone()
-        if settled is None:
-            return tuple(judged)
-        changes = read_as(unpack(settled[0]), tuple[dict[str, Any], ...])
-        rows = [_with(row, more) for row, more in zip(judged, changes, strict=True)]
-        merged: tuple[Mapping[str, Any], ...] = read_as(rows, self._row_shape())
-        return merged
 
     def unit(self, key: bytes) -> StoredUnit | None:
         """Return one unit as it was stored; None where it is not done."""
@@ -434,7 +424,7 @@ class RunDatabase:
             row = self._db.execute(query, (key,)).fetchone()
             if row is None:
                 return None
-            return StoredUnit(key, row[0], read_as(unpack(row[1], row[2]), self._row_shape()))
+            return StoredUnit(key, row[0], unpack(row[1], row[2], self._row_shape()))
 
     def _judge(self, digest: str) -> _StoredJudge | None:
         query = "SELECT id, dictionary FROM judges WHERE digest = ?"
@@ -529,7 +519,22 @@ class RunDatabase:
         return {target for key, target in units if planned is None or key in planned}
 
 
-def _with(row: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with what changed in it; its details keep what did not."""
-    details = read_as(changes.get("details", {}), dict[str, Any])
-    return {**row, **changes, "details": {**row["details"], **details}}
+class _Judged(TypedDict):
+    details: dict[str, Any]
+
+
+class _Change(TypedDict):
+    details: NotRequired[dict[str, Any]]
+
+
+def _rows(blob: bytes, dictionary: bytes, changes: bytes | None, shape: Any) -> Any:  # noqa: ANN401 - rows
+    """Return a unit's rows, with what changed in them once all were judged; details keep what did not."""
+    if changes is None:
+        return unpack(blob, dictionary, shape)
+    judged = unpack(blob, dictionary, tuple[_Judged, ...])
+    changed = unpack(changes, shape=tuple[_Change, ...])
+    rows = [
+        {**row, **more, "details": {**row["details"], **more.get("details", {})}}
+        for row, more in zip(judged, changed, strict=True)
+    ]
+    return read_as(rows, shape, parsed=True)
