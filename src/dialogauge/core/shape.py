@@ -249,14 +249,15 @@ def _record(shape: Any, known: frozenset[type]) -> Reader:  # noqa: ANN401 - a t
             _fail("is missing", f".{min(needed - keys)}")
         if closed and not keys <= hints.keys():
             _fail("is an unknown key", f".{next(key for key in value if key not in hints)}"[:60])
-        out = dict(value)
+        made: dict[str, Any] = {}
         name = ""
         try:
             for name, sure, reader in checked:
-                if name in out and type(one := out[name]) not in sure:
-                    out[name] = reader(one)
+                if name in value and type(one := value[name]) not in sure:
+                    made[name] = reader(one)
         except Misfit as misfit:
             _fail(misfit.what, f".{name}{misfit.path}")
+        out = {**value, **made} if made else value
         return shape(**out) if closed else out
 
     return read
