@@ -38,6 +38,9 @@ def main() -> None:
             _release(out)
     except KeyboardInterrupt:
         _leave()
+    except (MemoryError, ImportError, RuntimeError) as error:
+        _end_if_lacking(error)
+        raise
     except SystemExit as end:
         if end.code == 130:  # an interrupt within an `exec` makes Python end with another code
             os._exit(130)
@@ -58,6 +61,21 @@ def _leave(*_: object) -> NoReturn:
     with suppress(OSError):
         os.write(2, b"dialogauge: interrupted\n")
     os._exit(130)
+
+
+def _end_if_lacking(error: Exception) -> None:
+    """End the process where it is the system that lacks or refuses something; else it is a fault of ours."""
+    if isinstance(error, MemoryError):
+        what = "there is not enough memory"
+    elif isinstance(error, ImportError):
+        what = f"a library cannot be loaded: {' '.join(str(error).split())[-300:]}"
+    elif "start new thread" in str(error):
+        what = "the system gives no more threads"
+    else:
+        return
+    with suppress(OSError):
+        os.write(2, f"dialogauge: {what}; what is stored is kept\n".encode("ascii", "backslashreplace"))
+    sys.exit(1)
 
 
 def _leave_if_interrupted(error: BaseException | None) -> None:

@@ -103,3 +103,19 @@ def test_a_scenario_sample_goes_on_after_ctrl_c(serve, log, talk, tmp_path, dial
     assert dialogauge(*words).code == 0
     assert len(stub.asked) - before <= 40 + 2  # none twice, but for the probes of the endpoint
     assert len(stub.asked) > asked
+
+
+def test_replies_that_were_paid_for_are_written_after_ctrl_c(serve, log, talk, tmp_path, dialogauge):
+    again = "It opens at nine on every day but Monday, and the cafe opens an hour later."
+    dialogauge("judge", log(*(talk(f"c{i}", again, again, f"Sorry, {i}.") for i in range(30))), "-o", "run")
+    stub = serve('{"reply": "On Sundays it opens at ten."}', latency=0.2)
+    model = ("--model", "m", "--base-url", stub.url, "--no-cache", "--max-concurrency", 4)
+    process = start(tmp_path, "pairs", "run", *model, "-o", "dpo.jsonl")
+    wait_for(stub, 6)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, "Traceback" in err) == (130, False), err
+    written = (tmp_path / "dpo.jsonl").read_text().count("\n")
+    assert 4 <= written < 30
+    assert len(stub.asked) - written <= 1  # the probe of the endpoint
+    assert f"{30 - written} left out: not asked" in out

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -251,3 +252,32 @@ def test_no_path_reaches_a_terminal_raw(folder: Path) -> None:
         text = (done.stdout + done.stderr).decode()
         assert not {c for c in text if not (c.isprintable() or c == "\n")}, (words, text)
         assert "\nreport: forged" not in text, words
+
+
+SCARCE = {
+    "there is not enough memory": "import dialogauge.core.files as f\n"
+    "def no(*a, **k): raise MemoryError\nf.Path.open = no",
+    "a library cannot be loaded: ": "import sys\nsys.modules['sqlite3'] = None",
+    "the system gives no more threads": "import threading\n"
+    'def no(*_): raise RuntimeError("can\'t start new thread")\nthreading._start_new_thread = no',
+}
+
+
+@pytest.mark.parametrize("what", SCARCE)
+def test_what_the_system_does_not_give_is_said_in_a_line(folder: Path, tmp_path: Path, what: str) -> None:
+    (tmp_path / "sitecustomize.py").write_text(SCARCE[what])
+    (tmp_path / "slow.py").write_text("def reply(messages): return ''")
+    path = {"PYTHONPATH": os.pathsep.join([str(SOURCE), str(tmp_path)])}
+    line = f"judge log.jsonl --role judge=py:slow:reply -o {tmp_path}/scarce"
+    done = run(folder, line, path)
+    assert done.returncode == 1
+    assert done.stderr.decode().startswith(f"dialogauge: {what}"), done.stderr
+
+
+def test_a_start_is_written_whole_or_not_at_all(folder: Path, tmp_path: Path) -> None:
+    little = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))}
+    done = run(folder, f"init {tmp_path}/begun", {"PYTHONDONTWRITEBYTECODE": "1"}, **little)
+    assert (done.returncode, b"dialogauge.toml cannot be written: File too large" in done.stderr) == (1, True)
+    assert list((tmp_path / "begun").iterdir()) == []
+    assert run(folder, f"init {tmp_path}/begun").returncode == 0
+    assert (tmp_path / "begun" / "dialogauge.toml").stat().st_size > 1000

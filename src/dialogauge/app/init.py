@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import orjson
 
-from dialogauge.core.errors import StoreError
+from dialogauge.runs.directory import write_whole
 
 _CONFIG: Final = """\
 # Settings of dialogauge. What the command line says comes before what stands here.
@@ -100,17 +101,15 @@ _SAMPLE: Final = (
 
 
 def write_starter(directory: str) -> Iterator[tuple[Path, bool]]:
-    """Write the files; yield each path and whether it is new. What exists is kept as it is."""
+    """Write the files; yield each path and whether it is new. What exists is kept as it is.
+
+    Raises StoreError where one cannot be written; then there is no half of it.
+    """
     folder = Path(directory)
     sample = b"".join(orjson.dumps(c, option=orjson.OPT_APPEND_NEWLINE) for c in _SAMPLE)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in (("dialogauge.toml", _CONFIG.encode()), ("sample.jsonl", sample)):
-            path = folder / name
-            new = not path.exists()
-            if new:
-                path.write_bytes(content)
-            yield path, new
-    except OSError as error:
-        msg = f"{folder} cannot be written: {error.strerror}"
-        raise StoreError(msg) from error
+    for name, content in (("dialogauge.toml", _CONFIG.encode()), ("sample.jsonl", sample)):
+        path = folder / name
+        new = not os.path.lexists(path)
+        if new:
+            write_whole(path, [content])
+        yield path, new

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,7 +17,9 @@ from dialogauge.app.sources import JUDGED
 from dialogauge.core.conversation import Message
 from dialogauge.core.errors import DialogaugeError
 from dialogauge.llm import ChatFailure
+from dialogauge.runs import StopSignal
 from dialogauge.runs.directory import expect_writable, write_whole
+from dialogauge.runs.execute import stop_on_interrupt
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import StoredRun, open_run
 from dialogauge.text import detect_language
@@ -50,10 +52,18 @@ class PairResult:
     """Reason to number."""
     error: DialogaugeError | None = None
     """What ended the repairs early, when something did."""
+    interrupted: bool = False
+    """Whether a Ctrl-C ended them."""
 
 
-def write_pairs(options: PairOptions) -> PairResult:
-    """Write the rows, and beside them `NAME.provenance.jsonl`, one line for each row."""
+def write_pairs(options: PairOptions, notify: Callable[[bool], None] = lambda _: None) -> PairResult:
+    """Write the rows, and beside them `NAME.provenance.jsonl`, one line for each row.
+
+    Args:
+        options: What is asked for.
+        notify: Called at each Ctrl-C while a model writes, with whether it was the first. Replies that came
+            by then are written; the first waits for those in flight.
+    """
     makers: dict[str, Callable[[PairOptions, StoredRun, Counter[str]], Iterator[Row]]] = {
         "dpo": _dpo,
         "kto": _kto,
@@ -61,7 +71,7 @@ def write_pairs(options: PairOptions) -> PairResult:
         "active": _active,
     }
     left_out: Counter[str] = Counter()
-    error = None
+    error, stop = None, StopSignal()
     target = output_file(options.out)
     files = (target, target.with_suffix(".provenance.jsonl"))
     spare(files, options)
@@ -72,13 +82,13 @@ def write_pairs(options: PairOptions) -> PairResult:
         for file in files:
             expect_writable(file)
         if options.kind == "dpo" and options.chosen_field is None:
-            rows, error = asyncio.run(_repaired(options, run, left_out))
+            rows, error = asyncio.run(_repaired(options, run, left_out, stop, notify))
         else:
             rows = list(makers[options.kind](options, run, left_out))
     rows = _limited(rows, options.limit, left_out)
     write_whole(files[0], (json_line(row) for row, _ in rows))
     write_whole(files[1], (json_line(source) for _, source in rows))
-    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, error)
+    return PairResult(len(rows), {why: n for why, n in left_out.items() if n}, error, stop.requested)
 
 
 def _limited(items: list[T], limit: int | None, left_out: Counter[str]) -> list[T]:
@@ -116,7 +126,11 @@ def _given_reply(judged: JudgedConversation, fork: Fork, field: str) -> str | No
 
 
 async def _repaired(
-    options: PairOptions, run: StoredRun, left_out: Counter[str]
+    options: PairOptions,
+    run: StoredRun,
+    left_out: Counter[str],
+    stop: StopSignal,
+    notify: Callable[[bool], None],
 ) -> tuple[list[Row], DialogaugeError | None]:
     """Have a model write the better replies, in parallel; the rows keep the order of the run."""
     config = load_config(options.config_file)
@@ -129,7 +143,7 @@ async def _repaired(
 
     async def one(judged: JudgedConversation, fork: Fork) -> Row | None:
         async with gate:
-            if ended:
+            if ended or stop.requested:
                 left_out["not asked: the run ended early"] += 1
                 return None
             try:
@@ -144,10 +158,23 @@ async def _repaired(
         return dpo_row(fork, reply.value), _provenance(judged, fork.turn, chosen_from=client.name)
 
     try:
-        rows = await asyncio.gather(*(one(judged, fork) for judged, fork in forks))
+        with stop_on_interrupt(stop, notify):
+            rows = await _together([one(judged, fork) for judged, fork in forks], stop)
     finally:
         await clients.close()
-    return [row for row in rows if row is not None], ended[0] if ended else None
+    return rows, ended[0] if ended else None
+
+
+async def _together(asked: Iterable[Coroutine[Any, Any, Row | None]], stop: StopSignal) -> list[Row]:
+    """Return the rows that came, in order; a second Ctrl-C drops those that have not."""
+    tasks = [asyncio.create_task(one) for one in asked]
+    for task in tasks:
+        stop.watch(task)
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+    return [row for row in results if isinstance(row, tuple)]
 
 
 def _language(fork: Fork) -> str:

@@ -56,12 +56,14 @@ class ProgressObserver:
                 self._show(progress_line(progress, limits()))
 
         thread = threading.Thread(target=show, daemon=True)
-        thread.start()
+        with contextlib.suppress(RuntimeError):  # the system gives no more threads: then nothing is shown
+            thread.start()
         try:
             yield
         finally:
             over.set()
-            thread.join()
+            if thread.ident is not None:
+                thread.join()
             self._clear()
 
     def _show(self, line: str) -> None:

@@ -12,13 +12,14 @@ from dialogauge.cli.options import takes
 def pairs(options: PairOptions) -> None:
     """Write training rows: preference pairs at the weakest turns, KTO and SFT rows, or what to label next."""
     from dialogauge.app.pairs import write_pairs
+    from dialogauge.cli.terminal import TerminalObserver
     from dialogauge.report import plain
     from dialogauge.text import counted
 
-    result = write_pairs(options)
+    result = write_pairs(options, TerminalObserver().interrupted)
     typer.echo(plain(f"{counted(result.written, 'row')}: {options.out}"))
     for reason, number in result.left_out.items():
         typer.echo(plain(f"  {number} left out: {reason}"))
     if result.error is not None:
         typer.echo(f"dialogauge: {plain(str(result.error))}", err=True)
-    raise typer.Exit(1 if result.error else 0)
+    raise typer.Exit(130 if result.interrupted else 1 if result.error else 0)

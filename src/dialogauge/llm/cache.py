@@ -6,6 +6,7 @@ Several processes may share the file. No fault of the cache stops a run.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -49,8 +50,8 @@ class ResponseCache:
     """Values by key in one SQLite file in a folder, written in small transactions.
 
     `get` returns a new value at once. It is on disk after 64 values, at the first `put` after two seconds, or
-    on `flush` and `close`. A damaged file is moved aside with a warning; in a folder that cannot be written
-    the cache stores nothing, with a warning.
+    on `flush` and `close`. A damaged file is moved aside with a warning; where that cannot be done, and in a
+    folder that cannot be written, the cache stores nothing, with a warning.
     """
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -111,8 +112,9 @@ class ResponseCache:
             except (OSError, sqlite3.DatabaseError) as error:
                 damaged = isinstance(error, sqlite3.DatabaseError)
                 if damaged and not isinstance(error, sqlite3.OperationalError) and attempt == 1:
-                    self._set_aside(error)
-                    continue
+                    if self._set_aside(error):
+                        continue
+                    return
                 _log.warning("no response cache: %s cannot be used (%s)", self.path, error)
             return
 
@@ -134,8 +136,8 @@ class ResponseCache:
                 self._drop()
             return self._connection is None
         self._drop()
-        self._set_aside(error)
-        self._open()
+        if self._set_aside(error):
+            self._open()
         return self._connection is None
 
     def _drop(self) -> None:
@@ -143,15 +145,20 @@ class ResponseCache:
             self._connection.close()
             self._connection = None
 
-    def _set_aside(self, error: Exception) -> None:
+    def _set_aside(self, error: Exception) -> bool:
+        """Move a damaged file out of the way; say whether that was possible."""
         stamp = time.strftime("%Y%m%d-%H%M%S")
         target = self.path.with_name(f"{_FILE}.damaged-{stamp}")
+        try:
+            for suffix in ("", "-wal", "-shm"):
+                # Another process may have moved it first.
+                with contextlib.suppress(FileNotFoundError):
+                    self.path.with_name(_FILE + suffix).replace(target.with_name(target.name + suffix))
+        except OSError as refused:
+            _log.warning("no response cache: %s is damaged (%s) and stays (%s)", self.path, error, refused)
+            return False
         _log.warning("the response cache %s is damaged (%s); moved to %s", self.path, error, target.name)
-        for suffix in ("", "-wal", "-shm"):
-            # Another process may have moved it first.
-            source = self.path.with_name(_FILE + suffix)
-            if source.exists():
-                source.replace(target.with_name(target.name + suffix))
+        return True
 
 
 def _connect(path: Path) -> sqlite3.Connection:

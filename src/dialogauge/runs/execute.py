@@ -11,7 +11,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from dialogauge.core.errors import BudgetSpent, DialogaugeError
 from dialogauge.core.judgement import Usage
@@ -80,9 +80,9 @@ class StopSignal:
         self.requested = False
         self.asked = 0
         """How often someone asked; a run that ends by itself sets `requested` alone."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
-    def watch(self, task: asyncio.Task[None]) -> None:
+    def watch(self, task: asyncio.Task[Any]) -> None:
         """Register a worker that a second request cancels."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sqlite3
@@ -275,3 +276,17 @@ def test_a_folder_that_cannot_be_used_gives_a_cache_that_forgets(tmp_path, caplo
     assert cache.get(KEY) is None
     cache.flush()
     cache.close()
+
+
+def test_a_damaged_file_that_cannot_be_moved_costs_the_cache_alone(tmp_path, caplog, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    (tmp_path / "replies.db").write_bytes(b"not a database " * 500)
+    with caplog.at_level(logging.WARNING):
+        cache = ResponseCache(tmp_path)
+        cache.put(KEY, {"text": "x"})
+        cache.close()
+    assert [r.message.partition(":")[0] for r in caplog.records] == ["no response cache"]
+    assert "Permission denied" in caplog.text
