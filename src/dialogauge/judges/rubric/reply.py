@@ -107,6 +107,8 @@ def parse_parts(rubric: Rubric, scope: Scope, data: Mapping[str, Any]) -> Parsed
     """
     reader = _Reader(rubric, scope)
     reply = reader.read(data)
+    if not reader.by_target and not reader.stray:
+        return reply
     turns = {n: part for n, part in reply.turns.items() if n not in reader.by_target}
     faults = {target: _named(named) for target, named in reader.by_target.items()}
     extra = reply.extra_keys + (0 if faults else len(reader.stray))

@@ -92,8 +92,11 @@ class Material:
             return None
         self._left -= 1
         plain = _plain(quote).strip(" \"'“”‘’「」…").removesuffix("...").strip()
-        # Word for word is the rule; only else are the spaces looked past.
-        return plain if plain and (plain in self._written or plain in self._plain) else None
+        if not plain or plain in self._written:
+            return plain or None
+        # Word for word is the rule; only else are the spaces looked past, where its words occur at all.
+        occurs = max(plain.split(" "), key=len) in self._written and plain in self._plain
+        return plain if occurs else None
 
 
 def _plain(text: str) -> str:
