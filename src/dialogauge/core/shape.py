@@ -53,7 +53,7 @@ class Misfit(ValueError):
 
 
 def read_as(value: object, shape: type[T], *, parsed: bool = False) -> T:
-    """Return a JSON value in its declared shape; Misfit where it has another.
+    """Return a JSON value in its declared shape, itself where nothing in it is to be built; else Misfit.
 
     Numbers are not looked at one by one in what was `parsed` by orjson.
     """
@@ -203,7 +203,7 @@ def _sequence(kind: type, inner: Sequence[Any], known: frozenset[type]) -> Reade
         if count is not None and len(value) != count:
             _fail(f"has {len(value)} entries, not {count}")
         if sure.issuperset(map(type, value)):
-            return kind(value)
+            return value if type(value) is kind else kind(value)
         out: list[Any] = []
         try:
             for (fits, reader), one in zip(cycle(each), value):
@@ -219,11 +219,11 @@ def _mapping(shape: Any, known: frozenset[type]) -> Reader:  # noqa: ANN401 - an
     reader, sure = _reader(shape, known), _sure(shape, known)
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if not isinstance(value, (dict, Mapping)):
+        if type(value) is not dict and not isinstance(value, Mapping):
             _refuse(value, "an object")
-        out = dict(value)
-        if reader is _any or sure.issuperset(map(type, out.values())):
-            return out
+        if reader is _any or sure.issuperset(map(type, value.values())):
+            return value
+        out = {}
         key = ""
         try:
             for key, one in value.items():
@@ -242,25 +242,31 @@ def _record(shape: Any, known: frozenset[type]) -> Reader:  # noqa: ANN401 - a t
     checked = [(name, _sure(hint, known), _reader(hint, known)) for name, hint in hints.items()]
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if not isinstance(value, (dict, Mapping)):
+        if type(value) is not dict and not isinstance(value, Mapping):
             _refuse(value, "an object")
-        keys = value.keys()
-        if not needed <= keys:
-            _fail("is missing", f".{min(needed - keys)}")
-        if closed and not keys <= hints.keys():
-            _fail("is an unknown key", f".{next(key for key in value if key not in hints)}"[:60])
+        if not needed <= value.keys():
+            _fail("is missing", f".{min(needed - value.keys())}")
+        if closed:
+            _refuse_others(value, hints)
         made: dict[str, Any] = {}
         name = ""
         try:
             for name, sure, reader in checked:
                 if name in value and type(one := value[name]) not in sure:
-                    made[name] = reader(one)
+                    new = reader(one)
+                    if new is not one:
+                        made[name] = new
         except Misfit as misfit:
             _fail(misfit.what, f".{name}{misfit.path}")
         out = {**value, **made} if made else value
         return shape(**out) if closed else out
 
     return read
+
+
+def _refuse_others(value: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    if not value.keys() <= known.keys():
+        _fail("is an unknown key", f".{next(key for key in value if key not in known)}"[:60])
 
 
 def _fields(shape: Any) -> tuple[dict[str, Any], set[str]]:  # noqa: ANN401 - a typed dictionary or a dataclass
