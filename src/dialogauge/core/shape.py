@@ -219,7 +219,7 @@ def _mapping(shape: Any, known: frozenset[type]) -> Reader:  # noqa: ANN401 - an
     reader, sure = _reader(shape, known), _sure(shape, known)
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if type(value) is not dict and not isinstance(value, Mapping):
+        if not isinstance(value, (dict, Mapping)):
             _refuse(value, "an object")
         if reader is _any or sure.issuperset(map(type, value.values())):
             return value
@@ -242,12 +242,10 @@ def _record(shape: Any, known: frozenset[type]) -> Reader:  # noqa: ANN401 - a t
     checked = [(name, _sure(hint, known), _reader(hint, known)) for name, hint in hints.items()]
 
     def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if type(value) is not dict and not isinstance(value, Mapping):
+        if not isinstance(value, (dict, Mapping)):
             _refuse(value, "an object")
-        if not needed <= value.keys():
-            _fail("is missing", f".{min(needed - value.keys())}")
-        if closed:
-            _refuse_others(value, hints)
+        if not needed <= value.keys() or (closed and not value.keys() <= hints.keys()):
+            _refuse_keys(value, needed, hints)
         made: dict[str, Any] = {}
         name = ""
         try:
@@ -264,9 +262,10 @@ def _record(shape: Any, known: frozenset[type]) -> Reader:  # noqa: ANN401 - a t
     return read
 
 
-def _refuse_others(value: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    if not value.keys() <= known.keys():
-        _fail("is an unknown key", f".{next(key for key in value if key not in known)}"[:60])
+def _refuse_keys(value: Mapping[str, Any], needed: frozenset[str], known: Mapping[str, Any]) -> NoReturn:
+    if not needed <= value.keys():
+        _fail("is missing", f".{min(needed - value.keys())}")
+    _fail("is an unknown key", f".{next(key for key in value if key not in known)}"[:60])
 
 
 def _fields(shape: Any) -> tuple[dict[str, Any], set[str]]:  # noqa: ANN401 - a typed dictionary or a dataclass

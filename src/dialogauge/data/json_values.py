@@ -20,7 +20,7 @@ _LOOK_AHEAD = 20
 _LARGE: Final = 1 << 20
 _MOST_PARTS: Final = 1 << 19
 """Values in a record of more than `_LARGE` bytes: each takes up to 250, whatever it took in the file."""
-_SHAPE, _JSON = "is a JSON document", "starts like JSON"
+_SHAPE: Final = "is a JSON document"
 
 
 @dataclass(slots=True)
@@ -49,13 +49,7 @@ def count_values(stream: LineStream) -> int:
 
 def starts_json(stream: LineStream) -> bool:
     """Say whether the first line that is not blank begins like JSON."""
-    if _JSON not in stream.memo:
-        stream.memo[_JSON] = _first(stream).startswith((b"{", b"["))
-    return stream.memo[_JSON]
-
-
-def _first(stream: LineStream) -> bytes:
-    return next((line.strip() for _, line in stream.written()), b"")
+    return stream.begins in (b"{", b"[")
 
 
 def _per_line(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
@@ -140,7 +134,8 @@ def is_document(stream: LineStream) -> bool:
     """
     if _SHAPE not in stream.memo:
         stream.memo[_SHAPE] = _looks_like_document(line for _, line in stream.written())
-    return stream.memo[_SHAPE]
+    document: bool = stream.memo[_SHAPE]
+    return document
 
 
 def _looks_like_document(lines: Iterator[bytes]) -> bool:
@@ -172,7 +167,7 @@ def _loaded(line: bytes) -> Any:  # noqa: ANN401  # any JSON value
 def _document(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
     """Yield the elements of an array of records; any other document is one value."""
     name = stream.source.name
-    if not _first(stream).startswith(b"["):
+    if stream.begins != b"[":
         yield _single(stream)
         return
     for number, (raw, line) in enumerate(array_elements(stream), start=1):

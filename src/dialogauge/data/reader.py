@@ -222,7 +222,7 @@ def _format_hint() -> str:
 
 def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
     """Return the format of the first records."""
-    if next(stream.written(), None) is None:
+    if not stream.begins:
         raise file_fault(Place(stream.source.name), "the file is empty", "is it still being written?")
     formats = (format_of(sample) for sample in _samples(stream, mapping))
     return next((one for one in formats if one is not None), None)

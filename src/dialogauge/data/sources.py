@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from io import BufferedReader
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.data.notes import file_fault, record_fault
@@ -19,6 +19,7 @@ from dialogauge.data.opening import InputSource
 LARGEST: Final = 16 << 20
 """Bytes of a record, and of a line, at most: what is made of it takes several times as much memory."""
 _BLOCK: Final = 1 << 18
+_BEGINS: Final = "begins with"
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -31,7 +32,7 @@ class LineStream:
     """
 
     source: InputSource
-    memo: dict[str, bool] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict)
     """What was seen on the first look."""
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
@@ -46,6 +47,14 @@ class LineStream:
     def written(self) -> Iterator[tuple[int, bytes]]:
         """Yield the numbered lines that are not blank."""
         return ((number, line) for number, line in self if line != b"\n" and not line.isspace())
+
+    @property
+    def begins(self) -> bytes:
+        """The first byte that is no space; empty where there is none."""
+        if _BEGINS not in self.memo:
+            self.memo[_BEGINS] = next((line.strip()[:1] for _, line in self.written()), b"")
+        first: bytes = self.memo[_BEGINS]
+        return first
 
     def text(self) -> Iterator[tuple[int, str]]:
         """Yield the numbered lines as text; raises `FileFault` at the first that is not UTF-8."""
