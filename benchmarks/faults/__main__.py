@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.faults import disk, single
+from benchmarks.faults.echoes import echoes
 from benchmarks.faults.honesty import honesty
 from benchmarks.faults.kills import kills
 from benchmarks.faults.kills_all import kills_everywhere
@@ -70,6 +71,10 @@ def _resume(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noq
     yield resume(folder, seeds=range(1), steps=6) if short else resume(folder)
 
 
+def _secrets(folder: Path, _: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001
+    yield echoes(folder, rounds=1, users=1, few=True) if short else echoes(folder)
+
+
 CAMPAIGNS: dict[str, Campaign] = {
     "single": _single,
     "stops": _stops,
@@ -82,6 +87,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "kills": _kills,
     "everywhere": _everywhere,
     "resume": _resume,
+    "secrets": _secrets,
 }
 
 

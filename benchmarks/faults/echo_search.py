@@ -5,18 +5,19 @@ from __future__ import annotations
 import base64
 import binascii
 import html
+import itertools
 import re
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
-__all__ = ["found", "texts_in"]
+__all__ = ["found", "marked", "texts_in"]
 
 _DEEP = 3
 _GAP = re.compile("[\\s\0:\u200b-\u200f\u2060\ufeff\u00ad-]")
-_CODED = re.compile(r"[A-Za-z0-9+/_-]{11,}")
+_CODED = re.compile(r"[A-Za-z0-9+/_-]{15,}")
 _HEX = re.compile(r"[0-9a-fA-F]{16,}")
 _CODE = re.compile(
     r"(?P<pair>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
@@ -26,19 +27,24 @@ _CODE = re.compile(
 )
 
 
-def found(text: str, secret: str) -> str | None:
-    """Say how a secret, or half of it, can be read out of a text; None where it cannot."""
-    blocks = _Blocks(secret)
+def found(text: str, secrets: Sequence[str], *, thorough: bool = True) -> dict[str, str]:
+    """Return the secrets that can be read out of a text, or half of them, each with the way in which.
+
+    A `thorough` search undoes escapes of each kind alone too; it is for short texts.
+    """
+    left = {secret: _Blocks(secret) for secret in secrets}
+    ways: dict[str, str] = {}
     seen: set[str] = set()
     layer = {text}
     for depth in range(_DEEP + 1):
         for one in layer:
-            way = _in_layer(one, blocks)
-            if way is not None:
-                return f"{way}, unescaped {depth} times" if depth else way
+            for way, reading in _readings(one):
+                for secret in [s for s, blocks in left.items() if blocks.stand_in(reading)]:
+                    ways[secret] = f"{way}, unescaped {depth} times"
+                    del left[secret]
         seen |= layer
-        layer = {new for one in layer for new in _unescaped(one)} - seen
-    return None
+        layer = {new for one in layer for new in _unescaped(one, alone=thorough)} - seen
+    return ways
 
 
 class _Blocks:
@@ -49,7 +55,6 @@ class _Blocks:
         self.secrets = {one for one in self.secrets if one}
 
     def stand_in(self, text: str) -> bool:
-        text = _GAP.sub("", text).casefold()
         for secret in self.secrets:
             enough = min(len(secret), max(12, (len(secret) + 1) // 2))
             step = max(1, enough // 2)
@@ -73,24 +78,16 @@ class _Blocks:
         return end - start
 
 
-def _in_layer(text: str, blocks: _Blocks) -> str | None:
+def _readings(text: str) -> Iterator[tuple[str, str]]:
+    """Yield all that stands in a text, without gaps and in small letters: as it is, and decoded."""
     joined = _GAP.sub("", text)
-    ways = {"as text": iter((joined,)), "base64": _in_base64(text, joined), "hex": _in_hex(joined)}
-    return next((way for way, read in ways.items() if any(map(blocks.stand_in, read))), None)
-
-
-def _in_base64(text: str, joined: str) -> Iterator[str]:
-    for kept in {text, re.sub(r"\s", "", text), joined}:
-        for run in _CODED.findall(kept):
-            for inner in _decoded(run):
-                yield from (inner, *_unescaped(inner))
-
-
-def _in_hex(joined: str) -> Iterator[str]:
-    for run in _HEX.findall(joined):
-        for start in (0, 1):
-            digits = run[start:]
-            yield from _read(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+    runs = {run for kept in {text, re.sub(r"\s", "", text), joined} for run in _CODED.findall(kept)}
+    coded = {inner for run in runs for inner in _decoded(run)}
+    coded |= {new for inner in coded if any(sign in inner for sign in "%&\\") for new in _unescaped(inner)}
+    digits = {run[start:] for run in _HEX.findall(joined) for start in (0, 1)}
+    bare = {inner for one in digits for inner in _read(bytes.fromhex(one[: len(one) // 2 * 2]))}
+    for way, texts in (("as text", {joined}), ("base64", coded), ("hex", bare)):
+        yield way, _GAP.sub("", "\n;".join(texts)).casefold()
 
 
 def _decoded(run: str) -> Iterator[str]:
@@ -109,16 +106,13 @@ def _read(raw: bytes) -> set[str]:
     return {raw.decode("utf-8", "replace"), raw.decode("latin-1")}
 
 
-def _unescaped(text: str) -> set[str]:
+def _unescaped(text: str, *, alone: bool = True) -> set[str]:
     percent = unquote_to_bytes(text.encode("utf-8", "surrogatepass"))
-    singles = {
-        *_read(percent),
-        *_read(percent.replace(b"+", b" ")),
-        html.unescape(text),
-        _CODE.sub(_sign, text),
-    }
     whole = html.unescape(_CODE.sub(_sign, percent.decode("utf-8", "replace")))
-    return singles | {whole}
+    if not alone:
+        return {whole}
+    singles = {*_read(percent), *_read(percent.replace(b"+", b" "))}
+    return {whole, html.unescape(text), _CODE.sub(_sign, text)} | singles
 
 
 def _sign(escape: re.Match[str]) -> str:
@@ -144,34 +138,50 @@ def texts_in(folder: Path, leave: Iterable[str] = ()) -> Iterator[tuple[str, str
             continue
         raw = path.read_bytes()
         where = str(path.relative_to(folder))
-        yield where, where + "\n" + raw.decode("utf-8", "replace")
-        if raw.startswith(b"SQLite format 3"):
-            yield f"{where}, values", "\n".join(_values(path))
-        packed = "\n".join(_streams(raw))
-        if packed:
+        yield where, f"{path.name}\n{raw.decode('utf-8', 'replace')}"
+        values = list(_values(path)) if raw.startswith(b"SQLite format 3") else []
+        dictionaries = {zlib.adler32(value): value for value in values if isinstance(value, bytes)}
+        if values:
+            yield f"{where}, values", "\n".join(_text(value, dictionaries) for value in values)
+        if packed := "\n".join(_streams(raw, dictionaries)):
             yield f"{where}, packed", packed
 
 
-def _values(path: Path) -> Iterator[str]:
+def _values(path: Path) -> Iterator[object]:
     with sqlite3.connect(path) as db:
-        for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            for row in db.execute(f'SELECT * FROM "{table}"'):
-                for value in row:
-                    if isinstance(value, bytes):
-                        yield value.decode("utf-8", "replace")
-                        yield from _streams(value)
-                    else:
-                        yield str(value)
+        for (one,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            for row in db.execute(f'SELECT * FROM "{one}"'):
+                yield from row
     db.close()
 
 
-def _streams(raw: bytes) -> Iterator[str]:
-    """Yield what is packed by zlib, deflate or gzip in these bytes, wherever it begins."""
-    for start in re.finditer(rb"\x78[\x01\x5e\x9c\xda]|\x1f\x8b\x08", raw):
-        reader = zlib.decompressobj(47)
-        try:
-            piece = reader.decompress(raw[start.start() :], 1 << 24)
-        except zlib.error:
+def _text(value: object, dictionaries: Mapping[int, bytes]) -> str:
+    if not isinstance(value, bytes):
+        return str(value)
+    return "\n".join((value.decode("utf-8", "replace"), *_streams(value, dictionaries)))
+
+
+def _streams(raw: bytes, dictionaries: Mapping[int, bytes]) -> Iterator[str]:
+    """Yield what is packed by zlib or gzip in these bytes, wherever it begins; the end may be missing."""
+    for start in re.finditer(rb"(?=[\x08\x18\x28\x38\x48\x58\x68\x78]|\x1f\x8b\x08)", raw):
+        packed = raw[start.start() :]
+        if packed[:1] != b"\x1f" and int.from_bytes(packed[:2]) % 31:
             continue
-        if piece:
+        known = dictionaries.get(int.from_bytes(packed[2:6])) if packed[1:2] >= b" " else None
+        reader = zlib.decompressobj(47) if known is None else zlib.decompressobj(zdict=known)
+        piece = b""
+        try:
+            for at in range(0, min(len(packed), 1 << 20), 256):
+                piece += reader.decompress(packed[at : at + 256])
+        except zlib.error:
+            pass
+        if len(piece) > 8:
             yield piece.decode("utf-8", "replace")
+
+
+def marked(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the number in each mark `~N~`, and what stands behind it up to the next."""
+    marks = list(re.finditer(r"~(\d{1,6})~", text))
+    for mark, after in itertools.zip_longest(marks, marks[1:]):
+        end = len(text) if after is None else after.start()
+        yield int(mark[1]), text[mark.end() : min(end, mark.end() + 20_000)]

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,12 +30,18 @@ Command = Callable[..., Done]
 """Runs `dialogauge` with the given words in the campaign's folder."""
 
 
-def start(folder: Path, *words: object, **more: Any) -> subprocess.Popen[str]:  # noqa: ANN401 - for Popen
-    """Start `dialogauge` in a folder, with a cache of its own there."""
+def start(
+    folder: Path,
+    *words: object,
+    program: Sequence[str] = CLI,
+    variables: Mapping[str, str] | None = None,
+    **more: Any,  # noqa: ANN401 - for Popen
+) -> subprocess.Popen[str]:
+    """Start `dialogauge` in a folder, with a cache of its own there, and further `variables`."""
     return subprocess.Popen(
-        [*CLI, *map(str, words)],
+        [*program, *map(str, words)],
         cwd=folder,
-        env=environment(DIALOGAUGE_CACHE=str(folder / "cache"), NO_COLOR="1"),
+        env=environment(DIALOGAUGE_CACHE=str(folder / "cache"), NO_COLOR="1", **(variables or {})),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -43,11 +49,11 @@ def start(folder: Path, *words: object, **more: Any) -> subprocess.Popen[str]:  
     )
 
 
-def command_in(folder: Path, deadline: float = 600.0) -> Command:
+def command_in(folder: Path, deadline: float = 600.0, **more: Any) -> Command:  # noqa: ANN401 - see `start`
     """Return the command as a campaign runs it: TimeoutExpired if it does not end."""
 
     def run(*words: object) -> Done:
-        process = start(folder, *words)
+        process = start(folder, *words, **more)
         try:
             out, err = process.communicate(timeout=deadline)
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from benchmarks.faults import disk, single
+from benchmarks.faults.echoes import echoes
 from benchmarks.faults.honesty import honesty
 from benchmarks.faults.kills import kills
 from benchmarks.faults.kills_all import kills_everywhere
@@ -63,3 +64,7 @@ def test_whatever_happened_the_run_is_the_undisturbed_one(tmp_path, study):
 
 def test_a_signal_in_any_study_loses_nothing(tmp_path):
     assert kills_everywhere(tmp_path, kills=4, others=2).wrong == []
+
+
+def test_no_secret_that_a_server_gives_back_is_kept_or_shown(tmp_path):
+    assert echoes(tmp_path, rounds=1, users=1, few=True).wrong == []

@@ -42,7 +42,8 @@ FORMS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def _message(text: str, **more: Any) -> dict[str, Any]:
+def message(text: Any, **more: Any) -> dict[str, Any]:
+    """Return a chat completion with this content."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     return {"model": "m", "choices": [choice], **more}
 
@@ -57,7 +58,7 @@ def _note(verdict: str, echo: str) -> str:
 
 
 def _choice(verdict: str, **changes: Any) -> dict[str, Any]:
-    payload = _message(verdict)
+    payload = message(verdict)
     payload["choices"][0]["message"].update(changes)
     return payload
 
@@ -70,11 +71,11 @@ Place = Callable[[str, str], tuple[int, Any, Mapping[str, str]]]
 
 #: Takes an echo and a sound verdict; returns status, body (JSON unless bytes) and headers.
 PLACES: Mapping[str, Place] = {
-    "note": lambda e, v: (200, _message(_note(v, e)), {}),
+    "note": lambda e, v: (200, message(_note(v, e)), {}),
     "reasoning": lambda e, v: (200, _choice(v, reasoning_content=f"I was given {e}."), {}),
-    "thought": lambda e, v: (200, _message(f"<think>My key is {e}</think>{v}"), {}),
-    "prose": lambda e, _: (200, _message(f"I cannot judge, but {e}"), {}),
-    "cut at its end": lambda e, v: (200, _message(v[:40] + e[: len(e) - 2]), {}),
+    "thought": lambda e, v: (200, message(f"<think>My key is {e}</think>{v}"), {}),
+    "prose": lambda e, _: (200, message(f"I cannot judge, but {e}"), {}),
+    "cut at its end": lambda e, v: (200, message(v[:40] + e[: len(e) - 2]), {}),
     "refusal": lambda e, _: (200, _choice("", content=None, refusal=f"No, {e}"), {}),
     "tool calls": lambda e, _: (
         200,
@@ -83,7 +84,7 @@ PLACES: Mapping[str, Place] = {
     ),
     "model and usage": lambda e, v: (
         200,
-        {**_message(v), "model": e, "usage": {e: 1, "prompt_tokens": e}},
+        {**message(v), "model": e, "usage": {e: 1, "prompt_tokens": e}},
         {},
     ),
     "finish reason": lambda e, v: (200, {"choices": [{"message": {"content": v}, "finish_reason": e}]}, {}),
@@ -95,7 +96,7 @@ PLACES: Mapping[str, Place] = {
     "page": lambda e, _: (413, f"<html><title>No {e}</title>{e}</html>".encode(), {}),
     "text": lambda e, _: (413, f"Not for {e}".encode(), {}),
     "cut JSON": lambda e, _: (413, json.dumps(_error(e)).encode()[: 48 + len(e) // 2], {}),
-    "header": lambda e, v: (200, _message(v), {"X-Echo": e, "Retry-After": e}),
+    "header": lambda e, v: (200, message(v), {"X-Echo": e, "Retry-After": e}),
 }
 
 
@@ -115,7 +116,7 @@ class Echoes:
         verdict = ideal(body)
         asked = json.dumps(body)
         if "probe_k7" in asked or "the word: yes" in asked:  # what tells whether the endpoint is of use
-            return 200, json.dumps(_message(verdict)).encode(), {}
+            return 200, json.dumps(message(verdict)).encode(), {}
         with self._lock:
             # A stride through the product, so that every form and every place comes soon.
             for _ in range(97):
@@ -147,7 +148,7 @@ def echoing(secrets: Sequence[str]) -> Iterator[Echoes]:
             self.end_headers()
             self.wfile.write(raw)
 
-        def log_message(self, *_: object) -> None: ...
+        def logmessage(self, *_: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     echoes.url = f"127.0.0.1:{server.server_port}/v1"

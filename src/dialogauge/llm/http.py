@@ -526,6 +526,9 @@ class HttpChatClient:
         )
 
     def _reply(self, answer: Completion) -> ChatReply | ChatFailure:
+        if answer.joined:
+            mask = self.endpoint.redact
+            answer = replace(answer, text=mask(answer.text), reasoning=mask(answer.reasoning or "") or None)
         usage = Usage(1, 0, answer.prompt_tokens, answer.completion_tokens, self._price(answer))
         if not answer.text.strip() and answer.finish not in ("length", "filter"):
             return ChatFailure("empty_reply", "the reply is empty", usage, answer.reasoning)

@@ -101,6 +101,8 @@ class Completion:
     cached_tokens: int = 0
     counted: bool = True
     """Whether the endpoint counted its tokens."""
+    joined: bool = False
+    """Whether it was put together, so that it may hold what none of its parts does."""
 
 
 def parse_json(raw: bytes) -> object:
@@ -205,7 +207,9 @@ def read_completion(payload: object) -> Completion | None:
     message = choice.get("message")
     if not isinstance(message, dict):
         return None
-    text, reasoning = split_reasoning(_text_of(message.get("content")))
+    content = message.get("content")
+    text, inside = split_reasoning(_text_of(content))
+    reasoning = _thoughts(message, inside)
     finish = _FINISH.get(reason.lower() if isinstance(reason, str) else "", "other")
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal.strip():
@@ -215,12 +219,13 @@ def read_completion(payload: object) -> Completion | None:
     return Completion(
         text,
         finish,
-        _thoughts(message, reasoning),
+        reasoning,
         model if isinstance(model, str) else None,
         prompt,
         completion,
         cached,
         counted,
+        isinstance(content, list) or inside is not None,
     )
 
 

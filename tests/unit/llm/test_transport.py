@@ -21,6 +21,7 @@ from dialogauge.llm.problems import Problem
 from dialogauge.llm.secrets import Secrets
 from dialogauge.llm.transport import Response, Transport, read_body
 from servers.asking import question
+from servers.echoing import message
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 KEY = "sk-abcd1234efgh5678"
@@ -424,3 +425,19 @@ async def test_large_answers_are_read_one_after_the_other_whatever_became_of_the
         # The first ones meet their deadline while they are read.
         await asyncio.gather(*(transport.post_chat(b"{}", deadline) for deadline in (0.1, 0.1, 5, 5)))
     assert most == [1] * len(most)
+
+
+async def test_a_secret_in_pieces_is_masked_once_it_is_whole(connect):
+    key = "sk-very-secret-012345678"
+    pieces = [key[at : at + 6] for at in range(0, len(key), 6)]
+    parts = [{"type": "text", "text": text} for text in ("Good. ", *pieces, " it is.")]
+    thoughts = "".join(f"<think>{piece}</think>" for piece in pieces[1:]) + "Good. *** it is."
+    for content, more in ((parts, {}), (thoughts, {"reasoning_content": pieces[0]})):
+        payload = message(content)
+        payload["choices"][0]["message"].update(more)
+        async with raw_server(sends(answer(json.dumps(payload).encode()))) as transport:
+            client = connect(transport._endpoint.base_url, api_key=key)
+            reply = await client.complete(question())
+        assert isinstance(reply, ChatReply)
+        assert reply.text.split() in (["Good.", "***", "it", "is."], ["Good.***", "it", "is."])
+        assert reply.reasoning in (None, "***")
