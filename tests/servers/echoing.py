@@ -148,7 +148,7 @@ def echoing(secrets: Sequence[str]) -> Iterator[Echoes]:
             self.end_headers()
             self.wfile.write(raw)
 
-        def logmessage(self, *_: object) -> None: ...
+        def log_message(self, *_: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     echoes.url = f"127.0.0.1:{server.server_port}/v1"
