@@ -224,7 +224,8 @@ class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions
     judge: str = setting(
         ...,
         "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, "
-        "history-majority, history-cdf-hash, nearest-1, nearest-3, episodic-nearest, local, local-user; "
+        "history-majority, history-cdf-hash, reply-unread, nearest-1, nearest-3, episodic-nearest, local, "
+        "local-user; "
         "trained here: encoder, encoder-ordinal; with a model: memory, no-memory, zero-shot, few-shot, "
         "task-rubric, prometheus, rag, spur.",
         metavar="NAME",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         draws_for,
     )
     from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, thirds
+    from dialogauge.stats.cuts import ROUNDING, cuts_of
     from dialogauge.stats.estimate import (
         Basis,
         ClusterDraws,

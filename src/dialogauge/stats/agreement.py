@@ -9,8 +9,16 @@ from typing import Final
 import numpy as np
 
 from dialogauge.stats.estimate import Basis, ClusterDraws, Estimate
-from dialogauge.stats.measures import MEASURES, MIN_USERS, Pairs, Prepared, Weights, pair_up
-from dialogauge.stats.table import DissatisfiedRule, Floats, Scores, ScoreTable
+from dialogauge.stats.measures import (
+    MEASURES,
+    MIN_USERS,
+    Pairs,
+    Prepared,
+    Weights,
+    pair_up,
+    signed_gain,
+)
+from dialogauge.stats.table import Directions, DissatisfiedRule, Floats, Scores, ScoreTable
 
 _NO_DRAWS: Final = ClusterDraws(0)
 
@@ -58,7 +66,7 @@ def figures_of(
         table: Of the targets.
         sources: By name: a column, or several versions of a column that was dealt by chance. A figure of
             several is the mean over them, undefined where it is in one; each version has its share of the
-            draws, so that the interval holds the chance of the deals too.
+            draws, so that the interval holds the chance of the deals too. Of `Directions`, the better one.
         reference: The source of the table that the others are held against.
         measures: Names of `MEASURES`. One that a source does not allow is undefined.
         rule: What counts as dissatisfied.
@@ -71,7 +79,27 @@ def figures_of(
         several = [of] if isinstance(of, Scores) else of
         return [_Version(pair_up(table, version, gold, rule), measures) for version in several]
 
-    return {name: _figures(basis, versions(of), measures) for name, of in sources.items()}
+    def of_source(of: Scores | Sequence[Scores]) -> Figures:
+        if isinstance(of, Directions):
+            return _better(*(_figures(basis, [version], measures) for version in versions(of)))
+        return _figures(basis, versions(of), measures)
+
+    return {name: of_source(of) for name, of in sources.items()}
+
+
+def _better(one: Figures, other: Figures) -> Figures:
+    """Return for each measure the better of two, with its replicates."""
+
+    def is_better(name: str) -> bool:
+        mine, its = (np.array([np.nan if v is None else v]) for v in (one.values[name], other.values[name]))
+        return bool(signed_gain(MEASURES[name], its, mine)[0] > 0)
+
+    of = {name: other if is_better(name) else one for name in one.values}
+    return Figures(
+        one.basis,
+        {name: figures.values[name] for name, figures in of.items()},
+        {name: figures.replicates[name] for name, figures in of.items()},
+    )
 
 
 def _figures(basis: Basis, versions: Sequence[_Version], measures: Sequence[str]) -> Figures:

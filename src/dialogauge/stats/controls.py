@@ -1,8 +1,8 @@
 """The controls: sources that read nothing, or only what no judge should go by.
 
 A figure that a control matches is no finding. A control is given every advantage that costs nothing: all of
-them know how often people gave each score to these very targets, and one that ranks does it in the direction
-that fits people better.
+them know how often people gave each score to these very targets, and one that ranks does it for each figure
+in the direction in which that figure is better.
 
 - `constant`: always the score that people give most to these targets (the lowest of several). It has the
   exact agreement and the F1 that reading nothing can reach.
@@ -23,14 +23,23 @@ from typing import Final
 import numpy as np
 
 from dialogauge.core import Scale
-from dialogauge.stats.coefficients import mid_ranks, spearman
-from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Scores, ScoreTable, label_codes, scores_of
+from dialogauge.stats.coefficients import mid_ranks
+from dialogauge.stats.table import (
+    Codes,
+    Directions,
+    DissatisfiedRule,
+    Floats,
+    Scores,
+    ScoreTable,
+    label_codes,
+    scores_of,
+)
 
 CONTROLS: Final[Mapping[str, str]] = {
     "constant": "always the score that people give most to these targets",
     "always dissatisfied": "always the worst score",
-    "reply length": "by the reply's length, in the direction that fits better: people's own scores, dealt in "
-    "that order",
+    "reply length": "by the reply's length: people's own scores, dealt in that order, the longer or the "
+    "shorter the better, whichever makes the figure better",
     "position": "by the place in the conversation, likewise",
     "shuffled": "the judge's own scores, dealt to targets at random",
 }
@@ -43,7 +52,7 @@ class Control:
 
     description: str
     versions: tuple[Scores, ...]
-    """One column; of what is dealt by chance, one for each deal."""
+    """One column; of what is dealt by chance, one for each deal; of what ranks, `Directions`."""
 
 
 def controls_of(
@@ -69,12 +78,9 @@ def controls_of(
     out = {"constant": _constant(own, people, rule)}
     if rule is not None:
         out["always dissatisfied"] = _always_dissatisfied(own, rule)
-    for name, values, words in (
-        ("reply length", table.lengths, ("longer", "shorter")),
-        ("position", table.positions, ("later in the conversation", "earlier in the conversation")),
-    ):
+    for name, values in (("reply length", table.lengths), ("position", table.positions)):
         if values is not None:
-            out[name] = _ranked(values, own, people, rule, words)
+            out[name] = Control(CONTROLS[name], _ranked(values, own, people, rule))
     dealt = tuple(own.take(order) for order in deals(table, shuffles=shuffles, seed=seed))
     description = f"the judge's own scores dealt to targets at random (mean of {shuffles})"
     return out | {"shuffled": Control(description, dealt)}
@@ -150,19 +156,16 @@ def _flat(level: float, own: Scores, rule: DissatisfiedRule | None, *, called: b
     return scores_of(column, whole=column, scale=own.scale, dissatisfied=classes)
 
 
-def _ranked(
-    values: Floats, own: Scores, people: Scores, rule: DissatisfiedRule | None, words: tuple[str, str]
-) -> Control:
-    rho = spearman(values, _standard(people)) if values.size else None
-    up = rho is None or rho >= 0
-    dealt = deal_by(values if up else -values, people, rule)
-    if not dealt.numbers:
-        level = np.full(values.size, own.scale.low)
-        dealt = scores_of(
-            level, whole=level, order=dealt.order, scale=own.scale, dissatisfied=dealt.dissatisfied
-        )
-    description = f"the {words[0] if up else words[1]} the better: people's own scores, dealt in that order"
-    return Control(description, (dealt,))
+def _ranked(values: Floats, own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Directions:
+    return Directions(_dealt(order, own, people, rule) for order in (values, -values))
+
+
+def _dealt(order: Floats, own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Scores:
+    dealt = deal_by(order, people, rule)
+    if dealt.numbers:
+        return dealt
+    level = np.full(order.size, own.scale.low)
+    return scores_of(level, whole=level, order=dealt.order, scale=own.scale, dissatisfied=dealt.dissatisfied)
 
 
 def _standard(people: Scores) -> Floats:

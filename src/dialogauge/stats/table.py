@@ -133,6 +133,12 @@ class Scores:
         return Scores(*columns, self.scale, named)
 
 
+class Directions(tuple[Scores, ...]):
+    """The columns of one order in both directions: each figure is of the one in which it is better."""
+
+    __slots__ = ()
+
+
 def scores_of(
     values: Sequence[float] | Floats,
     *,

@@ -50,17 +50,53 @@ def test_always_dissatisfied_says_the_worst_score():
     assert turned["always dissatisfied"][0].dissatisfied.tolist() == [1]
 
 
-def test_length_and_position_rank_in_the_direction_that_fits_better():
+def test_length_and_position_rank_in_both_directions():
     of = table([3] * 4, [2, 3, 4, 3], lengths=[10, 20, 40, 30], positions=[4, 3, 2, 1])
-    found = controls_of(of, "judge", "people", rule=parse_rule("<3"))
-    length, place = found["reply length"], found["position"]
-    assert length.versions[0].values.tolist() == [2, 3, 4, 3]
-    assert length.versions[0].order.tolist() == [10, 20, 40, 30]
-    assert length.description.startswith("the longer the better")
-    assert place.versions[0].values.tolist() == [2, 3, 3, 4]
-    assert place.versions[0].order.tolist() == [-4, -3, -2, -1]
-    assert place.description.startswith("the earlier in the conversation the better")
-    assert length.versions[0].dissatisfied.tolist() == [1, 0, 0, 0]
+    found = columns(of, parse_rule("<3"))
+    longer, shorter = found["reply length"]
+    assert longer.values.tolist() == [2, 3, 4, 3]
+    assert longer.order.tolist() == [10, 20, 40, 30]
+    assert longer.dissatisfied.tolist() == [1, 0, 0, 0]
+    assert shorter.values.tolist() == [4, 3, 2, 3]
+    later, earlier = found["position"]
+    assert later.values.tolist() == [4, 3, 3, 2]
+    assert earlier.order.tolist() == [-4, -3, -2, -1]
+
+
+def test_each_figure_has_the_direction_in_which_it_is_better():
+    # Longer is better for most, but the dissatisfied one has the longest reply of all.
+    gold, lengths = [1, 2, 3, 4, 5, 1], [10, 20, 30, 40, 50, 60]
+    of = table([3] * 6, gold, lengths=lengths)
+    found = control_columns(controls_of(of, "judge", "people", rule=parse_rule("<2")))
+    names = ["spearman", "auc"]
+    both = figures_of(of, found, "people", names, rule=parse_rule("<2"))["reply length"]
+    ways = [{str(i): one} for i, one in enumerate(found["reply length"])]
+    alone = [
+        figures_of(of, way, "people", names, rule=parse_rule("<2"))[str(i)] for i, way in enumerate(ways)
+    ]
+    for name in names:
+        assert both.values[name] == max(one.values[name] for one in alone)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.integers(1, 5)] * 2, *[st.integers(0, 3)] * 2), min_size=2, max_size=12),
+    st.randoms(),
+)
+def test_the_order_of_the_file_changes_no_control(rows, chance):
+    mixed = list(rows)
+    chance.shuffle(mixed)
+    names = ["spearman", "qwk", "exact", "mae", "f1_dsat"]
+
+    def figures(of):
+        gold, said, lengths, positions = zip(*of, strict=True)
+        one = table(said, gold, lengths=lengths, positions=positions)
+        found = control_columns(controls_of(one, "judge", "people", rule=parse_rule("<3")))
+        found.pop("shuffled")
+        every = figures_of(one, found, "people", names, rule=parse_rule("<3"))
+        return {(name, m): f.values[m] for name, f in every.items() for m in names}
+
+    assert figures(mixed) == pytest.approx(figures(rows), nan_ok=True)
 
 
 def test_equal_lengths_get_equal_scores():

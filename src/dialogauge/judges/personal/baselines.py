@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dialogauge.core import Judged, Judgement, PlainDimension, Request, Score, UsageError, digest, whole_score
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
+from dialogauge.judges.personal.reply_unread import fit_reply_unread
 from dialogauge.retrieval import TfidfIndex
 from dialogauge.stats import half_even
 
@@ -271,9 +272,23 @@ def quantile_at(ordered: Sequence[float], q: float) -> float:
     return ordered[min(len(ordered) - 1, max(0, int(q * len(ordered))))]
 
 
+def reply_unread(view: BlockView, population: Population) -> Sequence[Guess]:
+    """The history's mean, the reply's length and its place, weighed as fits the training users best."""
+    fit = fit_reply_unread(population)
+    if fit is None:
+        return _same(view, population, value=_VALUES["history-mean"])
+    values = fit.of_view(view)
+    whole = fit.whole(values).tolist()
+    return [
+        Guess(int(score), value, prior=not view.history)
+        for score, value in zip(whole, values.tolist(), strict=True)
+    ]
+
+
 _PLAIN: Final[Mapping[str, Rule]] = {
     **{name: partial(_same, value=value) for name, value in _VALUES.items()},
     "history-cdf-hash": history_cdf_hash,
+    "reply-unread": reply_unread,
     "nearest-1": partial(nearest, k=1),
     "nearest-3": partial(nearest, k=3),
 }

@@ -24,7 +24,7 @@ from dialogauge.studies.satisfaction.figures import (
 )
 from dialogauge.text import counted
 
-COMPARED: Final = ("pearson", "qwk", "f1_dsat", "mae", "within_user_pearson")
+COMPARED: Final = ("pearson", "qwk", "f1_dsat", "mae", "within_user_pearson", "within_block_pearson")
 """The measures by which two judges are compared: few, for each test costs power."""
 
 _SHOWN = 10

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import ONE_TO_FIVE
+from dialogauge.judges.personal.reply_unread import ReplyUnread
 from dialogauge.stats import (
     CALIBRATIONS,
     Calibrated,
@@ -54,20 +55,32 @@ CONTROLS: Final = {
     "shuffled": "the judge's own scores, dealt anew within each block",
     "reply length, terciles": "3, 4 or 5 by the third of all replies that the length falls in",
     "user mean": "the rounded mean of the user's history",
+    "reply unread": "the user known, the reply unread: history mean, length and position, by least squares "
+    "on the training users",
 }
 """The controls, and what each does."""
 CEILING: Final = "the users' own scores through the same map"
 _JUDGE, _CEILING = "judge", "ceiling"
 
 
+UnreadFits = Callable[[str], ReplyUnread | None]
+"""By user the fit to the training users, that user left out; None where there are none."""
+
+
 def control_scores(
-    answers: Sequence[JudgedReply], means: Mapping[str, float], *, shuffles: int = 20, seed: int = 0
+    answers: Sequence[JudgedReply],
+    means: Mapping[str, float],
+    unread: UnreadFits,
+    *,
+    shuffles: int = 20,
+    seed: int = 0,
 ) -> dict[str, tuple[Scores, ...]]:
     """Return what each control gives the targets before any calibration; one column for each deal.
 
     Args:
         answers: The targets that the judge scored.
         means: By block the mean of the user's history.
+        unread: Of the control `reply unread`, which is left out where one of the users has no fit.
         shuffles: Deals of the shuffled control.
         seed: Of the deals.
     """
@@ -80,7 +93,27 @@ def control_scores(
         "reply length, terciles": (thirds(lengths, lengths, ONE_TO_FIVE),),
         "user mean": (scores_of(np.where(np.isnan(of_user), constant, of_user)),),
     }
-    return {name: columns[name] for name in CONTROLS}
+    of_known = _unread_scores(answers, means, unread)
+    if of_known is not None:
+        columns["reply unread"] = (of_known,)
+    return {name: columns[name] for name in CONTROLS if name in columns}
+
+
+def _unread_scores(
+    answers: Sequence[JudgedReply], means: Mapping[str, float], unread: UnreadFits
+) -> Scores | None:
+    values, whole = np.empty(len(answers)), np.empty(len(answers))
+    members: dict[str, list[int]] = {}
+    for i, answer in enumerate(answers):
+        members.setdefault(answer.user, []).append(i)
+    for user, at in members.items():
+        fit, mine = unread(user), [answers[i] for i in at]
+        if fit is None:
+            return None
+        histories = [means.get(a.block, np.nan) for a in mine]
+        values[at] = fit.values(histories, [a.length for a in mine], [a.position for a in mine])
+        whole[at] = fit.whole(values[at])
+    return scores_of(values, whole=whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +161,7 @@ class _Work:
     histories: Mapping[str, ScoreHistory]
     failed: int
     settings: EvaluationSettings
+    unread: UnreadFits
     reference: Sequence[JudgedReply] | None
     known: dict[tuple[bytes, ...], Metrics] = field(default_factory=dict)
     """Figures by the scores they are of: several calibrations often give the same."""
@@ -153,7 +187,7 @@ class _Work:
         s = self.settings
         return {
             _JUDGE: (judge_scores(self.everything),),
-            **control_scores(self.everything, self.means, shuffles=s.shuffles, seed=s.seed),
+            **control_scores(self.everything, self.means, self.unread, shuffles=s.shuffles, seed=s.seed),
             _CEILING: (scores_of([a.gold for a in self.everything]),),
         }
 
@@ -179,18 +213,19 @@ class _Work:
         for name, versions in self.columns.items():
             if method == "none":
                 # A judge's own whole score counts: rounding is part of what it says.
-                out[name] = tuple(v.take(np.arange(len(self.answers))).rounded() for v in versions)
+                out[name] = type(versions)(v.take(np.arange(len(self.answers))).rounded() for v in versions)
             else:
                 runs = (run if name == _JUDGE else self._calibrated(method, v) for v in versions)
-                out[name] = tuple(scores_of([c.rounded for c in one.scores]) for one in runs)
+                out[name] = type(versions)(scores_of([c.rounded for c in one.scores]) for one in runs)
         return run, out
 
     def against(self) -> tuple[Comparison, ...]:
         """Compare the judge with each control, under the calibration that was asked for."""
         _, columns = self.shown(self.settings.calibrate)
-        draws = draws_for(self.settings.cluster_draws, len(CONTROLS), self.table.n)
+        names = [name for name in CONTROLS if name in columns]
+        draws = draws_for(self.settings.cluster_draws, len(names), self.table.n)
         figures = figures_of(self.table, columns, PEOPLE, COMPARED, rule=RULE, draws=draws)
-        return compare_pairs(figures, [(_JUDGE, name) for name in CONTROLS], COMPARED)
+        return compare_pairs(figures, [(_JUDGE, name) for name in names], COMPARED)
 
     def _calibrated(self, method: CalibrationName, column: Scores) -> CalibrationRun:
         """Calibrate a column: what it gives the targets, then what it gives the original replies."""
@@ -290,6 +325,7 @@ def evaluate(
     histories: Mapping[str, ScoreHistory],
     settings: EvaluationSettings,
     reference: Sequence[JudgedReply] | None = None,
+    unread: UnreadFits = lambda _: None,
 ) -> Evaluation:
     """Compare a judge's answers with its users' ratings.
 
@@ -298,10 +334,11 @@ def evaluate(
         histories: By block, of the users that have one.
         settings: Which calibration is the main one, and how intervals are made.
         reference: The blocks' original replies, where they are not the judged replies themselves.
+        unread: Fits of the control that knows the user and reads no reply.
     """
     known = [a for a in answers if a.history]
     answered = [a for a in known if a.value is not None]
-    work = _Work(answered, histories, len(known) - len(answered), settings, reference)
+    work = _Work(answered, histories, len(known) - len(answered), settings, unread, reference)
     chosen, columns = work.shown(settings.calibrate)
     whole, values = columns[_JUDGE][0], np.array([c.value for c in chosen.scores])
     apart = [a for a in answers if not a.history]

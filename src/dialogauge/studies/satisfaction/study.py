@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from dialogauge.core import (
@@ -34,6 +35,7 @@ from dialogauge.core.protocols import (
 from dialogauge.data import Mask, UserSplit
 from dialogauge.judges.local_user.judge import LocalUserJudge
 from dialogauge.judges.local_user.model import ScoreSignal
+from dialogauge.judges.personal.reply_unread import fit_reply_unread
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
@@ -57,7 +59,12 @@ from dialogauge.studies.satisfaction.blocks import (
     others_of,
     study_data,
 )
-from dialogauge.studies.satisfaction.evaluation import Evaluation, EvaluationSettings, evaluate
+from dialogauge.studies.satisfaction.evaluation import (
+    Evaluation,
+    EvaluationSettings,
+    UnreadFits,
+    evaluate,
+)
 from dialogauge.studies.satisfaction.figures import ORDINAL
 from dialogauge.studies.satisfaction.rationale import RationaleCheck, check_rationales
 from dialogauge.studies.satisfaction.signals import JoinedScores, StoredScores, join_scores
@@ -236,7 +243,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         failed = Counter(o.message for o in outcomes if isinstance(o, JudgeFailure))
         self._failures = dict(failed.most_common())
         histories = histories_of(data.blocks, data.history_turns)
-        evaluation = evaluate(answers, histories, self.settings, self.reference)
+        evaluation = evaluate(answers, histories, self.settings, self.reference, _unread_fits(data))
         rationale = check_rationales(blocks, of_blocks, data.population, self.settings.cluster_draws)
         self._figures = self._figures_json(evaluation, rationale)
         self._unfinished = len(self._conversations_asked - {a.session for a in answers})
@@ -377,6 +384,11 @@ def masked_data(
         history=settings.history,
     )
     return masked, again
+
+
+def _unread_fits(data: StudyData) -> UnreadFits:
+    others, of_test = others_of(data), fit_reply_unread(data.population)
+    return cache(lambda user: fit_reply_unread(others(user)) if user in data.split.train else of_test)
 
 
 def _calibrated_row(answer: JudgedReply, calibrated: Calibrated, method: str) -> Row:

@@ -29,6 +29,8 @@ _NEAR: Final = 0.125 + 1e-9
 _ENOUGH: Final = 20
 _ENOUGH_LONG: Final = 5
 _FAULT: Final = 0.6
+_APART: Final = 2
+"""Points between ratings of turns that differ, on 1 to 5."""
 _CASES: Final = 20
 
 
@@ -136,12 +138,20 @@ def check_identical(
     tally: TrustTally,
     limits: TrustThresholds,
     conversations: Callable[[list[tuple[str, str | None]]], Iterable[Conversation]],
+    *,
+    by_findings: bool,
 ) -> TrustCheck:
-    """Whether long conversations get the same scores at every turn although the turns differ."""
+    """Whether long conversations get the same scores at every turn although the turns differ.
+
+    Turns differ where people's ratings of them do by two points or more; in a conversation whose turns
+    nobody rated, where some have a finding and others have none, unless the scores were made of findings.
+    """
     long, alike = tally.identical["long"]
     short, short_alike = tally.identical["short"]
-    cases = [c for c in map(_varied, conversations(tally.alike())) if c is not None]
-    looked = min(alike, len(tally.alike()))
+    talks = list(conversations(tally.alike()))
+    known = [c for c in talks if by_findings or len(_rated_turns(c)) > 1]
+    cases = [case for c in known if (case := _varied(c)) is not None]
+    looked = len(known)
     differing = alike * len(cases) / looked if looked else 0.0
     share = differing / long if long else None
     figures = (
@@ -152,7 +162,13 @@ def check_identical(
     status: Status = "cannot tell"
     seen = only(long, "conversation has", "conversations have")
     sentence = f"{seen} over {LONG} scored turns; {_ENOUGH_LONG} are needed."
-    if share is not None and long >= _ENOUGH_LONG:
+    if long >= _ENOUGH_LONG and alike and not known:
+        sentence = (
+            f"Of {long:,} conversations with over {LONG} turns, {alike:,} have the same scores at "
+            "every turn; "
+            "whether their turns differ, people's ratings of them would tell."
+        )
+    elif share is not None and long >= _ENOUGH_LONG:
         status = "flagged" if share > limits.identical_share else "ok"
         faulty = f", {_percent(share)} of all although some turns are faulty and some not" if alike else ""
         others = (
@@ -173,8 +189,24 @@ def _share(name: str, hits: int, n: int) -> TrustFigure:
     return TrustFigure(name, hits / n if n else None, n, wilson_interval(hits, n), share=True)
 
 
+def _rated_turns(conversation: Conversation) -> dict[int, float]:
+    """Return people's mean rating of each turn, of the dimension that most turns are rated by."""
+    of: dict[str, dict[int, list[float]]] = {}
+    for rating in conversation.ratings:
+        if rating.turn is not None and not isinstance(rating.score, str):
+            of.setdefault(rating.dimension, {}).setdefault(rating.turn, []).append(rating.score)
+    most = max(of.values(), key=len, default={})
+    return {turn: sum(scores) / len(scores) for turn, scores in most.items()}
+
+
 def _varied(conversation: Conversation) -> TrustCase | None:
-    """Point at the gravest finding of a conversation of which some turns have one and others none."""
+    """Point at the turn that people rated lowest, or that has the gravest finding, where turns differ."""
+    if len(rated := _rated_turns(conversation)) > 1:
+        low, high = min(rated, key=rated.__getitem__), max(rated, key=rated.__getitem__)
+        if rated[high] - rated[low] < _APART:
+            return None
+        note = f"People rated it {rated[low]:.3g}, and turn {high} {rated[high]:.3g}."
+        return TrustCase(conversation.id, low, note)
     from dialogauge.signals import find_signals  # many patterns, and hardly ever asked for
 
     faults = [s for s in find_signals(read_dialogue(conversation), "hindsight") if s.strength >= _FAULT]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby, islice
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
@@ -33,6 +33,8 @@ from dialogauge.studies.trust.tally import TrustTally
 Row = Mapping[str, Any]
 
 _AT_ONCE = 100
+LOCAL: Final = "local"
+"""The judge whose scores are made of findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def examine(  # noqa: PLR0913 - what other steps found, each with a default
         *([] if rules is None else [check_rules(rules, limits)]),
         check_length(texts, tally, limits),
         check_verdicts(tally, limits),
-        check_identical(tally, limits, conversations),
+        check_identical(tally, limits, conversations, by_findings=judge != LOCAL),
     )
     return Trust(checks, limits, kept.calibration)
 

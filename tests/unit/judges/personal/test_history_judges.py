@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from dialogauge.core import JudgeFailure, UsageError
@@ -12,6 +15,7 @@ from dialogauge.judges.personal.baselines import (
     pick,
     quantile_at,
 )
+from dialogauge.judges.personal.reply_unread import fit_reply_unread
 from dialogauge.studies.satisfaction.blocks import study_data
 from knowing import request_of
 from rated import rated_talk
@@ -78,7 +82,7 @@ async def test_without_history_the_others_speak(name) -> None:
     view = next(b.view for b in study.blocks if b.view.user == "new")
     (row,) = await build_history_judge(name).judge(request_of(view, study.population))
     assert row.outcome.details["prior"] is True
-    assert row.outcome.numbers["satisfaction"] in (4, 5)
+    assert row.outcome.numbers["satisfaction"] in (3, 4, 5)
     (lost,) = await build_history_judge(name).judge(request_of(view, Population(())))
     assert isinstance(lost.outcome, JudgeFailure)
 
@@ -119,3 +123,36 @@ def test_names_and_settings_are_checked() -> None:
         build_history_judge("history-mean", k=3)
     digests = {build_history_judge("episodic-nearest", k=k).digest for k in (1, 2, 3)}
     assert len(digests) == 3
+
+
+async def test_the_reply_unread_is_least_squares_on_mean_length_and_place() -> None:
+    talks = [
+        rated_talk(f"t{u}", task, 0, [1 + (u + turn) % 5 for turn in range(6)], text="x" * (u + 1))
+        for u in range(10)
+        for task in "ab"
+    ]
+    split = UserSplit(frozenset(f"t{u}" for u in range(10)), frozenset({"me", "new"}))
+    study = study_data([*talks, *TALKS[2:]], split=split)
+    fit = fit_reply_unread(study.population)
+    rows, gold, centre = [], [], sum(study.population.scores) / len(study.population.scores)
+    for block in study.population.blocks:
+        mean = sum(block.view.scores) / len(block.view.scores)
+        for rated in block.ratings:
+            reply = rated.reply
+            rows.append([1.0, mean - centre, math.log1p(len(reply.text)), math.log1p(reply.position)])
+            gold.append(rated.score - centre)
+    # A ridge of 1 is four more rows that say nothing.
+    design, above = np.vstack([rows, np.eye(4)]), np.array([*gold, 0, 0, 0, 0])
+    assert fit.weights == pytest.approx(np.linalg.lstsq(design, above, rcond=None)[0])
+    view = next(b.view for b in study.blocks if b.view.id == "me__a")
+    row = await build_history_judge("reply-unread").judge(request_of(view, study.population))
+    score = row[0].outcome.scores["satisfaction"]
+    assert score.value == pytest.approx(fit.of_view(view)[0])
+    assert score.whole == 1 + sum(score.value > cut for cut in fit.cuts)
+
+
+async def test_nobody_known_leaves_the_history() -> None:
+    assert fit_reply_unread(Population(())) is None
+    view = next(b.view for b in study_data(TALKS, split=SPLIT).blocks if b.view.id == "me__a")
+    (row, *_) = await build_history_judge("reply-unread").judge(request_of(view, Population(())))
+    assert row.outcome.scores["satisfaction"].value == pytest.approx(3.75)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from dialogauge.stats import CALIBRATIONS, ScoreHistory
+from dialogauge.judges.personal.reply_unread import ReplyUnread
+from dialogauge.stats import CALIBRATIONS, ROUNDING, ScoreHistory
 from dialogauge.studies.satisfaction.answers import JudgedReply
 from dialogauge.studies.satisfaction.evaluation import (
     CONTROLS,
@@ -30,16 +33,22 @@ def answer(i, block="a", gold=4.0, score=4, *, length=10, value=None, history=Tr
     )
 
 
+FIT = ReplyUnread(np.array([0.0, 1.0, 0.0, -1.0]), ROUNDING, 4.0)
+"""The mean of the history, less the logarithm of the position."""
+
+
 def test_controls_read_nothing_but_what_they_say() -> None:
     golds = [(30, 5, 5), (10, 3, 3), (20, 4, 5)]
     answers = [answer(i, length=n, score=s, gold=g) for i, (n, s, g) in enumerate(golds)]
-    controls = control_scores(answers, {"a": 4.5}, shuffles=5)
+    controls = control_scores(answers, {"a": 4.5}, lambda _: FIT, shuffles=5)
     assert list(controls) == list(CONTROLS)
     values = {name: versions[0].values.tolist() for name, versions in controls.items()}
     assert values["constant"] == [5.0, 5.0, 5.0]  # what people give most, as in every study
     assert values["always dissatisfied"] == [1.0, 1.0, 1.0]
     assert values["user mean"] == [5.0, 5.0, 5.0]
     assert values["reply length"] == [5.0, 3.0, 5.0]  # people's own scores, in the order of length
+    assert values["reply unread"] == pytest.approx([4.5, 4.5 - math.log(2), 4.5 - math.log(3)])
+    assert controls["reply unread"][0].whole.tolist() == [4, 4, 3]
     assert values["reply length, terciles"] == [5.0, 3.0, 4.0]
     assert sorted(values["position"]) == [3.0, 5.0, 5.0]
     deals = controls["shuffled"]
@@ -49,7 +58,9 @@ def test_controls_read_nothing_but_what_they_say() -> None:
 
 def test_shuffling_stays_within_the_block() -> None:
     answers = [answer(i, block, score=s) for block, s in (("a", 2), ("b", 5)) for i in range(4)]
-    for deal in control_scores(answers, {})["shuffled"]:
+    controls = control_scores(answers, {}, lambda _: None)
+    assert "reply unread" not in controls  # nobody to fit to
+    for deal in controls["shuffled"]:
         assert deal.values.tolist() == [2] * 4 + [5] * 4
 
 
@@ -104,7 +115,7 @@ def test_nothing_at_all() -> None:
 
 def test_every_control_has_every_figure_with_an_interval() -> None:
     answers, histories = study()
-    found = evaluate(answers, histories, EvaluationSettings(draws=40)).to_json()
+    found = evaluate(answers, histories, EvaluationSettings(draws=40), unread=lambda _: FIT).to_json()
     keys = set(found["metrics"])
     assert keys >= {
         "n", "n_failed", "pearson", "spearman", "qwk", "mae", "rmse", "f1_dsat", "precision_dsat",

@@ -1,10 +1,11 @@
 """Each check against a judge that has the fault, one that has not, and too little to tell."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from dialogauge.core import Conversation, Message
+from dialogauge.core import Conversation, Message, Rating
 from dialogauge.report import to_text
 from dialogauge.rubrics import ScenarioRule
 from dialogauge.studies.agreement.agreement import AgreementSettings
@@ -48,14 +49,14 @@ def judged_rows(name, turns, whole, **more):
     return out
 
 
-def look(rows, conversations=(), limits=LIMITS, scenario=None, calibration=None, **more):
+def look(rows, conversations=(), limits=LIMITS, scenario=None, calibration=None, judge="the judge", **more):
     tally = TrustTally(CARD, sample=limits.sample)
     for one in rows:
         tally.add(one)
     tally.close()
     held = {c.id: c for c in conversations}
     found = examine(
-        tally, lambda ids: [held[i] for i in ids if i in held], judge="the judge", limits=limits,
+        tally, lambda ids: [held[i] for i in ids if i in held], judge=judge, limits=limits,
         kept=EarlierChecks(scenario, calibration), **more,
     )  # fmt: skip
     return found, {c.name: c for c in found.checks}
@@ -224,6 +225,27 @@ def test_long_conversations_scored_alike_are_flagged_where_turns_differ():
     varied = [r for c in talks for r in judged_rows(c.id, [4] * 10 + [2, 5], (4, 4, 4))]
     assert look(varied, talks)[1]["identical_scores"].status == "ok"
     assert look(short)[1]["identical_scores"].status == "cannot tell"
+
+
+def test_scores_made_of_findings_are_not_checked_by_them():
+    talks = [looping(f"c{i}", 12) for i in range(6)]
+    alike = [r for c in talks for r in judged_rows(c.id, [4] * 12, (4, 4, 4))]
+    check = look(alike, talks, judge="local")[1]["identical_scores"]
+    assert check.status == "cannot tell"
+    assert "people's ratings of them would tell" in check.sentence
+
+    def rated(talk, *scores):
+        ratings = [Rating(talk.id, "satisfaction", s, turn) for turn, s in enumerate(scores, 1)]
+        return replace(talk, ratings=tuple(ratings))
+
+    differing = [rated(c, 5, 2, 4) for c in talks]
+    check = look(alike, differing, judge="local")[1]["identical_scores"]
+    assert (check.status, check.cases_total) == ("flagged", 6)
+    assert check.cases[0].turn == 2
+    assert check.cases[0].text == "People rated it 2, and turn 1 5."
+    even = [rated(c, 5, 4, 4) for c in talks]
+    for judge in ("local", "the judge"):
+        assert look(alike, even, judge=judge)[1]["identical_scores"].status == "ok"
 
 
 def test_only_the_first_repeat_counts_and_failures_take_no_part():
