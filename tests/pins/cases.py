@@ -265,6 +265,7 @@ _HISTORY_JUDGES = (
     "history-median",
     "history-majority",
     "history-cdf-hash",
+    "reply-unread",
     "nearest-1",
     "nearest-3",
 )
