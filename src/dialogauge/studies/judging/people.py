@@ -11,6 +11,8 @@ from dialogauge.core.shape import read_as
 from dialogauge.stats import Estimate
 
 Agreement = Literal["agrees", "does not", "cannot tell"]
+Raters = Literal["users", "people", "environment"]
+"""Who rated: the conversations' own users; others, or nobody knows; what the agent acted on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class PeopleFigure:
     """The dimension in words: `satisfaction`, `reward`."""
     scale: Scale | None
     """That the numbers are on; None of names."""
+    raters: Raters
     n: int
     """Rated targets."""
     rated_conversations: int

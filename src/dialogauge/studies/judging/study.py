@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from itertools import groupby
 from typing import Any, Final
 
 from dialogauge.core import (
@@ -22,8 +23,10 @@ from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, StoredUnit, Study, StudyFacts, standing
 from dialogauge.studies.judging.findings import FindingsSummary
 from dialogauge.studies.judging.gate import GateResult, read_gates
+from dialogauge.studies.judging.light import people_of
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.people import People
+from dialogauge.studies.judging.people_tally import PeopleTally
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
@@ -95,6 +98,8 @@ class JudgingStudy(Study[JudgingResult]):
     """Digests of the conversations that people rated."""
     absent_turns: set[tuple[str, int]] = field(default_factory=set)
     """Id and turn that were rated, where the input holds the conversation and not the turn."""
+    people: PeopleTally | None = None
+    """What people said, once all is judged; None where nobody said anything."""
     _database: RunDatabase | None = field(default=None, init=False, repr=False)
 
     name = JUDGE
@@ -175,11 +180,14 @@ class JudgingStudy(Study[JudgingResult]):
         if database is None or not self.rated:
             return {}
         changes: dict[bytes, Sequence[Row]] = {}
-        for unit in units:
-            if unit.target in self.rated and (conversation := database.conversation(unit.target)) is not None:
-                changed = row_changes(conversation, unit.rows)
-                if changed is not None:
-                    changes[unit.key] = changed
+        self.people = PeopleTally(self.judge.dimensions)
+        for target, group in groupby(units, key=lambda unit: unit.target):
+            of_target = list(group)
+            conversation = database.conversation(target) if target in self.rated else None
+            self.people.take([row for unit in of_target for row in unit.rows], conversation)
+            if conversation is not None:
+                changed = ((unit.key, row_changes(conversation, unit.rows)) for unit in of_target)
+                changes |= {key: rows for key, rows in changed if rows is not None}
         return changes
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> JudgingResult:
@@ -197,7 +205,8 @@ class JudgingStudy(Study[JudgingResult]):
         kept = replace(kept_from(run), calibration=None)  # it is of the ratings that are named now
         trust = look_into(run, tally, self.thresholds, self.ratings, kept)
         sample = read_sample(run, sampler.result(), summary.dimensions)
-        return JudgingResult(summary, gates, trust, sample)
+        people = None if self.people is None else people_of(self.people)
+        return JudgingResult(summary, gates, trust, sample, people=people)
 
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""

@@ -1,0 +1,139 @@
+"""The rectified mean: a judge scored every target, people rated some, and both are used.
+
+The mean of people's ratings over all targets is estimated by their mean over the rated ones, plus how much
+the judge's mean over the unrated ones differs from its mean over the rated ones, times a factor. The factor
+is tuned to the data: 0 for a judge that says nothing of people, so that the estimate is never much less
+certain than people's mean alone. What the judge gets wrong on average cancels out. It holds where the rated
+targets are a random part of all.
+
+Source: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), prediction-powered inference; Angelopoulos,
+Duchi and Zrnic (2023), PPI++, whose power tuning is here made for clusters: the factor that makes the sum of
+squares of the clusters' influences least. The interval is a jackknife over clusters, in which the factor is
+tuned anew each time, with Student's t.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dialogauge.stats.estimate import Estimate
+from dialogauge.stats.intervals import LEVEL, t_quantile
+from dialogauge.stats.table import Floats, label_codes
+
+_METHOD: Final = "jackknife over clusters, Student's t"
+
+
+@dataclass(frozen=True, slots=True)
+class RectifiedMean:
+    """Three estimates of people's mean, from the same clusters."""
+
+    judge: Estimate
+    """The judge's mean over all targets."""
+    rated_only: Estimate
+    """People's mean over the rated targets."""
+    rectified: Estimate
+    factor: float
+    """How far the judge is used: 0 not at all; about 1 where it is as people are, on their scale."""
+
+
+def rectified_mean(
+    ratings: Sequence[float] | Floats, judge: Sequence[float] | Floats, clusters: Sequence[Hashable]
+) -> RectifiedMean:
+    """Return the rectified mean, beside the judge's and that of the ratings alone.
+
+    Args:
+        ratings: Shape (n,), people's; NaN where they did not rate.
+        judge: Shape (n,), finite; on any scale.
+        clusters: Shape (n,), the cluster of each target.
+
+    Raises:
+        ValueError: Lengths differ, the judge left a target out, or there is no rated or no unrated one.
+    """
+    people, own = np.asarray(ratings, dtype=np.float64), np.asarray(judge, dtype=np.float64)
+    rated = np.isfinite(people)
+    if people.shape != own.shape or len(clusters) != people.size or not np.isfinite(own).all():
+        msg = "a rectified mean takes a score of the judge and a cluster for each target"
+        raise ValueError(msg)
+    if not rated.any() or rated.all():
+        msg = "a rectified mean takes rated and unrated targets"
+        raise ValueError(msg)
+    codes, groups = label_codes(clusters)
+    known = np.where(rated, people, 0.0)
+    columns = (known, rated, own * rated, own * ~rated, ~rated)
+    per_cluster = [np.bincount(codes, weights=c, minlength=groups) for c in columns]
+    sums: Floats = np.stack(per_cluster, axis=1).astype(np.float64)
+    total, cross = sums.sum(axis=0), sums.T @ sums
+    value, factor = _rectified(total, cross)
+    left_out = _rectified(total - sums, cross - sums[:, :, None] * sums[:, None, :])[0]
+    of_judge = (sums[:, 2] + sums[:, 3], sums[:, 1] + sums[:, 4])
+    size, n = int(people.size), int(rated.sum())
+    # Where few clusters hold the rated targets, the interval is no surer than these few make it.
+    fewer = int(min((sums[:, 1] > 0).sum(), (sums[:, 4] > 0).sum()))
+    return RectifiedMean(
+        _jackknifed(_ratio(of_judge[0].sum(), of_judge[1].sum()), _left(*of_judge), size, groups),
+        _jackknifed(
+            _ratio(total[0], total[1]), _left(sums[:, 0], sums[:, 1]), n, int((sums[:, 1] > 0).sum())
+        ),
+        _jackknifed(float(value), left_out, size, groups, fewer),
+        float(factor),
+    )
+
+
+def _rectified(total: Floats, cross: Floats) -> tuple[Floats, Floats]:
+    """Return estimate and factor from sums over clusters.
+
+    Args:
+        total: Shape (..., 5): people's scores, rated targets, the judge's scores of the rated and of the
+            unrated, unrated targets.
+        cross: Shape (..., 5, 5): the sum over clusters of the products of their sums.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rating, rated, own, other, unrated = np.moveaxis(total, -1, 0)
+        mean, own_mean, other_mean = rating / rated, own / rated, other / unrated
+        nothing = np.zeros_like(mean)
+        # The influence of a cluster is a + factor * b, both sums of its own sums with these weights.
+        a = np.stack([1 / rated, -mean / rated, nothing, nothing, nothing], axis=-1)
+        b = np.stack([nothing, own_mean / rated, -1 / rated, 1 / unrated, -other_mean / unrated], axis=-1)
+        ab = np.einsum("...i,...ij,...j->...", a, cross, b)
+        bb = np.einsum("...i,...ij,...j->...", b, cross, b)
+        factor = np.where(bb > 1e-12 * np.abs(mean + 1), -ab / bb, 0.0)
+        return mean + factor * (other_mean - own_mean), factor
+
+
+def _ratio(total: float, n: float) -> float:
+    return float(total / n)
+
+
+def _left(totals: Floats, sizes: Floats) -> Floats:
+    """Return the mean without each cluster, shape (clusters that hold something,); NaN of nothing."""
+    filled = sizes > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out: Floats = (totals.sum() - totals[filled]) / (sizes.sum() - sizes[filled])
+    return out
+
+
+def _jackknifed(
+    value: float, left_out: npt.NDArray[np.float64], n: int, clusters: int, sure: int | None = None
+) -> Estimate:
+    """Return an estimate with the interval of what it is without each cluster.
+
+    Args:
+        value: Of the estimate.
+        left_out: Shape (g,), its value without each cluster.
+        n: Targets.
+        clusters: That hold them.
+        sure: How many clusters the degrees of freedom are of; None for all.
+    """
+    g = left_out.size
+    sure = g if sure is None else sure
+    if sure < 2 or not np.isfinite(left_out).all():
+        return Estimate(value, None, None, LEVEL, n, clusters, _METHOD)
+    error = math.sqrt((g - 1) / g * float(((left_out - value) ** 2).sum()))
+    reach = t_quantile(0.5 + LEVEL / 2, sure - 1) * error
+    return Estimate(value, value - reach, value + reach, LEVEL, n, clusters, _METHOD)

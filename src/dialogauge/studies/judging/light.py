@@ -1,0 +1,417 @@
+"""What people said, and one light for the judge: it agrees with them, it does not, or nobody can tell.
+
+The light stands on the AUC of dissatisfied: of a target that people were dissatisfied with and one that they
+were not, how often the judge puts the first before the second. It is compared with every control, paired, on
+the same clusters.
+
+- *agrees*: above chance and above every control, each by its interval.
+- *does not*: the interval lies at or below chance or a control, or leaves no room for a gain worth having.
+- *cannot tell*: everything else, and whatever stands on too little.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from dialogauge.core import ONE_TO_FIVE, Level, Scale
+from dialogauge.data.ratings import admission_for
+from dialogauge.report import words
+from dialogauge.stats import (
+    ClusterDraws,
+    Comparison,
+    DissatisfiedRule,
+    Estimate,
+    Scores,
+    ScoreTable,
+    cluster_labels,
+    clustered_mean,
+    compare_pairs,
+    control_columns,
+    controls_of,
+    figures_of,
+    scores_of,
+    whole_scores,
+)
+from dialogauge.stats.rectified import rectified_mean
+from dialogauge.stats.table import Floats
+from dialogauge.studies.judging.people import Agreement, Light, People, PeopleFigure, Raters, Rectified
+from dialogauge.studies.judging.people_tally import LEVELS, MEAN, LevelTargets, PeopleTally
+from dialogauge.studies.rated import preference
+from dialogauge.text import counted
+
+WORTH: Final = 0.02
+"""A gain in AUC over a control below which the judge is of no use beside that control."""
+CHANCE: Final = 0.55
+"""An AUC below which it is of no use at all."""
+LEAST_EACH: Final = 10
+"""Dissatisfied targets, and satisfied ones, without which nothing is said."""
+LEAST_CLUSTERS: Final = 5
+_MANY: Final = 2
+"""From so many judged targets for each rated one on, the rectified mean is given."""
+_NOTHING: Final = Estimate(None, None, None, 0.95, 0, 0, "none")
+_JUDGE, _PEOPLE = "judge", "people"
+_CONTROLS: Final = {
+    "constant": "always giving the same score",
+    "always dissatisfied": "calling everyone dissatisfied",
+    "reply length": "going by the length of the reply",
+    "position": "going by the place in the conversation",
+    "shuffled": "dealing its own scores at random",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _RatedTargets:
+    """The targets of one level that people rated in one dimension."""
+
+    dimension: str
+    level: Level
+    targets: LevelTargets
+    places: tuple[int, ...]
+    """Of the rated targets among those of the level."""
+    scores: tuple[float | str, ...]
+    scale: Scale | None
+    rule: DissatisfiedRule | None
+    raters: Raters
+
+    @property
+    def classes(self) -> Floats:
+        """Shape (rated,), 1 where people were dissatisfied; there is a rule."""
+        return np.array([self.rule is not None and self.rule.holds(s) for s in self.scores], dtype=np.float64)
+
+
+def people_of(tally: PeopleTally, rule: DissatisfiedRule | None = None) -> People | None:
+    """Return what people said and whether the judge agrees with them; None where they said nothing.
+
+    Args:
+        tally: Through which the run has passed.
+        rule: What counts as dissatisfied, where it was asked for.
+    """
+    rated = [
+        _rated(tally, level, dimension, rule)
+        for level in LEVELS
+        for dimension in sorted(tally.levels[level].ratings, key=preference)
+    ]
+    if not rated:
+        return None
+    first = _lights_on(rated)
+    ordered = sorted(rated, key=lambda one: (one is not first, LEVELS.index(one.level) != 0))
+    rectified = (_rectified(tally, one) for one in ordered)
+    return People(
+        tuple(_figure(tally, one) for one in ordered),
+        _light(tally, first),
+        tuple(one for one in rectified if one is not None),
+    )
+
+
+def _rated(tally: PeopleTally, level: Level, dimension: str, asked: DissatisfiedRule | None) -> _RatedTargets:
+    targets = tally.levels[level]
+    ratings = targets.ratings[dimension]
+    scale, ratings = _admitted(ratings, tally.scales.get((level, dimension)))
+    rule = _rule(tuple(ratings.values()), scale, asked)
+    who = tuple(tally.raters[level, dimension])
+    raters: Raters = who[0] if len(who) == 1 else "people"
+    return _RatedTargets(
+        dimension, level, targets, tuple(ratings), tuple(ratings.values()), scale, rule, raters
+    )
+
+
+def _admitted(
+    ratings: Mapping[int, float | str], own: Scale | None
+) -> tuple[Scale | None, dict[int, float | str]]:
+    """Return the scale of ratings and those that are on it; of names no scale."""
+    admission = admission_for(Counter(ratings.values()), own or ONE_TO_FIVE)
+    if admission.kind is str:
+        return None, {place: score for place, score in ratings.items() if isinstance(score, str)}
+    numbers = {place: score for place, score in ratings.items() if not isinstance(score, str)}
+    scale = own if own is not None and admission.scale is not None else scale_of(list(numbers.values()))
+    return scale, {p: score for p, score in numbers.items() if scale.low <= score <= scale.high}
+
+
+def scale_of(numbers: Sequence[float]) -> Scale:
+    """Return the scale that ratings seem to be on: the narrowest usual one that holds them all.
+
+    0 to 1, -1 to 1, 1 to 5, 0 to 5, 1 to 7, 1 to 10, 0 to 10, 0 to 100; else from the lowest to the highest.
+    """
+    low, high = min(numbers), max(numbers)
+    usual = ((0, 1), (-1, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
+    fits = [pair for pair in usual if pair[0] <= low and high <= pair[1]]
+    if low == high == 1:
+        fits = [(1, 5)]
+    lowest, highest = fits[0] if fits else (low, high)
+    return Scale(lowest, highest, integer=False)
+
+
+def _rule(
+    scores: Sequence[float | str], scale: Scale | None, asked: DissatisfiedRule | None
+) -> DissatisfiedRule | None:
+    """Return what counts as dissatisfied: as asked, where it fits these ratings; else the middle or less.
+
+    Where most ratings are the middle itself, that is how these people say that nothing is wrong, and only
+    what lies below it counts.
+    """
+    if scale is None:
+        return asked if asked is not None and asked.category in scores else None
+    if asked is not None and asked.category is None and scale.low <= asked.threshold <= scale.high:
+        return asked
+    middle = (scale.low + scale.high) / 2
+    values = np.array(scores, dtype=np.float64)
+    neutral = float((np.abs(values - middle) < 0.5 * (scale.high - scale.low) / 4).mean()) > 0.5
+    sign = "<" if neutral else "<="
+    return DissatisfiedRule(sign if scale.higher_is_better else sign.replace("<", ">"), middle)
+
+
+def rule_words(rule: DissatisfiedRule | None) -> str:
+    """Write a rule in words: `3 or less`, `below 3`."""
+    if rule is None:
+        return ""
+    if rule.category is not None:
+        return rule.category
+    number = f"{rule.threshold:g}"
+    return {
+        "<=": f"{number} or less",
+        "<": f"below {number}",
+        ">=": f"{number} or more",
+        ">": f"above {number}",
+    }[rule.sign]
+
+
+def _lights_on(rated: Sequence[_RatedTargets]) -> _RatedTargets:
+    """Return the ratings that the light stands on: of the level where most were given, the first by name."""
+    able = [one for one in rated if one.rule is not None] or list(rated)
+    return min(
+        able,
+        key=lambda one: (
+            -max(len(o.places) for o in able if o.level == one.level),
+            one.level != "turn",
+            preference(one.dimension),
+        ),
+    )
+
+
+def _clusters(
+    tally: PeopleTally, one: _RatedTargets, places: Sequence[int]
+) -> tuple[tuple[Hashable, ...], str]:
+    numbers = [one.targets.conversations[place] for place in places]
+    return cluster_labels([tally.users[n] for n in numbers], [tally.names[n] for n in numbers])
+
+
+def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
+    clusters, _ = _clusters(tally, one, one.places)
+    conversations = {one.targets.conversations[place] for place in one.places}
+    users = {tally.users[number] for number in conversations}
+    names = one.scale is None
+    mean, scale = _NOTHING, one.scale
+    if scale is not None:
+        mean = clustered_mean([float(s) for s in one.scores], clusters).within(scale.low, scale.high)
+    return PeopleFigure(
+        dimension=one.dimension,
+        level=one.level,
+        what=one.dimension.replace("_", " "),
+        scale=scale,
+        raters=one.raters,
+        n=len(one.places),
+        rated_conversations=len(conversations),
+        users=None if None in users else len(users),
+        mean=mean,
+        dissatisfied=None if one.rule is None else clustered_mean(one.classes, clusters).within(0, 1),
+        rule=rule_words(one.rule),
+        counts=dict(Counter(str(s) for s in one.scores).most_common()) if names else {},
+    )
+
+
+# The light -------------------------------------------------------------------------------------------------
+
+
+def _judged_by(tally: PeopleTally, one: _RatedTargets) -> tuple[str, Floats, Scale]:
+    """Return the figure of the judge that is compared: in words, shape (all targets,), and its scale."""
+    places = np.array(one.places, dtype=np.intp)
+    where = "turn" if one.level == "turn" else "conversation"
+    names = [one.dimension, *(["task_completion"] if one.dimension == "reward" else [])]
+    for name in names:
+        values = one.targets.column(name)
+        if np.isfinite(values[places]).mean() >= 0.5:
+            scale = tally.scales.get((one.level, name)) or tally.scales.get(("turn", name)) or ONE_TO_FIVE
+            return f"its {name.replace('_', ' ')}", values, scale
+    return f"the mean of its scores of the {where}", one.targets.column(MEAN), Scale(0, 1, integer=False)
+
+
+def _table(tally: PeopleTally, one: _RatedTargets, values: Floats, scale: Scale) -> ScoreTable:
+    """Return the table of the rated targets that the judge scored."""
+    kept = [k for k, place in enumerate(one.places) if np.isfinite(values[place])]
+    places = [one.places[k] for k in kept]
+    clusters, unit = _clusters(tally, one, places)
+    column = {
+        name: np.array(getattr(one.targets, name), dtype=np.float64)[places] for name in ("turns", "lengths")
+    }
+    ratings = [one.scores[k] for k in kept]
+    return ScoreTable(
+        {_JUDGE: scores_of(values[places], scale=scale), _PEOPLE: _people_scores(ratings, one)},
+        clusters,
+        unit,
+        positions=column["turns"] if one.level == "turn" else None,
+        lengths=column["lengths"],
+    )
+
+
+def _people_scores(ratings: Sequence[float | str], one: _RatedTargets) -> Scores:
+    if one.scale is None:
+        classes = [one.rule is not None and one.rule.holds(score) for score in ratings]
+        return scores_of(np.full(len(ratings), np.nan), dissatisfied=classes)
+    values = np.array(ratings, dtype=np.float64)
+    return scores_of(values, whole=whole_scores(values, one.scale), scale=one.scale)
+
+
+def _light(tally: PeopleTally, one: _RatedTargets) -> Light:
+    judged_by, values, scale = _judged_by(tally, one)
+    opening, table = _opening(one), _table(tally, one, values, scale)
+    if why := _too_little(table, one):
+        sentence = f"{opening}. {why}, so nobody can tell whether the judge agrees."
+        about = (one.dimension, one.level, judged_by, "auc")
+        return Light("cannot tell", sentence, *about, _NOTHING, "", _NOTHING)
+    controls = controls_of(table, _JUDGE, _PEOPLE, rule=one.rule)
+    columns = {_JUDGE: (table.sources[_JUDGE],), **control_columns(controls)}
+    figures = figures_of(table, columns, _PEOPLE, ["auc"], rule=one.rule, draws=ClusterDraws())
+    judge = figures[_JUDGE].estimate("auc")
+    pairs = compare_pairs(figures, [(_JUDGE, name) for name in controls], ["auc"])
+    answer, closest = _answer(judge, pairs)
+    clause = _clause(answer, closest, judge, judged_by, table, one)
+    return Light(
+        answer,
+        f"{opening}. {clause}",
+        one.dimension,
+        one.level,
+        judged_by,
+        "auc",
+        judge,
+        _CONTROLS.get(closest.b, closest.b),
+        closest.difference,
+        {_CONTROLS.get(name, name): figures[name].estimate("auc") for name in controls},
+    )
+
+
+def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
+    """Say what is missing for a comparison; nothing where nothing is."""
+    bad_word, good_word = _kinds(one)
+    if one.rule is None:
+        return "These are names, and nothing says which of them is a dissatisfied one (--dissatisfied NAME)"
+    if not table.n:
+        return "The judge scored none of these"
+    people, clusters = table.sources[_PEOPLE], table.cluster_codes[1]
+    classes = one.rule.classes(people.values) if people.dissatisfied is None else people.dissatisfied
+    bad = int(classes.sum())
+    fewer, word = (bad, bad_word) if bad <= table.n - bad else (table.n - bad, good_word)
+    if fewer < LEAST_EACH:
+        some = f"Only {fewer:,}" if fewer else "None"
+        return f"{some} of these {'is' if fewer < 2 else 'are'} {word}, and {LEAST_EACH} are needed"
+    if clusters < LEAST_CLUSTERS:
+        return f"They come from {clusters} {table.unit}, and {LEAST_CLUSTERS} are needed"
+    return ""
+
+
+def _answer(judge: Estimate, pairs: Sequence[Comparison]) -> tuple[Agreement, Comparison]:
+    """Return the answer and the control that it hangs on."""
+    closest = min(pairs, key=lambda pair: pair.difference.value or 0.0)
+    if judge.low is None or judge.high is None or any(p.difference.low is None for p in pairs):
+        return "cannot tell", closest
+    beaten = [p for p in pairs if p.difference.high is not None and p.difference.high < WORTH]
+    if beaten or judge.high < CHANCE:
+        return "does not", min(beaten or pairs, key=lambda pair: pair.difference.value or 0.0)
+    above = judge.low > 0.5 and all((p.difference.low or 0.0) > 0 for p in pairs)
+    return ("agrees" if above else "cannot tell"), closest
+
+
+# In words --------------------------------------------------------------------------------------------------
+
+
+def _kinds(one: _RatedTargets) -> tuple[str, str]:
+    return ("failed", "successful") if one.dimension == "reward" else ("disliked", "liked")
+
+
+def _opening(one: _RatedTargets) -> str:
+    """Say what people said: `Your users rated 2,873 turns; 18 % of these were disliked (3 or less)`."""
+    targets = counted(len(one.places), one.level)
+    if one.dimension == "reward":
+        opening, how = f"{targets} {'carries' if len(one.places) == 1 else 'carry'} a reward", "failed"
+    else:
+        what = f" in {one.dimension.replace('_', ' ')}" if preference(one.dimension)[0] else ""
+        opening, how = (
+            f"{'Your users' if one.raters == 'users' else 'People'} rated {targets}{what}",
+            "were disliked",
+        )
+    if one.rule is None:
+        return opening
+    return f"{opening}; {words.percent(float(one.classes.mean()))} of these {how} ({rule_words(one.rule)})"
+
+
+def _clause(
+    answer: Agreement,
+    closest: Comparison,
+    judge: Estimate,
+    judged_by: str,
+    table: ScoreTable,
+    one: _RatedTargets,
+) -> str:
+    bad, good = _kinds(one)
+    first = (
+        f"Of a {bad} {one.level} and a {good} one, the judge puts the {bad} one first in "
+        f"{_pairs(judge)} (by {judged_by})"
+    )
+    control = _CONTROLS.get(closest.b, closest.b)
+    reached = f"{control} reaches {_share(closest.figure_b)}"
+    if answer == "agrees":
+        return f"{first}, more often than chance and every control: {reached}."
+    if answer == "does not" and closest.b in ("constant", "always dissatisfied", "shuffled"):
+        return f"{first}, hardly more often than chance, 50 %."
+    if answer == "does not" and judge.high is not None and judge.high < CHANCE:
+        return f"{first}: chance is 50 %, and {reached}."
+    if answer == "does not":
+        return f"{first}, no better than {control}, {_share(closest.figure_b)}."
+    unit = (
+        counted(table.cluster_codes[1], table.unit.removesuffix("s"))
+        if " " not in table.unit
+        else f"{table.cluster_codes[1]:,} {table.unit}"
+    )
+    return f"{first}; {reached}, and from {unit} nobody can tell which is better."
+
+
+def _share(value: float | None) -> str:
+    return "nothing" if value is None else f"{100 * value:.0f} %"
+
+
+def _pairs(judge: Estimate) -> str:
+    interval = judge.interval
+    between = "" if interval is None else f" [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]"
+    return f"{_share(judge.value)} of the pairs{between}"
+
+
+# The rectified mean ----------------------------------------------------------------------------------------
+
+
+def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
+    """Return the mean over all targets of a level; None of names, and where few are unrated."""
+    if one.scale is None:
+        return None
+    judged_by, values, scale = _judged_by(tally, one)
+    ratings = np.full(values.size, np.nan)
+    ratings[np.array(one.places, dtype=np.intp)] = np.array(one.scores, dtype=np.float64)
+    scored = np.flatnonzero(np.isfinite(values))
+    rated = int(np.isfinite(ratings[scored]).sum())
+    if not rated or scored.size < _MANY * rated:
+        return None
+    clusters, _ = _clusters(tally, one, scored.tolist())
+    mean = rectified_mean(ratings[scored], values[scored], clusters)
+    same = judged_by == f"its {one.dimension.replace('_', ' ')}" and scale == one.scale
+    ends = one.scale.low, one.scale.high
+    return Rectified(
+        one.dimension,
+        one.level,
+        int(scored.size),
+        mean.judge.within(*ends) if same else _NOTHING,
+        mean.rated_only.within(*ends),
+        mean.rectified.within(*ends),
+    )

@@ -1,0 +1,136 @@
+"""What the figures of people stand on: every judged target, with what people said of it where they did."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from dialogauge.core import Conversation, DimensionSpec, Level, Scale
+from dialogauge.stats import reply_length
+from dialogauge.stats.table import Floats
+from dialogauge.studies.judging.people import Raters
+from dialogauge.studies.rated import ratings_by_turn
+
+Row = Mapping[str, Any]
+
+LEVELS: Final[tuple[Level, ...]] = ("turn", "conversation")
+MEAN: Final = "\0mean"
+"""The figure of a judge that is the mean of a target's scores, each scaled to 0 (worst) to 1 (best)."""
+_NAN: Final = math.nan
+
+
+@dataclass(slots=True)
+class LevelTargets:
+    """The targets of one level, in the order of the input; arrays of shape (n,)."""
+
+    conversations: array[int] = field(default_factory=lambda: array("l"))
+    """Each target's conversation, as a number."""
+    turns: array[float] = field(default_factory=lambda: array("d"))
+    """Turn numbers; of a conversation how many turns it has."""
+    lengths: array[float] = field(default_factory=lambda: array("d"))
+    """Characters of the reply, of a conversation of all its replies; NaN in conversations nobody rated."""
+    figures: dict[str, array[float]] = field(default_factory=dict)
+    """By name what the judge says of the targets, NaN where it says nothing."""
+    ratings: dict[str, dict[int, float | str]] = field(default_factory=dict)
+    """Dimension -> place of a rated target -> what its raters say together."""
+
+    def add(self, conversation: int, turn: float, length: float, figures: Mapping[str, float]) -> int:
+        """Add a target; return its place."""
+        place = len(self.turns)
+        self.conversations.append(conversation)
+        self.turns.append(turn)
+        self.lengths.append(length)
+        for name in figures.keys() - self.figures.keys():
+            self.figures[name] = array("d", [_NAN] * place)
+        for name, column in self.figures.items():
+            column.append(figures.get(name, _NAN))
+        return place
+
+    def column(self, name: str) -> Floats:
+        """Return a figure of the judge, shape (n,)."""
+        return np.array(self.figures.get(name, [_NAN] * len(self.turns)), dtype=np.float64)
+
+
+class PeopleTally:
+    """Takes conversations with their rows of all repeats; keeps figures, no text."""
+
+    def __init__(self, dimensions: Sequence[DimensionSpec]) -> None:
+        """Take note of what the judge scores."""
+        self.scales: dict[tuple[Level, str], Scale] = {(d.level, d.name): d.scale for d in dimensions}
+        self.levels: dict[Level, LevelTargets] = {level: LevelTargets() for level in LEVELS}
+        self.users: list[str | None] = []
+        """Of each conversation, by its number."""
+        self.names: list[str] = []
+        """The ids likewise."""
+        self.raters: dict[tuple[Level, str], set[Raters]] = {}
+        """By level and dimension who rated."""
+
+    def take(self, rows: Sequence[Row], rated: Conversation | None) -> None:
+        """Take one conversation.
+
+        Args:
+            rows: Its rows, of all repeats.
+            rated: The conversation with its ratings; None where nobody rated it.
+        """
+        number = len(self.users)
+        self.users.append(rows[0]["user_id"])
+        self.names.append(rows[0]["conversation_id"])
+        lengths: dict[int | None, float] = {}
+        if rated is not None:
+            lengths = {turn.number: reply_length(turn.reply_text) for turn in rated.turns}
+            lengths[None] = sum(lengths.values())
+        by_target: dict[tuple[Level, int | None], list[Row]] = {}
+        for row in rows:
+            if row["level"] in LEVELS and (row["failure"] or {}).get("kind") != "no_reply":
+                by_target.setdefault((row["level"], row["turn"]), []).append(row)
+        self._whole_of_turns(by_target, rows)
+        places = {}
+        turns = sum(level == "turn" for level, _ in by_target)
+        for (level, turn), of_target in by_target.items():
+            figures = self._figures(level, of_target)
+            position = turns if turn is None else turn
+            places[level, turn] = self.levels[level].add(number, position, lengths.get(turn, _NAN), figures)
+        if rated is not None:
+            self._rate(rated, places)
+
+    def _whole_of_turns(
+        self, by_target: dict[tuple[Level, int | None], list[Row]], rows: Sequence[Row]
+    ) -> None:
+        """Of a rubric that judges turns alone, let the turns speak for the whole."""
+        whole = by_target.setdefault(("conversation", None), [])
+        if not any(row["scores"] for row in whole):
+            whole += [{**row, "level": "conversation"} for row in rows if row["level"] == "turn"]
+
+    def _figures(self, level: Level, rows: Sequence[Row]) -> dict[str, float]:
+        """Return the mean of every score over the rows, and the mean of those that the rubric asks for."""
+        values: dict[str, list[float]] = {}
+        for row in rows:
+            qualities = []
+            for name, score in (row["scores"] or {}).items():
+                if isinstance(score, str) or score is None:
+                    continue
+                values.setdefault(name, []).append(float(score))
+                scale = self.scales.get((row["level"], name)) or self.scales.get(("turn", name))
+                if scale is not None:
+                    qualities.append(scale.quality(row["whole"].get(name, score)))
+            if qualities:
+                values.setdefault(MEAN, []).append(sum(qualities) / len(qualities))
+        return {name: sum(of) / len(of) for name, of in values.items()}
+
+    def _rate(self, conversation: Conversation, places: Mapping[tuple[Level, int | None], int]) -> None:
+        for turn, ratings in ratings_by_turn(conversation).items():
+            level: Level = "conversation" if turn is None else "turn"
+            if (place := places.get((level, turn))) is not None:
+                for one in ratings:
+                    self.levels[level].ratings.setdefault(one.dimension, {})[place] = one.score
+        for rating in conversation.ratings:
+            level = "conversation" if rating.turn is None else "turn"
+            who = rating.rater
+            own = who is not None and who == conversation.user_id
+            kind: Raters = "users" if own else "environment" if who == "environment" else "people"
+            self.raters.setdefault((level, rating.dimension), set()).add(kind)

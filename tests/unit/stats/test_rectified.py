@@ -1,0 +1,99 @@
+"""The rectified mean, against a slow version of it and by simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialogauge.stats.intervals import t_quantile
+from dialogauge.stats.rectified import rectified_mean
+
+
+def slowly(ratings, judge, clusters):
+    """Return estimate and factor by the definition, cluster by cluster."""
+    rated = np.isfinite(ratings)
+    mean, own, other = ratings[rated].mean(), judge[rated].mean(), judge[~rated].mean()
+    a, b = [], []
+    for cluster in dict.fromkeys(clusters.tolist()):
+        here = clusters == cluster
+        a.append((ratings[here & rated] - mean).sum() / rated.sum())
+        b.append(
+            (judge[here & ~rated] - other).sum() / (~rated).sum()
+            - (judge[here & rated] - own).sum() / rated.sum()
+        )
+    bb = float(np.dot(b, b))
+    factor = -float(np.dot(a, b)) / bb if bb > 1e-12 else 0.0
+    return mean + factor * (other - own), factor
+
+
+def drawn(rng, *, clusters, skill, share=0.3, own_level=0.0):
+    sizes = rng.integers(2, 10, size=clusters)
+    codes = np.repeat(np.arange(clusters), sizes)
+    level, quality = rng.normal(0, 0.4, clusters)[codes], rng.normal(0, 1, codes.size)
+    people = 3.9 + level + 0.8 * quality
+    judge = own_level + skill * (level + 0.8 * quality) + rng.normal(0, 0.5, codes.size)
+    rated = rng.random(codes.size) < share
+    rated[0], rated[1] = True, False
+    return np.where(rated, people, np.nan), judge, codes
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(6, 15), st.sampled_from([0.0, 0.5, 1.0]))
+def test_it_is_what_its_definition_says(seed, clusters, skill):
+    ratings, judge, codes = drawn(np.random.default_rng(seed), clusters=clusters, skill=skill)
+    value, factor = slowly(ratings, judge, codes)
+    mean = rectified_mean(ratings, judge, codes)
+    assert mean.rectified.value == pytest.approx(value, abs=1e-8)
+    assert mean.factor == pytest.approx(factor, abs=1e-8)
+    left = [slowly(ratings[codes != c], judge[codes != c], codes[codes != c])[0] for c in set(codes.tolist())]
+    width = np.sqrt((len(left) - 1) / len(left) * ((np.array(left) - value) ** 2).sum())
+    if np.isfinite(left).all():
+        holding = (len(set(codes[of].tolist())) for of in (np.isfinite(ratings), ~np.isfinite(ratings)))
+        reach = t_quantile(0.975, min(holding) - 1) * width
+        assert mean.rectified.high - mean.rectified.value == pytest.approx(reach)
+
+
+def test_the_judges_scale_makes_no_difference():
+    ratings, judge, codes = drawn(np.random.default_rng(1), clusters=30, skill=1)
+    plain, moved = (rectified_mean(ratings, of, codes).rectified for of in (judge, 100 - 7 * judge))
+    assert moved.value == pytest.approx(plain.value)
+    assert moved.interval == pytest.approx(plain.interval)
+
+
+def test_a_judge_that_says_the_same_of_all_changes_nothing():
+    ratings, judge, codes = drawn(np.random.default_rng(1), clusters=30, skill=1)
+    mean = rectified_mean(ratings, np.full_like(judge, 4.0), codes)
+    assert (mean.factor, mean.judge.value) == (0, 4)
+    assert mean.rectified.value == pytest.approx(np.nanmean(ratings))
+    assert mean.rectified.interval == pytest.approx(mean.rated_only.interval, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "skill", "widest"), [(8, 0, 1.5), (20, 0.5, 1.1), (100, 0, 1.02), (100, 1, 0.8)]
+)
+def test_it_covers_and_is_no_wider_than_people_alone_in_the_long_run(clusters, skill, widest):
+    rng, hits, widths = np.random.default_rng(0), 0, []
+    for _ in range(300):
+        mean = rectified_mean(*drawn(rng, clusters=clusters, skill=skill, own_level=1.5))
+        low, high = mean.rectified.interval
+        hits += low <= 3.9 <= high
+        widths.append((high - low, mean.rated_only.high - mean.rated_only.low))
+    assert hits / 300 > 0.92
+    rectified, alone = np.mean(widths, axis=0)
+    assert rectified / alone < widest
+
+
+@pytest.mark.parametrize(
+    ("ratings", "judge", "clusters"),
+    [
+        ([1.0, 2.0], [1.0, 2.0], [1, 2]),
+        ([np.nan, np.nan], [1.0, 2.0], [1, 2]),
+        ([1.0, np.nan], [1.0, np.nan], [1, 2]),
+        ([1.0, np.nan], [1.0, 2.0], [1]),
+    ],
+)
+def test_it_refuses_what_it_is_not_made_for(ratings, judge, clusters):
+    with pytest.raises(ValueError, match="a rectified mean takes"):
+        rectified_mean(ratings, judge, clusters)

@@ -1,0 +1,182 @@
+"""What people said, and whether the judge agrees with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dialogauge.core import ONE_TO_FIVE, PlainDimension, Rating, Scale
+from dialogauge.stats import parse_rule
+from dialogauge.studies.judging.light import people_of, rule_words, scale_of
+from dialogauge.studies.judging.people import People
+from dialogauge.studies.judging.people_tally import PeopleTally
+from talks import talk
+
+HELP = PlainDimension("helpfulness", "turn")
+
+
+def row(name, turn, scores, *, user=None):
+    level = "conversation" if turn is None else "turn"
+    plain = {"conversation_id": name, "user_id": user, "level": level, "turn": turn, "failure": None}
+    return {**plain, "scores": scores, "whole": {}}
+
+
+def tally_of(*, conversations=40, turns=5, people, judge, users=None, length=None, rated=1.0, seed=0):
+    """Make a tally of conversations in which people's rating and the judge's score follow a quality."""
+    rng, tally = np.random.default_rng(seed), PeopleTally([HELP])
+    for number in range(conversations):
+        name, user = f"c{number}", None if users is None else f"u{number % users}"
+        qualities = rng.normal(size=turns)
+        lengths = [40 if length is None else max(1, round(40 + 10 * length(q, rng))) for q in qualities]
+        lines = [line for n in lengths for line in ("u: so?", f"a: {'x' * n}")]
+        ratings = [
+            Rating(name, "helpfulness", people(q, rng), turn, user) for turn, q in enumerate(qualities, 1)
+        ]
+        kept = tuple(ratings) if rng.random() < rated else ()
+        rows = [row(name, t, {"helpfulness": judge(q, rng)}, user=user) for t, q in enumerate(qualities, 1)]
+        tally.take(rows, talk(*lines, id=name, user_id=user, ratings=kept) if kept else None)
+    return tally
+
+
+def five(q, rng, noise=0.5):
+    return int(np.clip(round(4 + q + rng.normal(0, noise)), 1, 5))
+
+
+def blind(_, rng):
+    return int(rng.integers(1, 6))
+
+
+def test_a_judge_that_sees_what_people_see_agrees():
+    people = people_of(tally_of(people=five, judge=five, users=20))
+    figure, light = people.figures[0], people.light
+    assert (figure.n, figure.rated_conversations, figure.users, figure.raters) == (200, 40, 20, "users")
+    assert (figure.scale, figure.rule) == (ONE_TO_FIVE, "3 or less")
+    assert light.answer == "agrees"
+    assert light.judge.value > 0.75
+    assert light.difference.low > 0
+    assert light.sentence.startswith("Your users rated 200 turns in helpfulness; ")
+    assert "more often than chance and every control" in light.sentence
+
+
+def test_a_judge_that_reads_nothing_does_not_agree():
+    light = people_of(tally_of(conversations=300, people=five, judge=blind)).light
+    assert light.answer == "does not"
+    assert light.judge.high < 0.55
+    assert light.sentence.startswith("People rated 1,500 turns")
+
+
+def test_a_judge_that_goes_by_length_does_not_agree_although_it_is_above_chance():
+    def long(q, rng):
+        return q + rng.normal(0, 0.5)
+
+    def by_length(q, rng):
+        return five(q, rng, 1.2)
+
+    light = people_of(tally_of(conversations=200, people=five, judge=by_length, length=long)).light
+    assert light.judge.low > 0.55
+    assert (light.answer, light.control) == ("does not", "going by the length of the reply")
+    assert "no better than going by the length of the reply" in light.sentence
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_ratings_tell_nothing(seed):
+    light = people_of(tally_of(conversations=9, turns=4, people=five, judge=five, seed=seed)).light
+    assert light.answer in ("cannot tell", "agrees")
+    weak = people_of(
+        tally_of(conversations=9, turns=4, people=five, judge=lambda q, r: five(q, r, 3), seed=seed)
+    ).light
+    assert weak.answer == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        ({"people": lambda *_: 5, "judge": five}, "None of these is disliked, and 10 are needed"),
+        ({"people": lambda *_: 1, "judge": five}, "None of these is liked, and 10 are needed"),
+        ({"people": five, "judge": five, "users": 3}, "They come from 3 users, and 5 are needed"),
+        ({"people": five, "judge": lambda *_: "n/a"}, "The judge scored none of these"),
+        ({"people": lambda q, _: "bad" if q < 0 else "good", "judge": five}, "These are names"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(made, why):
+    light = people_of(tally_of(**made)).light
+    assert light.answer == "cannot tell"
+    assert why in light.sentence
+    assert light.judge.value is None
+
+
+def test_a_name_counts_as_dissatisfied_where_it_is_asked_for():
+    tally = tally_of(conversations=60, people=lambda q, _: "bad" if q < -0.5 else "good", judge=five)
+    people = people_of(tally, parse_rule("bad"))
+    assert people.light.answer == "agrees"
+    figure = people.figures[0]
+    assert (figure.rule, figure.scale, figure.mean.value) == ("bad", None, None)
+    assert figure.dissatisfied.value == pytest.approx(figure.counts["bad"] / 300)
+
+
+def test_the_light_stands_on_the_level_with_more_ratings_and_the_others_are_figures():
+    tally = PeopleTally([HELP])
+    rng = np.random.default_rng(0)
+    for number in range(30):
+        name = f"c{number}"
+        ratings = [Rating(name, "helpfulness", five(rng.normal(), rng), turn) for turn in (1, 2)]
+        ratings += [Rating(name, "satisfaction", 4), Rating(name, "tone", 3), Rating(name, "reward", 0.0)]
+        rows = [row(name, 1, {"helpfulness": 3}), row(name, 2, {"helpfulness": 4}), row(name, None, {})]
+        tally.take(rows, talk("u: a", "a: b", "u: c", "a: d", id=name, ratings=tuple(ratings)))
+    people = people_of(tally)
+    assert [(f.level, f.dimension, f.n) for f in people.figures] == [
+        ("turn", "helpfulness", 60),
+        ("conversation", "satisfaction", 30),
+        ("conversation", "reward", 30),
+        ("conversation", "tone", 30),
+    ]
+    assert (people.light.level, people.light.dimension) == ("turn", "helpfulness")
+
+
+def test_where_few_are_rated_the_mean_of_all_is_rectified():
+    lenient = lambda q, rng: min(5, five(q, rng) + 1)  # noqa: E731 - an argument
+    people = people_of(tally_of(conversations=200, people=five, judge=lenient, rated=0.2))
+    (mean,) = people.rectified
+    assert mean.targets == 1000
+    assert mean.judge.value > mean.rectified.value + 0.3
+    assert mean.rectified.low < 3.8 < mean.rectified.high
+    assert mean.rectified.high - mean.rectified.low < mean.rated_only.high - mean.rated_only.low
+    assert not people_of(tally_of(people=five, judge=five)).rectified
+
+
+def test_it_is_written_and_read_back():
+    people = people_of(tally_of(people=five, judge=five, rated=0.3))
+    assert People.from_json(people.to_json()) == people
+
+
+def test_nothing_without_ratings():
+    assert people_of(tally_of(people=five, judge=five, rated=0)) is None
+
+
+@pytest.mark.parametrize(
+    ("numbers", "low", "high"),
+    [
+        ([0, 1], 0, 1),
+        ([0.5], 0, 1),
+        ([-1, 1], -1, 1),
+        ([1, 1], 1, 5),
+        ([2, 4], 1, 5),
+        ([3.5, 0], 0, 5),
+        ([7], 1, 7),
+        ([10, 2], 1, 10),
+        ([0, 9], 0, 10),
+        ([80, 20], 0, 100),
+        ([-3, 200], -3, 200),
+    ],
+)
+def test_the_scale_of_ratings(numbers, low, high):
+    assert scale_of(numbers) == Scale(low, high, integer=False)
+
+
+def test_where_most_say_the_middle_only_what_lies_below_it_is_dissatisfied():
+    def calm(q, _):
+        return 2 if q < -1.2 else 5 if q > 1.5 else 3
+
+    (figure,) = people_of(tally_of(people=calm, judge=five)).figures
+    assert figure.rule == "below 3"
+    assert rule_words(parse_rule(">=4")) == "4 or more"
