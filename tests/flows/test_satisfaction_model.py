@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+from itertools import count
 
 import pytest
 
@@ -45,6 +46,14 @@ def test_a_generic_judge_from_data_to_report(dialogauge, serve, data, tmp_path) 
     assert manifest["judge"]["name"] == "zero-shot/m"
     assert manifest["settings"]["roles"]["judge"]["model"] == "m"
     assert (manifest["ended"], manifest["pending_units"]) == ("finished", 0)
+
+
+def test_failures_that_differ_in_numbers_are_one_line(dialogauge, serve, data) -> None:
+    numbers = count(6)
+    stub = serve(lambda body: json.dumps({"note": "", "scores": {"satisfaction": next(numbers)}}))
+    done = dialogauge("satisfaction", data, *judging("zero-shot", stub, *SMALL, "-o", "run"))
+    assert len(re.findall("^failed  ", done.out, re.M)) == 1
+    assert len(re.findall("^failed +60, ", done.out, re.M)) == 1
 
 
 def test_finished_turns_are_not_asked_again(dialogauge, serve, data, tmp_path) -> None:

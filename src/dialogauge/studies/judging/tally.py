@@ -40,6 +40,11 @@ _OF_ENDPOINT: Final = frozenset(
 _MAX_REASONS = 3
 
 
+def without_numbers(message: str) -> str:
+    """Return what messages have in common that differ in their numbers: they count as one."""
+    return re.sub(r"\d+(?:\.\d+)?", "#", message)
+
+
 class Extras:
     """Counters over the details of rows; bounded, however many rows there are."""
 
@@ -239,8 +244,8 @@ class JudgingTally:
         self.outcomes["failed"] += 1
         self.failures[kind] += 1
         if kind in _OF_ENDPOINT:
-            # Messages that differ in their numbers are one, and the first one speaks for all.
-            alike = (kind, re.sub(r"\d+(?:\.\d+)?", "#", failure["message"]))
+            # The first one speaks for all.
+            alike = (kind, without_numbers(failure["message"]))
             if alike in self._messages or len(self._messages) < _MESSAGES:
                 message = self._messages.setdefault(alike, failure["message"])
                 self.messages[message] += 1

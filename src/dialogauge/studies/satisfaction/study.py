@@ -42,6 +42,7 @@ from dialogauge.runs.manifest import FAULTS_KEPT
 from dialogauge.stats import Calibrated
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
+from dialogauge.studies.judging.tally import without_numbers
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
 from dialogauge.studies.satisfaction.answers import (
     SATISFACTION,
@@ -94,7 +95,7 @@ class SatisfactionResult:
     rating_faults: tuple[InputError, ...]
     """Ratings that cannot be used: what they rate counts as unrated."""
     failures: Mapping[str, int]
-    """How many turns failed, by the message; the most frequent first."""
+    """How many turns failed, by the message, the most frequent first; numbers make no difference."""
     figures: Mapping[str, Any]
     """What `summary.json` holds."""
     sample: ShownConversations
@@ -240,7 +241,12 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             of_blocks.append([row for _, row in judged])
         answers = [a for block, of in zip(blocks, of_blocks, strict=True) for a in answers_of(block, of)]
         outcomes = (row.outcome for row in rows.values())
-        failed = Counter(o.message for o in outcomes if isinstance(o, JudgeFailure))
+        alike: dict[str, str] = {}
+        failed = Counter(
+            alike.setdefault(without_numbers(o.message), o.message)
+            for o in outcomes
+            if isinstance(o, JudgeFailure)
+        )
         self._failures = dict(failed.most_common())
         histories = histories_of(data.blocks, data.history_turns)
         evaluation = evaluate(answers, histories, self.settings, self.reference, _unread_fits(data))
