@@ -126,6 +126,9 @@ def test_settings_are_checked_before_anything_is_written(talk, tmp_path) -> None
         dialogauge.run("judging", [talk("a")])
     with pytest.raises(UsageError, match="the source is int"):
         dialogauge.judge(5)
+    for paths in ("", ["log.jsonl", ""]):
+        with pytest.raises(UsageError, match="a path is empty"):
+            dialogauge.read(paths)
     assert not (tmp_path / "run" / "run.db").exists()
 
 

@@ -90,7 +90,13 @@ def open_source(
     mapping: FieldMap | None,
     strict: bool,
 ) -> Source:
-    """Open the inputs of a command: files and folders, or one run directory."""
+    """Open the inputs of a command: files and folders, or one run directory.
+
+    Raises UsageError for a name that is empty: it would be the current folder.
+    """
+    if "" in inputs:
+        msg = "a path is empty"
+        raise UsageError(msg, hint="give . for the current folder")
     runs = [i for i in inputs if is_run(i)]
     if runs:
         if len(inputs) > 1:

@@ -99,8 +99,9 @@ class Setting:
             msg = f"{_shown(value)} is more than {self.high}"
         elif self.kind in (int, float) and not abs(value) <= _LARGEST:
             msg = f"{_shown(value)} is no number between -{_LARGEST} and {_LARGEST}"
-        elif self.kind is str and "\0" in value:
-            msg = f"{_shown(value)} holds the character 0, which no name has"
+        elif self.kind is str and (not value or "\0" in value):
+            nul = f"{_shown(value)} holds the character 0, which no name has"
+            msg = nul if value else "is empty (is a variable not set?)"
         else:
             return float(value) if self.kind is float else value
         raise ValueError(msg)

@@ -161,16 +161,20 @@ class MemoryReader:
         records = [
             (i, r) for i, r in enumerate(items[:_SNIFFED]) if not isinstance(r, Conversation | InputError)
         ]
+        unwritable: RecordFault | None = None
         for index, record in records:
             try:
                 sample = Sample(self._source, self._mapping, record=_as_json(record, self._place(index)))
-            except RecordFault:
+            except RecordFault as fault:
+                unwritable = unwritable or fault
                 continue
             known = format_of(sample)
             if isinstance(known, RecordFormat):
                 return known
         if not records:
             return None
+        if unwritable is not None:
+            raise unwritable
         index, record = records[0]
         raise record_fault(self._place(index), f"no known format: this is {excerpt(record)}", _KINDS)
 

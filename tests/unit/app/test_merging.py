@@ -117,7 +117,7 @@ def test_the_judge_llm_without_a_model() -> None:
 )
 def test_a_base_url_that_is_none_is_no_part_of_the_models_name(url: str, monkeypatch: Any) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
-    with pytest.raises(UsageError, match="--base-url does not begin with http"):
+    with pytest.raises(UsageError, match=r"base.url (does not begin with http|is empty)"):
         merge(model="m", base_url=url)
 
 
@@ -161,6 +161,8 @@ def test_a_faulty_file_is_a_fault_even_when_it_is_not_needed() -> None:
         ({"gates": 3}, "gates 3 is no list"),
         ({"cache": 0}, "cache 0 is neither true nor false"),
         ({"rubric": {"a": 1}}, "rubric a table is no text"),
+        ({"out": ""}, "out is empty .is a variable not set"),
+        ({"api_key_env": ""}, "api_key_env is empty"),
     ],
 )
 def test_python_is_refused_in_the_words_of_the_command_line(values: dict[str, Any], message: str) -> None:

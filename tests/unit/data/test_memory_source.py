@@ -115,6 +115,11 @@ def test_a_source_of_no_known_form_is_refused(source: Any) -> None:
         memory_conversations(source)
 
 
+def test_a_record_that_no_file_can_hold_is_said_to_be_that() -> None:
+    with pytest.raises(RecordFault, match=r"source\[0\]: this cannot be written as JSON: object is no JSON"):
+        memory_conversations([{"messages": CHAT, "metadata": {"client": object()}}])
+
+
 def test_an_empty_source_is_refused() -> None:
     with pytest.raises(InputError, match="is empty"):
         memory_conversations([])
