@@ -55,7 +55,8 @@ ENDS = {
     "130 after Ctrl-C.",
     "meta": "0; 1 when a rating could not be read; 2 when nothing fits: no ratings, no scores, no dimension.",
     "export": "0; 1 when there is no finished run; 2 for an ending that is not known, or a missing extra.",
-    "pairs": "0; 1 when a cap or an endpoint ended it early, 130 after Ctrl-C; what there is by then is written.",
+    "pairs": "0; 1 when a cap or an endpoint ended it early, 130 after Ctrl-C, and what there is by then is "
+    "written; 3 when more than one better reply in twenty failed.",
     "fit": "0; 1 when a record could not be read (the fit is written all the same); 2 for too few ratings; 130 "
     "after Ctrl-C.",
     "satisfaction": "0; 1 when a record or a rating could not be read; 2 when nothing can be judged, or the "

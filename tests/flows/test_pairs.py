@@ -54,6 +54,7 @@ def test_a_repair_that_fails_leaves_its_pair_out(dialogauge, judged, serve, tmp_
     done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--model", "m", "--base-url", stub.url)
     assert lines(tmp_path / "dpo.jsonl") == []
     assert "no better reply" in done.out
+    assert done.code == 3
 
 
 def test_dpo_needs_a_better_reply(dialogauge, judged):

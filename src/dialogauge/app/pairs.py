@@ -37,6 +37,7 @@ from dialogauge.training import (
 )
 
 _ACTIVE_DEFAULT = 50
+_NO_REPLY = "no better reply: "
 
 T = TypeVar("T")
 Row = tuple[Mapping[str, Any], Mapping[str, Any]]
@@ -54,6 +55,12 @@ class PairResult:
     """What ended the repairs early, when something did."""
     interrupted: bool = False
     """Whether a Ctrl-C ended them."""
+
+    @property
+    def failed_share(self) -> float:
+        """Share of the better replies that a model was asked for and did not give."""
+        failed = sum(n for why, n in self.left_out.items() if why.startswith(_NO_REPLY))
+        return failed / (failed + self.written) if failed else 0.0
 
 
 def write_pairs(options: PairOptions, notify: Callable[[bool], None] = lambda _: None) -> PairResult:
@@ -153,7 +160,7 @@ async def _repaired(
                 left_out["not asked: the run ended early"] += 1
                 return None
         if isinstance(reply, ChatFailure):
-            left_out[f"no better reply: {reply.kind}"] += 1
+            left_out[_NO_REPLY + reply.kind] += 1
             return None
         return dpo_row(fork, reply.value), _provenance(judged, fork.turn, chosen_from=client.name)
 

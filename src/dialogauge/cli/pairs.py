@@ -7,6 +7,9 @@ import typer
 from dialogauge.app.settings import PairOptions
 from dialogauge.cli.options import takes
 
+_MAX_FAILED = 0.05
+"""Share of missing replies above which the exit code is 3."""
+
 
 @takes(PairOptions)
 def pairs(options: PairOptions) -> None:
@@ -22,4 +25,5 @@ def pairs(options: PairOptions) -> None:
         typer.echo(plain(f"  {number} left out: {reason}"))
     if result.error is not None:
         typer.echo(f"dialogauge: {plain(str(result.error))}", err=True)
-    raise typer.Exit(130 if result.interrupted else 1 if result.error else 0)
+    ended = 130 if result.interrupted else 1 if result.error else 0
+    raise typer.Exit(ended or (3 if result.failed_share > _MAX_FAILED else 0))
