@@ -214,6 +214,8 @@ class _Reader:
         """By turn, the whole under None: only targets with a fault."""
         self.stray: list[str] = []
         """Faults of entries that belong to no target."""
+        self.miscounted: str | None = None
+        """Why no number of a turn in the reply can be trusted."""
         self.extra = 0
 
     @property
@@ -263,7 +265,7 @@ class _Reader:
             number = self._number(row)
             if number is not None and row.entry != entries.setdefault(number, row).entry:
                 self._note(number, [f"{row.named}: turn {number} appears twice"])
-        self._refuse_shifted([row.number for row in rows])
+        self._refuse_miscounted([row.number for row in rows])
         for turn in self.scope.turns:
             if turn not in entries and turn not in self.by_target:
                 self._note(turn, [f"per_turn: no entry for turn {turn}"])
@@ -289,14 +291,22 @@ class _Reader:
             self.stray += table.faults
         return None
 
-    def _refuse_shifted(self, numbers: Sequence[object]) -> None:
-        """Trust no entry of turns that are counted from another one on: each would be another turn's."""
-        shifts = {
-            n - asked for n, asked in zip(numbers, self.scope.turns, strict=False) if isinstance(n, int)
-        }
-        if len(numbers) == len(self.scope.turns) > 1 and len(shifts) == 1 and 0 not in shifts:
+    def _refuse_miscounted(self, numbers: Sequence[object]) -> None:
+        """Trust no entry where there are some that nobody asked about and others are missing.
+
+        The turns are counted otherwise then (from another one on, or messages in their place), and entries
+        under numbers that were asked for may be other turns'.
+        """
+        found = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool)]
+        strange = [n for n in found if n not in self.scope.turns]
+        missing = [n for n in self.scope.turns if n not in found]
+        if strange and missing:
+            self.miscounted = (
+                f"per_turn: turn {strange[0]} was not asked for, and turn {missing[0]} has no entry: are the "
+                f"turns counted from {self.scope.turns[0]}, as in the dialogue?"
+            )
             for asked in self.scope.turns:
-                self._note(asked, [f"per_turn: counted from turn {numbers[0]}, not {self.scope.turns[0]}"])
+                self._note(asked, [self.miscounted])
 
     def _entry(self, table: _Table, level: Level) -> ParsedPart:
         shape = self.rubric.reply
@@ -418,6 +428,9 @@ class _Reader:
             return None
         value = table.take("weakest_turn")
         if value is None:
+            return None
+        if self.miscounted is not None:
+            table.faults.append(self.miscounted)
             return None
         if isinstance(value, int) and not isinstance(value, bool) and value in self.scope.turns:
             return value

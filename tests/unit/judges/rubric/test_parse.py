@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.judges.rubric.reply import Item, ReplyFault, cut_basis, parse_reply, share
+from dialogauge.judges.rubric.reply import Item, ReplyFault, cut_basis, parse_parts, parse_reply, share
 from dialogauge.rubrics import Scope, load_personal, load_rubric, reply_schema
 from rubric_samples import card_reply, ideal, listed
 
@@ -102,7 +102,11 @@ def test_what_does_not_fit_is_refused_with_path_and_value(path, value, said):
 
 LISTED = [
     (("scores", "helpfulness"), 4.5, "per_turn[1].scores.helpfulness: expected a whole number from 1 to 5"),
-    (("turn",), 3, "per_turn[1].turn: turn 3 was not asked for; per_turn: no entry for turn 2"),
+    (
+        ("turn",),
+        3,
+        "per_turn[1].turn: turn 3 was not asked for; per_turn: turn 3 was not asked",
+    ),
     (("turn",), 1, "per_turn[1].turn: turn 1 appears twice; per_turn: no entry for turn 2"),
     (("turn",), "2", 'per_turn[1].turn: expected the number of a turn, found "2"'),
     (("turn",), True, "per_turn[1].turn: expected the number of a turn, found true"),
@@ -130,6 +134,26 @@ def test_both_forms_of_the_turns_are_read_alike():
 def test_more_turns_than_asked_are_a_failure():
     with pytest.raises(ReplyFault, match="turn 3 was not asked for"):
         parse_reply(CARD, BOTH, card_reply({**FINE, 3: (5, 5, 5)}))
+
+
+@pytest.mark.parametrize("numbers", [(0, 1, 2), (2, 3, 4), (1, 2, 4), (2, 4, 6), (0, 1), (3, 4, 5, 6)])
+def test_turns_that_are_counted_otherwise_are_nobodys(numbers):
+    asked = Scope((1, 2, 3), ("turn", "conversation"))
+    answer = card_reply(dict.fromkeys(numbers, (5, 5, 5)))
+    reply = parse_parts(CARD, asked, answer)
+    assert not reply.turns
+    assert reply.faults.keys() == {1, 2, 3}
+    reply = parse_parts(CARD, asked, answer | {"weakest_turn": 2})
+    assert reply.weakest_turn is None
+    assert "are the turns counted from 1" in reply.faults[None]
+
+
+def test_an_entry_too_many_or_one_too_few_leaves_the_others():
+    asked = Scope((1, 2, 3), ("turn", "conversation"))
+    for numbers in ((1, 2, 3, 4), (0, 1, 2, 3), (1, 3)):
+        reply = parse_parts(CARD, asked, card_reply(dict.fromkeys(numbers, (5, 5, 5)), weakest_turn=1))
+        assert reply.turns.keys() == {1, 2, 3} & set(numbers)
+        assert reply.weakest_turn == 1
 
 
 def test_all_faults_are_named_at_once_up_to_a_number():
