@@ -297,9 +297,9 @@ class _Reader:
         The turns are counted otherwise then (from another one on, or messages in their place), and entries
         under numbers that were asked for may be other turns'.
         """
-        found = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool)]
-        strange = [n for n in found if n not in self.scope.turns]
-        missing = [n for n in self.scope.turns if n not in found]
+        named = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool)]
+        strange = [n for n in named if n not in self.scope.turns]
+        missing = [n for n in self.scope.turns if n not in named]
         if strange and missing:
             self.miscounted = (
                 f"per_turn: turn {strange[0]} was not asked for, and turn {missing[0]} has no entry: are the "
