@@ -33,6 +33,8 @@ _INVITES = re.compile(
 _ON_TOPIC = 0.15
 _PICKED_UP = 0.3
 _AT_START = 12  # characters
+_CLOSING_WORDS = 60
+"""Longest reply that answers nothing but thanks or a goodbye."""
 
 
 def asks_something(text: str) -> bool:
@@ -55,6 +57,14 @@ def is_vague(sentence: Sentence) -> bool:
 @cached_on_view
 def _is_firm(sentence: Sentence) -> bool:
     return bool(_FIRM.search(sentence.plain))
+
+
+def only_closes(turn: TurnView) -> bool:
+    """Say whether the user only thanks or says goodbye, and the reply only answers that."""
+    user = turn.user.edges
+    if turn.reply.units > _CLOSING_WORDS or asks_something(user):
+        return False
+    return bool(user_markers.THANKS.search(user) or user_markers.CLOSING.search(user))
 
 
 def find_non_answers(dialogue: Dialogue) -> Iterator[Signal]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dialogauge.signals.dialogue import Dialogue, TurnView
+from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, TurnView
 from dialogauge.signals.markers import Marker
 from dialogauge.signals.signal import FaultKind, Signal, finding
 from dialogauge.text import normalise, stem, words
@@ -38,7 +38,8 @@ _DIETS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )  # fmt: skip
 _ANY_DIET = Marker(*(pattern for pattern, _ in _DIETS))
 """Finds whether any diet matches; most messages mention none."""
-_OBJECT = r"(?:any |the |my |a |an )?([a-z]{3,}(?: and [a-z]{3,}| or [a-z]{3,})?)"
+_OBJECT = r"(?:any |the |my |a |an )?([a-z]{3,}(?: and [a-z]{3,}| or [a-z]{3,})?)(?= *(?:[,.;:!?)]|$|(?:and|or|but|so|because|since|at all|either|though|any ?more|very much|much)\b))"
+"""Ends its clause: of "I don't like hot weather" no word stands for what is ruled out."""
 _RULED_OUT = re.compile(
     rf"\b(?:allerg(?:ic|y) to|hates?|can'?t stand|(?:don't|do not|doesn't|can't|cannot|never|won't) (?:eat|drink|like)|dislikes?|no more|not a fan of|stay away from|anything but) {_OBJECT}"
     r"|(?:对)([\u4e00-\u9fff]{1,6}?)(?:都)?(?:严重|重度|有点)?过敏"
@@ -55,6 +56,13 @@ _EN_OTHER = frozenset(
     """.split()
 )
 _ZH_OTHER = frozenset("这个 那个 这些 那些 什么 东西 太多 了 这 那 它 饭 早饭 晚饭 午饭 早餐 苦".split())
+_LIST_OF_NO = re.compile(
+    r"\b(?:avoid\w*|not (?:to )?(?:eat|have|use|order)|don't|do not|without|leave out|leaving out|exclud\w*|skip\w*|off[- ]limits|stay away|steer clear|free (?:of|from)|instead of|replac\w*|swap\w*|removed?)\b[^.!?]*[:：]\W*$"
+    r"|(?:避免|避开|不(?:要|能|可|宜|吃|放|用|含|建议)|忌|禁|排除|去掉|去除|替换|换掉|过敏)[^。!?]*[:：]\W*$"
+)
+"""A line that opens a list of what is left out."""
+_ITEM = 10
+"""Longest item of a list, in words."""
 _NEGATED = re.compile(
     r"\b(?:no|not|non|without|avoid\w*|free|instead|replac\w*|skip\w*|omit\w*|leave out|leaving out|exclud\w*|allerg\w*|never|n't|substitut\w*|swap\w*|rather than|vegan|vegetarian|plant|mock|alternative\w*|unless|except|remove\w*|dislike\w*|hate\w*|safe|warn\w*|cross|contaminat\w*|coconut|oat|soy|almond milk|nutritional|check)\b|-free|n't\b"
     r"|不|无|没|避|忌|免|别|勿|代替|替代|替换|换|去掉|除|非|素|仿|豆|过敏|含|以外|谨慎|注意|风险|确认|→"
@@ -75,9 +83,19 @@ def find_ignored_exclusions(dialogue: Dialogue) -> Iterator[Signal]:
     """
     exclusions: list[_Exclusion] = []
     for turn in dialogue.turns:
+        exclusions = [e for e in exclusions if not _wanted_again(turn, e)]
         exclusions.extend(_exclusions(turn))
         if turn.replied and exclusions:
             yield from _ignored(turn, exclusions)
+
+
+def _wanted_again(turn: TurnView, exclusion: _Exclusion) -> bool:
+    """Whether the user asks for the excluded thing after all."""
+    plain = turn.user.plain
+    if _ANY_RULED_OUT.search(plain) or _ANY_DIET.search(plain) or _NEGATED.search(plain):
+        return False
+    stems = frozenset(stem(w) for w in words(plain) if w.isascii())
+    return any(_mentions(word, stems, plain) for word in exclusion.words)
 
 
 def _exclusions(turn: TurnView) -> Iterator[_Exclusion]:
@@ -99,21 +117,29 @@ def _root(thing: str) -> str:
 def _ignored(turn: TurnView, exclusions: list[_Exclusion]) -> Iterator[Signal]:
     request = normalise(turn.user.text)
     hits: list[tuple[_Exclusion, str, str]] = []
-    for sentence in turn.reply.sentences:
+    for sentence in _proposals(turn.reply):
         plain = sentence.plain
         stems = frozenset(stem(w) for w in words(plain) if w.isascii())
         for exclusion in exclusions:
             mentions = [w for w in exclusion.words if _mentions(w, stems, plain)]
             if exclusion.turn != turn.number:
                 mentions = [w for w in mentions if w not in request]
-            if mentions and not _NEGATED.search(plain):
-                hits.extend((exclusion, word, sentence.text) for word in mentions)
+            hits.extend((exclusion, word, sentence.text) for word in mentions)
     if hits:
         exclusion, word, quote = hits[0]
         strength = min(0.95, 0.6 + 0.15 * (len(hits) - 1))
         kind: FaultKind = "forgotten_fact" if exclusion.turn < turn.number else "ignored_correction"
         details = {"what": word, "turn": exclusion.turn}
         yield finding(turn, "against_wish", strength, quote, "context_use", kind, **details)
+
+
+def _proposals(reply: TextView) -> Iterator[Sentence]:
+    """Yield the sentences that may propose something: no question, no negation, no item of what to avoid."""
+    avoided = False
+    for sentence in reply.sentences:
+        avoided = bool(_LIST_OF_NO.search(sentence.plain)) or (avoided and sentence.units <= _ITEM)
+        if not avoided and sentence.text[-1] not in "?？" and not _NEGATED.search(sentence.plain):
+            yield sentence
 
 
 def _mentions(word: str, stems: frozenset[str], plain: str) -> bool:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dialogauge.signals.caching import lazy_property
-from dialogauge.text import content_marks, pieces
-
 # ruff: noqa: E501, SIM905 - a pattern is read as a whole, and so is a list of words
 
 
@@ -176,22 +173,6 @@ _WEEKDAY_SIGN = re.compile("day|周|星期|礼拜")
 _CLAUSE = re.compile(r"[,;。；!?](?= |[^\d]|$)|\.(?= |$)|\n| (?:and|but|while|then|plus) |而|但|并且|另外")
 
 
-@dataclass(frozen=True)
-class Clause:
-    """A part of a sentence, with its values as they are written."""
-
-    text: str
-    values: tuple[str, ...]
-
-    @lazy_property
-    def terms(self) -> frozenset[str]:
-        """The content terms without the values; single characters in Chinese."""
-        rest = self.text
-        for value in self.values:
-            rest = rest.replace(value, " ")
-        return content_marks(pieces(rest))
-
-
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One value in a sentence."""
@@ -200,15 +181,7 @@ class Fact:
     value: str
     written: str
     """The value as it is written."""
-    clause: Clause
     sentence: str
-    sole: bool = True
-    """Whether its clause holds no other value of the unit."""
-
-    @property
-    def key(self) -> frozenset[str]:
-        """The clause's content terms without values; single characters in Chinese."""
-        return self.clause.terms
 
 
 # One set of first characters, then the rest for each: `re` skips to such a set quickly.
@@ -242,15 +215,7 @@ def read_facts(text: str, plain: str, limit: int = 60) -> list[Fact]:
 
 def _clause_facts(clause: str, sentence: str) -> list[Fact]:
     matches = [*_quantities(clause), *_clocks(clause), *_dates(clause)]
-    if not matches:
-        return []
-    around = Clause(clause, tuple(written for _, _, written in matches))
-    values = {(unit, value) for unit, value, _ in matches}
-    crowded = {a for a, x in values for b, y in values if a == b and x != y} if len(values) > 1 else ()
-    return [
-        Fact(unit, value, written.strip(), around, sentence, unit not in crowded)
-        for unit, value, written in matches
-    ]
+    return [Fact(unit, value, written.strip(), sentence) for unit, value, written in matches]
 
 
 def _quantities(clause: str) -> list[tuple[str, str, str]]:

@@ -22,6 +22,7 @@ from dialogauge.signals.answering import (
     overlap,
 )
 from dialogauge.signals.contradiction import find_contradictions, find_replaced_values
+from dialogauge.signals.delivery import find_undelivered
 from dialogauge.signals.dialogue import Dialogue, TextView, TurnView
 from dialogauge.signals.exclusions import find_ignored_exclusions
 from dialogauge.signals.needless_questions import find_needless_questions
@@ -37,6 +38,7 @@ Mode = Literal["hindsight", "foresight"]
 _FAMILIES: tuple[Callable[[Dialogue], Iterator[Signal]], ...] = (
     find_repetition,
     find_refusals,
+    find_undelivered,
     find_non_answers,
     find_not_knowing,
     find_drift,

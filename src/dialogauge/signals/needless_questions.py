@@ -35,6 +35,8 @@ _ANOTHER = re.compile(
     r"|\b(?:don't|do not|can't|cannot|not) (?:have|remember|recall|know|sure|find)\b"
     r"|另(?:一|外)|别的|其他|不记得|不知道|忘了|没有订单"
 )
+_AN_ANSWER = 100
+"""Words from which a reply is an answer whatever it asks for."""
 _IDENTIFIERS = frozenset(
     {"the order number", "the e-mail address", "the phone number", "the postcode", "the address"}
 )
@@ -71,6 +73,8 @@ def _needless_question(turn: TurnView, first_statement: Callable[[Attribute], in
         return
     # Several attributes asked for at once do not match by chance.
     names = {a.english for a, _ in hits}
+    if turn.reply.units > _AN_ANSWER and not names & _IDENTIFIERS:
+        return  # an answer that asks for more at its end
     attribute, text = hits[0]
     number = first_statement(attribute)
     # A number or an address is stated once; a date or a length of time may belong to something else.

@@ -36,6 +36,8 @@ _OTHER_MARKERS: Mapping[str, Marker] = {
     "closing": mark.CLOSING,
     "more_detail": mark.MORE_DETAIL,
     "other_options": mark.OTHER_OPTIONS,
+    "turns_down": mark.TURNS_DOWN,
+    "left_out": mark.LEFT_OUT,
 }
 _REACTIONS = MarkerSet(
     [
@@ -44,10 +46,22 @@ _REACTIONS = MarkerSet(
         *_OTHER_MARKERS.items(),
     ]
 )
-_BRIEF = 12
-"""Longest message, in words, that only insists."""
+_BRIEF, _SHORT = 12, 30
+"""Longest messages, in words, that only insist, and that are about the reply alone."""
+_VERBATIM = 0.8
+"""Share of terms in common from which one message says the same as another."""
 _LOOSE, _CAP = 0.45, 0.58
 """A match of a broad marker only may be about something else: alone it makes no fault."""
+_CONTRAST = re.compile(
+    r"\b(?:but|now|yet|however|which|why|contradict\w*|match|agree|different|changed?|not|n't|isn't|doesn't|don't"
+    r"|only|instead|suddenly|actually)\b|n't\b|却|但|可是|可|而|矛盾|不|没|哪个|为什么|为何|怎么(?:又|变|成|现在|会|突然|是)"
+    r"|现在|又|明明|错|改口"
+)
+_POLITE = re.compile(
+    r"\b(?:please|could you|can you|would you|i'd like|i would like|let's|tell me more|book|more about)\b"
+    r"|请|能不能|能否|可以(?:帮|给|再|把|详)|帮我|麻烦|详细|具体|介绍|怎么(?:走|去|做|买|弄|订|吃|用|样)"
+)
+"""A request that only refers to what was said before."""
 _STOP = re.compile(r"[.!?。！？;；,，…]")
 _OTHERS = re.compile(
     r"\b(?:he|she|they|him|her|them|my (?:boss|landlord|friend|sister|brother|mother|mum|mom|dad|father"
@@ -70,6 +84,10 @@ class Reaction:
     closing: bool
     more_detail: bool
     other_options: bool
+    turns_down: bool
+    """Wants something else in place of what was proposed."""
+    left_out: bool
+    """Says that something is missing or cannot be used."""
 
     @property
     def objects(self) -> bool:
@@ -82,6 +100,8 @@ def react(user: TextView) -> Reaction:
     """Return the markers of a user message; of a very long one only those at its edges."""
     names = _REACTIONS.matching(user.edges)
     complaints = tuple(name for name, *_ in _COMPLAINTS if name in names)
+    if "said_otherwise" in complaints and _refers_only(user):
+        complaints = tuple(c for c in complaints if c != "said_otherwise")
     if "self_correction" in names:  # the user corrects the user: an objection is not against the reply
         complaints = tuple(c for c in complaints if c in ("same_again", "off_topic", "not_answered"))
     return Reaction(complaints, **{name: name in names for name in _OTHER_MARKERS})
@@ -124,6 +144,22 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
     strength = _repeated_request(turn, after, repeated)
     if strength and not reaction.thanks:
         yield _signal("asked_again", turn, after, strength, None)
+    yield from _wishes(turn, after, reaction)
+
+
+def _wishes(turn: TurnView, after: TurnView, reaction: Reaction) -> Iterator[Signal]:
+    """Yield what the user misses in the reply; wishes for more or for something else are no faults."""
+    text = after.user.edges
+    if reaction.left_out:
+        hit = mark.LEFT_OUT.search(text)
+        strength = 0.7 if after.user.units <= _SHORT and not reaction.self_correction else 0.5
+        yield _signal("left_out", turn, after, strength, "non_answer", hit.group() if hit else "")
+    if reaction.turns_down and after.user.units <= _SHORT:
+        hit = mark.TURNS_DOWN.search(text)
+        yield _signal("wants_other", turn, after, 0.5, None, hit.group() if hit else "")
+    elif reaction.more_detail and after.user.units <= _SHORT:
+        hit = mark.MORE_DETAIL.search(text)
+        yield _signal("wants_detail", turn, after, 0.45, None, hit.group() if hit else "")
 
 
 def _plain(name: str, wide: Marker, text: str) -> re.Match[str] | None:
@@ -140,6 +176,11 @@ def _concerns_others(text: str, hit: re.Match[str]) -> bool:
     end = _STOP.search(text, hit.end())
     clause = text[start : end.start() if end else len(text)]
     return bool(_OTHERS.search(clause)) and not _YOU.search(clause)
+
+
+def _refers_only(user: TextView) -> bool:
+    """Whether a message takes up what was said before to ask for more, without holding it against anyone."""
+    return bool(_POLITE.search(user.edges)) and not _CONTRAST.search(user.edges)
 
 
 def _can_concern(name: str, turn: TurnView) -> bool:
@@ -159,11 +200,17 @@ def _repeated_request(turn: TurnView, after: TurnView, repeated: float) -> float
     strength = 0.0
     if repeated >= 0.5:
         strength = min(0.6 if missed > 0.5 else 0.3, 0.2 + 0.5 * repeated)
+        if _jaccard(turn.user.terms, after.user.terms) >= _VERBATIM:
+            strength = 0.75
     elif missed > 0.5 and after.user.units <= _BRIEF and asks_something(after.user.edges):
         strength = 0.45
     if not strength or any(s.text[-1] in "?？" for s in turn.reply.sentences):
         return 0.0
     return 0.0 if reply_markers.ADMITS_FAILURE.search(turn.reply.edges) else strength
+
+
+def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / len(a | b) if a or b else 0.0
 
 
 def _weight(repeated: float, after: TurnView, reaction: Reaction) -> float:

@@ -8,7 +8,7 @@ from dialogauge.signals import reply_markers as mark
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, TextView, TurnView, quote_around
 from dialogauge.signals.signal import Signal, finding
-from dialogauge.text import normalise
+from dialogauge.text import content_terms, normalise, pieces
 
 _BARE = 25
 """Longest reply, in words, that only declines."""
@@ -24,8 +24,10 @@ def _refuses(reply: TextView) -> str:
     head = reply.head
     if not mark.MAY_REFUSE.search(head):
         return ""
-    hit = mark.REFUSES.search(head)
-    return hit.group() if hit else ""
+    for declines in (mark.OUT_OF_ROLE, mark.REFUSES, mark.BEYOND):
+        if hit := declines.search(head):
+            return hit.group()
+    return ""
 
 
 def find_refusals(dialogue: Dialogue) -> Iterator[Signal]:
@@ -37,7 +39,8 @@ def find_refusals(dialogue: Dialogue) -> Iterator[Signal]:
         hit = refuses(turn) if turn.replied else ""
         if not hit or harmful(index):
             continue
-        strength = _strength(turn, limits=agent or _has_policy(dialogue.context))
+        limits = agent or _has_policy(dialogue.context) or _is_own_role(hit, dialogue.context)
+        strength = _strength(turn, limits=limits)
         yield finding(turn, "refuses", strength, quote_around(turn.reply, hit), "helpfulness", "refusal")
 
 
@@ -62,18 +65,24 @@ def _has_policy(context: TextView) -> bool:
     return bool(mark.POLICY.search(normalise(context.text)))
 
 
+def _is_own_role(hit: str, context: TextView) -> bool:
+    """Whether the words that decline name a role that the instructions give the assistant."""
+    return bool(content_terms(pieces(hit)) & context.terms)
+
+
 def _strength(turn: TurnView, *, limits: bool) -> float:
-    """Return the strength: declining words are one cue, scruples or a bare refusal another.
+    """Return the strength: declining words are one cue, scruples, a role or a bare refusal another.
 
     A reply that admits a limit and then helps is no refusal.
     """
     reply = turn.reply
     strength = 0.5
-    if mark.SCRUPLE.search(reply.edges) or reply.units <= _BARE:
+    by_role = bool(mark.OUT_OF_ROLE.search(reply.head))
+    if by_role or mark.SCRUPLE.search(reply.edges) or reply.units <= _BARE:
         strength += 0.4
-    if limits or mark.CITES_RULE.search(reply.edges):
-        strength -= 0.45
-    if mark.ALTERNATIVE.search(reply.edges):
+    if limits or (mark.CITES_RULE.search(reply.edges) and not by_role):
+        strength -= 0.55  # what the rules ask for is no fault
+    if not by_role and mark.ALTERNATIVE.search(reply.edges):
         strength -= 0.35
     if reply.units > 150:  # a long reply: an answer with a reservation
         strength -= 0.4

@@ -12,15 +12,31 @@ from dialogauge.signals.markers import Marker
 # To admit that one cannot see, tell, say or know something is not a refusal.
 _CANNOT = "(?:can't|cannot|can not|couldn't|won't|will not|unable to|not able to|not (?:allowed|permitted|going|comfortable|willing|in a position|equipped) (?:to|with)?|don't feel (?:able|comfortable|right|at ease))"
 REFUSES = Marker(
-    rf"\b(?:i|we)(?:'m| am| are|'re)?(?: sorry,? but i)?(?: really| simply| just| afraid i| therefore)? ?{_CANNOT} (?:to )?(?:help|assist|do (?:that|this|so)|provide|support|discuss|comment|engage|take part|take on|participate|fulfil|comply|continue|answer|advise|give|offer|play|write|create|generate|produce|recommend|share|talk|speak|role|pretend|act|complete|process|make|draft|suggest|weigh|compose)",
+    rf"\b(?:i|we)(?:'m| am| are|'re)?(?: sorry,? but i)?(?: really| simply| just| afraid i| therefore)? ?{_CANNOT} (?:to )?(?:help|assist|do (?:that|this|so)|provide|support|discuss|comment|engage|take part|take on|participate|fulfil|comply|continue|answer|advise|give|offer|play|write|create|generate|produce|recommend|share|talk|speak|role|pretend|act|complete|process|make|draft|suggest|weigh|compose)(?![^.!?:;]{{0,40}}\benough\b)",
     r"\b(?:i|we) (?:must|have to|need to|would have to|will have to|'ll have to|'d have to|am going to have to) (?:respectfully |politely )?(?:decline|refuse|pass)|\bi (?:respectfully |politely )?(?:decline|refuse)\b|\bi(?:'?d| would) rather not (?!guess|say|speculate|promise)|\b(?:something|a thing|a line|an area|territory|a topic|a subject) (?:that )?i(?:'d| have to| must| need to| should| would|'ll have to)? ?(?:rather )?(?:stay away from|leave out|leave aside|steer clear of|keep away from|keep out of|not (?:touch|do|write|take)|avoid|decline|pass on|can't|cannot|won't|will not|'m not (?:able|going|willing) to|am not (?:able|going|willing) to|'m unable to|am unable to)|\b(?:isn't|is not|aren't|not) (?:a thing|something|anything) i (?:can|could|may|will|am able to) (?:take on|help|do|write|support|produce|be part)|\bas an ai\b|\bas a language model\b|\b(?:against|outside|beyond|violates?) (?:my|our|the) (?:guidelines|policy|policies|scope|rules|capabilit\w+|remit|programming)|\b(?:go|goes|going|be|is) against (?:\w+(?:-\w+)? ){0,3}(?:principles|guidelines|policy|policies|rules|standards|safety)\b|\bnot something i (?:can|could|am able|'m able|do|will)|\bi(?:'m| am) not (?:in a position|qualified|permitted|authori[sz]ed)|\bdecline\b[^.]{0,40}\b(?:request|this|that|practice|part|task)|\bthat request\b[^.]{0,30}\bdeclin|\bcan't be of help|\bnot appropriate for me\b|\bnot (?:really )?(?:a )?(?:topic|subject|area)s? i\b",
     r"(?:我|本(?:助手|人|系统|平台|店|客服)|这边|这里|作为(?:一个|一名)?(?:ai|人工智能|语言模型|助手)[^。]{0,12})(?:暂时|目前|恐怕|实在|也|是|确实|很抱歉)*(?:无法|不能|不便|没办法|不方便|不可以|不会|没有办法|不适合)(?:为您|为你|帮|替|给|向|跟|协助|提供|回答|参与|讨论|扮演|满足|处理|完成|给出|代|陪|做|写|就|对|继续|支持|生成|评论|推荐|直接|涉及|谈)",
     r"(?:抱歉|对不起|不好意思|很遗憾)[，,。! ]*(?:但|不过)?(?:我|这个|此|该|这类|这|您的|你的)?[^。！!]{0,16}(?:无法|不能|不便|没办法|拒绝|不可以|不在)(?:帮|提供|回答|协助|满足|讨论|参与|处理|完成|扮演|给|我的|支持|为)?|恕(?:我)?(?:不能|无法|难)|(?:这|那)?个?忙我(?:恐怕|实在)?(?:帮不|没法|不能)|(?:属于|是)我不(?:能|便|可以)[^。]{0,6}(?:内容|范围|题材|话题)|我(?:恐怕|实在)?帮不(?:了|上)|拒绝(?:您|你|这|回答|提供)|超出(?:了)?(?:我|本)|不在(?:我|我的|服务|能力)(?:的)?(?:范围|职责|能力)|婉拒|爱莫能助|(?:我)?就(?:先)?不(?:写|做|编|说|画|提供|展开|参与|评论)(?:了|这|那)|(?:还是)?不(?:写|做|编|说)(?:为好|比较好|了吧)|出于(?:[^。,]{0,6})(?:考虑|谨慎|原因)[^。]{0,10}不|请(?:您|你)?(?:另请|另寻|自行(?:查|解决|搜|判断))",
 )
 """The assistant declines."""
 
+OUT_OF_ROLE = Marker(
+    r"\bas (?:a|an|your|the) [\w ,-]{2,40}?,? i(?:'m| am)? ?(?:can(?:not|'t| not| only)\b|not\b|unable\b|only\b|have to (?:decline|refuse|pass)|must (?:decline|refuse)|won't\b|will not\b|do not\b|don't\b)",
+    r"\bi(?:'m| am) (?:just |only |merely |simply )?(?:a|an|your|the) [\w -]{2,40},? (?:and|so)(?: i)? (?:can't|cannot|can only|am not|'m not|don't|do not|only)\b",
+    r"\bi(?:'m| am)? ?(?:only|just|solely) (?:able|allowed|here|designed|built|meant|trained|permitted|set up) to\b|\bi can only (?:assist|help|answer|talk|discuss|support|handle|deal|respond)\b|\bi only (?:handle|deal with|answer|cover|support|help with|talk about)\b",
+    r"\bi(?:'m| am) (?:designed|built|made|meant|trained|here) (?:to|for) [^.]{2,40} only\b|\bmy (?:role|job|purpose|function|scope|expertise) is (?:limited|restricted|confined|only)\b",
+    r"(?:作为|身为)[^。,，!！?？]{1,16}[,，]?我?(?:不能|无法|不便|不会|只能|没办法|没法|不可以|恕)|我(?:是|只是)(?:一?[个名位])?[^。,，]{1,12}[,，](?:只能|只会|无法|不能|没法)",
+    r"我(?:只|仅)(?:负责|能(?:够)?(?:回答|处理|协助|提供|帮|解答|聊|讨论|支持)|限于?|支持)|我的(?:职责|角色|任务|功能|定位)(?:是)?(?:仅|只|限)",
+)
+"""Declines by a role that the assistant says it has."""
+
+BEYOND = Marker(
+    r"\b(?:that|this|it|request|question|topic)(?:'s| is| falls| lies| goes)? (?:outside|beyond|not within) (?:of )?(?:my\b|what (?:i|we)\b|the scope|our\b)|\bi (?:won't|will not) be able to (?:do|help|assist|answer|provide|give|make|write|fulfil)|\b(?:isn't|is not|not) something (?:that )?i(?:'m| am) (?:allowed|able|permitted|meant|designed)|\bi (?:do not|don't) (?:write|draft|discuss|give|make|translate|answer|offer) (?:\w+ ){0,2}\w+[.!]",
+    r"(?:不在|超出|超过)了?(?:我|我们|本)[^。]{0,10}(?:范围|职责|权限|能力)|(?:这个|这|那)?(?:我|忙)(?:实在|恐怕|可)?(?:做|帮|办|答|处理|写|弄)不(?:了|到|来)|(?:其他|别)的[^。]{0,4}帮不(?:了|上)|^\W*我不会(?:写|做|画|编|翻译|回答)",
+)
+"""Declines because the request lies outside of what the assistant does."""
+
 MAY_REFUSE = Marker(
-    "n't|not|unable|declin|refus|rather|pass|stay away|leave|steer|keep|avoid|as an? |against|outside|beyond|violat|无法|不|没|恕|拒|超出|作为|请|爱莫"
+    "n't|not|unable|declin|refus|rather|pass|stay away|leave|steer|keep|avoid|as an? |as your |as the |only|against|outside|beyond|violat|无法|不|没|恕|拒|超出|超过|作为|身为|只|仅|请|爱莫"
 )
 """Every match of `REFUSES` contains one of these; they are cheaper to find."""
 

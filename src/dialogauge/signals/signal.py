@@ -36,13 +36,26 @@ _NOTES: dict[str, tuple[str, str]] = {
         "Brings up “{what}”, which the user ruled out in turn {turn}.",
         "提到“{what}”,而用户在第 {turn} 轮已明确排除。",
     ),
-    "other_value": ("Says {new} where turn {turn} had {old}.", "这里说{new},而第 {turn} 轮说的是{old}。"),
-    "reversed": ("Says the opposite of turn {turn}.", "与第 {turn} 轮的说法相反。"),
+    "reversed": (
+        "Says otherwise than turn {turn}, in almost the same words.",
+        "与第 {turn} 轮几乎同样的话,说法却不同。",
+    ),
     "refuses": ("Declines a request that seems harmless.", "拒绝了一个看似无害的请求。"),
     "vague": ("General phrases instead of an answer to the question.", "只有空泛的话,没有回答问题。"),
     "knows_nothing": ("Says only that it does not know.", "只说不知道,没有回答问题。"),
     "empty": ("The reply is empty.", "回复为空。"),
     "no_overlap": ("Takes up nothing of what was asked.", "没有回应所问的任何内容。"),
+    "broken": ("Holds debris of the machinery, or an error message.", "回复里有系统残留内容或报错信息。"),
+    "other_language": ("Is in another language than the user's.", "回复所用的语言与用户不同。"),
+    "wants_other": (
+        "The user turns the proposal down and wants something else.",
+        "用户不满意所给的方案,想要别的。",
+    ),
+    "wants_detail": ("The user asks for the detail that was left out.", "用户要求补充缺少的细节。"),
+    "left_out": (
+        "The user says that something is missing or cannot be used.",
+        "用户指出回复有缺漏或无法使用。",
+    ),
     "digresses": ("Turns to something that nobody asked about.", "转到了没有人问的话题上。"),
     "ignores_tool_error": (
         "Claims success although the tool {tool} failed or found nothing.",
@@ -74,6 +87,11 @@ FaultKind = Literal[
     "drift",
 ]
 
+UNNAMED = frozenset({"no_overlap"})
+"""Cues that people's ratings do not bear out by themselves: they count towards a fault that another finding
+names, and no page names them.
+"""
+
 ADMISSION = "conceded"
 """The signal for a fault that the assistant admits."""
 
@@ -100,6 +118,11 @@ class Signal:
     """The turn of the quote, where it differs."""
     hindsight: bool = False
     """Whether it rests on a message after the turn."""
+
+    @property
+    def named(self) -> bool:
+        """Whether it may be named where people read."""
+        return self.name not in UNNAMED
 
     @property
     def source(self) -> Literal["reply", "user", "admission"]:
@@ -145,5 +168,6 @@ def certainty(signals: Iterable[Signal], about: Dimension | None = None) -> floa
 
 
 def is_fault(signals: Iterable[Signal]) -> bool:
-    """Say whether the findings about a turn make it faulty."""
-    return certainty(signals) >= _SURE
+    """Say whether the findings about a turn make it faulty: they suffice, and one of them has a name."""
+    known = list(signals)
+    return certainty(known) >= _SURE and any(s.named for s in known)

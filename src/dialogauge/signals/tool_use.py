@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals.dialogue import Dialogue, ToolResult, TurnView, cut
@@ -30,25 +30,31 @@ _STATUS_KEYS = ("status", "state", "result", "outcome", "code", "状态", "结�
 _ERROR_KEYS = ("error", "errors", "err", "exception", "error_code", "error_message", "错误")
 _OK_KEYS = ("success", "ok", "succeeded", "accepted", "成功")
 _COUNT_KEYS = ("total", "count", "num_results", "hits", "results_count", "matches")
+_NOTHING = re.compile(r"^\W*(?:not found|no (?:results?|matches)|未找到|没有找到|无结果|无数据)")
+_SEARCH = re.compile(r"search|find|list|query|look|查|搜")
 _LOOKUP = re.compile(r"search|find|get|list|query|look|fetch|check|read|retrieve|show|查|搜")
 _NUMBER = re.compile(r"[a-z]{1,4}-?\d{3,}|\d[\d,.]*\d|\d", re.IGNORECASE)
 
 
-def is_failure(result: ToolResult) -> bool:
-    """Say whether a tool returned an error or, as the result of a lookup, nothing."""
+def _outcome(result: ToolResult) -> Literal["error", "empty", "fine"]:
+    """Read whether a tool returned an error or, as the result of a lookup, nothing."""
     text = result.text[:_LOOKED_AT].strip()
     if not text or text in ("null", "None", "none", '""', "[]", "{}", "N/A"):
-        return bool(_LOOKUP.search(result.name.lower())) or text in ("[]", "{}")
+        empty = _LOOKUP.search(result.name.lower()) or text in ("[]", "{}")
+        return "empty" if empty else "fine"
     if text[0] in "[{":
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, nested too deep
-            return bool(_ERROR_TEXT.search(normalise(text[:200])))
-        return isinstance(value, dict) and _says_failure(value)
-    return bool(_ERROR_TEXT.search(normalise(text[:300])))
+            return "error" if _ERROR_TEXT.search(normalise(text[:200])) else "fine"
+        if not isinstance(value, dict):
+            return "fine"
+        return "error" if _says_error(value) else "empty" if _holds_nothing(value) else "fine"
+    plain = normalise(text[:300])
+    return "empty" if _NOTHING.search(plain) else "error" if _ERROR_TEXT.search(plain) else "fine"
 
 
-def _says_failure(value: dict[str, Any]) -> bool:
+def _says_error(value: dict[str, Any]) -> bool:
     """Check the outermost keys only: a sold-out item in a list is no failure of the search."""
     for key, entry in value.items():
         name = key.lower()
@@ -58,6 +64,10 @@ def _says_failure(value: dict[str, Any]) -> bool:
             return True
         if name in _STATUS_KEYS and (_is_http_error(entry) or _BAD_STATUS.search(_plain(entry).lower())):
             return True
+    return False
+
+
+def _holds_nothing(value: dict[str, Any]) -> bool:
     holders = [v for v in value.values() if isinstance(v, list | dict)]
     counts = [v for k, v in value.items() if k.lower() in _COUNT_KEYS]
     return (bool(holders) or bool(counts)) and not any(holders) and not any(counts)
@@ -79,13 +89,18 @@ def failed_tools(turn: TurnView) -> tuple[ToolResult, ...]:
 
     A later success of the same tool repairs a failure if both have the same first argument, or arguments
     that cannot be read. A success of another tool repairs all earlier failures, except those of a tool that
-    also succeeded in this turn.
+    also succeeded in this turn. An empty search is no failure where another of the turn found something.
     """
     failures: list[ToolResult] = []
     batch: set[str] = set()
-    for result in turn.tools:
-        if is_failure(result):
-            failures.append(result)
+    outcomes = [_outcome(result) for result in turn.tools]
+    fruitful = {r.name for r, outcome in zip(turn.tools, outcomes, strict=True) if outcome == "fine"}
+    searched = any(_SEARCH.search(name.lower()) for name in fruitful)
+    for result, outcome in zip(turn.tools, outcomes, strict=True):
+        if outcome != "fine":
+            one_of_several = result.name in fruitful or (searched and _SEARCH.search(result.name.lower()))
+            if outcome == "error" or not one_of_several:
+                failures.append(result)
             continue
         batch.add(result.name)
         failures = [f for f in failures if not _repairs(result, f, batch)]

@@ -224,10 +224,26 @@ CLOSING = Marker(
 """The user ends the conversation."""
 
 MORE_DETAIL = Marker(
-    r"\bmore (?:detail|specific|concrete|info|precise|in[- ]depth)|\b(?:elaborate|expand on|be specific|in detail|step by step|be more|too (?:short|brief|general|vague|generic)|flesh (?:it|this|that) out)\b",
-    r"(?:更|再|请|太|不够|不太|比较|详?)(?:加)?(?:详细|具体|细致|细化|明确|精确|完整|清楚|全面)|详细(?:一点|点|一些|些|说|讲|介绍|的)|具体(?:一点|点|一些|些|的|说|到)|展开(?:说|讲)|细(?:说|化)|太(?:简单|简略|笼统|少|粗)",
+    r"\bmore (?:detail\w*|specific|concrete|precise|in[- ]depth|thorough)|\b(?:elaborate|expand on|be (?:more )?specific|in (?:more |greater )?detail|step by step|too (?:short|brief|general|vague|generic)|flesh (?:it|this|that) out)\b",
+    r"(?:更|再|太|不够|不太)(?:加)?(?:详细|具体|细致|细化|深入|明确|精确|完整|清楚|全面)|(?:详细|具体|细化|深入)(?:一?点|一?些|到)|太(?:简单|简略|笼统|粗)|请(?:详细|具体)|展开(?:说|讲)|细(?:说|化)",
 )
 """The user asks for more detail than was given."""
+
+TURNS_DOWN = Marker(
+    r"\bi (?:don't|do not|didn't) (?:really |much )?(?:like|want|care for|fancy) (?:it|that|this|these|those|any|the|your)\b|\bnot (?:really |quite )?(?:my (?:thing|taste|style)|for me\b|what i (?:had in mind|was hoping for|was looking for))",
+    r"\b(?:that|this|it|they|these|those)(?:'s|'re)?(?: is| are| seems?| sounds?| looks?)? (?:all )?(?:a (?:bit|little) |much |way |far |rather |still |just )?too (?!much for the help|good|kind)\w+|\b(?:something|anything|somewhere|anywhere) (?:else|different|cheaper|simpler|easier|closer|smaller|quicker)\b",
+    r"\b(?:any|some) other (?:ideas?|options?|suggestions?|choices?|ones?)\b|\b(?:give|suggest|show|recommend|offer) (?:me )?(?:another|others|something else|(?:some )?different)\b|\b(?:a )?different (?:ones?|ideas?|options?|suggestions?)\b",
+    r"换(?:一|个|成|别|掉|点|些|几)|(?:有没有|有什么|还有|推荐)(?:没有)?(?:别的|其他|其它)|别的(?:吗|么|呢)|重新(?:生成|推荐|来|规划|安排|做|给|搭配|设计|制定|选)",
+    r"(?:不|没那么)(?:太|怎么|是很|大)?(?:喜欢|满意|合适|适合|感兴趣|爱吃|想吃|想去)|太(?:贵|远|多|麻烦|累|普通|长|复杂|难|简单|少|赶|紧|辣|油|俗)|有点(?:贵|多|远|难|复杂|麻烦|累|赶)",
+)
+"""The user turns down what was proposed, or wants something else in its place."""
+
+LEFT_OUT = Marker(
+    r"\byou(?:'ve| have)? (?:left out|missed out|forgot(?:ten)? (?:to|about)|omitted|skipped)\b|\byou (?:didn't|did not|haven't|have not|never) (?:even )?(?:include|list|mention|give me|provide|add|put in|say how|tell me how)\b|\b(?:is|are) missing (?:from|in) (?:the|your|this)\b|\bwhere (?:is|are|did) the \w+ (?:go\b|gone)",
+    r"\b(?:link|url|page|site|address|number)s? (?:(?:is|are) (?:dead|broken|fake|wrong|invalid)|(?:doesn't|don't|does not|do not|won't) (?:work|open|exist|load))|\bi (?:can't|cannot|don't|do not) (?:understand|follow|read|make sense of) (?:this|that|it|any of (?:this|it)|your|what you)",
+    r"(?:你|您)(?:上面|这里|这个)?(?:没有?|忘了|忘记|漏了|漏掉|少了)(?:列|写|给|提|说|包|安排|标|加|考虑|我)|(?:怎么|为什么)(?:不见了?|没有?(?:了|列|写|给|提|安排))|不见了|(?:看不懂|没看懂|看不明白|看不到|打不开|点不开|用不了|不存在|虚假|失效|过期了|无效)(?!怎么办)|缺(?:少|了)|(?:没有|少了)(?:素菜|荤菜|价格|链接|图片|时间|地址)",
+)
+"""The user says that something is missing, or that what was given cannot be used."""
 
 OTHER_OPTIONS = Marker(
     r"\b(?:another|other|different|else|alternative\w*|something else|any others?|more (?:options|ideas|suggestions|choices))\b",

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dialogauge.text.shape import SHAPE, TextShape, shape_of
     from dialogauge.text.tokens import (
         Pieces,
-        content_marks,
         content_terms,
         normalise,
         pieces,

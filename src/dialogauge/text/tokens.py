@@ -181,18 +181,6 @@ def content_terms(text: Pieces) -> frozenset[str]:
     return frozenset(out)
 
 
-def content_marks(text: Pieces) -> frozenset[str]:
-    """Return the content terms, with terms outside ASCII split into characters."""
-    out = set("".join(_TELLING.findall(text.chinese)))
-    for term in set(map(_term, text.words)):
-        if term.isascii():
-            out.add(term)
-        else:
-            out.update(term)
-    out.discard("")
-    return frozenset(out)
-
-
 @lru_cache(maxsize=65536)
 def _term(token: str) -> str:
     """Return a number, or the stem of a word; empty for function words and single letters."""

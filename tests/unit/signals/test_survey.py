@@ -150,15 +150,6 @@ FAULTY = {
         ),
         (2, "contradiction"),
     ),
-    "wrong name en": (
-        talk(
-            "Hi, my name is Laura and my parcel is late.",
-            "Hello Laura, I'm sorry to hear that. When was it due?",
-            "Last Tuesday.",
-            "Thanks, Michael. I'll open a claim for you.",
-        ),
-        (2, "forgotten_fact"),
-    ),
     "tool error en": (
         talk(
             "Book a court for Friday at six, please.",

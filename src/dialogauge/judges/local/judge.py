@@ -54,6 +54,7 @@ from dialogauge.signals import (
     find_concessions,
     find_signals,
     is_fault,
+    only_closes,
     react,
     read_dialogue,
     read_features,
@@ -63,7 +64,7 @@ Rubric = Literal["card", "satisfaction", "session", "session-guarded", "single"]
 RUBRICS: Final[tuple[Rubric, ...]] = get_args(Rubric)
 """The shipped rubrics that it can judge by."""
 
-_VERSION = 3
+_VERSION = 4
 """Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
 _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
 _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
@@ -248,7 +249,12 @@ class _Reading:
             self.by_turn[signal.turn].append(signal)
         self._model, self._reach, self._log = coefficients.mode(mode), coefficients.reach, log
         features = read_features(dialogue, signals, mode)
-        self.satisfaction = {n: self._model.predict(f) for n, f in features.items()}
+        closing = {t.number for t in dialogue.replied if only_closes(t)}
+        self._closing = closing
+        self.satisfaction = {
+            n: max(self._model.predict(f), self._model.intercept if n in closing else 0.0)
+            for n, f in features.items()
+        }
         self._form = running_form(features, self._model.names, log.forms if log is not None else ())
         self.after = dict(zip((t.number for t in dialogue.turns), dialogue.turns[1:], strict=False))
 
@@ -260,7 +266,8 @@ class _Reading:
         """Return the whole score of the satisfaction, and what its level stands on."""
         language = self.language(turn) if self._log is None else self._log.language
         if self._reach.holds(language, self._form[turn.number]):
-            return self._model.score(self.satisfaction[turn.number]), "fitted cuts"
+            score = self._model.score(self.satisfaction[turn.number])
+            return max(score, _SATISFIED if turn.number in self._closing else score), "fitted cuts"
         return score_satisfaction(self.by_turn[turn.number]), "findings"
 
     def approval(self, turn: TurnView) -> Evidence | None:

@@ -1,0 +1,295 @@
+"""What looks like a fault and is none, and what is one and was passed over; written by us, both languages."""
+
+import json
+
+import pytest
+
+from dialogauge.core import Conversation, Message, ToolCall
+from dialogauge.signals import find_signals, is_fault, only_closes, read_dialogue
+
+SURE = 0.7
+
+
+def talk(*texts, system=None):
+    """Build a conversation of user and assistant messages in turn; a list holds (tool, arguments, result)."""
+    messages = [Message("system", system)] if system else []
+    role = "user"
+    for text in texts:
+        if isinstance(text, list):
+            for tool, arguments, result in text:
+                call = f"c{len(messages)}"
+                messages.append(Message("assistant", None, (ToolCall(call, tool, json.dumps(arguments)),)))
+                messages.append(Message("tool", json.dumps(result), tool_call_id=call))
+            continue
+        messages.append(Message(role, text))
+        role = "assistant" if role == "user" else "user"
+    return Conversation("c", tuple(messages))
+
+
+def kinds(conversation, mode="hindsight"):
+    return {s.name: s.strength for s in find_signals(read_dialogue(conversation), mode)}
+
+
+def faulty(conversation, mode="hindsight"):
+    return is_fault(find_signals(read_dialogue(conversation), mode))
+
+
+KEPT_WISHES = {
+    "a list of what to avoid": talk(
+        "I'm allergic to peanuts and I don't like fish. What can I order at a Thai place?",
+        "You have plenty of choice.\nThings to avoid:\n- Massaman with peanuts\n- Steamed fish\n- Satay",
+    ),
+    "a list of what to avoid, zh": talk(
+        "我对海鲜过敏,吃火锅要注意什么?",
+        "完全可以吃火锅。\n下面这些不要点:\n- 虾滑\n- 蟹棒\n- 鱿鱼须\n牛肉和蔬菜随便点。",
+    ),
+    "an adjective of something disliked": talk(
+        "I don't like hot weather, where could we go in July?",
+        "Bergen is mild then, and after the walk there are hot springs nearby.",
+    ),
+    "no more than": talk(
+        "We want to spend no more than 40 pounds on dinner for two.",
+        "Then the noodle bar fits: two mains cost less than 30 pounds, more than filling.",
+    ),
+    "a question back": talk("I can't eat cheese.", "Noted. Is a little cheese in a sauce a problem, too?"),
+    "wanted after all": talk(
+        "I don't like mushrooms. Ideas for tonight?",
+        "A tomato risotto, then.",
+        "My guest loves mushrooms, so let's have mushrooms in it.",
+        "Fry the mushrooms first, then add the rice and the tomatoes.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT_WISHES)
+def test_a_wish_that_was_kept_is_no_wish_ignored(name):
+    assert "against_wish" not in kinds(KEPT_WISHES[name])
+
+
+def test_a_wish_ignored_is_still_seen():
+    soup = talk("I'm allergic to fish. A starter?", "Begin with a fish soup.", "Hm.", "Then the fish pie.")
+    assert "against_wish" in kinds(soup)
+    shrimp = talk("我对海鲜过敏,周末请客做什么菜?", "可以做白灼虾和葱姜炒蟹。")
+    assert "against_wish" in kinds(shrimp)
+
+
+FOUND, NOTHING = {"flights": [{"id": "KX 204", "price": 180}]}, {"flights": []}
+SEVERAL = {
+    "the first empty": [
+        ("search_flights", {"day": "1 May"}, NOTHING),
+        ("search_flights", {"day": "2 May"}, FOUND),
+    ],
+    "the last empty": [
+        ("search_flights", {"day": "2 May"}, FOUND),
+        ("search_flights", {"day": "3 May"}, NOTHING),
+    ],
+    "another search": [
+        ("search_onestop_flight", {"day": "2 May"}, FOUND),
+        ("search_direct_flight", {"day": "2 May"}, NOTHING),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_an_empty_search_among_several_is_no_failure(name):
+    reply = "There is KX 204 for 180 pounds, and I found nothing cheaper."
+    assert not faulty(talk("Find me a flight on 1, 2 or 3 May.", SEVERAL[name], reply))
+    assert "ignores_tool_error" not in kinds(talk("A flight in May?", SEVERAL[name], "KX 204 is available."))
+
+
+def test_results_out_of_an_empty_search_are_a_fault():
+    searched = [("get_user", {"id": "u1"}, {"name": "Ann"}), ("search_flights", {"day": "1 May"}, NOTHING)]
+    assert faulty(talk("A flight on 1 May?", searched, "KX 777 leaves at 9:40, I have booked it for you."))
+
+
+POLITE = (
+    "Earlier you listed a hotel in the north of town. Could you book that one for two nights, please?",
+    "The museum you mentioned before sounds nice. Can you tell me more about it?",
+    "You said the third plan includes meals. Please write it out for me.",
+    "你刚才说的第二个方案能详细介绍一下吗?",
+    "你之前推荐的那家店怎么走?",
+    "你刚才说的那个App怎么用,请具体讲讲",
+)
+
+
+@pytest.mark.parametrize("request_", POLITE)
+def test_a_polite_request_is_no_objection(request_):
+    first = "There are three plans and a hotel in the north." if request_.isascii() else "有三个方案可以选。"
+    asked = "What can we do in Leeds?" if request_.isascii() else "周末去哪儿玩?"
+    assert "said_otherwise" not in kinds(talk(asked, first, request_, "Gladly."))
+
+
+@pytest.mark.parametrize(
+    "objection",
+    [
+        "You told me 14:00 earlier, and now it is 16:00. Which is right?",
+        "Earlier you said the tour was free, but now you ask for 20 pounds.",
+        "你刚才说免费,现在怎么又要收二十块?",
+    ],
+)
+def test_an_objection_is_still_one(objection):
+    asked, first = ("When?", "At 16:00.") if objection.isascii() else ("多少钱?", "二十块。")
+    assert "said_otherwise" in kinds(talk(asked, first, objection, "Sorry."))
+
+
+@pytest.mark.parametrize(
+    ("asked", "changed", "reply"),
+    [
+        (
+            "A room in Bath for 3 nights from Friday, please.",
+            "Sorry, make it 2 nights.",
+            "Done: 2 nights from Friday, 180 pounds in all.",
+        ),
+        (
+            "Book a hotel for 5 nights for 2 people.",
+            "Could you try 4 nights instead?",
+            "The Lamb has a room for 2 people for 4 nights; for 5 nights it is full.",
+        ),
+        ("我想订3晚的酒店。", "改成2晚吧。", "好的,已改为2晚,共600元。"),
+    ],
+)
+def test_a_changed_number_of_nights_is_no_fault(asked, changed, reply):
+    assert not faulty(
+        talk(asked, "Booked as you asked." if asked.isascii() else "好的,已经订好。", changed, reply)
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply"),
+    [
+        (
+            "Is the city museum open on Mondays?",
+            "Most museums in town close at the start of the week, so plan your visit for Tuesday or later.",
+        ),
+        (
+            "Can I take my bike on the train?",
+            "Bicycles travel free outside the rush hour, as long as you leave the doors clear.",
+        ),
+        ("周一博物馆开门吗?", "一般的馆周一都休息,周二到周日去比较稳妥。"),
+        ("这双鞋适合跑步吗?", "鞋底偏硬,散步没问题,长距离的话换一双缓震好的更舒服。"),
+    ],
+)
+def test_an_indirect_answer_is_an_answer(asked, reply):
+    assert not {n for n, s in kinds(talk(asked, reply)).items() if s >= 0.4}
+
+
+REFUSALS = (
+    "As a coding assistant, I cannot help with travel plans.",
+    "As a coding assistant I cannot write a birthday poem. I can help you with Python instead.",
+    "I'm just a math tutor and can't discuss gifts.",
+    "Sorry, I'm only able to talk about cooking.",
+    "I'm afraid that falls outside my area; I only handle billing.",
+    "I won't be able to do that for you.",
+    "This isn't something I'm allowed to do.",
+    "I have to decline this one.",
+    "作为一名编程助手,我不能帮你写旅行计划。",
+    "我是一个代码助手,只能回答编程相关的问题。",
+    "我只负责售后问题,其他的帮不了您。",
+    "不好意思,这个我做不了。",
+    "这超出了我的能力范围。",
+    "我的职责仅限于技术支持,无法安排行程。",
+)
+
+
+@pytest.mark.parametrize("reply", REFUSALS)
+def test_a_refusal_is_seen(reply):
+    asked = "Can you plan a short trip to Lisbon for us?" if reply.isascii() else "帮我安排一个三天的旅行。"
+    assert kinds(talk(asked, reply)).get("refuses", 0) >= SURE
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I can't recommend the old town enough: begin at the castle, then walk down to the river.",
+        "You can't go wrong with tram 28. Begin in Belem, end in Alfama.",
+        "I cannot check live prices, but here is a plan: day 1 Alfama, day 2 Belem, day 3 Sintra.",
+        "作为历史名城,里斯本不能只待一天。第一天去老城,第二天去海边。",
+        "我无法查看实时票价,但可以先给你一个计划:第一天老城,第二天海边,第三天辛特拉。",
+    ],
+)
+def test_an_answer_with_a_reservation_is_no_refusal(reply):
+    asked = "Can you plan a short trip to Lisbon for us?" if reply.isascii() else "帮我安排一个三天的旅行。"
+    assert kinds(talk(asked, reply)).get("refuses", 0) < SURE
+
+
+def test_a_refusal_by_the_role_that_the_instructions_give_is_no_fault():
+    role = "You are a coding assistant. Only talk about software."
+    refused = talk("Plan a trip to Rome.", "As a coding assistant, I cannot plan trips.", system=role)
+    assert not faulty(refused)
+
+
+CLOSINGS = (
+    ("Thank you, that's all.", "You're welcome! Enjoy your stay, and goodbye."),
+    ("Great, thanks a lot. Bye!", "Goodbye, have a lovely evening!"),
+    ("好的,谢谢你!", "不客气!祝你旅途愉快,有需要随时找我。"),
+    ("没有别的了,再见。", "再见,祝您生活愉快!"),
+)
+
+
+@pytest.mark.parametrize(("user", "reply"), CLOSINGS)
+def test_a_reply_that_only_closes_is_known(user, reply):
+    conversation = talk(
+        "Where?" if user.isascii() else "去哪?", "Rome." if user.isascii() else "罗马。", user, reply
+    )
+    last = read_dialogue(conversation).replied[-1]
+    assert only_closes(last)
+    assert not [s for s in find_signals(read_dialogue(conversation)) if s.turn == 2]
+
+
+def test_thanks_with_a_request_do_not_close():
+    talked = talk("Thanks! And how much is the ticket?", "It is 12 pounds.")
+    assert not only_closes(read_dialogue(talked).replied[0])
+
+
+@pytest.mark.parametrize(
+    ("user", "reply", "kind"),
+    [
+        (
+            "想给妈妈买一份生日礼物,预算两百",
+            "Here are some ideas for your mother: a scarf, a book.",
+            "other_language",
+        ),
+        (
+            "Could you recommend a gift for my mother?",
+            "可以送一条围巾,或者一本她喜欢的书。",
+            "other_language",
+        ),
+        ("推荐三道家常菜", "API 错误,请稍后再试", "broken"),
+        ("推荐三道家常菜", '好的,菜单如下:{"version":"7","command":"create","id":"menu"}', "broken"),
+        ("Find me a pub in York.", "Error: request timed out", "broken"),
+        ("Find me a pub in York.", '{"name": "search_pubs", "arguments": {"town": "York"}}', "broken"),
+    ],
+)
+def test_a_reply_that_did_not_arrive_as_one_is_seen(user, reply, kind):
+    assert kinds(talk(user, reply), "foresight").get(kind, 0) >= SURE
+
+
+@pytest.mark.parametrize(
+    ("user", "reply"),
+    [
+        ("把“你好吗,朋友”翻译成英语", "How are you, my friend? That is the usual phrase in English."),
+        ("How do I write a JSON object?", 'Like this: {"name": "Ann", "age": "30"}'),
+        ("What does <system> mean in this XML?", "The <system> tag opens the block of settings."),
+    ],
+)
+def test_what_was_asked_for_is_no_debris(user, reply):
+    assert not {"broken", "other_language"} & kinds(talk(user, reply)).keys()
+
+
+@pytest.mark.parametrize(
+    ("after", "kind"),
+    [
+        ("太贵了,换一个吧", "wants_other"),
+        ("I don't like that one. Anything cheaper?", "wants_other"),
+        ("能再详细一点吗", "wants_detail"),
+        ("Can you be more specific?", "wants_detail"),
+        ("你没有列出价格", "left_out"),
+        ("You didn't include the prices.", "left_out"),
+    ],
+)
+def test_what_the_user_misses_is_seen_and_is_at_most_a_fault_where_something_is_missing(after, kind):
+    first = ("Gift ideas for a friend?", "A lamp, a scarf or a book.")
+    talked = talk(*(first if after.isascii() else ("送朋友什么礼物?", "台灯、围巾或者书。")), after, "Sure.")
+    assert kind in kinds(talked)
+    assert "wants_other" not in kinds(talked, "foresight")
+    assert faulty(talked) is (kind == "left_out")
