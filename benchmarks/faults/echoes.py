@@ -38,7 +38,7 @@ _CONFIG: Final = "secret.toml"
 _PATIENCE: Final = "timeout_s = 1.0\ndeadline_s = 0.5\n"
 
 
-def echoes(folder: Path, *, rounds: int = 6, users: int = 3, seed: int = 41, few: bool = False) -> Findings:
+def echoes(folder: Path, *, rounds: int = 4, users: int = 3, seed: int = 41, few: bool = False) -> Findings:
     """Let servers give back the secrets of each round, with new ones every time; `few` of the commands."""
     findings = Findings("secrets that a server gives back")
     with_mask, without = _Account(), _Account()
