@@ -6,7 +6,7 @@ import json
 import random
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
@@ -153,9 +153,9 @@ class Echoing:
         useful = "probe_k7" in asked or "the word: yes" in asked
         with self.lock:
             if self.rng.random() > self.share:
-                if "response_format" in body or useful:
+                if body["model"] == "m-judge" or useful:
                     return 200, message(verdict), {}
-                text = f"{self.rng.choice(_INNOCENT)} ({len(self.innocent)})"
+                text = f"Innocent {len(self.innocent)}: {self.rng.choice(_INNOCENT)}"
                 self.innocent.append(text)
                 return 200, message(text), {}
             secret = self.rng.choice(self.secrets[body["model"]])
@@ -192,7 +192,8 @@ def serving(echoing: Echoing) -> Iterator[Echoing]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self._send(*echoing.answer(body))
+            with suppress(ConnectionError):  # who asked may have met its deadline
+                self._send(*echoing.answer(body))
 
         def do_GET(self) -> None:
             listed = [{"id": f"model-of-{secret}"} for secret in echoing.secrets["m-judge"]]

@@ -55,7 +55,7 @@ def echoes(folder: Path, *, rounds: int = 4, users: int = 3, seed: int = 41, few
             shutil.rmtree(inside)
     seen, bare = len(with_mask.seen), len(without.seen)
     findings.hold(bare > 0, "with masking off the search finds nothing")
-    findings.say(f"{len(with_mask.made)} echoes, {seen} found; {with_mask.innocent} innocent replies.")
+    findings.say(f"{len(with_mask.made)} echoes, {seen} found; {with_mask.innocent} innocent replies kept.")
     findings.say(f"The same with masking off: {len(without.made)} echoes, {bare} found.\n")
     for what in ("form", "place"):
         counts = [
@@ -82,7 +82,8 @@ class _Account:
         seen = {number for number, after in behind if found(after, [made[number].secret])}
         self.made += made.values()
         self.seen += [made[number] for number in seen]
-        self.innocent += len(echoing.innocent)
+        kept = "\n".join(text for _, text in texts)
+        self.innocent += sum(f"Innocent {n}: " in kept for n in range(len(echoing.innocent)))
 
 
 def _hold(findings: Findings, number: int, texts: list[tuple[str, str]], echoing: Echoing) -> None:
@@ -96,8 +97,9 @@ def _hold(findings: Findings, number: int, texts: list[tuple[str, str]], echoing
     for echo in account.seen:
         findings.wrong.append(f"round {number}, {echo.place}, {echo.form}: {echo.secret!r}")
     kept = {string for _, text in texts for line in text.splitlines() for string in _strings(line)}
-    for reply in echoing.innocent:
-        findings.hold(reply in kept, f"an innocent reply is not as it was sent: {reply!r}")
+    for reply in kept:
+        if reply.startswith("Innocent "):
+            findings.hold(reply in echoing.innocent, f"an innocent reply is not as it was sent: {reply!r}")
 
 
 def _strings(line: str) -> Iterator[str]:
