@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from dialogauge import DialogaugeError, run
 from rated import rated_users
 from servers.contented import contented, shown_to
 from servers.faults import FaultPlan
@@ -111,3 +113,28 @@ def test_replies_that_were_cut_short_are_counted(dialogauge, items, serve) -> No
     summary, _ = compared(dialogauge)
     assert {n: f["cut_short"] for n, f in summary["length"].items()} == {"m": 4, "r": None, "original": None}
     assert "in a filter: m 4" in Path("run/report.html").read_text()
+
+
+def test_originals_that_the_judge_fails_on_are_failures(dialogauge, items, serve) -> None:
+    replies("r.jsonl", items)
+    collect(dialogauge, "replies:r.jsonl")
+    server = serve(lambda b: contented(4)(b) if "I would rather" in shown_to(b) else "no")
+    model = ("--judge", "zero-shot", "--model", "tiny", "--base-url", server.url, "--no-cache")
+    scored = dialogauge("replay", "score", "run", *model)
+    assert scored.code == 3
+    assert re.search(r"original +0 replies scored by zero-shot/tiny, \d\d failed", scored.out)
+    assert re.search(r"r +12 replies scored$", scored.out, re.M)
+
+
+def test_a_benchmark_without_a_reference_keeps_its_replies_and_says_so(dialogauge, items, serve) -> None:
+    server = serve(lambda b: "no" if "response_format" in b else "I would rather say this.")
+    words = ("--judge", "zero-shot", "--model", "tiny", "--base-url", server.url, "--no-cache", "-n", 12)
+    words += ("--rule", "random", "--candidate", f"c=c@{server.url}", "-o", "whole")
+    done = dialogauge("replay", "run", "data.jsonl", *words)
+    assert done.code == 3, done.err
+    assert "12 of 12 replies" in done.out
+    assert "nothing is compared" in done.out
+    asked = {"model": "tiny", "base_url": server.url, "candidates": f"c=c@{server.url}", "out": "whole"}
+    with pytest.raises(DialogaugeError, match="nothing is compared") as caught:
+        run("replay", "data.jsonl", judge="zero-shot", size=12, rule="random", cache=False, **asked)
+    assert "out='whole' goes on" in caught.value.__notes__[0]

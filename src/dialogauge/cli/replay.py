@@ -149,6 +149,8 @@ def _print_run(parts: Ran, *, as_json: bool) -> None:
     if parts.scored is not None:
         typer.echo()
         _print_scored(parts.scored)
+        if parts.compared is None and parts.scored.outcome.ended == "finished":
+            typer.echo("nothing is compared: no original reply has a score (--retry-failed asks again)")
     if parts.compared is not None:
         typer.echo()
         _print_compared(parts.compared)
@@ -178,10 +180,10 @@ def _print_collected(collected: Collected) -> None:
 def _print_scored(scored: ScoringOutcome) -> None:
     """Print what was scored."""
     counts, run = scored.run.result, scored.run
-    original = f"{counted(counts.original, 'reply', 'replies')} scored by {scored.judge}"
-    pairs = [("original", original)]
-    for name, (done, failed) in counts.candidates.items():
-        replies = f"{counted(done, 'reply', 'replies')} scored"
+    pairs: list[tuple[str, str]] = []
+    for name, (done, failed) in {"original": counts.original, **counts.candidates}.items():
+        by = "" if pairs else f" by {scored.judge}"
+        replies = f"{counted(done, 'reply', 'replies')} scored{by}"
         pairs.append((name, f"{replies}, {failed:,} failed" if failed else replies))
     _print_pairs((*pairs, *_ending(run.ending.outcome, run.progress.usage)))
 

@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 from dialogauge.app.progress import ProgressObserver, shows_live
 from dialogauge.app.sources import InputData, Source, open_source
-from dialogauge.core import BudgetSpent, Conversation, InputError, Place, Rating, StoreError, UsageError
+from dialogauge.core import (
+    BudgetSpent,
+    Conversation,
+    DialogaugeError,
+    InputError,
+    Place,
+    Rating,
+    StoreError,
+    UsageError,
+)
 from dialogauge.data import (
     DataFrame,
     FieldMap,
@@ -331,6 +340,9 @@ async def _compared(options: BenchmarkOptions, observer: Observer, data: InputDa
     if ran.outcome.ended == "budget":
         msg = "the budget was spent before all candidates could be compared"
         raise BudgetSpent(msg, hint="the same call with a higher max_calls or max_cost goes on")
+    if ran.outcome.ended == "finished" and ran.compared is None:
+        msg = "the evaluator failed on every original reply, and without a reference nothing is compared"
+        raise DialogaugeError(msg, hint="the same call with retry_failed=True asks it again")
     return ran
 
 

@@ -62,7 +62,8 @@ async def run_benchmark(
         source: Read in place of what `inputs` and `ratings_file` of the options name.
         stop: Ends the run early when it is requested.
 
-    An item set that the directory holds already is selected again and must be the same.
+    Without a score of any original reply nothing is compared. An item set that the directory holds already is
+    selected again and must be the same.
     """
     out = options.out
     file = Path(out) / FILES["items"]
@@ -77,7 +78,7 @@ async def run_benchmark(
     if collected.outcome.ended != "finished":
         return Ran(selected, collected)
     scored = await score(narrowed(ScoreOptions, options, run=out), observer, source, stop)
-    if scored.outcome.ended != "finished":
+    if scored.outcome.ended != "finished" or not scored.run.result.original[0]:
         return Ran(selected, collected, scored)
     last = {"runs": (out,), "judge": None, "seed": options.draw_seed, "out": None}
     compared = compare_runs(narrowed(CompareOptions, options, **last))

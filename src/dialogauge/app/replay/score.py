@@ -29,8 +29,8 @@ class ScoringOutcome(StudyOutcome[ScoreCounts]):
 
     @property
     def failed_share(self) -> float:
-        """Share of the candidates' replies that the evaluator failed on."""
-        counts = self.run.result.candidates.values()
+        """Share of all replies that the evaluator failed on, the original ones included."""
+        counts = (self.run.result.original, *self.run.result.candidates.values())
         scored, failed = sum(n for n, _ in counts), sum(n for _, n in counts)
         return failed / (scored + failed) if scored + failed else 0.0
 

@@ -353,15 +353,16 @@ class ScoredReply:
 class ScoreCounts:
     """How many replies an evaluator scored."""
 
-    original: int
-    """Original replies that have a score."""
+    original: tuple[int, int]
+    """Original replies that have a score, and those that the evaluator failed on."""
     candidates: Mapping[str, tuple[int, int]]
     """By candidate: replies scored, and replies that the evaluator failed on."""
 
     def to_json(self) -> dict[str, Any]:
         """Write the counts."""
         counts = {name: {"scored": n, "failed": failed} for name, (n, failed) in self.candidates.items()}
-        return {"original": self.original, "candidates": counts}
+        scored, failed = self.original
+        return {"original": scored, "original_failed": failed, "candidates": counts}
 
 
 @dataclass
@@ -519,8 +520,11 @@ class ScoresStudy(Study[ScoreCounts]):
             known = self._run.evaluators
             known[self._digest]["judge"] = described
             run.database.put_meta("evaluators", known)
-        candidates = {name: (counts[name, False], counts[name, True]) for name in self._replies}
-        return ScoreCounts(counts[_ORIGINAL, False], candidates)
+
+        def of(name: str | None) -> tuple[int, int]:
+            return counts[name, False], counts[name, True]
+
+        return ScoreCounts(of(_ORIGINAL), {name: of(name) for name in self._replies})
 
     def facts(self) -> StudyFacts:
         """Return judge and dimension."""
