@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         Definitions,
         DotPlot,
         DotRow,
-        Finding,
         Fold,
         Items,
         Leaderboard,
@@ -31,16 +30,12 @@ if TYPE_CHECKING:
         Point,
         Reference,
         RowGroup,
-        Scored,
         Section,
         StackedBar,
         TableColumn,
         TableRow,
         Tile,
         Tiles,
-        Transcript,
-        TranscriptMessage,
-        TranscriptTurn,
         data_table,
         shares_of_columns,
         shares_of_rows,
@@ -66,6 +61,14 @@ if TYPE_CHECKING:
     )
     from dialogauge.report.html import html_bytes, to_html
     from dialogauge.report.terminal import to_text
+    from dialogauge.report.transcripts import (
+        Finding,
+        Scored,
+        Transcript,
+        TranscriptList,
+        TranscriptMessage,
+        TranscriptTurn,
+    )
     from dialogauge.report.visible import plain
 
 __getattr__ = loading(__name__)

@@ -30,7 +30,8 @@ from dataclasses import fields, replace
 from typing import Any, Final, Literal
 
 from dialogauge.core.values import Value
-from dialogauge.report.cells import Cell, Emphasis, Ends, Figure, Part, Prose, Span, Text
+from dialogauge.report.cells import Cell, Emphasis, Ends, Figure, Part, Prose, Span
+from dialogauge.report.transcripts import Transcript, TranscriptList
 
 # Prose blocks
 
@@ -364,70 +365,6 @@ class Leaderboard(Value):
                 raise ValueError(message)
 
 
-# Conversations
-
-
-class TranscriptMessage(Value):
-    """A message as it came."""
-
-    role: str
-    """`user`, `assistant`, `tool` or another; tools are shown small."""
-    text: str
-
-
-class Scored(Value):
-    """A dimension and what it got."""
-
-    name: str
-    value: Cell
-
-
-class Finding(Value):
-    """Something that is said of a turn or a conversation, or a quote from it."""
-
-    text: str
-    source: str = ""
-    """What says so: a signal, a criterion."""
-    turn: int | None = None
-    quoted: bool = False
-
-
-class TranscriptTurn(Value):
-    """One turn with its judgement."""
-
-    number: int | None
-    messages: tuple[TranscriptMessage, ...]
-    scores: tuple[Scored, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    failure: str = ""
-    """Why there is no judgement."""
-    tag: str = ""
-    """What is special about it, such as `weakest turn`; it is drawn apart."""
-    without_reply: bool = False
-
-
-class Transcript(Value):
-    """A conversation, or a few turns of it, with what is said of them."""
-
-    title: str
-    turns: tuple[TranscriptTurn, ...]
-    anchor: str = ""
-    link: str = ""
-    """From the title to another place on the page."""
-    verdict: Text | None = None
-    facts: tuple[str, ...] = ()
-    """Short facts beside the title."""
-    context: str = ""
-    failure: str = ""
-    scores: tuple[Scored, ...] = ()
-    """Of the conversation as a whole."""
-    rationale: str = ""
-    findings: tuple[Finding, ...] = ()
-    turns_left_out: int = 0
-    folded: bool = True
-    note: str = ""
-
-
 # Arrangement
 
 
@@ -482,6 +419,7 @@ Block = (
     | Matrix
     | Leaderboard
     | Transcript
+    | TranscriptList
     | Card
     | Cards
     | Fold

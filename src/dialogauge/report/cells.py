@@ -38,6 +38,8 @@ class Span(Value):
     text: str
     style: Literal["", "strong", "soft", "code", "quote", "tag", "warn"] = ""
     """`tag` and `warn` are short labels in a frame."""
+    link: str = ""
+    """The anchor of a section or transcript of this page; without such an anchor it is plain text."""
 
 
 Prose = str | Span | tuple[str | Span, ...]

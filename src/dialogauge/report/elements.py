@@ -20,7 +20,7 @@ class Html(str):
 Child = str | Html | None | Iterable["Child"]
 """A `str` is text; None is nothing; of an iterable, each."""
 
-_EMPTY = frozenset({"br", "line", "meta", "polygon", "polyline", "rect"})
+_EMPTY = frozenset({"br", "input", "line", "meta", "polygon", "polyline", "rect"})
 """Elements without content."""
 
 

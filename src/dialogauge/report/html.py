@@ -1,8 +1,10 @@
-"""The page as one HTML file that needs nothing else: no script, nothing loaded, readable without colour."""
+"""The page as one HTML file that needs nothing else: nothing loaded, readable without script and colour."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -34,11 +36,11 @@ from dialogauge.report.blocks import (
     TableRow,
     Tile,
     Tiles,
-    Transcript,
 )
 from dialogauge.report.cells import Cell, Count, Figure, Mix, Number, Prose, Span, Text
 from dialogauge.report.elements import Html, element, joined, text
-from dialogauge.report.html_transcript import transcript
+from dialogauge.report.html_transcript import transcript, transcript_list
+from dialogauge.report.transcripts import Transcript, TranscriptList
 from dialogauge.report.words import (
     cell_words,
     counts_of,
@@ -52,6 +54,7 @@ from dialogauge.report.words import (
 _POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 )
+"""With the digest of our script behind it, on a page that has the script."""
 _LONG_TABLE: Final = 30
 """Rows; in a longer one the names are not bold."""
 _LEFT_COLUMNS: Final = 4
@@ -65,8 +68,9 @@ _OUTSET_TABLE: Final = 10
 def to_html(page: Page) -> str:
     """Write a page as one self-contained HTML document.
 
-    All text is escaped, and its invisible characters are made visible. The document holds no script and
-    loads nothing; its policy forbids both.
+    All text is escaped, and its invisible characters are made visible. The document loads nothing and runs
+    nothing; its policy forbids both. Where there is a list to search, it holds the script of `page.js`,
+    always the same, and the policy names its digest: no other script is run.
     """
     return "".join(_chunks(page))
 
@@ -80,8 +84,8 @@ def _chunks(page: Page) -> Iterator[str]:
     writer = _Writer(page.blocks)
     head = [b for b in page.blocks if not isinstance(b, Section)]
     sections = [b for b in page.blocks if isinstance(b, Section)]
-    style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
-    yield f'<!doctype html>\n<html lang="en">{_head(page, style)}<body>'
+    script = _asset("page.js") if writer.has_lists else ""
+    yield f'<!doctype html>\n<html lang="en">{_head(page, _asset("style.css"), script)}<body>'
     yield element(
         "header",
         element("p", " · ".join(filter(None, ("dialogauge", page.created))), class_="eyebrow"),
@@ -94,10 +98,16 @@ def _chunks(page: Page) -> Iterator[str]:
     for number, section in enumerate(sections):
         yield "\n" if number else ""
         yield writer.blocks([section])
-    yield "</main></body></html>\n"
+    yield f"</main>{element('script', Html(script)) if script else ''}</body></html>\n"
 
 
-def _head(page: Page, style: str) -> Html:
+def _asset(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def _head(page: Page, style: str, script: str) -> Html:
+    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"{_POLICY}; script-src 'sha256-{digest}'" if script else _POLICY
     named = {
         "viewport": "width=device-width, initial-scale=1",
         "color-scheme": "light dark",
@@ -107,7 +117,7 @@ def _head(page: Page, style: str) -> Html:
     return element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
         [element("meta", name=key, content=value) for key, value in named.items()],
         element("title", f"{page.title} · dialogauge"),
         element("style", Html(style)),
@@ -122,7 +132,8 @@ class _Writer:
         self._ids = 0
         self._anchors: dict[int, str] = {}
         self._known: set[str] = set()
-        _name_places(blocks, self._anchors, self._known)
+        self.has_lists = _name_places(blocks, self._anchors, self._known)
+        """Whether there is something that a script can search."""
         self._writers: Mapping[type, Callable[[Any], Html]] = {
             Bars: self._bars,
             Callout: self._callout,
@@ -142,6 +153,7 @@ class _Writer:
             StackedBar: self._stacked,
             Tiles: self._tiles,
             Transcript: self._transcript,
+            TranscriptList: lambda b: transcript_list(b, self._transcript),
         }
 
     def blocks(self, blocks: Iterable[Block]) -> Html:
@@ -166,8 +178,10 @@ class _Writer:
         tags = {"strong": "b", "code": "code", "quote": "q"}
         classes = {"soft": "soft", "tag": "tag", "warn": "tag warn"}
         if span.style in tags:
-            return element(tags[span.style], span.text, dir="auto" if span.style == "quote" else None)
-        return element("span", span.text, class_=classes[span.style]) if span.style else text(span.text)
+            words = self._linked(span.text, span.link)
+            return element(tags[span.style], words, dir="auto" if span.style == "quote" else None)
+        words = self._linked(span.text, span.link)
+        return element("span", words, class_=classes[span.style]) if span.style else words
 
     def _linked(self, words: str, link: str) -> Html:
         return element("a", words, href=f"#{link}") if link in self._known else text(words)
@@ -403,7 +417,8 @@ class _Writer:
 
     def _transcript(self, block: Transcript) -> Html:
         verdict = None if block.verdict is None else self._text_cell(block.verdict)
-        return transcript(block, self._linked(block.title, block.link), verdict)
+        reason = self.prose(block.reason) if block.reason else None
+        return transcript(block, self._linked(block.title, block.link), verdict, reason)
 
     # arrangement
 
@@ -440,24 +455,31 @@ class _Writer:
         return whole
 
 
-def _name_places(blocks: Iterable[Block], anchors: dict[int, str], known: set[str]) -> None:
-    """Give every section an anchor of its own, and note all anchors of the page."""
+def _name_places(blocks: Iterable[Block], anchors: dict[int, str], known: set[str]) -> bool:
+    """Give every section an anchor of its own, note all anchors of the page, and say if there are lists."""
     walked = list(_walk(blocks))
-    known |= {b.anchor for b in walked if b.anchor}
+    for block in walked:
+        if not isinstance(block, TranscriptList) and block.anchor:
+            known.add(block.anchor)
+        if isinstance(block, Transcript) and block.anchor:
+            known.update(f"{block.anchor}-{turn.number}" for turn in block.turns)
     for block in walked:
         if isinstance(block, Section):
             anchors[id(block)] = block.anchor or _free(_slug(block.title), known)
             known.add(anchors[id(block)])
+    return any(isinstance(block, TranscriptList) for block in walked)
 
 
-def _walk(blocks: Iterable[Block]) -> Iterator[Section | Transcript]:
+def _walk(blocks: Iterable[Block]) -> Iterator[Section | Transcript | TranscriptList]:
     for block in blocks:
-        if isinstance(block, Section | Transcript):
+        if isinstance(block, Section | Transcript | TranscriptList):
             yield block
         if isinstance(block, Section | Card | Fold):
             yield from _walk(block.blocks)
         elif isinstance(block, Cards):
             yield from _walk(block.cards)
+        elif isinstance(block, TranscriptList):
+            yield from block.transcripts
 
 
 def _slug(title: str) -> str:

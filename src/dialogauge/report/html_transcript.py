@@ -1,21 +1,75 @@
-"""Conversations on a page: messages turn by turn, beside what is said of them."""
+"""Conversations on a page: messages turn by turn, beside what is said of them, and lists of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
 
-from dialogauge.report.blocks import Finding, Scored, Transcript, TranscriptMessage, TranscriptTurn
 from dialogauge.report.elements import Html, element, joined, text
+from dialogauge.report.markdown import is_markdown, markdown
+from dialogauge.report.transcripts import (
+    Finding,
+    Scored,
+    Transcript,
+    TranscriptList,
+    TranscriptMessage,
+    TranscriptTurn,
+)
 from dialogauge.report.words import cell_words, name
 
+_START: Final = 220
+"""Characters of a clamped message that are shown before it is opened."""
 
-def transcript(block: Transcript, title: Html, verdict: Html | None) -> Html:
+
+def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) -> Html:
+    """Write a list of transcripts; what the page's script searches by is hidden until the script is there."""
+    options = [list(dict.fromkeys(g for t in block.transcripts for g in t.groups[i])) for i in _places(block)]
+    places = [{option: str(at) for at, option in enumerate(names)} for names in options]
+    written = [_marked(write(t), t, places) for t in block.transcripts]
+    first, rest = written[: block.shown], written[block.shown :]
+    summary = element("summary", f"The other {len(rest):,}")
+    others = element("details", summary, element("div", rest, class_="talks"), class_="more")
+    finder = element(
+        "div",
+        element("label", element("span", "Search"), element("input", type="search")),
+        _select("Sort by", "reading order", block.orders),
+        (_select(name, "all", names) for name, names in zip(block.filters, options, strict=True)),
+        element("p", role="status", class_="small soft"),
+        class_="finder",
+        role="search",
+        aria_label=block.title,
+        hidden=True,
+    )
+    return element(
+        "div", finder, element("div", first, class_="talks"), others if rest else None, class_="list"
+    )
+
+
+def _places(block: TranscriptList) -> range:
+    return range(len(block.filters))
+
+
+def _select(label: str, first: str, names: Sequence[str]) -> Html:
+    options = (element("option", name, value=str(at)) for at, name in enumerate(names))
+    return element("label", element("span", label), element("select", element("option", first), options))
+
+
+def _marked(talk: Html, block: Transcript, places: Sequence[dict[str, str]]) -> Html:
+    """Give a transcript what it is sorted and chosen by: numbers only."""
+    ranks = ",".join("" if rank is None else f"{rank:g}" for rank in block.ranks)
+    groups = ",".join(".".join(p[g] for g in names) for p, names in zip(places, block.groups, strict=True))
+    return Html(talk.replace("<details", f'<details data-r="{ranks}" data-g="{groups}"', 1))
+
+
+def transcript(block: Transcript, title: Html, verdict: Html | None, reason: Html | None = None) -> Html:
     """Write a transcript: to be opened, or in a card.
 
     Args:
         block: What is shown.
         title: Its title, which may lead somewhere.
         verdict: Its verdict.
+        reason: Why it is shown.
     """
     if block.folded:
         summary = element(
@@ -23,11 +77,13 @@ def transcript(block: Transcript, title: Html, verdict: Html | None) -> Html:
             element("span", title, class_="id"),
             None if verdict is None else element("span", verdict, class_="verdict"),
             (element("span", fact, class_="soft") for fact in block.facts),
+            element("span", reason, class_="reason") if reason else None,
         )
         inside = element("div", _talk(block), class_="body", id=block.anchor or None)
         return element("details", summary, inside, class_="talk")
-    aside = element("span", verdict, " · ".join(block.facts), class_="soft")
-    header = element("header", element("h3", title, dir="auto"), aside)
+    facts = (element("span", fact) for fact in (title if reason else None, verdict, *block.facts) if fact)
+    where = element("p", facts, class_="where", dir="auto")
+    header = element("header", element("h3", reason or title, dir="auto"), where)
     classes = "card open-talk marked" if any(t.tag for t in block.turns) else "card open-talk"
     return element("article", header, _talk(block), class_=classes, id=block.anchor or None)
 
@@ -44,13 +100,13 @@ def _talk(block: Transcript) -> Html:
         _scores(block.scores),
         element("p", block.rationale, class_="small said", dir="auto") if block.rationale else None,
         _findings(block.findings),
-        (_turn(t, apart=not block.folded) for t in block.turns),
+        (_turn(t, apart=not block.folded, anchor=block.anchor) for t in block.turns),
         element("p", left_out, class_="small soft") if block.turns_left_out else None,
         element("p", block.note, class_="small soft") if block.note else None,
     )
 
 
-def _turn(turn: TranscriptTurn, *, apart: bool) -> Html:
+def _turn(turn: TranscriptTurn, *, apart: bool, anchor: str) -> Html:
     number = None
     if not apart and (turn.number is not None or turn.tag):
         words = "" if turn.number is None else f"Turn {turn.number} "
@@ -67,6 +123,7 @@ def _turn(turn: TranscriptTurn, *, apart: bool) -> Html:
         element("div", (_message(m) for m in turn.messages), missing),
         element("aside", failed, _scores(turn.scores), _findings(turn.findings)),
         class_="turn marked" if turn.tag else "turn",
+        id=f"{anchor}-{turn.number}" if anchor and turn.number is not None else None,
     )
 
 
@@ -80,7 +137,17 @@ def _turns(n: int) -> str:
 
 
 def _scores(scores: Sequence[Scored]) -> Html | None:
-    items = [element("li", name(s.name), " ", element("b", cell_words(s.value)[0])) for s in scores]
+    items = [
+        element(
+            "li",
+            (s.by, " · ") if s.by else None,
+            name(s.name),
+            " ",
+            element("b", cell_words(s.value)[0]),
+            class_="person" if s.by else None,
+        )
+        for s in scores
+    ]
     return element("ul", items, class_="scores") if items else None
 
 
@@ -88,12 +155,30 @@ def _finding(finding: Finding) -> Html:
     turn = "" if finding.turn is None else f"turn {finding.turn}"
     where = ", ".join(filter(None, (name(finding.source), turn)))
     source = (element("span", f"{where}:", class_="soft"), " ") if where else None
-    return joined(source, element("q", finding.text, dir="auto") if finding.quoted else text(finding.text))
+    quote = (" ", element("q", finding.quote, dir="auto")) if finding.quote else None
+    words = element("q", finding.text, dir="auto") if finding.quoted else text(finding.text)
+    return joined(source, words, quote)
 
 
 def _message(message: TranscriptMessage) -> Html:
     if message.role == "tool":
         return element("div", element("code", message.text, dir="auto"), class_="steps")
     who = element("span", message.role.capitalize(), class_="who")
-    words = element("p", message.text or "(no text)", class_="say", dir="auto")
-    return element("div", who, words, class_="msg user" if message.role == "user" else "msg reply")
+    classes = "msg user" if message.role == "user" else "msg reply"
+    start = " ".join(message.text[: 2 * _START].split())
+    if not message.clamped or len(start) <= _START:
+        return element("div", who, _say(message), class_=classes)
+    summary = element(
+        "summary",
+        element("span", re.sub(r"[*`#|]+", "", start)[:_START].rstrip(), "… ", class_="start", dir="auto"),
+        element("span", "show all", class_="open"),
+        element("span", "show less", class_="close"),
+    )
+    return element("div", who, element("details", summary, _say(message), class_="clamp"), class_=classes)
+
+
+def _say(message: TranscriptMessage) -> Html:
+    words = message.text or "(no text)"
+    if message.role != "user" and is_markdown(words):
+        return element("div", markdown(words), class_="say md", dir="auto")
+    return element("p", words, class_="say", dir="auto")

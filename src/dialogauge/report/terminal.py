@@ -30,24 +30,21 @@ from dialogauge.report.blocks import (
     Definitions,
     DotPlot,
     DotRow,
-    Finding,
     Fold,
     Items,
     Leaderboard,
     Matrix,
     Page,
     RowGroup,
-    Scored,
     Section,
     StackedBar,
     TableColumn,
     TableRow,
     Tiles,
-    Transcript,
-    TranscriptTurn,
     data_table,
 )
 from dialogauge.report.cells import Cell, Emphasis, Figure, Mix, Number
+from dialogauge.report.transcripts import Finding, Scored, Transcript, TranscriptList, TranscriptTurn
 from dialogauge.report.visible import plain
 from dialogauge.report.words import (
     cell_words,
@@ -130,6 +127,7 @@ class _Lines:
             StackedBar: self._stacked,
             Tiles: self._tiles,
             Transcript: self._transcript,
+            TranscriptList: self._transcript_list,
         }
 
     def text(self) -> str:
@@ -318,7 +316,12 @@ class _Lines:
     def _transcript(self, block: Transcript) -> None:
         verdict = "" if block.verdict is None else _in_line(block.verdict)
         self.heading(" · ".join(filter(None, (block.title, verdict, *block.facts))))
-        for words, mark in ((block.context, ""), (block.failure, "not judged:"), (block.rationale, "")):
+        for words, mark in (
+            (prose_words(block.reason), ""),
+            (block.context, ""),
+            (block.failure, "not judged:"),
+            (block.rationale, ""),
+        ):
             if words:
                 self.paragraph(words, mark=mark)
         self._said(block.scores, block.findings)
@@ -328,6 +331,11 @@ class _Lines:
             self.paragraph(f"not shown: {block.turns_left_out:,} more", "dim")
         if block.note:
             self.paragraph(block.note, "dim")
+
+    def _transcript_list(self, block: TranscriptList) -> None:
+        self.write(block.transcripts[: block.shown])
+        if len(block.transcripts) > block.shown:
+            self.paragraph(f"and {len(block.transcripts) - block.shown:,} more")
 
     def _turn(self, turn: TranscriptTurn) -> None:
         number = "" if turn.number is None else f"turn {turn.number}"
@@ -347,11 +355,12 @@ class _Lines:
 
     def _said(self, scores: Sequence[Scored], findings: Sequence[Finding]) -> None:
         if scores:
-            self.paragraph(", ".join(f"{name(s.name)} {_in_line(s.value)}" for s in scores), mark=" ")
+            self.paragraph(", ".join(map(_scored, scores)), mark=" ")
         for finding in findings:
             turn = "" if finding.turn is None else f"turn {finding.turn}"
             where = ", ".join(filter(None, (name(finding.source), turn)))
             words = f"“{finding.text}”" if finding.quoted else finding.text
+            words += f" “{finding.quote}”" if finding.quote else ""
             self.paragraph(f"{where}: {words}" if where else words, mark="  -")
 
     # arrangement
@@ -477,6 +486,12 @@ def _one_line(lines: Sequence[str]) -> str:
 
 def _in_line(cell: Cell) -> str:
     return _one_line(_words(cell))
+
+
+def _scored(score: Scored) -> str:
+    return " ".join(
+        filter(None, (f"{score.by}:" if score.by else "", name(score.name), _in_line(score.value)))
+    )
 
 
 def _track(row: DotRow, axis: Axis, references: Sequence[float]) -> str:

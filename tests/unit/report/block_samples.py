@@ -15,7 +15,6 @@ from dialogauge.report.blocks import (
     Definitions,
     DotPlot,
     DotRow,
-    Finding,
     Fold,
     Items,
     Leaderboard,
@@ -25,16 +24,12 @@ from dialogauge.report.blocks import (
     Point,
     Reference,
     RowGroup,
-    Scored,
     Section,
     StackedBar,
     TableColumn,
     TableRow,
     Tile,
     Tiles,
-    Transcript,
-    TranscriptMessage,
-    TranscriptTurn,
     data_table,
     shares_of_columns,
     shares_of_rows,
@@ -51,6 +46,14 @@ from dialogauge.report.cells import (
     Span,
     Text,
     ordinal_tones,
+)
+from dialogauge.report.transcripts import (
+    Finding,
+    Scored,
+    Transcript,
+    TranscriptList,
+    TranscriptMessage,
+    TranscriptTurn,
 )
 
 CONTROLS = ("constant", "reply length", "turn position", "shuffled", "user mean, other scenarios")
@@ -465,6 +468,19 @@ def talk_section(word):
             Transcript("en-00002", (), failure="timeout: no usable reply", note="The text was not at hand."),
             Transcript("en-00015", turns[1:2], link="c1", facts=("turn 2",), folded=False),
             Transcript("en-00016", turns[1:2], link="nowhere", facts=("turn 2",), folded=False),
+            TranscriptList(
+                "Conversations",
+                (
+                    Transcript(
+                        "en-00003", turns, "c3", reason=word, ranks=(2.0, None), groups=(("a", word), ())
+                    ),
+                    Transcript("en-00004", turns[:1], "c4", ranks=(1.5, 3), groups=(("a",), ("en",))),
+                    Transcript("en-00005", (), "c5", ranks=(None, None), groups=((), ("en",))),
+                ),
+                ("rating, lowest first", "turns, fewest first"),
+                ("finding", "language"),
+                shown=2,
+            ),
         ),
     )
 

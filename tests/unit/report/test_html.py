@@ -1,6 +1,8 @@
 """The page of blocks: what it says, in both themes, on a phone, with hostile text in every place."""
 
+import hashlib
 import re
+from base64 import b64encode
 from functools import lru_cache
 from importlib import resources
 
@@ -21,13 +23,13 @@ from dialogauge.report.blocks import (
     Section,
     StackedBar,
     Tiles,
-    Transcript,
     data_table,
 )
 from dialogauge.report.cells import Number, Text
 from dialogauge.report.elements import Html, element, joined, text
 from dialogauge.report.html import to_html
 from dialogauge.report.svg import place, ticks
+from dialogauge.report.transcripts import Transcript, TranscriptList, TranscriptMessage, TranscriptTurn
 from parsed_pages import OPTIONAL_END, VOID, ParsedPage, contrast, luminance, needs_chromium
 from unit.report.block_samples import sample_page
 
@@ -59,13 +61,23 @@ def test_the_page_is_whole_loads_nothing_and_its_links_lead_somewhere():
     page = parsed()
     assert len(page.ids) == len(set(page.ids))
     assert {v[1:] for k, v in page.attributes if k == "href"} <= set(page.ids)
-    assert not {"script", "img", "link", "iframe", "object", "form"} & set(page.tags)
+    assert not {"img", "link", "iframe", "object", "form"} & set(page.tags)
     assert not [k for k, _ in page.attributes if k.startswith("on") or k == "src"]
     assert "http:" not in html()
     assert "https:" not in html()
     assert not re.search(r"url\((?!#)", html())
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in html()
     assert html() == to_html(sample_page())
+
+
+def test_the_only_script_is_ours_and_the_policy_names_it():
+    script = resources.files("dialogauge.report").joinpath("page.js").read_text("utf-8")
+    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    for made in (html(), html(HOSTILE)):
+        assert re.findall(r"<script.*?</script>", made, re.DOTALL) == [f"<script>{script}</script>"]
+        assert f"script-src 'sha256-{digest}'\"" in made
+    without = to_html(Page("t", (Section("Only words", (Transcript("c", ()),)),)))
+    assert "script" not in without
 
 
 def test_what_the_blocks_say_is_on_the_page():
@@ -137,12 +149,13 @@ def test_links_to_nowhere_are_text_and_sections_have_anchors_of_their_own():
 def test_hostile_text_stays_text_wherever_it_stands():
     made = html(HOSTILE)
     page = parsed(HOSTILE)
-    assert not {"script", "img"} & set(page.tags)
+    assert "img" not in page.tags
+    assert page.tags.count("script") == 1
     assert not [k for k, _ in page.attributes if k.startswith("on")]
     assert "\u202e" not in made
     assert "\x00" not in made
     assert page.text.count("⟨U+202E⟩gnp.exe") > 15
-    assert sorted(page.tags) == sorted(parsed().tags)
+    assert sorted(page.tags) == sorted(parsed("aubergine `").tags)
     made.encode("utf-8")
 
 
@@ -264,7 +277,70 @@ def test_a_hostile_page_runs_no_script(tmp_path):
     found = browser.measure(
         html(HOSTILE), tmp_path, "return d.querySelectorAll('script, img').length", width=390
     )
-    assert found == 0
+    assert found == 1  # ours
+
+
+def listed(tmp_path, script):
+    """Do something with the list of the sample page; return the titles that it shows then."""
+    asked = (
+        "const list = d.querySelector('.list'), [search, order, ...filters] ="
+        " list.querySelectorAll('input, select');"
+        "const change = (e, value) => { e.value = value; e.dispatchEvent(new w.Event('change')) };"
+        f"{script};"
+        "return {titles: [...list.querySelectorAll('.talk .id')].map(e => e.textContent),"
+        " said: list.querySelector('[role=status]').textContent,"
+        " more: !!list.querySelector('details.more'), hidden: list.querySelector('.finder').hidden}"
+    )
+    return browser.measure(html(), tmp_path, asked, width=1280)
+
+
+@pytest.mark.chromium
+@needs_chromium
+def test_a_list_is_sorted_and_filtered_by_script_and_whole_without(tmp_path):
+    found = listed(tmp_path, "")
+    assert found["titles"] == ["en-00003", "en-00004", "en-00005"]
+    assert not found["hidden"]
+    assert not found["more"]
+    assert found["said"] == "3 of 3 conversations"
+    assert listed(tmp_path, "change(order, '0')")["titles"] == ["en-00004", "en-00003", "en-00005"]
+    assert listed(tmp_path, "change(order, '1')")["titles"] == ["en-00004", "en-00003", "en-00005"]
+    found = listed(tmp_path, "change(filters[1], '0')")
+    assert found["titles"] == ["en-00004", "en-00005"]
+    assert found["said"] == "2 of 3 conversations"
+    assert listed(tmp_path, "change(filters[0], '0'); change(filters[1], '0')")["titles"] == ["en-00004"]
+    page = ParsedPage(html())
+    assert "The other 1" in page.text
+    assert ("hidden", None) in page.attributes
+
+
+@pytest.mark.chromium
+@needs_chromium
+def test_a_link_into_a_closed_conversation_opens_it(tmp_path):
+    script = (
+        "w.location.hash = '#c4-1'; w.dispatchEvent(new w.Event('hashchange'));"
+        "return [...d.querySelectorAll('.talk[open] .id')].map(e => e.textContent)"
+    )
+    assert browser.measure(html(), tmp_path, script, width=1280) == ["en-00004"]
+
+
+def test_a_clamped_message_opens_by_a_click_and_a_short_one_is_whole():
+    long = "First, **read this**. " * 40
+    messages = (
+        TranscriptMessage("user", "short", clamped=True),
+        TranscriptMessage("assistant", long, clamped=True),
+    )
+    made = to_html(Page("t", (Transcript("c", (TranscriptTurn(1, messages),), folded=False, reason="Why"),)))
+    assert made.count('<details class="clamp">') == 1
+    start = re.search(r'<span class="start" dir="auto">(.*?)… </span>', made)[1]
+    assert start.startswith("First, read this. First")
+    assert len(start) <= 220
+    assert made.count("<b>read this</b>") == 40
+    assert '<h3 dir="auto">Why</h3>' in made
+
+
+def test_a_list_takes_a_rank_for_each_order():
+    with pytest.raises(ValueError, match="'c' has 0 ranks, 0 groups"):
+        TranscriptList("list", (Transcript("c", ()),), orders=("turns",))
 
 
 def test_tags_that_need_no_end_are_known():

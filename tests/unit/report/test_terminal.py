@@ -22,11 +22,11 @@ from dialogauge.report.blocks import (
     TableColumn,
     TableRow,
     Tiles,
-    Transcript,
     data_table,
 )
 from dialogauge.report.cells import Number, Percent
 from dialogauge.report.terminal import to_text
+from dialogauge.report.transcripts import Transcript
 from unit.report.block_samples import sample_page
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u202egnp.exe\nERROR forged [bold]markup[/bold] :smile:"
